@@ -1,0 +1,3 @@
+"""Multi-label classification with label covers."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,41 @@
+"""Checks of arguments, with errors that name the parameter, its value and what is accepted."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Collection
+from typing import Any
+
+
+def check_integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
+    """Return `value` as an ``int`` if it is a whole number in ``[low, high]``.
+
+    Raises
+    ------
+    ValueError
+        If `value` is not integral (booleans and floats are refused) or out of range.
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise ValueError(f"{name} must be an integer{_span(low, high)}, got {value!r}.")
+    number = int(value)
+    if (low is not None and number < low) or (high is not None and number > high):
+        raise ValueError(f"{name} must be an integer{_span(low, high)}, got {number}.")
+    return number
+
+
+def check_choice(name: str, value: Any, choices: Collection[Any]) -> Any:
+    """Return `value` if it is one of `choices`, else raise a ``ValueError`` listing them."""
+    if isinstance(value, str) and value in choices:
+        return value
+    accepted = ", ".join(repr(choice) for choice in choices)
+    raise ValueError(f"{name} must be one of {accepted}, got {value!r}.")
+
+
+def _span(low: int | None, high: int | None) -> str:
+    if low is not None and high is not None:
+        return f" between {low} and {high}"
+    if low is not None:
+        return f" of at least {low}"
+    if high is not None:
+        return f" of at most {high}"
+    return ""

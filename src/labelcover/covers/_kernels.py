@@ -1,0 +1,92 @@
+"""Compiled loops over labelsets: ranking, coverage.
+
+An r-labelset ``c_1 < … < c_r`` has the colexicographic rank ``Σ C(c_i, i)``, which does not
+depend on the number of labels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def binomial_table(n, r):
+    """``table[a, b] = C(a, b)`` for ``a ≤ n`` and ``b ≤ r`` as int64."""
+    table = np.zeros((n + 1, r + 1), dtype=np.int64)
+    for a in range(n + 1):
+        table[a, 0] = 1
+        for b in range(1, min(a, r) + 1):
+            table[a, b] = table[a - 1, b - 1] + table[a - 1, b]
+    return table
+
+
+@njit(cache=True)
+def next_combination(positions, n):
+    """Step `positions` to the lexicographically next combination of ``range(n)``; false at the end."""
+    r = len(positions)
+    i = r - 1
+    while i >= 0 and positions[i] == n - r + i:
+        i -= 1
+    if i < 0:
+        return False
+    positions[i] += 1
+    for j in range(i + 1, r):
+        positions[j] = positions[j - 1] + 1
+    return True
+
+
+@njit(cache=True)
+def labelset_ranks(labelsets, r):
+    """Rank of every r-subset of every row of `labelsets` (rows sorted), flat."""
+    size, k = labelsets.shape
+    highest = 0
+    for i in range(size):
+        highest = max(highest, labelsets[i, k - 1])
+    table = binomial_table(highest + 1, r)
+    per_row = binomial_table(k, r)[k, r]
+    out = np.empty(size * per_row, dtype=np.int64)
+    positions = np.arange(r)
+    at = 0
+    for i in range(size):
+        for j in range(r):
+            positions[j] = j
+        while True:
+            rank = np.int64(0)
+            for j in range(r):
+                rank += table[labelsets[i, positions[j]], j + 1]
+            out[at] = rank
+            at += 1
+            if not next_combination(positions, k):
+                break
+    return out
+
+
+@njit(cache=True)
+def mark_covered(labelsets, r, covered):
+    """Set ``covered[rank]`` for every r-subset of every row of `labelsets`."""
+    for start in range(0, len(labelsets), 4096):
+        for rank in labelset_ranks(labelsets[start : start + 4096], r):
+            covered[rank] = True
+
+
+@njit(cache=True)
+def unrank_labelsets(ranks, n_labels, r):
+    """Labelsets with the given colexicographic ranks, ``(len(ranks), r)``."""
+    table = binomial_table(n_labels, r)
+    out = np.empty((len(ranks), r), dtype=np.int32)
+    for i in range(len(ranks)):
+        rank = ranks[i]
+        top = n_labels
+        for j in range(r, 0, -1):
+            low, high = j - 1, top - 1
+            while low < high:
+                middle = (low + high + 1) // 2
+                if table[middle, j] <= rank:
+                    low = middle
+                else:
+                    high = middle - 1
+            out[i, j - 1] = low
+            rank -= table[low, j]
+            top = low
+    return out

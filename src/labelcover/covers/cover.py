@@ -1,0 +1,352 @@
+"""The `Cover`: an immutable family of k-labelsets, valid by construction."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from math import comb
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labelcover._arguments import check_integer
+from labelcover._files import replacing
+from labelcover.covers._kernels import labelset_ranks, mark_covered, unrank_labelsets
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMAT = "labelcover-cover"
+VERSION = 1
+
+# Up to this many r-labelsets coverage is counted in a table of one byte each; above, by sorting
+# the labelsets that are covered.
+TABLE_LIMIT = 2**28
+
+
+class Cover:
+    """A family of k-labelsets of m labels, one labelset per member of an ensemble.
+
+    A cover is the binary matrix of Section 2.1 of the paper, stored as label indices.
+    It never changes once made, compares by value and can be a dictionary key.
+
+    Parameters
+    ----------
+    labelsets : array-like of shape (size, k)
+        Label indices, a row per labelset. The order of rows is kept; each row is sorted.
+    n_labels : int
+        Number of labels m. Every index must be in ``[0, m)``.
+    method : str, optional
+        What made the cover, for people to read. Not part of its value.
+    lower_bound : int, optional
+        A proven lower bound on the size of any cover of the same order. Not part of its value.
+
+    Examples
+    --------
+    >>> from labelcover.covers import Cover
+    >>> cover = Cover([[0, 1, 2], [0, 1, 3], [0, 2, 3]], n_labels=4)
+    >>> cover
+    Cover(n_labels=4, k=3, size=3, imbalance=1)
+    >>> cover.coverage(2)
+    1.0
+    >>> cover.matrix().astype(int)
+    array([[1, 1, 1, 0],
+           [1, 1, 0, 1],
+           [1, 0, 1, 1]])
+    """
+
+    __slots__ = ("_hash", "_labelsets", "_lower_bound", "_method", "_n_labels")
+
+    def __init__(
+        self,
+        labelsets: ArrayLike,
+        n_labels: int,
+        *,
+        method: str | None = None,
+        lower_bound: int | None = None,
+    ) -> None:
+        self._n_labels = check_integer("n_labels", n_labels, low=1)
+        self._labelsets = _check_labelsets(labelsets, self._n_labels)
+        self._labelsets.setflags(write=False)
+        self._method = method
+        self._lower_bound = lower_bound
+        self._hash = hash((self._n_labels, self._labelsets.shape, self._labelsets.tobytes()))
+
+    @classmethod
+    def from_matrix(cls, matrix: ArrayLike, *, method: str | None = None) -> Cover:
+        """Make a cover from a binary matrix whose rows all hold the same number of ones.
+
+        Orthogonal arrays, constant-weight codes and (without their constant rows) Hadamard
+        matrices are such matrices (Section 2.2).
+
+        Parameters
+        ----------
+        matrix : array-like of shape (size, n_labels)
+            Zeros and ones.
+        method : str, optional
+            What made the matrix.
+        """
+        table = np.asarray(matrix)
+        if table.ndim != 2 or table.size == 0 or not np.isin(table, (0, 1)).all():
+            raise ValueError(
+                "matrix must be a non-empty two-dimensional array of zeros and ones, "
+                f"got shape {table.shape}."
+            )
+        weights = table.astype(bool).sum(axis=1)
+        if (weights != weights[-1]).any():
+            row = int(np.argmax(weights != weights[-1]))
+            raise ValueError(
+                f"matrix must have the same number of ones in every row: row {row} has "
+                f"{weights[row]}, the last row has {weights[-1]}."
+            )
+        labels = np.nonzero(table)[1].reshape(len(table), -1)
+        return cls(labels, table.shape[1], method=method)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels m."""
+        return self._n_labels
+
+    @property
+    def k(self) -> int:
+        """Number of labels in each labelset."""
+        return int(self._labelsets.shape[1])
+
+    @property
+    def labelsets(self) -> NDArray[np.int32]:
+        """Label indices, ``(size, k)``, each row sorted; read-only."""
+        return self._labelsets
+
+    @property
+    def method(self) -> str | None:
+        """What made this cover."""
+        return self._method
+
+    @property
+    def lower_bound(self) -> int | None:
+        """Proven lower bound on the size of a cover of this kind, where one is known."""
+        return self._lower_bound
+
+    @property
+    def gap(self) -> float | None:
+        """How far the size is above the lower bound, as a share of the size; 0 is optimal."""
+        if self._lower_bound is None:
+            return None
+        return (len(self) - self._lower_bound) / len(self)
+
+    @property
+    def label_counts(self) -> NDArray[np.int64]:
+        """In how many labelsets each label lies, ``(n_labels,)``."""
+        return np.bincount(self._labelsets.ravel(), minlength=self._n_labels)
+
+    @property
+    def imbalance(self) -> int:
+        """Count of the most frequent label minus that of the least frequent (Section 4.2)."""
+        return int(np.ptp(self.label_counts))
+
+    def matrix(self) -> NDArray[np.bool_]:
+        """Return the binary matrix of Section 2.1, ``(size, n_labels)``."""
+        table = np.zeros((len(self), self._n_labels), dtype=bool)
+        np.put_along_axis(table, self._labelsets.astype(np.intp), True, axis=1)
+        return table
+
+    def coverage(self, r: int = 2) -> float:
+        """Return the share of all r-labelsets that lie inside some labelset of the cover."""
+        r = check_integer("r", r, low=1, high=self._n_labels)
+        if r > self.k:
+            return 0.0
+        total = comb(self._n_labels, r)
+        if total <= TABLE_LIMIT:
+            return int(self._covered_table(r).sum()) / total
+        return len(np.unique(labelset_ranks(self._labelsets, r))) / total
+
+    def uncovered(self, r: int = 2) -> NDArray[np.int32]:
+        """Return the r-labelsets that no labelset of the cover contains, ``(count, r)``."""
+        r = check_integer("r", r, low=1, high=self._n_labels)
+        total = comb(self._n_labels, r)
+        if total > TABLE_LIMIT:
+            raise ValueError(
+                f"r={r} of n_labels={self._n_labels} has {total} labelsets, too many to list; "
+                f"at most {TABLE_LIMIT} are accepted. Use coverage(r) for the share."
+            )
+        missing = np.flatnonzero(~self._covered_table(r))
+        found = unrank_labelsets(missing, self._n_labels, r)
+        return found[np.lexsort(found.T[::-1])]
+
+    def permute(self, permutation: ArrayLike) -> Cover:
+        """Rename the labels: label ``j`` of this cover becomes ``permutation[j]``.
+
+        Coverage and imbalance stay the same; which labelsets of higher order are covered
+        does not, which is what DD-BALANCOR uses (Section 4.4).
+        """
+        p = np.asarray(permutation)
+        if p.shape != (self._n_labels,) or not np.array_equal(
+            np.sort(p), np.arange(self._n_labels)
+        ):
+            raise ValueError(
+                f"permutation must hold each of 0 … {self._n_labels - 1} once, "
+                f"got shape {p.shape}."
+            )
+        return Cover(
+            p[self._labelsets],
+            self._n_labels,
+            method=self._method,
+            lower_bound=self._lower_bound,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the cover to a JSON file with a checksum; `path` is replaced as a whole."""
+        document: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "n_labels": self._n_labels,
+            "k": self.k,
+            "size": len(self),
+            "method": self._method,
+            "lower_bound": self._lower_bound,
+            "checksum": self.checksum,
+        }
+        rows = ",\n  ".join(json.dumps(row) for row in self._labelsets.tolist())
+        text = json.dumps(document, indent=1)[:-2] + f',\n "labelsets": [\n  {rows}\n ]\n}}\n'
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Cover:
+        """Read a cover that `save` wrote, and check that it is whole.
+
+        Raises
+        ------
+        ValueError
+            If the file is not a cover file, was made by a newer version, or is damaged.
+        """
+        try:
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise ValueError(f"{path}: not a cover file, expected JSON: {error}.") from None
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise ValueError(f'{path}: not a cover file, expected "format": "{FORMAT}".')
+        if document.get("version") != VERSION:
+            raise ValueError(
+                f"{path}: cover file of version {document.get('version')!r}, "
+                f"expected {VERSION}."
+            )
+        try:
+            bound = document.get("lower_bound")
+            cover = cls(
+                document["labelsets"],
+                document["n_labels"],
+                method=document.get("method"),
+                lower_bound=None if bound is None else check_integer("lower_bound", bound, low=0),
+            )
+        except KeyError as error:
+            raise ValueError(f"{path}: damaged cover file, {error} is missing.") from None
+        except ValueError as error:
+            raise ValueError(f"{path}: damaged cover file: {error}") from None
+        if document.get("checksum") != cover.checksum:
+            raise ValueError(
+                f"{path}: damaged cover file, its checksum is {document.get('checksum')!r} "
+                f"but its labelsets give {cover.checksum!r}."
+            )
+        return cover
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of the labelsets and the number of labels."""
+        header = f"{self._n_labels} {len(self)} {self.k}\n".encode()
+        rows = self._labelsets.astype("<i4").tobytes()
+        return "sha256:" + hashlib.sha256(header + rows).hexdigest()
+
+    def plot(self, label_names: ArrayLike | None = None) -> Figure:
+        """Draw the incidence matrix and the label frequencies.
+
+        Parameters
+        ----------
+        label_names : array-like of str, optional
+            Names of the labels for the axis.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Needs matplotlib (the ``report`` extra).
+        """
+        from labelcover.covers._plot import plot_cover
+
+        return plot_cover(self, label_names)
+
+    def _covered_table(self, r: int) -> NDArray[np.bool_]:
+        covered = np.zeros(comb(self._n_labels, r), dtype=np.bool_)
+        if r <= self.k:
+            mark_covered(self._labelsets, r, covered)
+        return covered
+
+    def __len__(self) -> int:
+        return len(self._labelsets)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Cover):
+            return NotImplemented
+        return self._n_labels == other._n_labels and np.array_equal(
+            self._labelsets, other._labelsets
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self):
+        return _rebuild, (self._labelsets, self._n_labels, self._method, self._lower_bound)
+
+    def __repr__(self) -> str:
+        parts = [
+            f"n_labels={self._n_labels}",
+            f"k={self.k}",
+            f"size={len(self)}",
+            f"imbalance={self.imbalance}",
+        ]
+        if self._method is not None:
+            parts.append(f"method={self._method!r}")
+        if self._lower_bound is not None:
+            parts.append(f"lower_bound={self._lower_bound}")
+        return f"Cover({', '.join(parts)})"
+
+
+def _rebuild(labelsets, n_labels, method, lower_bound) -> Cover:
+    return Cover(labelsets, n_labels, method=method, lower_bound=lower_bound)
+
+
+def _check_labelsets(labelsets: ArrayLike, n_labels: int) -> NDArray[np.int32]:
+    try:
+        rows = np.asarray(labelsets)
+    except ValueError:
+        raise ValueError(
+            "labelsets must have the same number of labels k in every row, got rows of "
+            "different lengths."
+        ) from None
+    if rows.ndim != 2 or rows.shape[0] == 0 or rows.shape[1] == 0:
+        raise ValueError(
+            f"labelsets must be a table of at least one row and one label, got shape {rows.shape}."
+        )
+    if rows.dtype.kind not in "iu":
+        raise ValueError(f"labelsets must hold integers, got dtype {rows.dtype}.")
+    if rows.shape[1] > n_labels:
+        raise ValueError(
+            f"labelsets must have at most n_labels={n_labels} labels in a row, got {rows.shape[1]}."
+        )
+    outside = (rows < 0) | (rows >= n_labels)
+    if outside.any():
+        i, j = np.argwhere(outside)[0]
+        raise ValueError(
+            f"labelsets must hold label indices between 0 and {n_labels - 1}, "
+            f"got {rows[i, j]} in row {i}."
+        )
+    result = np.sort(rows.astype(np.int32), axis=1)
+    repeated = (np.diff(result, axis=1) == 0).any(axis=1)
+    if repeated.any():
+        i = int(np.argmax(repeated))
+        raise ValueError(
+            f"labelsets must not repeat a label in a row, got {rows[i].tolist()} in row {i}."
+        )
+    return np.ascontiguousarray(result)
