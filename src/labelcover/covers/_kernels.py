@@ -23,7 +23,7 @@ def binomial_table(n, r):
 
 @njit(cache=True)
 def next_combination(positions, n):
-    """Step `positions` to the lexicographically next combination of ``range(n)``; false at the end."""
+    """Step `positions` to the next combination of ``range(n)``; false when it was the last."""
     r = len(positions)
     i = r - 1
     while i >= 0 and positions[i] == n - r + i:

@@ -187,8 +187,7 @@ class Cover:
             np.sort(p), np.arange(self._n_labels)
         ):
             raise ValueError(
-                f"permutation must hold each of 0 … {self._n_labels - 1} once, "
-                f"got shape {p.shape}."
+                f"permutation must hold each of 0 … {self._n_labels - 1} once, got shape {p.shape}."
             )
         return Cover(
             p[self._labelsets],
@@ -231,8 +230,7 @@ class Cover:
             raise ValueError(f'{path}: not a cover file, expected "format": "{FORMAT}".')
         if document.get("version") != VERSION:
             raise ValueError(
-                f"{path}: cover file of version {document.get('version')!r}, "
-                f"expected {VERSION}."
+                f"{path}: cover file of version {document.get('version')!r}, expected {VERSION}."
             )
         try:
             bound = document.get("lower_bound")

@@ -1,0 +1,1 @@
+"""All members of one ensemble, trained together on one X."""

@@ -59,9 +59,9 @@ class Family(ABC):
 
     @abstractmethod
     def class_probabilities(self, X) -> NDArray[np.float64]:
-        """Return ``(n, encoding.n_classes)``: for each row, the members' class distributions side by side.
+        """Return the members' class distributions side by side, ``(n, encoding.n_classes)``.
 
-        Columns ``encoding.offsets[j]:encoding.offsets[j + 1]`` belong to member ``j`` and sum to one.
+        Columns ``encoding.offsets[j]:encoding.offsets[j + 1]`` are member ``j``'s and sum to one.
         """
 
     @abstractmethod

@@ -1,0 +1,58 @@
+"""Where the tests find the data that is not part of the project.
+
+It is looked for in ``LABELCOVER_DATA`` (a folder with a folder per data set), else in
+``../shared/data`` beside the project. Reference answers and covers lie beside that folder.
+Without it the tests that need it are skipped and say so; in CI its absence is an error.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# The first call of a compiled kernel takes seconds, so examples have no deadline.
+settings.register_profile("labelcover", deadline=None, derandomize=True, max_examples=50)
+settings.load_profile("labelcover")
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("LABELCOVER_DATA", ROOT.parent / "shared" / "data"))
+
+
+def _need(folder: Path) -> Path:
+    if folder.is_dir():
+        return folder
+    reason = f"no folder {folder.name!r} beside the project: set LABELCOVER_DATA to the data folder"
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder with a folder per data set."""
+    return _need(DATA)
+
+
+@pytest.fixture(scope="session")
+def golden() -> Path:
+    """The folder of what WEKA and MULAN answered."""
+    return _need(DATA.parent / "golden")
+
+
+@pytest.fixture(scope="session")
+def shared_covers() -> Path:
+    """The folder of covers that the project started from."""
+    return _need(DATA.parent / "covers")
+
+
+@pytest.fixture(scope="session")
+def paper_tables() -> Path:
+    """The folder with the paper's tables as CSV."""
+    return _need(DATA.parent / "paper")
+
+
+@pytest.fixture(autouse=True)
+def _data_folder(monkeypatch):
+    """Let `labelcover.datasets.load` find the same folder as the tests."""
+    monkeypatch.setenv("LABELCOVER_DATA", str(DATA))

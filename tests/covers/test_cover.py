@@ -1,0 +1,206 @@
+import json
+import pickle
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelcover.covers import Cover
+
+TABLE_4 = [[0, 1, 2], [0, 1, 3], [0, 2, 3]]
+
+
+@st.composite
+def covers(draw):
+    m = draw(st.integers(1, 9))
+    k = draw(st.integers(1, m))
+    rows = draw(st.lists(st.sets(st.integers(0, m - 1), min_size=k, max_size=k), min_size=1))
+    return Cover([list(row) for row in rows], m)
+
+
+@given(covers())
+def test_coverage_and_uncovered_agree_with_plain_enumeration(cover):
+    rows = [set(row) for row in cover.labelsets.tolist()]
+    for r in range(1, cover.n_labels + 1):
+        everything = list(combinations(range(cover.n_labels), r))
+        missing = [s for s in everything if not any(set(s) <= row for row in rows)]
+        assert cover.uncovered(r).tolist() == [list(s) for s in missing]
+        assert cover.coverage(r) == pytest.approx(1 - len(missing) / len(everything))
+
+
+@given(covers(), st.randoms(use_true_random=False))
+def test_permuting_changes_neither_coverage_nor_imbalance(cover, random):
+    p = list(range(cover.n_labels))
+    random.shuffle(p)
+    permuted = cover.permute(p)
+    assert permuted.imbalance == cover.imbalance
+    assert [permuted.coverage(r) for r in range(1, cover.n_labels + 1)] == [
+        cover.coverage(r) for r in range(1, cover.n_labels + 1)
+    ]
+    inverse = np.argsort(p)
+    assert permuted.permute(inverse) == cover
+
+
+@given(covers())
+def test_a_cover_survives_its_file_its_matrix_and_a_pickle(tmp_path_factory, cover):
+    path = tmp_path_factory.mktemp("covers") / "cover.json"
+    cover.save(path)
+    assert Cover.load(path) == cover
+    assert Cover.from_matrix(cover.matrix()) == cover
+    copy = pickle.loads(pickle.dumps(cover))
+    assert copy == cover
+    assert hash(copy) == hash(cover)
+
+
+def test_large_covers_count_coverage_without_a_table(monkeypatch):
+    cover = Cover([[0, 1, 2], [1, 2, 3], [7, 8, 9]], 10)
+    by_table = [cover.coverage(r) for r in (1, 2, 3)]
+    monkeypatch.setattr("labelcover.covers.cover.TABLE_LIMIT", 0)
+    assert [cover.coverage(r) for r in (1, 2, 3)] == by_table
+    with pytest.raises(ValueError, match="too many to list"):
+        cover.uncovered(2)
+
+
+def test_counts_and_imbalance_are_those_of_the_matrix():
+    cover = Cover(TABLE_4, 4)
+    assert cover.label_counts.tolist() == cover.matrix().sum(axis=0).tolist() == [3, 2, 2, 2]
+    assert cover.imbalance == 1
+    assert (cover.n_labels, cover.k, len(cover)) == (4, 3, 3)
+
+
+def test_rows_keep_their_order_and_are_sorted_inside():
+    assert Cover([[3, 1], [2, 0]], 4).labelsets.tolist() == [[1, 3], [0, 2]]
+
+
+def test_a_cover_cannot_be_changed():
+    cover = Cover(TABLE_4, 4)
+    with pytest.raises(ValueError, match="read-only"):
+        cover.labelsets[0, 0] = 1
+    with pytest.raises(AttributeError):
+        cover.n_labels = 5
+
+
+def test_the_source_array_is_not_shared():
+    rows = np.array(TABLE_4, dtype=np.int32)
+    cover = Cover(rows, 4)
+    rows[:] = 0
+    assert cover.labelsets.tolist() == TABLE_4
+
+
+def test_bound_and_method_are_shown_and_saved_but_not_compared(tmp_path):
+    cover = Cover(TABLE_4, 4, method="inlac", lower_bound=3)
+    assert cover == Cover(TABLE_4, 4)
+    assert cover.gap == 0
+    assert repr(cover) == (
+        "Cover(n_labels=4, k=3, size=3, imbalance=1, method='inlac', lower_bound=3)"
+    )
+    cover.save(tmp_path / "c.json")
+    loaded = Cover.load(tmp_path / "c.json")
+    assert (loaded.method, loaded.lower_bound) == ("inlac", 3)
+    assert Cover(TABLE_4, 4).gap is None
+
+
+@pytest.mark.parametrize(
+    ("labelsets", "n_labels", "message"),
+    [
+        ([[0, 4]], 4, "between 0 and 3, got 4 in row 0"),
+        ([[0, 1], [-1, 2]], 4, "got -1 in row 1"),
+        ([[0, 1], [2, 2]], 4, r"repeat a label in a row, got \[2, 2\] in row 1"),
+        ([[0, 1], [2]], 4, "different lengths"),
+        ([], 4, "at least one row"),
+        ([[0.0, 1.0]], 4, "integers, got dtype float64"),
+        ([[0, 1, 0]], 2, "at most n_labels=2"),
+        ([[0, 1]], 0, "n_labels must be an integer of at least 1, got 0"),
+        ([[0, 1]], 2.5, "n_labels must be an integer of at least 1, got 2.5"),
+        ([[0, 1]], True, "n_labels must be an integer"),
+    ],
+)
+def test_invalid_covers_are_refused_with_a_reason(labelsets, n_labels, message):
+    with pytest.raises(ValueError, match=message):
+        Cover(labelsets, n_labels)
+
+
+@pytest.mark.parametrize("p", [[0, 1, 2], [0, 1, 2, 2], [1, 2, 3, 4]])
+def test_only_permutations_are_accepted(p):
+    with pytest.raises(ValueError, match="permutation must hold each of"):
+        Cover(TABLE_4, 4).permute(p)
+
+
+@pytest.mark.parametrize("r", [0, 5, 1.5])
+def test_an_impossible_order_is_refused(r):
+    with pytest.raises(ValueError, match="r must be an integer between 1 and 4"):
+        Cover(TABLE_4, 4).coverage(r)
+
+
+def _edited(**changes):
+    def edit(document):
+        document.update(changes)
+        return json.dumps(document)
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda d: "{", "not a cover file, expected JSON"),
+        (lambda d: "[1, 2]", "not a cover file"),
+        (lambda d: json.dumps({"format": "something-else"}), "not a cover file"),
+        (lambda d: json.dumps({k: v for k, v in d.items() if k != "labelsets"}), "missing"),
+        (_edited(version=99), "version 99, expected 1"),
+        (_edited(labelsets=[[0, 1, 3], [0, 1, 2], [0, 2, 3]]), "checksum"),
+        (_edited(labelsets=[[0, 1, 9]]), "between 0 and 3"),
+        (_edited(labelsets="abc"), "damaged cover file"),
+        (_edited(n_labels=5), "checksum"),
+        (_edited(lower_bound="x"), "lower_bound must be an integer"),
+    ],
+)
+def test_a_damaged_or_foreign_file_is_refused(tmp_path, edit, message):
+    path = tmp_path / "cover.json"
+    Cover(TABLE_4, 4).save(path)
+    path.write_text(edit(json.loads(path.read_text())))
+    with pytest.raises(ValueError, match=message) as caught:
+        Cover.load(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_binary_file_is_refused(tmp_path):
+    path = tmp_path / "cover.json"
+    path.write_bytes(b"\x89PNG\xff\x00")
+    with pytest.raises(ValueError, match="not a cover file"):
+        Cover.load(path)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "cover.json"
+    Cover(TABLE_4, 4).save(path)
+    before = path.read_bytes()
+
+    def full_disk(*_args, **_kwargs):
+        raise OSError("no space left")
+
+    monkeypatch.setattr("pathlib.Path.write_text", full_disk)
+    with pytest.raises(OSError, match="no space"):
+        Cover([[0, 1]], 2).save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_matrices_without_constant_weight_are_refused():
+    with pytest.raises(ValueError, match="same number of ones in every row: row 0 has 0"):
+        Cover.from_matrix([[0, 0], [1, 1]])
+    with pytest.raises(ValueError, match="zeros and ones"):
+        Cover.from_matrix([[0, 2], [1, 1]])
+
+
+def test_the_picture_shows_matrix_and_frequencies():
+    names = ["sun", "sea", "sky", "sand"]
+    figure = Cover(TABLE_4, 4).plot(names)
+    matrix, frequencies = figure.axes
+    assert np.array_equal(matrix.images[0].get_array(), Cover(TABLE_4, 4).matrix())
+    assert [bar.get_height() for bar in frequencies.patches] == [3, 2, 2, 2]
+    assert [tick.get_text() for tick in frequencies.get_xticklabels()] == names
+    with pytest.raises(ValueError, match="label_names must hold 4 names, got 1"):
+        Cover(TABLE_4, 4).plot(["sun"])
