@@ -1,0 +1,184 @@
+"""How good a prediction is: the measures of Section 5.2, and those of rankings.
+
+Measures of predictions take two tables of zeros and ones, ``f(Y, Y_pred)``; measures of rankings
+take a table of scores in the second place, ``f(Y, scores)``. Rows are examples, columns labels.
+
+Where nothing is there and nothing was predicted, nothing was done wrong: empty against empty
+counts 1 in every F1 and accuracy, as it does in MULAN (scikit-learn's default is 0 with a warning).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.metrics import (
+    coverage_error,
+    label_ranking_average_precision_score,
+    label_ranking_loss,
+)
+
+
+def micro_f1(Y: ArrayLike, Y_pred: ArrayLike) -> float:
+    """Return the F-measure over all cells of the table together (Section 5.2).
+
+    Examples
+    --------
+    >>> from labelcover.metrics import micro_f1
+    >>> micro_f1([[1, 0], [1, 1]], [[1, 0], [0, 1]])
+    0.8
+    """
+    truth, guess = _tables(Y, Y_pred)
+    return float(_f1(truth, guess, axis=None))
+
+
+def macro_f1(Y: ArrayLike, Y_pred: ArrayLike) -> float:
+    """Return the mean over labels of the F-measure of each label."""
+    return float(label_f1(Y, Y_pred).mean())
+
+
+def example_f1(Y: ArrayLike, Y_pred: ArrayLike) -> float:
+    """Return the mean over examples of the F-measure of each example."""
+    truth, guess = _tables(Y, Y_pred)
+    return float(_f1(truth, guess, axis=1).mean())
+
+
+def label_f1(Y: ArrayLike, Y_pred: ArrayLike) -> NDArray[np.float64]:
+    """Return the F-measure of each label, ``(n_labels,)``."""
+    truth, guess = _tables(Y, Y_pred)
+    return _f1(truth, guess, axis=0)
+
+
+def hamming_loss(Y: ArrayLike, Y_pred: ArrayLike) -> float:
+    """Return the share of cells that are wrong (Section 5.2); less is better."""
+    truth, guess = _tables(Y, Y_pred)
+    return float((truth != guess).mean())
+
+
+def subset_accuracy(Y: ArrayLike, Y_pred: ArrayLike) -> float:
+    """Return the share of examples whose labels are all predicted right (Section 5.2)."""
+    truth, guess = _tables(Y, Y_pred)
+    return float((truth == guess).all(axis=1).mean())
+
+
+def example_accuracy(Y: ArrayLike, Y_pred: ArrayLike) -> float:
+    """Return the mean over examples of |true ∩ predicted| / |true ∪ predicted| (Section 5.2).
+
+    An example without labels for which none is predicted counts 1.
+
+    Examples
+    --------
+    >>> from labelcover.metrics import example_accuracy
+    >>> example_accuracy([[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]])
+    0.75
+    """
+    truth, guess = _tables(Y, Y_pred)
+    return float(_ratio((truth & guess).sum(axis=1), (truth | guess).sum(axis=1)).mean())
+
+
+def one_error(Y: ArrayLike, scores: ArrayLike) -> float:
+    """Return the share of examples whose top-ranked label is not theirs; less is better.
+
+    Where several labels share the top score, the share of them that is wrong counts. An example
+    without labels counts 0, as in the other measures of rankings.
+    """
+    truth, given = _tables(Y, scores, ranking=True)
+    top = given == given.max(axis=1, keepdims=True)
+    wrong = 1 - (top & truth).sum(axis=1) / top.sum(axis=1)
+    return float(np.where(truth.any(axis=1), wrong, 0.0).mean())
+
+
+def coverage(Y: ArrayLike, scores: ArrayLike) -> float:
+    """Return how many steps down the ranking all labels of an example are found; less is better.
+
+    The mean over examples of the worst rank of a true label, the best rank being 0 (Schapire and
+    Singer, 2000). This is scikit-learn's ``coverage_error``, whose ranks begin at 1, less one for
+    every example that has labels. Equal scores share the worse rank.
+    """
+    truth, given = _tables(Y, scores, ranking=True)
+    return float(coverage_error(truth, given) - truth.any(axis=1).mean())
+
+
+def ranking_loss(Y: ArrayLike, scores: ArrayLike) -> float:
+    """Return the mean share of (true, false) label pairs in the wrong order; less is better."""
+    truth, given = _tables(Y, scores, ranking=True)
+    return float(label_ranking_loss(truth, given))
+
+
+def average_precision(Y: ArrayLike, scores: ArrayLike) -> float:
+    """Return, over all true labels, the mean share of true labels among those ranked as high.
+
+    The mean is taken within an example first, then over examples; one with no or with all labels
+    counts 1.
+    """
+    truth, given = _tables(Y, scores, ranking=True)
+    return float(label_ranking_average_precision_score(truth, given))
+
+
+class Measure(NamedTuple):
+    """A measure as tables and reports use it."""
+
+    function: Callable[[ArrayLike, ArrayLike], float]
+    title: str
+    higher_is_better: bool
+    of_ranking: bool
+
+
+MEASURES: dict[str, Measure] = {
+    "micro_f1": Measure(micro_f1, "micro-F1", True, False),
+    "macro_f1": Measure(macro_f1, "macro-F1", True, False),
+    "example_f1": Measure(example_f1, "example-F1", True, False),
+    "hamming_loss": Measure(hamming_loss, "Hamming loss", False, False),
+    "subset_accuracy": Measure(subset_accuracy, "subset accuracy", True, False),
+    "example_accuracy": Measure(example_accuracy, "accuracy", True, False),
+    "one_error": Measure(one_error, "one-error", False, True),
+    "coverage": Measure(coverage, "coverage", False, True),
+    "ranking_loss": Measure(ranking_loss, "ranking loss", False, True),
+    "average_precision": Measure(average_precision, "average precision", True, True),
+}
+
+
+def _f1(truth, guess, *, axis):
+    hits = (truth & guess).sum(axis=axis)
+    return _ratio(2 * hits, truth.sum(axis=axis) + guess.sum(axis=axis))
+
+
+def _ratio(part, whole):
+    """`part` / `whole`, and 1 where `whole` is 0: empty against empty."""
+    return np.where(whole == 0, 1.0, part / np.maximum(whole, 1))
+
+
+def _tables(Y, other, *, ranking=False):
+    truth = _dense("Y", Y)
+    name = "scores" if ranking else "Y_pred"
+    given = _dense(name, other)
+    if truth.shape != given.shape:
+        raise ValueError(f"{name} must have the shape of Y, {truth.shape}, got {given.shape}.")
+    truth = _zeros_and_ones("Y", truth)
+    if not ranking:
+        return truth, _zeros_and_ones(name, given)
+    if not np.isfinite(given).all():
+        raise ValueError("scores must be finite numbers, got NaN or infinity.")
+    return truth, given
+
+
+def _dense(name, table):
+    table = table.toarray() if sparse.issparse(table) else np.asarray(table)
+    if table.ndim != 2 or table.size == 0:
+        raise ValueError(
+            f"{name} must be a table of at least one example and one label, "
+            f"got shape {table.shape}."
+        )
+    return table
+
+
+def _zeros_and_ones(name, table):
+    if table.dtype == bool:
+        return table
+    odd = ~((table == 0) | (table == 1))
+    if odd.any():
+        raise ValueError(f"{name} must hold only 0 and 1, got {table[odd].flat[0]!r}.")
+    return table.astype(bool)

@@ -1,0 +1,110 @@
+"""The measures agree with scikit-learn where it has them, and with the definitions elsewhere."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.metrics
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from labelcover import metrics
+from labelcover.metrics import MEASURES
+
+shapes = st.tuples(st.integers(1, 7), st.integers(2, 6))
+
+
+@st.composite
+def two_tables(draw):
+    shape = draw(shapes)
+    bits = arrays(np.uint8, shape, elements=st.integers(0, 1))
+    return draw(bits), draw(bits)
+
+
+@st.composite
+def table_and_scores(draw):
+    shape = draw(shapes)
+    scores = arrays(np.float64, shape, elements=st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0]))
+    return draw(arrays(np.uint8, shape, elements=st.integers(0, 1))), draw(scores)
+
+
+@settings(max_examples=60, deadline=None)
+@given(two_tables())
+def test_f1_is_that_of_scikit_learn_with_empty_against_empty_counting_one(tables):
+    Y, P = tables
+    for ours, average in [
+        (metrics.micro_f1, "micro"),
+        (metrics.macro_f1, "macro"),
+        (metrics.example_f1, "samples"),
+    ]:
+        theirs = sklearn.metrics.f1_score(Y, P, average=average, zero_division=1.0)
+        assert ours(Y, P) == pytest.approx(theirs)
+    theirs = sklearn.metrics.f1_score(Y, P, average=None, zero_division=1.0)
+    assert metrics.label_f1(Y, P) == pytest.approx(theirs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(two_tables())
+def test_losses_and_accuracies_are_those_of_scikit_learn(tables):
+    Y, P = tables
+    assert metrics.hamming_loss(Y, P) == pytest.approx(sklearn.metrics.hamming_loss(Y, P))
+    assert metrics.subset_accuracy(Y, P) == pytest.approx(sklearn.metrics.accuracy_score(Y, P))
+    theirs = sklearn.metrics.jaccard_score(Y, P, average="samples", zero_division=1.0)
+    assert metrics.example_accuracy(Y, P) == pytest.approx(theirs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(table_and_scores())
+def test_ranking_measures_follow_their_definitions(tables):
+    Y, scores = tables
+    depths, losses, errors = [], [], []
+    for y, s in zip(Y.astype(bool), scores, strict=True):
+        depths.append(max((int((s >= s[j]).sum()) - 1 for j in np.flatnonzero(y)), default=0))
+        pairs = [(a, b) for a in s[y] for b in s[~y]]
+        losses.append(np.mean([a <= b for a, b in pairs]) if pairs else 0.0)
+        top = np.flatnonzero(s == s.max())
+        errors.append(1 - y[top].mean() if y.any() else 0.0)
+    assert metrics.coverage(Y, scores) == pytest.approx(np.mean(depths))
+    assert metrics.ranking_loss(Y, scores) == pytest.approx(np.mean(losses))
+    assert metrics.one_error(Y, scores) == pytest.approx(np.mean(errors))
+    theirs = sklearn.metrics.label_ranking_average_precision_score(Y, scores)
+    assert metrics.average_precision(Y, scores) == pytest.approx(theirs)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_perfect_prediction_is_the_best_there_is(name):
+    Y = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0]])
+    measure = MEASURES[name]
+    value = measure.function(Y, Y.astype(float) if measure.of_ranking else Y)
+    if measure.higher_is_better:
+        assert value == 1
+    elif name == "coverage":
+        assert value == pytest.approx(1 / 3)  # the second label of the second row
+    else:
+        assert value == 0
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, pd.DataFrame, np.ndarray.tolist])
+def test_tables_may_come_as_sparse_frames_or_lists(kind):
+    Y = np.array([[1, 0], [1, 1]])
+    assert metrics.micro_f1(kind(Y), kind(Y)) == 1
+
+
+@pytest.mark.parametrize(
+    ("Y", "P", "message"),
+    [
+        ([[1, 0]], [[1, 0, 1]], r"Y_pred must have the shape of Y, \(1, 2\), got \(1, 3\)"),
+        ([[2, 0]], [[1, 0]], "Y must hold only 0 and 1, got .*2"),
+        ([[1, 0]], [[0.5, 0]], "Y_pred must hold only 0 and 1, got .*0.5"),
+        ([1, 0], [1, 0], "Y must be a table"),
+    ],
+)
+def test_wrong_tables_are_refused_by_name(Y, P, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.micro_f1(Y, P)
+
+
+def test_scores_that_are_not_numbers_are_refused():
+    with pytest.raises(ValueError, match="scores must be finite"):
+        metrics.one_error([[1, 0]], [[np.nan, 0]])
