@@ -1,1 +1,17 @@
-"""All members of one ensemble, trained together on one X."""
+"""All members of one ensemble, trained together on one X.
+
+`family_of` finds the family that serves an estimator. A family for a learner that can share
+work across members registers itself in its own file::
+
+    @family_of.register(MyClassifier)
+    class MyFamily(Family): ...
+
+and is imported below, so that it is known.
+"""
+
+from labelcover.families.base import Family
+from labelcover.families.dispatch import family_of
+from labelcover.families.encoding import Encoding, encode
+from labelcover.families.generic import GenericFamily
+
+__all__ = ["Encoding", "Family", "GenericFamily", "encode", "family_of"]

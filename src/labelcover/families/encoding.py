@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.covers import Cover
+from labelcover.families._encode import class_patterns, encode_members
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,37 @@ class Encoding:
         """Number of classes of all members together."""
         return int(self.offsets[-1])
 
+    def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the members that pose distinct problems, and for each member which it poses.
+
+        Two members pose the same problem if every row has the same class in both: the same
+        labelset twice, or labels that agree in all rows. Member ``j`` poses the problem of
+        member ``first[problem[j]]``.
+
+        Returns
+        -------
+        first : ndarray of shape (n_problems,)
+            The first member of each problem, ascending.
+        problem : ndarray of shape (size,)
+            Index into `first`.
+        """
+        seen: dict[bytes, int] = {}
+        first: list[int] = []
+        problem = np.empty(len(self.codes), dtype=np.int64)
+        for j, codes in enumerate(self.codes):
+            key = blake2b(codes, digest_size=16).digest()
+            if key not in seen:
+                seen[key] = len(first)
+                first.append(j)
+            problem[j] = seen[key]
+        return np.array(first, dtype=np.int64), problem
+
+    def without_codes(self) -> Encoding:
+        """Return the same classes without the training rows: all that prediction needs."""
+        return Encoding(
+            self.cover, np.empty((len(self.cover), 0), np.int32), self.offsets, self.patterns
+        )
+
 
 def encode(Y: NDArray[np.uint8], cover: Cover) -> Encoding:
     """Return the single-label problem of every labelset of `cover`.
@@ -44,16 +77,28 @@ def encode(Y: NDArray[np.uint8], cover: Cover) -> Encoding:
     Parameters
     ----------
     Y : ndarray of shape (n, n_labels)
-        Zeros and ones.
+        Zeros and ones, at least one row.
     cover : Cover
         Of the same number of labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.covers import Cover
+    >>> from labelcover.families.encoding import encode
+    >>> Y = np.array([[1, 0, 1], [0, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=np.uint8)
+    >>> encoding = encode(Y, Cover([[0, 1], [0, 2]], n_labels=3))
+    >>> encoding.codes
+    array([[1, 0, 1, 2],
+           [2, 0, 2, 1]], dtype=int32)
+    >>> encoding.patterns[encoding.offsets[1] :]
+    array([[0, 1],
+           [1, 0],
+           [1, 1]], dtype=uint8)
     """
-    size, n = len(cover), len(Y)
-    codes = np.empty((size, n), dtype=np.int32)
-    patterns = []
-    for j, labels in enumerate(cover.labelsets):
-        found, inverse = np.unique(Y[:, labels], axis=0, return_inverse=True)
-        codes[j] = inverse.ravel()
-        patterns.append(found.astype(np.uint8))
-    offsets = np.cumsum([0] + [len(found) for found in patterns])
-    return Encoding(cover, codes, offsets, np.concatenate(patterns))
+    columns = np.ascontiguousarray(Y.T, dtype=np.uint8)
+    codes = np.empty((len(cover), columns.shape[1]), dtype=np.int32)
+    counts = encode_members(columns, cover.labelsets, codes)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    patterns = class_patterns(columns, cover.labelsets, codes, offsets)
+    return Encoding(cover, codes, offsets, patterns)

@@ -1,0 +1,95 @@
+"""The general estimator."""
+
+from __future__ import annotations
+
+from labelcover.ensemble.base import LabelEnsemble
+from labelcover.ensemble.covering import make_cover
+
+
+class LabelCoverClassifier(LabelEnsemble):
+    """A multi-label classifier: one member per labelset of a cover, confidences averaged and cut.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier, optional
+        What the members are clones of. By default a `LeastSquaresClassifier`, which trains all
+        members at once in closed form.
+    cover : {"auto", "random", "inlac", "balco", "balancor"}, Cover, callable or array-like
+        Which labels each member holds: the name of a strategy, a function like those of
+        `labelcover.covers`, or the labelsets themselves. ``"auto"`` covers all r-labelsets with
+        balanced label counts; where that takes more than 5,000 members (at ``k=3``, above some
+        170 labels) and no `size` is given, it takes 4 balanced labelsets for each label.
+    k : int, default=3
+        Number of labels in a labelset. If there are fewer labels, all of them, with a warning.
+    r : int, default=2
+        Order of the correlations to cover: every r labels lie together in some labelset.
+    size : int, optional
+        Number of labelsets σ. By default as many as the strategy needs.
+    threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default="auto"
+        Where confidences are cut. ``"cv"`` is the paper's five-fold cross-validation; ``"loo"``
+        uses leave-one-out predictions, which the default members give without refitting;
+        ``"auto"`` is ``"loo"`` where the members offer it and ``"cv"`` elsewhere.
+    measure : str or callable, default="micro_f1"
+        What the threshold is tuned for: a measure of `labelcover.metrics`, or ``f(Y, Y_pred)``
+        where higher is better.
+    search : {"grid", "golden"}, default="grid"
+        How a threshold is searched: .1 to .9 and then steps of .01, or by golden sections.
+    per_label : bool, default=False
+        Tune one threshold for each label.
+    max_std : float, optional
+        With ``threshold="cv"``: repeat the cross-validation, at most five times, until the
+        standard deviation of the mean score is at most this (Kohavi and John, 1997).
+    n_jobs : int, optional
+        Members fitted at the same time, where they are fitted one by one. Never changes results.
+    random_state : int, RandomState or None
+        Seed of the cover, the members and the folds.
+    verbose : bool, default=False
+        Show a progress bar.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from labelcover import LabelCoverClassifier
+    >>> X, Y = make_multilabel_classification(n_classes=6, random_state=0)
+    >>> model = LabelCoverClassifier(random_state=0).fit(X, Y)
+    >>> model.cover_.coverage(2)
+    1.0
+    >>> model.predict(X).shape
+    (100, 6)
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        cover="auto",
+        k=3,
+        r=2,
+        size=None,
+        threshold="auto",
+        measure="micro_f1",
+        search="grid",
+        per_label=False,
+        max_std=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=False,
+    ):
+        self.estimator = estimator
+        self.cover = cover
+        self.k = k
+        self.r = r
+        self.size = size
+        self.threshold = threshold
+        self.measure = measure
+        self.search = search
+        self.per_label = per_label
+        self.max_std = max_std
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _make_cover(self, Y, seed):
+        return make_cover(
+            self.cover, Y.shape[1], k=self.k, r=self.r, size=self.size, random_state=seed
+        )

@@ -1,0 +1,129 @@
+"""Where to cut confidences: one threshold for all labels, or one each.
+
+A label is predicted where its confidence exceeds the threshold (Algorithm 2, line 14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labelcover._arguments import check_choice
+from labelcover.metrics import MEASURES
+
+Score = Callable[[ArrayLike, ArrayLike], float]
+
+# Section 2.3: nine values first, then steps of .01 between the neighbours of the best of them.
+COARSE = np.round(np.arange(0.1, 0.95, 0.1), 2)
+FINE = np.round(np.arange(-0.09, 0.095, 0.01), 2)
+GOLDEN_RATIO = (np.sqrt(5) - 1) / 2
+SEARCHES = ("grid", "golden")
+
+
+def score_function(measure: str | Score) -> Score:
+    """Return ``f(Y, Y_pred)``, higher is better, for the name of a measure or a function."""
+    if callable(measure):
+        return measure
+    names = [name for name, entry in MEASURES.items() if not entry.of_ranking]
+    entry = MEASURES[check_choice("measure", measure, names)]
+    if entry.higher_is_better:
+        return entry.function
+    return lambda Y, Y_pred: -entry.function(Y, Y_pred)
+
+
+def best_threshold(
+    Y: NDArray[np.uint8],
+    confidence: NDArray[np.float64],
+    *,
+    measure: str | Score = "micro_f1",
+    search: str = "grid",
+) -> tuple[float, float]:
+    """Return the threshold that scores best, and its score (higher is better).
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, n_labels)
+        What is true.
+    confidence : ndarray of shape (n, n_labels)
+        What is cut.
+    measure : str or callable, default="micro_f1"
+        A measure of `labelcover.metrics` that takes predictions, or ``f(Y, Y_pred)`` where higher
+        is better.
+    search : {"grid", "golden"}, default="grid"
+        ``"grid"`` is the paper's: .1 to .9, then steps of .01 around the best. Of equal
+        scores the threshold nearest to .5 wins. ``"golden"`` is a golden-section search between
+        the neighbours of the best of the nine, to within .001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.thresholds import best_threshold
+    >>> Y = np.array([[1, 0], [1, 0], [0, 1]], dtype=np.uint8)
+    >>> confidence = np.array([[0.40, 0.20], [0.35, 0.10], [0.28, 0.45]])
+    >>> best_threshold(Y, confidence)
+    (0.34, 1.0)
+    """
+    check_choice("search", search, SEARCHES)
+    score = score_function(measure)
+
+    def at(threshold: float) -> float:
+        return score(Y, confidence > threshold)
+
+    best = _best_of(COARSE, at)
+    if search == "grid":
+        around = np.round(best[0] + FINE, 2)
+        return _best_of(around[(around > 0) & (around < 1)], at)
+    return max(_golden_section(at, best[0] - 0.1, best[0] + 0.1), best, key=lambda found: found[1])
+
+
+def best_thresholds_per_label(
+    Y: NDArray[np.uint8],
+    confidence: NDArray[np.float64],
+    *,
+    measure: str | Score = "micro_f1",
+    search: str = "grid",
+) -> tuple[NDArray[np.float64], float]:
+    """Return for each label the threshold that scores best on that label alone.
+
+    A label that is never true in `Y` is cut at the best threshold for all labels together.
+
+    Returns
+    -------
+    thresholds : ndarray of shape (n_labels,)
+    score : float
+        Of all labels together, each cut at its threshold.
+    """
+    shared, _ = best_threshold(Y, confidence, measure=measure, search=search)
+    thresholds = np.full(Y.shape[1], shared)
+    for j in np.flatnonzero(Y.any(axis=0)):
+        one = slice(j, j + 1)
+        thresholds[j], _ = best_threshold(
+            Y[:, one], confidence[:, one], measure=measure, search=search
+        )
+    return thresholds, score_function(measure)(Y, confidence > thresholds)
+
+
+def _best_of(thresholds: NDArray[np.float64], at: Callable[[float], float]) -> tuple[float, float]:
+    nearest_first = thresholds[np.argsort(np.abs(thresholds - 0.5), kind="stable")]
+    scores = [at(threshold) for threshold in nearest_first]
+    best = int(np.argmax(scores))
+    return float(nearest_first[best]), scores[best]
+
+
+def _golden_section(
+    at: Callable[[float], float], low: float, high: float, width: float = 1e-3
+) -> tuple[float, float]:
+    left, right = high - GOLDEN_RATIO * (high - low), low + GOLDEN_RATIO * (high - low)
+    at_left, at_right = at(left), at(right)
+    while high - low > width:
+        if at_left >= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - GOLDEN_RATIO * (high - low)
+            at_left = at(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + GOLDEN_RATIO * (high - low)
+            at_right = at(right)
+    return (float(left), at_left) if at_left >= at_right else (float(right), at_right)
