@@ -1,0 +1,135 @@
+"""What a data set is, and how a reader says what is wrong with a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Features: TypeAlias = "NDArray[np.float64] | sparse.csr_array"
+
+
+class DataError(ValueError):
+    """A file that cannot be read: says which file, which line and what was expected.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    text : str
+        What is wrong, and what was expected.
+    line : int, optional
+        The line, from 1, where there is one.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], text: str, line: int | None = None) -> None:
+        where = os.fspath(path) if line is None else f"{os.fspath(path)}:{line}"
+        super().__init__(f"{where}: {text}")
+        self.path, self.text, self.line = path, text, line
+
+    def __reduce__(self):
+        return type(self), (self.path, self.text, self.line)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A multi-label data set.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    X : ndarray or CSR array of shape (n, d), float64
+        Features. A missing value is NaN. A nominal value is its position among the values that
+        the file declares for it, from 0 (see `categories`).
+    Y : ndarray of shape (n, m), uint8
+        Labels, zeros and ones.
+    feature_names, label_names : list of str
+        Names of the columns of X and Y.
+    categorical : ndarray of shape (d,), bool
+        Which features are nominal.
+    train_rows, test_rows : ndarray of int or None
+        The set's own split into training and test rows, where it has one.
+    description : str
+        What it is and where it comes from.
+    categories : dict of str to tuple of str
+        For each nominal feature the values behind the codes 0, 1, …
+    """
+
+    name: str
+    X: Features
+    Y: NDArray[np.uint8]
+    feature_names: list[str]
+    label_names: list[str]
+    categorical: NDArray[np.bool_]
+    train_rows: NDArray[np.intp] | None = None
+    test_rows: NDArray[np.intp] | None = None
+    description: str = ""
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def cardinality(self) -> float:
+        """Mean number of labels of a row."""
+        return float(self.Y.sum(axis=1).mean())
+
+    @property
+    def density(self) -> float:
+        """Share of the label table that is one: cardinality over the number of labels."""
+        return float(self.Y.mean())
+
+    def __repr__(self) -> str:
+        kind = "sparse" if sparse.issparse(self.X) else "dense"
+        n, d = self.X.shape
+        return f"Dataset({self.name!r}: {n} rows, {d} {kind} features, {self.Y.shape[1]} labels)"
+
+
+def choose_features(
+    path: str | os.PathLike[str],
+    columns: Sequence[str],
+    labels: Sequence[int],
+    drop: Sequence[str],
+    features: Sequence[str] | None,
+) -> list[int]:
+    """Return the positions of the feature columns: those named, else all that are left."""
+    if features is not None:
+        return _positions(path, columns, features, "feature")
+    left_out = set(labels).union(_positions(path, columns, drop, "column to drop"))
+    found = [j for j in range(len(columns)) if j not in left_out]
+    if not found:
+        raise DataError(path, "every column is a label, expected at least one feature.")
+    return found
+
+
+def choose_labels(
+    path: str | os.PathLike[str],
+    columns: Sequence[str],
+    labels: Sequence[str] | None,
+    prefix: str | None,
+) -> list[int]:
+    """Return the positions of the label columns, in the order of `labels` if that is given."""
+    if labels is not None:
+        return _positions(path, columns, labels, "label")
+    if prefix is None:
+        raise DataError(
+            path, "which columns are labels is not said, expected their names or a prefix."
+        )
+    found = [j for j, name in enumerate(columns) if name.startswith(prefix)]
+    if not found:
+        raise DataError(path, f"no column starts with {prefix!r}, expected the labels to.")
+    return found
+
+
+def _positions(path, columns, names, what):
+    at = {name: j for j, name in enumerate(columns)}
+    for name in names:
+        if name not in at:
+            raise DataError(path, f"no column {name!r}, expected every {what} to be a column.")
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if list(names).count(name) > 1)
+        raise DataError(path, f"{what} {repeated!r} is asked for twice, expected once.")
+    return [at[name] for name in names]

@@ -1,0 +1,210 @@
+"""Known sets by name: where they are looked for, and what is checked."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from labelcover._arguments import check_choice
+from labelcover._files import replacing
+from labelcover.datasets.arff import read_arff
+from labelcover.datasets.dataset import DataError, Dataset
+from labelcover.datasets.registry import KNOWN, KnownSet
+
+EMBEDDED = Path(__file__).parent / "debtags" / "debtags.npz"
+WORDS_LABELS = 14
+# Figures are recorded to so many digits; anything further off is another set.
+CARDINALITY_TOLERANCE, DENSITY_TOLERANCE = 1e-4, 1e-5
+
+
+def load(
+    name: str, *, identifiers: bool = False, download: bool = False, verify: bool = True
+) -> Dataset:
+    """Return a known data set by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of the names that ``labelcover datasets`` lists. ``"debtags"`` and ``"debtags-words"``
+        come with the package; ``"debtags-words"`` has the words of the descriptions as its only
+        features and the 14 most frequent tags as labels.
+    identifiers : bool
+        Keep features that only number the rows: the first attribute of genbase.
+    download : bool
+        Fetch the set from OpenML if it is not found on this machine and OpenML has it. Nothing is
+        fetched otherwise.
+    verify : bool
+        Compare the files' SHA-256, and after loading the rows, features, labels, cardinality and
+        density, with those on record.
+
+    Returns
+    -------
+    Dataset
+        A set is looked for in the folder that the environment variable ``LABELCOVER_DATA`` names
+        (a folder per set in it), then in the user's cache (`cache_folder`).
+
+    Examples
+    --------
+    >>> from labelcover.datasets import load
+    >>> load("debtags")
+    Dataset('debtags': 2291 rows, 378 dense features, 24 labels)
+    """
+    known = KNOWN[check_choice("name", name, KNOWN)]
+    drop = () if identifiers else known.identifiers
+    if not known.files:
+        dataset = _embedded(name)
+    elif (folder := find_folder(name)) is not None:
+        dataset = _from_folder(name, known, folder, drop, verify)
+    elif download and known.openml is not None:
+        dataset = _from_openml(name, known, drop)
+    else:
+        raise FileNotFoundError(_how_to_get(name, known))
+    if verify:
+        check_figures(dataset, known, drop)
+    return replace(dataset, name=name, description=known.source)
+
+
+def cache_folder() -> Path:
+    """Return the user's cache of data sets, a folder per set."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "labelcover"
+
+
+def find_folder(name: str) -> Path | None:
+    """Return the folder that holds the files of the set `name`, if there is one."""
+    places = [os.environ.get("LABELCOVER_DATA"), cache_folder()]
+    for place in places:
+        if place and (folder := Path(place) / name).is_dir():
+            return folder
+    return None
+
+
+def check_figures(dataset: Dataset, known: KnownSet, dropped: Sequence[str] = ()) -> None:
+    """Raise a ``ValueError`` unless `dataset` has the figures of `known`."""
+    found = (dataset.X.shape[0], dataset.X.shape[1], dataset.Y.shape[1])
+    expected = (known.rows, known.features - len(dropped), known.labels)
+    for what, got, want in zip(("rows", "features", "labels"), found, expected, strict=True):
+        if got != want:
+            raise ValueError(f"{dataset.name} has {got} {what}, expected {want}.")
+    for what, close in (("cardinality", CARDINALITY_TOLERANCE), ("density", DENSITY_TOLERANCE)):
+        got, want = getattr(dataset, what), getattr(known, what)
+        if abs(got - want) > close:
+            raise ValueError(f"{dataset.name} has a {what} of {got:.5f}, expected {want:.5f}.")
+
+
+def _embedded(name: str) -> Dataset:
+    dataset = _read_npz(EMBEDDED)
+    if name == "debtags":
+        return dataset
+    words = [j for j, feature in enumerate(dataset.feature_names) if feature.startswith("word=")]
+    return replace(
+        dataset,
+        X=dataset.X[:, words],
+        Y=np.ascontiguousarray(dataset.Y[:, :WORDS_LABELS]),
+        feature_names=[dataset.feature_names[j] for j in words],
+        label_names=dataset.label_names[:WORDS_LABELS],
+        categorical=dataset.categorical[words],
+    )
+
+
+def _from_folder(name, known, folder, drop, verify):
+    stored = folder / f"{name}.npz"
+    if stored.exists():
+        return _without(_read_npz(stored), drop)
+    paths = [folder / file for file in known.files]
+    for path, expected in zip(paths, known.files.values(), strict=True):
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+        if verify and found != expected:
+            raise DataError(path, f"has the SHA-256 {found}, expected {expected}.")
+    *rows, labels = paths
+    parts = [read_arff(path, labels, drop=drop) for path in rows]
+    return parts[0] if len(parts) == 1 else _joined(*parts)
+
+
+def _joined(train: Dataset, test: Dataset) -> Dataset:
+    """One set of two files, with the files as its own split."""
+    if (train.feature_names, train.categories) != (test.feature_names, test.categories):
+        raise ValueError(f"{test.name} must have the attributes of {train.name}, got others.")
+    stack = sparse.vstack if sparse.issparse(train.X) else np.vstack
+    n = len(train.Y)
+    return replace(
+        train,
+        X=stack([train.X, test.X]),
+        Y=np.vstack([train.Y, test.Y]),
+        train_rows=np.arange(n),
+        test_rows=np.arange(n, n + len(test.Y)),
+    )
+
+
+def _from_openml(name, known, drop):
+    """Fetch a set, check it, and keep it in the cache for the next time."""
+    from sklearn.datasets import fetch_openml
+
+    bunch = fetch_openml(
+        data_id=known.openml, as_frame=True, parser="auto", data_home=cache_folder() / "openml"
+    )
+    X, Y = bunch.data, bunch.target.to_frame() if bunch.target.ndim == 1 else bunch.target
+    categories = {c: tuple(map(str, X[c].cat.categories)) for c in X if X[c].dtype == "category"}
+    coded = X.assign(**{c: X[c].cat.codes.replace(-1, np.nan) for c in categories})
+    dataset = Dataset(
+        name=name,
+        X=coded.to_numpy(np.float64),
+        Y=Y.astype(str).apply(lambda c: c.str.upper().isin(["TRUE", "1"])).to_numpy(np.uint8),
+        feature_names=[str(c) for c in X],
+        label_names=[str(c) for c in Y],
+        categorical=np.array([c in categories for c in X]),
+        categories=categories,
+    )
+    check_figures(dataset, known)
+    folder = cache_folder() / name
+    folder.mkdir(parents=True, exist_ok=True)
+    with replacing(folder / f"{name}.npz") as temporary:
+        np.savez_compressed(
+            temporary,
+            X=dataset.X,
+            Y=dataset.Y,
+            feature_names=np.array(dataset.feature_names),
+            label_names=np.array(dataset.label_names),
+            categorical=dataset.categorical,
+        )
+    return _without(dataset, drop)
+
+
+def _read_npz(path: Path) -> Dataset:
+    with np.load(path, allow_pickle=False) as stored:
+        X = stored["X"].astype(np.float64)
+        return Dataset(
+            name=path.stem,
+            X=X,
+            Y=stored["Y"].astype(np.uint8),
+            feature_names=stored["feature_names"].tolist(),
+            label_names=stored["label_names"].tolist(),
+            categorical=stored["categorical"]
+            if "categorical" in stored
+            else np.zeros(X.shape[1], dtype=bool),
+        )
+
+
+def _without(dataset: Dataset, drop: Sequence[str]) -> Dataset:
+    keep = [j for j, feature in enumerate(dataset.feature_names) if feature not in drop]
+    return replace(
+        dataset,
+        X=dataset.X[:, keep],
+        feature_names=[dataset.feature_names[j] for j in keep],
+        categorical=dataset.categorical[keep],
+    )
+
+
+def _how_to_get(name: str, known: KnownSet) -> str:
+    files = ", ".join(known.files)
+    text = (
+        f"data set {name!r} is not on this machine: put {files} into a folder {name!r} and set "
+        f"LABELCOVER_DATA to the folder above it ({known.source})"
+    )
+    return text + ("; or load it with download=True." if known.openml else ".")

@@ -1,0 +1,56 @@
+"""A data set from a file, whatever its format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from labelcover.datasets.arff import read_arff
+from labelcover.datasets.dataset import DataError, Dataset
+from labelcover.datasets.libsvm import read_libsvm
+from labelcover.datasets.tables import read_csv, read_parquet
+
+SUFFIXES = (".arff", ".csv", ".tsv", ".parquet", ".libsvm", ".svm")
+
+
+def read(
+    path: str | os.PathLike[str],
+    labels: str | os.PathLike[str] | int | Sequence[str] | None = None,
+    *,
+    label_prefix: str | None = None,
+    drop: Sequence[str] = (),
+    features: Sequence[str] | None = None,
+) -> Dataset:
+    """Return the data set in a file, by its suffix.
+
+    Parameters
+    ----------
+    path : path-like
+        ``.arff`` (see `read_arff`), ``.csv`` or ``.tsv`` (`read_csv`), ``.parquet``
+        (`read_parquet`), ``.libsvm`` or ``.svm`` (`read_libsvm`).
+    labels : path-like, int, list of str, optional
+        Which columns are labels: names, or what `read_arff` accepts for an ARFF file.
+    label_prefix, drop, features
+        As in those functions.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise DataError(path, f"unknown kind of file, expected one of {', '.join(SUFFIXES)}.")
+    if suffix == ".arff":
+        return read_arff(path, labels, label_prefix=label_prefix, drop=drop, features=features)
+    if labels is not None and (isinstance(labels, int | str | os.PathLike)):
+        raise DataError(path, f"labels={labels!r} is for ARFF files only, expected names.")
+    if suffix in (".libsvm", ".svm"):
+        return read_libsvm(path, labels, features=features)
+    if suffix == ".parquet":
+        return read_parquet(path, labels, label_prefix=label_prefix, drop=drop, features=features)
+    delimiter = "\t" if suffix == ".tsv" else ","
+    return read_csv(
+        path,
+        labels,
+        label_prefix=label_prefix,
+        drop=drop,
+        features=features,
+        delimiter=delimiter,
+    )
