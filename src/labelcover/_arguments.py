@@ -6,6 +6,8 @@ import numbers
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
+
 
 def check_integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
     """Return `value` as an ``int`` if it is a whole number in ``[low, high]``.
@@ -29,6 +31,15 @@ def check_choice(name: str, value: Any, choices: Collection[Any]) -> Any:
         return value
     accepted = ", ".join(repr(choice) for choice in choices)
     raise ValueError(f"{name} must be one of {accepted}, got {value!r}.")
+
+
+def check_random_state(random_state: Any) -> np.random.RandomState:
+    """Return a ``RandomState`` for a seed, for ``None`` (a fresh one) or for one that is given."""
+    if isinstance(random_state, np.random.RandomState):
+        return random_state
+    if random_state is not None:
+        random_state = check_integer("random_state", random_state, low=0, high=2**32 - 1)
+    return np.random.RandomState(random_state)
 
 
 def _span(low: int | None, high: int | None) -> str:

@@ -90,3 +90,52 @@ def unrank_labelsets(ranks, n_labels, r):
             rank -= table[low, j]
             top = low
     return out
+
+
+@njit(cache=True)
+def count_new(labelsets, r, covered):
+    """How many r-subsets of each row of `labelsets` are not covered yet, ``(size,)``."""
+    size, k = labelsets.shape
+    per_row = binomial_table(k, r)[k, r]
+    out = np.zeros(size, dtype=np.int64)
+    ranks = labelset_ranks(labelsets, r)
+    for i in range(size):
+        for j in range(per_row):
+            out[i] += not covered[ranks[i * per_row + j]]
+    return out
+
+
+@njit(cache=True)
+def rename_table(covered, names, r):
+    """Coverage by rank after label ``names[i]`` is called ``i``."""
+    m = len(names)
+    table = binomial_table(m, r)
+    out = np.empty_like(covered)
+    labels = np.arange(r)
+    while True:
+        rank = np.int64(0)
+        for j in range(r):
+            rank += table[labels[j], j + 1]
+        old = np.sort(names[labels])
+        old_rank = np.int64(0)
+        for j in range(r):
+            old_rank += table[old[j], j + 1]
+        out[rank] = covered[old_rank]
+        if not next_combination(labels, m):
+            return out
+
+
+@njit(cache=True)
+def take_combinations(positions, n, count):
+    """Up to `count` combinations of ``range(n)`` from `positions` on, in lexicographic order.
+
+    `positions` is stepped past the last one given; its first entry is −1 when all were given.
+    """
+    out = np.empty((count, len(positions)), dtype=np.int32)
+    taken = 0
+    while taken < count and positions[0] >= 0:
+        out[taken] = positions
+        taken += 1
+        if not next_combination(positions, n):
+            positions[0] = -1
+    return out[:taken]

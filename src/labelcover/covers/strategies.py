@@ -1,0 +1,199 @@
+"""The label groups of the paper: RAKEL's at random, INLAC, BALCO and BALANCOR."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover._arguments import check_choice, check_random_state
+from labelcover.covers._choosers import TIES, WORTHS, SearchChooser
+from labelcover.covers._kernels import unrank_labelsets
+from labelcover.covers._state import State, run, start
+from labelcover.covers.cover import Cover
+
+#: Up to this many labelsets their order is drawn at once; among more, a repeat is drawn again.
+ORDER_LIMIT = 1 << 16
+
+
+def random_cover(
+    n_labels: int, k: int, r: int = 2, *, size: int | None = None, random_state=None
+) -> Cover:
+    """Return distinct labelsets drawn uniformly without replacement, as RAKEL does.
+
+    Parameters
+    ----------
+    n_labels, k, r : int
+        Labels m, labels in a labelset, and labels in each combination to cover: r ≤ k ≤ m.
+    size : int, optional
+        Number of labelsets σ. By default labelsets are drawn until all r-labelsets are covered.
+    random_state : int, RandomState or None
+        Seed.
+
+    Examples
+    --------
+    >>> from labelcover.covers import random_cover
+    >>> random_cover(6, 3, size=7, random_state=0)
+    Cover(n_labels=6, k=3, size=7, imbalance=3, method='random')
+    """
+    state = start(n_labels, k, r, size)
+    rng = check_random_state(random_state)
+    n_all = comb(state.m, state.k)
+    if n_all <= ORDER_LIMIT:
+        return run(state, _shuffled(state, rng.permutation(n_all)), method="random")
+    return run(state, lambda: _draw(state, rng), method="random")
+
+
+def _shuffled(state: State, ranks: NDArray[np.int64]):
+    rows = iter(unrank_labelsets(ranks, state.m, state.k))
+    return lambda: next(rows)
+
+
+def _draw(state: State, rng: np.random.RandomState) -> NDArray[np.int32]:
+    while True:
+        labels = np.sort(rng.choice(state.m, state.k, replace=False)).astype(np.int32)
+        if not state.has(labels):
+            return labels
+
+
+def inlac_cover(
+    n_labels: int,
+    k: int,
+    r: int = 2,
+    *,
+    size: int | None = None,
+    ties: str = "first",
+    random_state=None,
+) -> Cover:
+    """Return INLAC's cover: each labelset covers as many new r-labelsets as possible.
+
+    This is Algorithm 4 with the exact arg-max over all k-labelsets.
+
+    Parameters
+    ----------
+    n_labels, k, r : int
+        Labels m, labels in a labelset, and labels in each combination to cover: r ≤ k ≤ m.
+    size : int, optional
+        Number of labelsets σ; labelsets beyond what it takes are the first not chosen yet. By
+        default (σ = ∞) the algorithm stops when all r-labelsets are covered.
+    ties : {"first", "random"}, default="first"
+        Among the best labelsets take the lexicographically first, or the first in an order of
+        the labels drawn anew at every step (the randomised greedy of Section 3.2).
+    random_state : int, RandomState or None
+        Seed for ``ties="random"``.
+
+    Examples
+    --------
+    Table 4 of the paper:
+
+    >>> from labelcover.covers import inlac_cover
+    >>> inlac_cover(4, 3, 2).matrix().astype(int)
+    array([[1, 1, 1, 0],
+           [1, 1, 0, 1],
+           [1, 0, 1, 1]])
+    """
+    state, chooser = _search("gain", n_labels, k, r, size, ties, random_state)
+    return run(state, chooser.next_labelset, method="inlac")
+
+
+def balancor_cover(
+    n_labels: int,
+    k: int,
+    r: int = 2,
+    *,
+    size: int | None = None,
+    ties: str = "first",
+    random_state=None,
+) -> Cover:
+    """Return BALANCOR's cover: the best of |S*| − imb(I ∪ S) at each step (Section 4.3).
+
+    Parameters are those of `inlac_cover`.
+
+    Examples
+    --------
+    >>> from labelcover.covers import balancor_cover
+    >>> balancor_cover(14, 4)
+    Cover(n_labels=14, k=4, size=20, imbalance=1, method='balancor')
+    """
+    state, chooser = _search("gain-balance", n_labels, k, r, size, ties, random_state)
+    return run(state, chooser.next_labelset, method="balancor")
+
+
+def balco_cover(
+    n_labels: int,
+    k: int,
+    r: int = 2,
+    *,
+    size: int | None = None,
+    balanced: bool = True,
+    ties: str = "first",
+    random_state=None,
+) -> Cover:
+    """Return BALCO's cover: at each step the labelset that leaves the least imbalance.
+
+    Algorithm 5 with the exact arg-min over the labelsets not chosen yet. The paper says that the
+    imbalance never exceeds 1, but the greedy does not keep that: a choice may leave only labels
+    that were together before. By default the cover is then mended by swaps (see Notes).
+
+    Parameters
+    ----------
+    n_labels, k, r : int
+        Labels m, labels in a labelset, and labels in each combination to cover: r ≤ k ≤ m.
+        BALCO itself does not look at r, which only says when to stop if `size` is not given.
+    size : int, optional
+        Number of labelsets σ. By default as many as it takes to cover all r-labelsets.
+    balanced : bool, default=True
+        Keep the imbalance at most 1, and so at 0 whenever m divides σ·k. False is the literal
+        algorithm.
+    ties : {"first", "random"}, default="first"
+        As for `inlac_cover`.
+    random_state : int, RandomState or None
+        Seed for ``ties="random"``.
+
+    Notes
+    -----
+    A mending swap always exists. Let label a be in two or more labelsets than label b. More
+    labelsets then hold a without b than b without a, so at least one of the former can exchange
+    a for b and become a labelset that is not chosen yet. Each such swap brings the counts closer.
+
+    Examples
+    --------
+    >>> from labelcover.covers import balco_cover
+    >>> balco_cover(9, 3, size=6)
+    Cover(n_labels=9, k=3, size=6, imbalance=0, method='balco')
+    >>> balco_cover(9, 3, size=6, balanced=False).imbalance
+    2
+    """
+    state, chooser = _search("balance", n_labels, k, r, size, ties, random_state)
+
+    def next_labelset() -> NDArray[np.int32]:
+        if balanced:
+            _balance(state)
+        return chooser.next_labelset()
+
+    cover = run(state, next_labelset, method="balco")
+    while balanced and cover.imbalance > 1:
+        # The last labelset is mended too; without a size that may uncover something again.
+        _balance(state)
+        cover = run(state, next_labelset, method="balco")
+    return cover
+
+
+def _search(worth: str, n_labels, k, r, size, ties, random_state) -> tuple[State, SearchChooser]:
+    state = start(n_labels, k, r, size)
+    check_choice("ties", ties, TIES)
+    return state, SearchChooser(state, *WORTHS[worth], ties, check_random_state(random_state))
+
+
+def _balance(state: State) -> None:
+    """Swap labels between labelsets until the imbalance is at most 1."""
+    while state.imbalance > 1:
+        often, rarely = int(state.counts.argmax()), int(state.counts.argmin())
+        for index in range(state.n_rows - 1, -1, -1):
+            row = state.rows[index]
+            if often in row and rarely not in row:
+                swapped = np.sort(np.where(row == often, rarely, row))
+                if not state.has(swapped):
+                    state.replace(index, swapped)
+                    break
