@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Collection
 from typing import Any
@@ -23,6 +24,36 @@ def check_integer(name: str, value: Any, *, low: int | None = None, high: int | 
     if (low is not None and number < low) or (high is not None and number > high):
         raise ValueError(f"{name} must be an integer{_span(low, high)}, got {number}.")
     return number
+
+
+def check_real(
+    name: str,
+    value: Any,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    above: float | None = None,
+) -> float:
+    """Return `value` as a ``float`` if it is a number in ``[low, high]`` and larger than `above`.
+
+    Raises
+    ------
+    ValueError
+        If `value` is not a real number (booleans and NaN are refused) or out of range.
+    """
+    bounds = [f"above {above}"] if above is not None else []
+    bounds += [f"at least {low}"] if low is not None else []
+    bounds += [f"at most {high}"] if high is not None else []
+    number = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
+    if (
+        math.isnan(number)
+        or (low is not None and number < low)
+        or (high is not None and number > high)
+        or (above is not None and number <= above)
+    ):
+        span = " " + " and ".join(bounds) if bounds else ""
+        raise ValueError(f"{name} must be a number{span}, got {value!r}.")
+    return float(number)
 
 
 def check_choice(name: str, value: Any, choices: Collection[Any]) -> Any:

@@ -1,0 +1,5 @@
+"""Single-label classifiers, useful alone: least squares, C4.5 and SMO."""
+
+from labelcover.learners.c45 import C45Classifier
+
+__all__ = ["C45Classifier"]

@@ -1,0 +1,83 @@
+"""Class distributions of many rows by many C4.5 trees at once."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def node_answers(tree, parent, laplace):
+    """Return the class distribution that each node answers with; an empty one has its parent's."""
+    _, _, _, _, dist = tree
+    n_classes = dist.shape[1]
+    answers = np.empty_like(dist)
+    for node in range(len(dist)):
+        total = dist[node].sum()
+        if total < 1e-6 and node > 0:
+            answers[node] = answers[parent[node]]
+        elif laplace:
+            answers[node] = (dist[node] + 1.0) / (total + n_classes)
+        else:
+            answers[node] = dist[node] / total
+    return answers
+
+
+@njit(cache=True, nogil=True)
+def distributions(X, nodes, roots, answers, answer_at, offsets):
+    """Return, for every row of `X`, the class distributions of all trees side by side.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, features)
+        Nominal features as value numbers, -1 for a value never seen in training; NaN is missing.
+    nodes : (feature, threshold, first, n_sons, nominal, weight)
+        The nodes of all trees one after the other, ``first`` counted over all of them; ``nominal``
+        tells whether the node's feature is, ``weight`` is the node's training weight.
+    roots : ndarray of shape (trees,)
+        The roots' numbers.
+    answers, answer_at : ndarray
+        The distribution of node ``i`` begins at ``answers[answer_at[i]]``.
+    offsets : ndarray of shape (trees + 1,)
+        The columns of tree ``j`` are ``offsets[j]:offsets[j + 1]``.
+    """
+    feature, threshold, first, _, nominal, _ = nodes
+    out = np.zeros((len(X), offsets[-1]))
+    for i in range(len(X)):
+        for j in range(len(roots)):
+            node = roots[j]
+            while feature[node] >= 0:
+                v = X[i, feature[node]]
+                if math.isnan(v) or (v < 0.0 and nominal[node]):
+                    break
+                node = first[node] + (int(v) if nominal[node] else int(v > threshold[node]))
+            low, width = offsets[j], offsets[j + 1] - offsets[j]
+            if feature[node] < 0 or not math.isnan(X[i, feature[node]]):
+                at = answer_at[node]
+                for c in range(width):
+                    out[i, low + c] = answers[at + c]
+            else:
+                _spread(X[i], nodes, node, 1.0, answers, answer_at, out[i, low : low + width])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _spread(x, nodes, node, part, answers, answer_at, out):
+    """Add to `out` the answer of the subtree at `node`, weighted by `part`."""
+    feature, threshold, first, n_sons, nominal, weight = nodes
+    while feature[node] >= 0:
+        v = x[feature[node]]
+        if math.isnan(v) or (v < 0.0 and nominal[node]):
+            break
+        node = first[node] + (int(v) if nominal[node] else int(v > threshold[node]))
+    if feature[node] >= 0 and math.isnan(x[feature[node]]):
+        for son in range(first[node], first[node] + n_sons[node]):
+            if weight[son] > 0.0:
+                share = part * weight[son] / weight[node]
+                _spread(x, nodes, son, share, answers, answer_at, out)
+    else:
+        at = answer_at[node]
+        for c in range(len(out)):
+            out[c] += part * answers[at + c]

@@ -1,0 +1,199 @@
+"""The best split of one node on one feature, by the rules of C4.5 as WEKA's J48 has them.
+
+Weights are numbers per row. When all of them are 1 and no value is missing, the `_counts` kernels
+look entropies up in a table of n·log2(n); otherwise the `_weights` kernels compute them.
+Both return ``(gain, gain ratio, cut)``; a gain ratio below zero means that there is no valid split.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+TOLERANCE = 1e-6  # two numbers closer than this are equal
+VALUE_STEP = 1e-5  # neighbouring values closer than this are never separated
+MOST_PER_SIDE = 25.0  # no more than this is ever demanded of each side of a cut
+
+NO_SPLIT = (0.0, -1.0, 0.0)
+
+
+@njit(cache=True)
+def xlog2x(x):
+    """Return x·log2(x), and 0 where x is (nearly) 0."""
+    if x < TOLERANCE:
+        return 0.0
+    return x * math.log2(x)
+
+
+@njit(cache=True)
+def least_per_side(known, n_classes, min_leaf):
+    """Return the weight that each side of a numeric cut must have."""
+    least = 0.1 * known / n_classes
+    if least - min_leaf < TOLERANCE:
+        return min_leaf
+    return min(least, MOST_PER_SIDE)
+
+
+@njit(cache=True)
+def _rate(best, n_candidates, left, known, total, cut):
+    """Return gain after the MDL term and gain ratio of the best cut, `best` being its raw gain."""
+    if n_candidates == 0:
+        return NO_SPLIT
+    gain = best - math.log2(n_candidates) / total
+    if gain < TOLERANCE:
+        return NO_SPLIT
+    missing = max(total - known, 0.0)
+    spread = xlog2x(total) - xlog2x(left) - xlog2x(known - left) - xlog2x(missing)
+    if abs(spread) < TOLERANCE:
+        return gain, 0.0, cut
+    return gain, gain * total / spread, cut
+
+
+@njit(cache=True)
+def _middle(low, high):
+    cut = 0.5 * (low + high)
+    return low if cut == high else cut
+
+
+@njit(cache=True)
+def numeric_split_counts(value, order, label, class_counts, min_leaf, xlogx):
+    """Return the best cut of a numeric feature among rows of weight 1 without missing values.
+
+    Parameters
+    ----------
+    value, label : ndarray of shape (n,)
+        The feature and the class of every row.
+    order : ndarray
+        The rows of the node, by ascending value.
+    class_counts : ndarray of shape (n_classes,), int64
+        Of the rows of the node.
+    xlogx : ndarray
+        ``xlogx[i]`` is i·log2(i), up to the number of rows.
+    """
+    n, n_classes = len(order), len(class_counts)
+    least = least_per_side(float(n), n_classes, min_leaf)
+    left = np.zeros(n_classes, np.int64)
+    inside = 0.0  # the sum of x·log2(x) over the classes of both sides
+    for c in range(n_classes):
+        inside += xlogx[class_counts[c]]
+    start = inside  # old entropy is x·log2(x) of n, minus this
+    n_candidates, best, best_left, cut = 0, 0.0, 0, 0.0
+    goal = TOLERANCE * n
+    last = value[order[0]]
+    for i in range(n):
+        row = order[i]
+        v = value[row]
+        if last + VALUE_STEP < v and i > least - TOLERANCE and n - i > least - TOLERANCE:
+            n_candidates += 1
+            numerator = (xlogx[n] - start) - (xlogx[i] + xlogx[n - i] - inside)
+            if numerator > goal:
+                best, best_left, cut = numerator / n, i, _middle(last, v)
+                goal = numerator + TOLERANCE * n
+        last = v
+        c = label[row]
+        gone = left[c]
+        stay = class_counts[c] - gone
+        inside += (xlogx[gone + 1] - xlogx[gone]) - (xlogx[stay] - xlogx[stay - 1])
+        left[c] = gone + 1
+    return _rate(best, n_candidates, float(best_left), float(n), float(n), cut)
+
+
+@njit(cache=True)
+def numeric_split_weights(value, order, label, weight, n_classes, total, min_leaf):
+    """Return the best cut of a numeric feature; rows with a missing value come last in `order`.
+
+    `weight` holds the weight of every row of the node, `total` is their sum with the missing ones.
+    """
+    right = np.zeros(n_classes)
+    n_known, known = 0, 0.0
+    for row in order:
+        if math.isnan(value[row]):
+            break
+        right[label[row]] += weight[row]
+        known += weight[row]
+        n_known += 1
+    least = least_per_side(known, n_classes, min_leaf)
+    if n_known == 0 or known - 2.0 * least < -TOLERANCE:
+        return NO_SPLIT
+    left = np.zeros(n_classes)
+    inside = 0.0
+    for c in range(n_classes):
+        inside += xlog2x(right[c])
+    old_entropy = xlog2x(known) - inside
+    n_candidates, best, best_left, cut, gone = 0, 0.0, 0.0, 0.0, 0.0
+    last = value[order[0]]
+    for i in range(n_known):
+        row = order[i]
+        v = value[row]
+        if last + VALUE_STEP < v and min(gone, known - gone) > least - TOLERANCE:
+            n_candidates += 1
+            gain = (old_entropy - xlog2x(gone) - xlog2x(known - gone) + inside) / total
+            if gain > best + TOLERANCE:
+                best, best_left, cut = gain, gone, _middle(last, v)
+        last = v
+        c, w = label[row], weight[row]
+        inside -= xlog2x(left[c]) + xlog2x(right[c])
+        left[c] += w
+        right[c] = max(right[c] - w, 0.0)
+        inside += xlog2x(left[c]) + xlog2x(right[c])
+        gone += w
+    return _rate(best, n_candidates, best_left, known, total, cut)
+
+
+@njit(cache=True)
+def nominal_split_counts(value, n_values, rows, label, class_counts, min_leaf, xlogx):
+    """Return the split of a nominal feature, one branch per value, by counts."""
+    n, n_classes = len(rows), len(class_counts)
+    counts = np.zeros((n_values, n_classes), np.int64)
+    for row in rows:
+        counts[int(value[row]), label[row]] += 1
+    old_entropy = xlogx[n]
+    for c in range(n_classes):
+        old_entropy -= xlogx[class_counts[c]]
+    n_large, new_entropy, spread = 0, 0.0, xlogx[n]
+    for j in range(n_values):
+        bag = 0
+        for c in range(n_classes):
+            bag += counts[j, c]
+            new_entropy -= xlogx[counts[j, c]]
+        new_entropy += xlogx[bag]
+        spread -= xlogx[bag]
+        n_large += bag > min_leaf - TOLERANCE
+    return _rate_nominal(n_large, old_entropy - new_entropy, spread, float(n))
+
+
+@njit(cache=True)
+def nominal_split_weights(value, n_values, rows, label, weight, n_classes, total, min_leaf):
+    """Return the split of a nominal feature, one branch per value, by weights."""
+    bags = np.zeros((n_values, n_classes))
+    for row in rows:
+        v = value[row]
+        if not math.isnan(v):
+            bags[int(v), label[row]] += weight[row]
+    classes = bags.sum(axis=0)
+    known = classes.sum()
+    old_entropy = xlog2x(known)
+    for c in range(n_classes):
+        old_entropy -= xlog2x(classes[c])
+    n_large, new_entropy = 0, 0.0
+    spread = xlog2x(total) - xlog2x(max(total - known, 0.0))
+    for j in range(n_values):
+        bag = bags[j].sum()
+        for c in range(n_classes):
+            new_entropy -= xlog2x(bags[j, c])
+        new_entropy += xlog2x(bag)
+        spread -= xlog2x(bag)
+        n_large += bag > min_leaf - TOLERANCE
+    return _rate_nominal(n_large, old_entropy - new_entropy, spread, total)
+
+
+@njit(cache=True)
+def _rate_nominal(n_large, numerator, spread, total):
+    if n_large < 2:
+        return NO_SPLIT
+    gain = 0.0 if abs(numerator) < TOLERANCE else numerator / total
+    if abs(spread) < TOLERANCE:
+        return gain, 0.0, 0.0
+    return gain, gain * total / spread, 0.0

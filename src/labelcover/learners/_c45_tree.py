@@ -1,0 +1,171 @@
+"""One C4.5 tree as a value: grown, pruned, asked and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover.learners._c45_answer import distributions, node_answers
+from labelcover.learners._c45_grow import grow
+from labelcover.learners._c45_prune import collapse, compact, prune
+
+
+@dataclass(frozen=True)
+class FeatureTable:
+    """The features of the training rows, laid out for growing any number of trees.
+
+    Attributes
+    ----------
+    values : ndarray of shape (features, n)
+        NaN where missing, value numbers from 0 for nominal features.
+    n_values : ndarray of shape (features,), int32
+        Number of values of a nominal feature, 0 for a numeric one.
+    order : ndarray of shape (numeric features, n), int32
+        The rows by ascending value, missing values last.
+    complete : bool
+        Whether no value is missing.
+    """
+
+    values: NDArray[np.float64]
+    n_values: NDArray[np.int32]
+    order: NDArray[np.int32]
+    complete: bool
+
+    @classmethod
+    def of(cls, X: NDArray[np.float64], n_values: NDArray[np.int32]) -> FeatureTable:
+        """Return the table of `X` (rows by features), sorting every numeric feature once."""
+        values = np.array(X.T, order="C")
+        order = np.argsort(values[n_values == 0], axis=1, kind="stable").astype(np.int32)
+        return cls(values, n_values, order, not np.isnan(values).any())
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree: an entry per node, level by level, the sons of a node side by side.
+
+    Attributes
+    ----------
+    feature : ndarray of int32
+        The feature a node splits on, -1 in a leaf.
+    threshold : ndarray of float
+        Values up to it go to the first son (numeric splits).
+    first, n_sons : ndarray of int32
+        The sons of node ``i`` are ``first[i]`` to ``first[i] + n_sons[i] - 1``.
+    dist : ndarray of shape (nodes, classes)
+        Training weight of every class.
+    nominal : ndarray of bool
+        Whether the node splits on a nominal feature.
+    """
+
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    first: NDArray[np.int32]
+    n_sons: NDArray[np.int32]
+    dist: NDArray[np.float64]
+    nominal: NDArray[np.bool_]
+
+    @classmethod
+    def grown(
+        cls,
+        table: FeatureTable,
+        label: NDArray[np.int32],
+        n_classes: int,
+        *,
+        weights: NDArray[np.float64] | None = None,
+        confidence: float = 0.25,
+        min_leaf: float = 2,
+        pruned: bool = True,
+        subtree_raising: bool = True,
+    ) -> Tree:
+        """Return the tree of the rows of `table` with classes `label`."""
+        unit = weights is None and table.complete
+        if weights is None:
+            weights = np.ones(len(label))
+        features = (table.values, table.n_values, table.order)
+        tree = grow(features, label, weights, n_classes, float(min_leaf), unit)
+        collapse(tree, 0)
+        if pruned:
+            rows = np.arange(len(label), dtype=np.int32)
+            z = NormalDist().inv_cdf(1.0 - confidence)
+            prune(tree, features, label, 0, rows, weights, confidence, z, subtree_raising)
+        feature, threshold, first, n_sons, dist = compact(tree)
+        nominal = (feature >= 0) & (table.n_values[feature] > 0)
+        return cls(feature, threshold, first, n_sons, dist, nominal)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves, empty ones included."""
+        return int(np.count_nonzero(self.feature < 0))
+
+    def parent(self) -> NDArray[np.int64]:
+        """Return the parent of every node, -1 for the root."""
+        inner = np.flatnonzero(self.feature >= 0)
+        return np.concatenate([[-1], np.repeat(inner, self.n_sons[inner])])
+
+    def depth(self) -> int:
+        """Return the number of splits on the longest way from the root to a leaf."""
+        depths = np.zeros(len(self.feature), dtype=np.int64)
+        parent = self.parent()
+        for node in range(1, len(depths)):
+            depths[node] = depths[parent[node]] + 1
+        return int(depths.max())
+
+    def gains(self, n_features: int) -> NDArray[np.float64]:
+        """Return, per feature, the information in bits that its splits gain in training."""
+        total = self.dist.sum(axis=1)
+        bits = _xlog2x(total) - _xlog2x(self.dist).sum(axis=1)
+        below = np.zeros(len(total))
+        np.add.at(below, self.parent()[1:], bits[1:])
+        inner = self.feature >= 0
+        gained = np.bincount(self.feature[inner], (bits - below)[inner], n_features)
+        return np.maximum(gained, 0.0)
+
+
+class TreeStack:
+    """Trees packed one after the other, for answering all of them in one pass.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+    laplace : bool
+        Whether leaves answer with one added to the weight of every class.
+    """
+
+    def __init__(self, trees: Sequence[Tree], *, laplace: bool = False) -> None:
+        sizes = [len(tree.feature) for tree in trees]
+        widths = [tree.dist.shape[1] for tree in trees]
+        self.roots = np.cumsum([0, *sizes[:-1]])
+        self.offsets = np.cumsum([0, *widths])
+        self.nodes = (
+            np.concatenate([tree.feature for tree in trees]),
+            np.concatenate([tree.threshold for tree in trees]),
+            np.concatenate([tree.first + at for tree, at in zip(trees, self.roots, strict=True)]),
+            np.concatenate([tree.n_sons for tree in trees]),
+            np.concatenate([tree.nominal for tree in trees]),
+            np.concatenate([tree.dist.sum(axis=1) for tree in trees]),
+        )
+        answers = [
+            node_answers(
+                (tree.feature, tree.threshold, tree.first, tree.n_sons, tree.dist),
+                tree.parent(),
+                laplace,
+            ).ravel()
+            for tree in trees
+        ]
+        self.answers = np.concatenate(answers)
+        ends = np.cumsum([0, *(len(a) for a in answers)])
+        self.answer_at = np.concatenate(
+            [at + np.arange(n) * w for at, n, w in zip(ends, sizes, widths, strict=False)]
+        )
+
+    def distributions(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the class distributions of all trees side by side, a row per row of `X`."""
+        return distributions(X, self.nodes, self.roots, self.answers, self.answer_at, self.offsets)
+
+
+def _xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return x * np.log2(np.where(x > 0, x, 1.0))

@@ -1,0 +1,154 @@
+"""The kernels of C4.5 against plain NumPy."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelcover.learners._c45_grow import split_rows
+from labelcover.learners._c45_prune import added_errors
+from labelcover.learners._c45_splits import (
+    nominal_split_counts,
+    nominal_split_weights,
+    numeric_split_counts,
+    numeric_split_weights,
+)
+
+
+def information(weights):
+    weights = np.asarray(weights, dtype=float)
+    weights = weights[weights > 1e-6]
+    return weights.sum() * np.log2(weights.sum()) - (weights * np.log2(weights)).sum()
+
+
+def bags_information(bags):
+    return sum(information(bag) for bag in bags if sum(bag) > 0)
+
+
+def numeric_oracle(value, label, weight, n_classes, min_leaf):
+    known = ~np.isnan(value)
+    total, v, y, w = weight.sum(), value[known], label[known], weight[known]
+    least = np.clip(0.1 * w.sum() / n_classes, min_leaf, max(25, min_leaf))
+    levels = np.unique(v)
+    best, n_candidates, chosen = 0.0, 0, None
+    for low, high in pairwise(levels):
+        if low + 1e-5 >= high:
+            continue
+        sides = [np.bincount(y[m], w[m], n_classes) for m in (v <= low, v > low)]
+        if min(side.sum() for side in sides) < least - 1e-6:
+            continue
+        n_candidates += 1
+        gain = (information(np.sum(sides, axis=0)) - bags_information(sides)) / total
+        if gain > best + 1e-6:
+            best, chosen = gain, (sides, (low + high) / 2)
+    if chosen is None or best - np.log2(n_candidates) / total < 1e-6:
+        return None
+    gain = best - np.log2(n_candidates) / total
+    parts = [side.sum() for side in chosen[0]] + [weight[~known].sum()]
+    return gain, gain * total / information(parts), chosen[1]
+
+
+def nominal_oracle(value, n_values, label, weight, n_classes, min_leaf):
+    known = ~np.isnan(value)
+    total = weight.sum()
+    bags = np.zeros((n_values, n_classes))
+    np.add.at(bags, (value[known].astype(int), label[known]), weight[known])
+    if (bags.sum(axis=1) >= min_leaf).sum() < 2:
+        return None
+    gain = max(information(bags.sum(axis=0)) - bags_information(bags), 0) / total
+    return gain, gain * total / information([*bags.sum(axis=1), weight[~known].sum()]), 0.0
+
+
+@st.composite
+def nodes(draw, missing):
+    n = draw(st.integers(4, 60))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n_classes = draw(st.integers(2, 5))
+    value = rng.integers(0, draw(st.integers(1, 20)), n).astype(float)
+    if missing:
+        value[rng.random(n) < 0.2] = np.nan
+    label = rng.integers(0, n_classes, n).astype(np.int32)
+    weight = rng.choice([0.25, 0.5, 1.0, 2.0], n) if missing else np.ones(n)
+    return value, label, weight, n_classes
+
+
+def agrees(found, expected):
+    if expected is None:
+        return found[1] < 0
+    return np.allclose(found, expected, atol=1e-9)
+
+
+def table_of_xlogx(n):
+    x = np.arange(n + 1.0)
+    return x * np.log2(np.maximum(x, 1))
+
+
+@given(nodes(missing=False), st.sampled_from([1.0, 2.0, 5.0]))
+def test_numeric_splits_by_counts_are_those_of_numpy(node, min_leaf):
+    value, label, weight, n_classes = node
+    order = np.argsort(value, kind="stable").astype(np.int32)
+    counts = np.bincount(label, minlength=n_classes)
+    expected = numeric_oracle(value, label, weight, n_classes, min_leaf)
+    xlogx = table_of_xlogx(len(value))
+    assert agrees(numeric_split_counts(value, order, label, counts, min_leaf, xlogx), expected)
+    by_weights = numeric_split_weights(
+        value, order, label, weight, n_classes, weight.sum(), min_leaf
+    )
+    assert agrees(by_weights, expected)
+
+
+@given(nodes(missing=True), st.sampled_from([1.0, 2.0]))
+def test_numeric_splits_by_weights_are_those_of_numpy(node, min_leaf):
+    value, label, weight, n_classes = node
+    order = np.argsort(value, kind="stable").astype(np.int32)
+    found = numeric_split_weights(value, order, label, weight, n_classes, weight.sum(), min_leaf)
+    assert agrees(found, numeric_oracle(value, label, weight, n_classes, min_leaf))
+
+
+@given(nodes(missing=False))
+def test_nominal_splits_by_counts_are_those_of_numpy(node):
+    value, label, weight, n_classes = node
+    rows = np.arange(len(value), dtype=np.int32)
+    counts = np.bincount(label, minlength=n_classes)
+    found = nominal_split_counts(value, 20, rows, label, counts, 2.0, table_of_xlogx(len(value)))
+    assert agrees(found, nominal_oracle(value, 20, label, weight, n_classes, 2.0))
+
+
+@given(nodes(missing=True))
+def test_nominal_splits_by_weights_are_those_of_numpy(node):
+    value, label, weight, n_classes = node
+    rows = np.arange(len(value), dtype=np.int32)
+    found = nominal_split_weights(value, 20, rows, label, weight, n_classes, weight.sum(), 2.0)
+    assert agrees(found, nominal_oracle(value, 20, label, weight, n_classes, 2.0))
+
+
+@given(nodes(missing=True))
+def test_splitting_rows_keeps_all_weight(node):
+    value, _, weight, _ = node
+    rows = np.arange(len(value), dtype=np.int32)
+    son_rows, son_weights, starts, route, _ = split_rows(value, 3.0, False, 2, rows, weight)
+    assert son_weights.sum() == pytest.approx(weight.sum())
+    left = set(son_rows[: starts[1]])
+    assert set(np.flatnonzero(value <= 3.0)) <= left
+    assert left <= set(np.flatnonzero(~(value > 3.0)))
+    np.testing.assert_array_equal(np.flatnonzero(route < 0), np.flatnonzero(np.isnan(value)))
+
+
+@pytest.mark.parametrize(
+    ("n", "errors", "expected"),
+    [
+        (6.0, 0.0, 6 * (1 - 0.25 ** (1 / 6))),  # the examples of the book on C4.5
+        (9.0, 0.0, 9 * (1 - 0.25 ** (1 / 9))),
+        (2.0, 2.0, 0.0),
+        (3.0, 2.6, 0.4),
+    ],
+)
+def test_added_errors_of_known_cases(n, errors, expected):
+    assert added_errors(n, errors, 0.25, 0.6744897501960817) == pytest.approx(expected)
+
+
+def test_added_errors_grow_with_errors_below_one():
+    added = [added_errors(10.0, e, 0.25, 0.6744897501960817) for e in (0.0, 0.5, 1.0)]
+    assert added[1] == pytest.approx((added[0] + added[2]) / 2)
