@@ -294,8 +294,17 @@ class Cover:
     def __hash__(self) -> int:
         return self._hash
 
-    def __reduce__(self):
-        return _rebuild, (self._labelsets, self._n_labels, self._method, self._lower_bound)
+    # State as a dictionary that goes through the checks again, for pickle and for skops alike.
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "labelsets": self._labelsets,
+            "n_labels": self._n_labels,
+            "method": self._method,
+            "lower_bound": self._lower_bound,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Cover.__init__(self, **state)
 
     def __repr__(self) -> str:
         parts = [
@@ -309,10 +318,6 @@ class Cover:
         if self._lower_bound is not None:
             parts.append(f"lower_bound={self._lower_bound}")
         return f"Cover({', '.join(parts)})"
-
-
-def _rebuild(labelsets, n_labels, method, lower_bound) -> Cover:
-    return Cover(labelsets, n_labels, method=method, lower_bound=lower_bound)
 
 
 def _check_labelsets(labelsets: ArrayLike, n_labels: int) -> NDArray[np.int32]:

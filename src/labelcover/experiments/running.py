@@ -1,0 +1,154 @@
+"""A comparison: methods × data sets × folds × seeds, resumable."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from labelcover._progress import progress_bar
+from labelcover.datasets import Dataset, load
+from labelcover.experiments._memory import peak_mb, reset_peak
+from labelcover.experiments.folds import Fold, make_folds
+from labelcover.experiments.results import Result, ResultsFile, Task
+from labelcover.metrics import MEASURES, label_f1
+
+Method = Any | Callable[[Dataset], Any]
+
+
+def run(
+    methods: Mapping[str, Method],
+    datasets: Sequence[Dataset | str],
+    results: str | os.PathLike[str],
+    *,
+    folds: str = "kfold",
+    n_folds: int = 10,
+    seeds: Sequence[int] = (0,),
+    verbose: bool = True,
+) -> None:
+    """Fit and test every method on every fold of every data set; write the outcomes to a file.
+
+    Every finished fit is a line of the file at once. Running the same again, after an
+    interruption or with more methods, does only what is missing. A method that fails is recorded
+    with its error and the rest goes on.
+
+    Parameters
+    ----------
+    methods : mapping of str to estimator, or to a function of a `Dataset` that returns one
+        Methods by name. Each is cloned for every fit and gets the seed as ``random_state``.
+    datasets : list of Dataset or str
+        Data sets, or names for `labelcover.datasets.load`.
+    results : path-like
+        The results file; see `labelcover.experiments.results`.
+    folds, n_folds
+        As in `make_folds`. The folds are the same for every method and seed.
+    seeds : list of int
+        Every method is run once for each.
+    verbose : bool
+        Show a progress bar with what is running and what remains.
+    """
+    file = ResultsFile(results)
+    loaded = [load(name) if isinstance(name, str) else name for name in datasets]
+    tasks = [
+        (task, estimator, dataset, fold)
+        for dataset in loaded
+        for task, estimator, fold in _tasks(methods, dataset, folds, n_folds, seeds)
+        if task not in file.done
+    ]
+    with progress_bar("comparing", len(tasks), show=verbose) as bar:
+        for task, estimator, dataset, fold in tasks:
+            bar.describe(f"{task.dataset}, fold {task.fold + 1}: {task.method}")
+            file.add(task, _perform(estimator, dataset, fold))
+            bar.advance()
+
+
+def _tasks(methods, dataset, folds, n_folds, seeds):
+    made = make_folds(dataset, folds, n_folds=n_folds)
+    kind = f"{folds}-{n_folds}" if folds in ("kfold", "stratified") else os.path.basename(folds)
+    prepared = {name: _prepare(method, dataset) for name, method in methods.items()}
+    for seed in seeds:
+        for number, fold in enumerate(made):
+            for name, estimator in prepared.items():
+                seeded = _seeded(estimator, seed)
+                text = _one_line(seeded)
+                yield Task(dataset.name, name, text, kind, number, seed), seeded, fold
+
+
+def _prepare(method: Method, dataset: Dataset) -> Any:
+    """Return the estimator of a method for a data set, or the error that making it raised."""
+    if hasattr(method, "fit"):
+        return method
+    try:
+        return method(dataset)
+    except Exception as error:
+        return error
+
+
+def _seeded(estimator: Any, seed: int) -> Any:
+    if isinstance(estimator, Exception):
+        return estimator
+    seeded = clone(estimator)
+    if "random_state" in seeded.get_params():
+        seeded.set_params(random_state=seed)
+    return seeded
+
+
+def _one_line(estimator: Any) -> str:
+    """Return what an estimator is with all its parameters, however many."""
+    if isinstance(estimator, Exception):
+        return repr(estimator)
+    return " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())
+
+
+def _perform(estimator: Any, dataset: Dataset, fold: Fold) -> Result:
+    n_train, n_test = len(fold.train), len(fold.test)
+    try:
+        if isinstance(estimator, Exception):
+            raise estimator
+        reset_peak()
+        start = time.perf_counter()
+        estimator.fit(dataset.X[fold.train], dataset.Y[fold.train])
+        fitted = time.perf_counter()
+        X, Y = dataset.X[fold.test], dataset.Y[fold.test]
+        predicted = np.asarray(estimator.predict(X))
+        done = time.perf_counter()
+        peak = peak_mb()
+        confidence = _confidence(estimator, X)
+        return Result(
+            n_train=n_train,
+            n_test=n_test,
+            size=len(estimator.cover_) if hasattr(estimator, "cover_") else None,
+            fit_seconds=round(fitted - start, 4),
+            predict_seconds=round(done - fitted, 4),
+            peak_mb=None if peak is None else round(peak, 1),
+            scores=_scores(Y, predicted, confidence),
+            label_f1=label_f1(Y, predicted).tolist(),
+        )
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}".split("\n")[0]
+        return Result(error=text, n_train=n_train, n_test=n_test)
+
+
+def _scores(Y, predicted, confidence):
+    found = {}
+    for name, measure in MEASURES.items():
+        if not measure.of_ranking:
+            found[name] = measure.function(Y, predicted)
+        elif confidence is not None:
+            found[name] = measure.function(Y, confidence)
+    return found
+
+
+def _confidence(estimator: Any, X: Any) -> np.ndarray | None:
+    """Return the scores of the labels, if there are any; scikit-learn's come label by label."""
+    if not hasattr(estimator, "predict_proba"):
+        return None
+    found = estimator.predict_proba(X)
+    if not isinstance(found, list):
+        return np.asarray(found)
+    pairs = zip(found, estimator.classes_, strict=True)
+    return np.column_stack([table @ (np.asarray(classes) == 1) for table, classes in pairs])

@@ -1,0 +1,79 @@
+"""Folds: every row tests once, and every method sees the same."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelcover.datasets import DataError, load
+from labelcover.experiments.folds import iterative_stratification, make_folds
+
+
+@pytest.mark.parametrize("how", ["kfold", "stratified"])
+def test_every_row_tests_once_and_never_where_it_trains(how):
+    dataset = load("debtags-words")
+    folds = make_folds(dataset, how, n_folds=10)
+    assert len(folds) == 10
+    tested = np.sort(np.concatenate([fold.test for fold in folds]))
+    np.testing.assert_array_equal(tested, np.arange(len(dataset.Y)))
+    for fold in folds:
+        together = np.sort(np.concatenate([fold.train, fold.test]))
+        np.testing.assert_array_equal(together, np.arange(len(dataset.Y)))
+
+
+def test_same_seed_same_folds_and_another_seed_others():
+    dataset = load("debtags-words")
+    for how in ("kfold", "stratified"):
+        first, again, other = (make_folds(dataset, how, random_state=seed) for seed in (0, 0, 1))
+        assert all(np.array_equal(a.test, b.test) for a, b in zip(first, again, strict=True))
+        assert not all(np.array_equal(a.test, b.test) for a, b in zip(first, other, strict=True))
+
+
+def test_stratification_spreads_every_label_evenly():
+    Y = load("debtags").Y
+    fold_of = iterative_stratification(Y, 10)
+    counts = np.array([Y[fold_of == f].sum(axis=0) for f in range(10)])
+    assert (counts.max(axis=0) - counts.min(axis=0)).mean() < 2.5
+    by_chance = np.arange(len(Y)) % 10
+    spread = np.array([Y[by_chance == f].sum(axis=0) for f in range(10)]).std(axis=0)
+    assert counts.std(axis=0).mean() < spread.mean() / 3
+
+
+@given(st.integers(0, 1000), st.integers(2, 5))
+def test_stratification_keeps_folds_of_like_size(seed, n_folds):
+    Y = np.random.default_rng(seed).random((40, 5)) < 0.3
+    sizes = np.bincount(iterative_stratification(Y, n_folds, random_state=seed), minlength=n_folds)
+    assert sizes.sum() == 40
+    assert sizes.max() - sizes.min() <= 8
+
+
+def test_folds_of_mulan_are_read(golden, shared_data):
+    folds = make_folds(load("emotions"), str(golden / "folds" / "folds_emotions.csv"))
+    assert len(folds) == 10
+    assert folds[0].test[np.searchsorted(folds[0].test, 166)] == 166
+    assert sum(len(fold.test) for fold in folds) == 593
+
+
+def test_own_split_is_the_sets(shared_data):
+    (fold,) = make_folds(load("scene"), "own")
+    assert len(fold.train) == 1211
+    with pytest.raises(ValueError, match="'debtags' has no split of its own"):
+        make_folds(load("debtags"), "own")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0,x\n", r"f.csv:1: '0,x', expected fold,row"),
+        ("0,9999\n", r"f.csv:1: fold 0, row 9999, expected rows 0 to 2290"),
+        ("0,1\n1,1\n", r"f.csv:2: row 1 is already in fold 0"),
+        ("0,1\n", r"f.csv: row 0 is in no fold"),
+    ],
+)
+def test_a_bad_file_of_folds_is_refused(tmp_path, text, message):
+    path = tmp_path / "f.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        make_folds(load("debtags"), str(path))
+    with pytest.raises(ValueError, match="folds must be one of 'kfold'"):
+        make_folds(load("debtags"), "k-fold")

@@ -1,0 +1,174 @@
+"""Runs are written row by row, resumed after a kill, and survive methods that fail."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from labelcover import RakelClassifier
+from labelcover.datasets import DataError, Dataset, load
+from labelcover.experiments.results import MEASURED, ResultsFile, join_results, read_results
+from labelcover.experiments.running import run
+
+# A real run in a process of its own: 2 methods × 12 folds on a part of debtags.
+SCRIPT = """
+from dataclasses import replace
+from sklearn.tree import DecisionTreeClassifier
+from labelcover import RakelClassifier
+from labelcover.datasets import load
+from labelcover.experiments.running import run
+full = load("debtags-words")
+part = replace(full, X=full.X[:400], Y=full.Y[:400])
+tree = DecisionTreeClassifier(max_depth=5, random_state=0)
+methods = {"small": RakelClassifier(tree, size=6), "large": RakelClassifier(tree, size=12)}
+run(methods, [part], PATH, n_folds=12)
+"""
+
+
+@pytest.fixture(scope="module")
+def part():
+    full = load("debtags-words")
+    return Dataset(
+        "part",
+        full.X[:120],
+        full.Y[:120, :5],
+        full.feature_names,
+        full.label_names[:5],
+        full.categorical,
+        np.arange(80),
+        np.arange(80, 120),
+    )
+
+
+def rakel(**parameters):
+    return RakelClassifier(DecisionTreeClassifier(max_depth=3), **parameters)
+
+
+class Broken(BaseEstimator):
+    """A method that cannot do its job."""
+
+    def fit(self, X, Y):
+        raise RuntimeError("out of luck\nand more")
+
+
+def start(path):
+    return subprocess.Popen([sys.executable, "-c", f"PATH = {str(path)!r}\n{SCRIPT}"])
+
+
+def repeatable(path):
+    return read_results(path).drop(columns=list(MEASURED))
+
+
+def test_a_run_killed_in_the_middle_resumes_to_the_same_results(tmp_path):
+    whole, killed = tmp_path / "whole.csv", tmp_path / "killed.csv"
+    exec(SCRIPT, {"PATH": whole})
+    process = start(killed)
+    deadline = time.monotonic() + 240
+    while not killed.exists() or len(killed.read_bytes().splitlines()) < 4:
+        assert time.monotonic() < deadline, "the run wrote nothing"
+        assert process.poll() is None, "the run ended before it could be killed"
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait(timeout=30) == -signal.SIGKILL
+    before = len(killed.read_bytes().splitlines())
+    assert 4 <= before < 25
+    assert start(killed).wait(timeout=240) == 0
+    assert repeatable(killed).equals(repeatable(whole))
+    assert len(repeatable(whole)) == 24
+
+
+def test_a_line_cut_in_two_is_done_again(tmp_path, part):
+    path = tmp_path / "r.csv"
+    run({"a": rakel(size=3)}, [part], path, n_folds=3)
+    before = repeatable(path)
+    path.write_bytes(path.read_bytes()[:-40])
+    run({"a": rakel(size=3)}, [part], path, n_folds=3)
+    assert repeatable(path).equals(before)
+
+
+def test_a_finished_run_does_nothing_and_more_methods_add_only_theirs(tmp_path, part):
+    path = tmp_path / "r.csv"
+    run({"a": rakel(size=3)}, [part], path, n_folds=3)
+    before = path.read_bytes()
+    run({"a": rakel(size=3)}, [part], path, n_folds=3)
+    assert path.read_bytes() == before
+    run({"a": rakel(size=3), "b": rakel(size=4)}, [part], path, n_folds=3, seeds=[0, 1])
+    assert path.read_bytes().startswith(before)
+    counts = read_results(path).groupby(["method", "seed"]).size()
+    assert counts.to_dict() == {("a", 0): 3, ("a", 1): 3, ("b", 0): 3, ("b", 1): 3}
+
+
+def test_other_parameters_are_another_task(tmp_path, part):
+    path = tmp_path / "r.csv"
+    run({"a": rakel(size=3)}, [part], path, n_folds=2)
+    run({"a": rakel(size=4)}, [part], path, n_folds=2)
+    assert read_results(path)["size"].tolist() == [3, 3, 4, 4]
+
+
+def test_a_method_that_fails_is_recorded_and_the_rest_goes_on(tmp_path, part):
+    path = tmp_path / "r.csv"
+
+    def impossible(dataset):
+        raise ValueError(f"{dataset.name} is too small")
+
+    methods = {"broken": Broken(), "impossible": impossible, "good": rakel(size=3)}
+    run(methods, [part], path, n_folds=2)
+    frame = read_results(path)
+    errors = frame.groupby("method")["error"].first()
+    assert errors["broken"] == "RuntimeError: out of luck"
+    assert errors["impossible"] == "ValueError: part is too small"
+    assert errors["good"] == ""
+    good = frame[frame["method"] == "good"]
+    assert good["micro_f1"].between(0, 1).all()
+    assert (good["fit_seconds"] > 0).all()
+    assert (good["peak_mb"].dropna() > 1).all()
+    assert frame[frame["method"] == "broken"]["micro_f1"].isna().all()
+
+
+def test_methods_of_scikit_learn_are_measured_with_or_without_probabilities(tmp_path, part):
+    methods = {
+        "neighbours": KNeighborsClassifier(),
+        "hinge": MultiOutputClassifier(LinearSVC(random_state=0)),
+    }
+    run(methods, [part], tmp_path / "r.csv", n_folds=2)
+    frame = read_results(tmp_path / "r.csv").set_index("method")
+    assert (frame["error"] == "").all()
+    assert frame.loc["neighbours", "average_precision"].between(0.3, 1).all()
+    assert frame.loc["hinge", "average_precision"].isna().all()
+    assert frame.loc["hinge", "micro_f1"].between(0.3, 1).all()
+
+
+def test_two_runs_are_joined_and_disagreement_is_noticed(tmp_path, part):
+    a, b, both = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "both.csv"
+    run({"x": rakel(size=3)}, [part], a, n_folds=2)
+    run({"x": rakel(size=3), "y": rakel(size=4)}, [part], b, n_folds=2)
+    join_results([a, b], both)
+    assert repeatable(both)["method"].tolist() == ["x", "x", "y", "y"]
+    run({"x": rakel(size=3), "y": rakel(size=4)}, [part], both, n_folds=2)
+    assert len(read_results(both)) == 4, "a joined file can be resumed"
+    b.write_text(b.read_text().replace(",80,", ",81,").replace(",60,60,", ",61,59,"))
+    with pytest.raises(DataError, match="differs from another file"):
+        read_results(a, b)
+
+
+def test_own_split_is_one_fold(tmp_path, part):
+    run({"x": rakel(size=3)}, [part], tmp_path / "r.csv", folds="own")
+    frame = read_results(tmp_path / "r.csv")
+    assert frame[["n_train", "n_test", "folds"]].to_numpy().tolist() == [[80, 40, "own"]]
+
+
+def test_a_file_that_is_no_results_file_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match=r"r.csv:1: not a results file"):
+        ResultsFile(path)
+    assert path.read_text() == "a,b\n1,2\n"
