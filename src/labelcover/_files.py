@@ -26,6 +26,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     'done'
     """
     target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {target}: there is no folder {target.parent}.")
     handle, name = tempfile.mkstemp(
         prefix=f".{target.name}.", suffix=target.suffix, dir=target.parent
     )

@@ -1,14 +1,32 @@
 """Which label groups? Covers of labels by k-labelsets, and the bounds on their size."""
 
 from labelcover.covers.cover import Cover
+from labelcover.covers.exact import exact_cover
 from labelcover.covers.greedy import greedy_cover
+from labelcover.covers.rounded import randomized_greedy_cover, rounded_cover
 from labelcover.covers.strategies import balancor_cover, balco_cover, inlac_cover, random_cover
 
 __all__ = [
     "Cover",
     "balancor_cover",
     "balco_cover",
+    "exact_cover",
     "greedy_cover",
     "inlac_cover",
     "random_cover",
+    "randomized_greedy_cover",
+    "rounded_cover",
 ]
+
+
+def strategies_by_name() -> dict:
+    """Return the strategies that take ``(n_labels, k, r, *, size, random_state)``, by name."""
+    return {
+        "balancor": balancor_cover,
+        "inlac": inlac_cover,
+        "balco": balco_cover,
+        "random": random_cover,
+        "exact": exact_cover,
+        "rounded": rounded_cover,
+        "randomized": randomized_greedy_cover,
+    }
