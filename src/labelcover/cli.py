@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 try:
     import typer
@@ -16,7 +16,7 @@ except ImportError:  # pragma: no cover
     sys.exit("labelcover: the command needs its extra: pip install 'labelcover[cli]'")
 
 #: What typer raises for a wrong command line, wherever this version keeps it.
-UsageError = typer.BadParameter.__mro__[1]
+UsageError: Any = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(
     name="labelcover",

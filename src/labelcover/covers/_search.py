@@ -66,13 +66,14 @@ def is_chosen(slots, rows, labels):
 
 
 @njit(cache=True)
-def remember_chosen(slots, rows, index):
-    """Enter ``rows[index]`` into `slots`."""
+def remember_chosen(slots, rows, begin, end):
+    """Enter ``rows[begin:end]`` into `slots`."""
     mask = np.uint64(len(slots) - 1)
-    at = hash_labelset(rows[index]) & mask
-    while slots[at] >= 0:
-        at = (at + np.uint64(1)) & mask
-    slots[at] = index
+    for index in range(begin, end):
+        at = hash_labelset(rows[index]) & mask
+        while slots[at] >= 0:
+            at = (at + np.uint64(1)) & mask
+        slots[at] = index
 
 
 @njit(cache=True)

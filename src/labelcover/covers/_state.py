@@ -71,7 +71,7 @@ class State:
         self.rows[self.n_rows] = labels
         if 4 * self.n_rows >= len(self.slots):
             self._hash_anew(2 * len(self.slots))
-        remember_chosen(self.slots, self.rows, self.n_rows)
+        remember_chosen(self.slots, self.rows, self.n_rows, self.n_rows + 1)
         self.n_rows += 1
         self.counts[labels] += 1
         row = self.rows[self.n_rows - 1 : self.n_rows]
@@ -90,8 +90,7 @@ class State:
 
     def _hash_anew(self, length: int) -> None:
         self.slots = np.full(length, -1, dtype=np.int64)
-        for index in range(self.n_rows):
-            remember_chosen(self.slots, self.rows, index)
+        remember_chosen(self.slots, self.rows, 0, self.n_rows)
 
     def has(self, labels: NDArray[np.int32]) -> bool:
         """Whether a labelset is chosen already."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, eye_array, hstack
 
-from labelcover._arguments import check_random_state
+from labelcover._arguments import check_integer, check_random_state
 from labelcover.covers._kernels import labelset_ranks, take_combinations
 from labelcover.covers._state import check_problem
 from labelcover.covers.bounds import schonheim_bound
@@ -74,6 +74,8 @@ def exact_cover(
     m, k, r, size = check_problem(n_labels, k, r, size)
     rng = None if random_state is None else check_random_state(random_state)
     rows = all_labelsets(m, k)
+    if node_limit is not None:
+        node_limit = check_integer("node_limit", node_limit, low=0)
     if not 0 <= gap < 1:
         raise ValueError(f"gap must be at least 0 and below 1, got {gap!r}.")
     options = {"mip_rel_gap": gap, "node_limit": node_limit}

@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._arguments import check_choice, check_random_state
+from labelcover._arguments import check_choice, check_integer, check_random_state
 from labelcover.covers._choosers import TIES, WORTHS, SearchChooser
 from labelcover.covers._kernels import unrank_labelsets
 from labelcover.covers._state import State, run, start
@@ -26,6 +26,7 @@ def random_cover(
     ----------
     n_labels, k, r : int
         Labels m, labels in a labelset, and labels in each combination to cover: r ≤ k ≤ m.
+        RAKEL does not look at r, which only says when to stop if `size` is not given.
     size : int, optional
         Number of labelsets σ. By default labelsets are drawn until all r-labelsets are covered.
     random_state : int, RandomState or None
@@ -37,7 +38,7 @@ def random_cover(
     >>> random_cover(6, 3, size=7, random_state=0)
     Cover(n_labels=6, k=3, size=7, imbalance=3, method='random')
     """
-    state = start(n_labels, k, r, size)
+    state = start(n_labels, k, _stopping_order(r, size), size)
     rng = check_random_state(random_state)
     n_all = comb(state.m, state.k)
     if n_all <= ORDER_LIMIT:
@@ -165,6 +166,7 @@ def balco_cover(
     >>> balco_cover(9, 3, size=6, balanced=False).imbalance
     2
     """
+    r = _stopping_order(r, size)
     state, chooser = _search("balance", n_labels, k, r, size, ties, random_state)
 
     def next_labelset() -> NDArray[np.int32]:
@@ -178,6 +180,11 @@ def balco_cover(
         _balance(state)
         cover = run(state, next_labelset, method="balco")
     return cover
+
+
+def _stopping_order(r: int, size: int | None) -> int:
+    """Return r, or 1 where a size says when to stop."""
+    return r if size is None else min(check_integer("r", r, low=1), 1)
 
 
 def _search(worth: str, n_labels, k, r, size, ties, random_state) -> tuple[State, SearchChooser]:

@@ -1,0 +1,64 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from labelcover.covers import Cover, balancor_cover
+
+COMMAND = Path(sys.executable).with_name("labelcover")
+
+
+def labelcover(*arguments):
+    return subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_a_cover_is_designed_written_drawn_and_told(tmp_path):
+    file, picture = tmp_path / "cover.json", tmp_path / "cover.png"
+    done = labelcover("cover", 14, 4, 2, "--strategy", "balancor", "-o", file, "--plot", picture)
+    assert done.returncode == 0, done.stderr
+    assert Cover.load(file) == balancor_cover(14, 4)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    told = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert told["size"].strip() == "20"
+    assert told["imbalance"].strip() == "1"
+    assert told["coverage"].strip() == "100.00%"
+    assert "seconds" in told
+    assert "16 to 73" in done.stdout
+
+
+def test_json_is_for_machines():
+    done = labelcover("cover", 10, 3, "--strategy", "exact", "--json")
+    facts = json.loads(done.stdout)
+    assert (facts["size"], facts["lower bound"], facts["coverage"]) == (17, 17, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((3, 4), "k must be an integer between 1 and 3, got 4"),
+        ((5, 3, 4), "r must be an integer between 1 and 3, got 4"),
+        ((4, 3, 2, "--size", 9), "size must be an integer between 1 and 4, got 9"),
+        ((4, 3, 2, "--strategy", "best-of-all"), "--strategy must be one of"),
+        ((4, "three"), "Invalid value for 'k'"),
+        ((4,), "Missing argument 'k'"),
+        ((4, 3, "--plot", "cover.xyz"), "--plot must end in one of"),
+    ],
+)
+def test_mistakes_are_told_in_one_line_and_touch_no_file(tmp_path, arguments, message):
+    file = tmp_path / "cover.json"
+    file.write_text("precious")
+    done = labelcover("cover", *arguments, "-o", file)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+    assert file.read_text() == "precious"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path):
+    done = labelcover("cover", 4, 3, "-o", tmp_path / "nowhere" / "cover.json")
+    assert done.returncode == 2
+    assert "there is no folder" in done.stderr
