@@ -44,7 +44,9 @@ def check_real(
     bounds = [f"above {above}"] if above is not None else []
     bounds += [f"at least {low}"] if low is not None else []
     bounds += [f"at most {high}"] if high is not None else []
-    number = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
+    number: Any = (
+        value if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
+    )
     if (
         math.isnan(number)
         or (low is not None and number < low)
