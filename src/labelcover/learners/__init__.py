@@ -1,5 +1,6 @@
 """Single-label classifiers, useful alone: least squares, C4.5 and SMO."""
 
 from labelcover.learners.c45 import C45Classifier
+from labelcover.learners.smo import SMOClassifier
 
-__all__ = ["C45Classifier"]
+__all__ = ["C45Classifier", "SMOClassifier"]

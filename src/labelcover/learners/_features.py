@@ -57,6 +57,7 @@ class FeatureCoding:
         n_features = X.shape[1]
         nominal = _nominal_mask(X, categorical_features)
         categories: list[NDArray[Any] | None] = [None] * n_features
+        X = X.tocsc() if sparse.issparse(X) else X
         for f in np.flatnonzero(nominal).tolist():
             column = _column(X, f)
             declared = _declared_categories(column)
@@ -82,6 +83,7 @@ class FeatureCoding:
         """Return `X` dense: numbers of values, -1 for unseen ones, NaN for missing ones."""
         if not self.nominal.any():
             return _as_floats(X)
+        X = X.tocsc() if sparse.issparse(X) else X
         numbers = np.empty(X.shape)
         numeric = np.flatnonzero(~self.nominal)
         if len(numeric):

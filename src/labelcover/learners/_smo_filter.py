@@ -1,0 +1,148 @@
+"""The features as a linear machine wants them: imputed, binary for nominal values, in [0, 1]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover.learners._features import FeatureCoding
+
+PLAIN = -1  # in `value`: the column is the feature itself
+
+
+@dataclass(frozen=True)
+class LinearFilter:
+    """WEKA's filters before SMO, fitted on training rows.
+
+    A missing value becomes the mean (numeric) or the most frequent value (nominal); a nominal
+    feature of more than two values becomes one 0/1 column per value; every column is then scaled
+    to [0, 1] on the training rows. A column that is constant there becomes 0; values outside the
+    range seen in training are not clipped.
+
+    Attributes
+    ----------
+    coding : FeatureCoding
+    fill : ndarray of shape (features,)
+        What a missing value becomes.
+    source, value : ndarray of shape (columns,)
+        Which feature a column is made of, and the value that it marks (-1: the feature itself).
+    low, scale : ndarray of shape (columns,)
+        Columns are ``(x - low) * scale``.
+    keeps_sparse : bool
+        Whether sparse tables need not be made dense.
+    """
+
+    coding: FeatureCoding
+    fill: NDArray[np.float64]
+    source: NDArray[np.int64]
+    value: NDArray[np.int64]
+    low: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    keeps_sparse: bool
+
+    @classmethod
+    def of(
+        cls, X: Any, coding: FeatureCoding, weights: NDArray[np.float64] | None = None
+    ) -> LinearFilter:
+        """Return the filter of the training table `X`, whose rows have these weights."""
+        if sparse.issparse(X) and _all_plain(coding):
+            fill, low, high = _sparse_statistics(X, coding.nominal, weights)
+            plain = np.arange(X.shape[1])
+            keeps = bool((low == 0).all())
+            return cls(
+                coding, fill, plain, np.full(len(plain), PLAIN), low, _scale(low, high), keeps
+            )
+        numbers = coding.numbers(X)
+        fill = _fill(numbers, coding.n_values, weights)
+        counts = np.where(coding.n_values > 2, coding.n_values, 1)
+        source = np.repeat(np.arange(len(counts)), counts)
+        value = np.concatenate([np.arange(c) if c > 1 else [PLAIN] for c in counts])
+        columns = _columns(numbers, coding, fill, source, value)
+        low, high = columns.min(axis=0), columns.max(axis=0)
+        return cls(coding, fill, source, value, low, _scale(low, high), False)
+
+    def columns(self, X: Any) -> Any:
+        """Return the columns of `X`, a dense array or a CSR array."""
+        if sparse.issparse(X) and self.keeps_sparse:
+            X = sparse.csr_array(X, dtype=np.float64, copy=True)
+            missing = np.isnan(X.data)
+            X.data[missing] = self.fill[X.indices[missing]]
+            X.data *= self.scale[X.indices]
+            return X
+        numbers = self.coding.numbers(X)
+        columns = _columns(numbers, self.coding, self.fill, self.source, self.value)
+        return (columns - self.low) * self.scale
+
+
+def _scale(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(high > low, 1.0 / np.where(high > low, high - low, 1.0), 0.0)
+
+
+def _all_plain(coding: FeatureCoding) -> bool:
+    """Tell whether every nominal feature takes only the values 0 and 1, its own numbers."""
+    return all(
+        values is None or (len(values) <= 2 and values.dtype.kind in "fiub" and _is_binary(values))
+        for values in coding.categories
+    )
+
+
+def _is_binary(values: NDArray[Any]) -> bool:
+    return values.tolist() in ([], [0], [0, 1])
+
+
+def _fill(
+    numbers: NDArray[np.float64], n_values: NDArray[np.int32], weights: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return the mean of numeric features and the most frequent value of nominal ones."""
+    w = np.ones(len(numbers)) if weights is None else weights
+    known = ~np.isnan(numbers)
+    total = w @ known
+    fill = w @ np.where(known, numbers, 0.0) / np.where(total > 0, total, 1.0)
+    for f in np.flatnonzero(n_values):
+        seen = known[:, f]
+        counts = np.bincount(numbers[seen, f].astype(np.int64), w[seen], n_values[f])
+        fill[f] = np.argmax(counts)
+    return fill
+
+
+def _sparse_statistics(
+    X: Any, nominal: NDArray[np.bool_], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return fill values, minima and maxima of the columns; a zero may be implicit."""
+    n, d = X.shape
+    X = sparse.csr_array(X, dtype=np.float64, copy=True)
+    w = np.ones(n) if weights is None else weights
+    missing = np.isnan(X.data)
+    row_of = np.repeat(np.arange(n), np.diff(X.indptr))
+    known = w.sum() - np.bincount(X.indices[missing], w[row_of[missing]], d)
+    sums = np.bincount(X.indices, np.where(missing, 0.0, X.data) * w[row_of], d)
+    fill = sums / np.where(known > 0, known, 1.0)
+    fill[nominal] = fill[nominal] > 0.5  # the more frequent of 0 and 1
+    X.data[missing] = fill[X.indices[missing]]
+    low, high = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+    return fill, low, high
+
+
+def _columns(
+    numbers: NDArray[np.float64],
+    coding: FeatureCoding,
+    fill: NDArray[np.float64],
+    source: NDArray[np.int64],
+    value: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    # A value never seen counts as missing where one column stands for both values; where each
+    # value has a column, it marks none.
+    absent = np.isnan(numbers)
+    binary = (coding.n_values > 0) & (coding.n_values <= 2)
+    absent |= binary & (numbers < 0)
+    numbers = np.where(absent, fill, numbers)
+    if (value == PLAIN).all():
+        return numbers
+    columns = numbers[:, source]
+    marks = value != PLAIN
+    columns[:, marks] = columns[:, marks] == value[marks]
+    return columns

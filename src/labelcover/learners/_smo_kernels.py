@@ -1,0 +1,88 @@
+"""From the outputs of one-against-one machines to class distributions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+COUPLING_TOLERANCE = 1e-3
+MOST_COUPLING_STEPS = 1000
+
+
+@njit(cache=True, nogil=True)
+def vote_distributions(outputs, first, second, starts, offsets):
+    """Return, for every row and problem, each class's share of the votes of its pairs.
+
+    Parameters
+    ----------
+    outputs : ndarray of shape (n, pairs)
+        Above 0 is a vote for the second class of the pair, else for the first.
+    first, second : ndarray of shape (pairs,)
+    starts : ndarray of shape (problems + 1,)
+        The pairs of problem ``j`` are ``starts[j]:starts[j + 1]``.
+    offsets : ndarray of shape (problems + 1,)
+        Its classes are the columns ``offsets[j]:offsets[j + 1]`` of the answer.
+    """
+    shares = np.zeros((len(outputs), offsets[-1]))
+    for i in range(len(outputs)):
+        for j in range(len(starts) - 1):
+            n_pairs = starts[j + 1] - starts[j]
+            if n_pairs == 0:
+                shares[i, offsets[j] : offsets[j + 1]] = 1.0 / (offsets[j + 1] - offsets[j])
+                continue
+            share = 1.0 / n_pairs
+            for p in range(starts[j], starts[j + 1]):
+                winner = second[p] if outputs[i, p] > 0.0 else first[p]
+                shares[i, offsets[j] + winner] += 1.0
+            for c in range(offsets[j], offsets[j + 1]):
+                shares[i, c] *= share
+    return shares
+
+
+@njit(cache=True, nogil=True)
+def coupled_distributions(outputs, first, second, logistic, size, starts, offsets):
+    """Return class distributions from the pairs' probabilities (Hastie and Tibshirani, 1998).
+
+    The probability of the second class of pair ``p`` is the logistic function of
+    ``logistic[p, 0] * output + logistic[p, 1]``; `size` is the training weight of the pair.
+    The other arguments are those of `vote_distributions`.
+    """
+    answers = np.zeros((len(outputs), offsets[-1]))
+    for j in range(len(starts) - 1):
+        n_classes = offsets[j + 1] - offsets[j]
+        for i in range(len(outputs)):
+            r = np.zeros((n_classes, n_classes))
+            n = np.zeros((n_classes, n_classes))
+            for p in range(starts[j], starts[j + 1]):
+                a, b = first[p], second[p]
+                z = logistic[p, 0] * outputs[i, p] + logistic[p, 1]
+                r[b, a] = 1.0 / (1.0 + math.exp(-z)) if z > -700.0 else 0.0
+                r[a, b] = 1.0 - r[b, a]
+                n[a, b] = n[b, a] = size[p]
+            answers[i, offsets[j] : offsets[j + 1]] = _couple(r, n)
+    return answers
+
+
+@njit(cache=True)
+def _couple(r, n):
+    """Return p such that p[a] / (p[a] + p[b]) fits r[a, b], weighted by n[a, b]."""
+    k = len(r)
+    p = np.full(k, 1.0 / k)
+    for _ in range(MOST_COUPLING_STEPS):
+        moved = 0.0
+        for a in range(k):
+            wanted, has = 0.0, 0.0
+            for b in range(k):
+                if b != a and n[a, b] > 0.0:
+                    wanted += n[a, b] * r[a, b]
+                    both = p[a] + p[b]
+                    has += n[a, b] * (p[a] / both if both > 0.0 else 0.5)
+            factor = wanted / has if has > 0.0 else 0.0 if wanted == 0.0 else 1.0
+            moved = max(moved, abs(factor - 1.0) if p[a] > 1e-12 else 0.0)
+            p[a] *= factor
+            p /= p.sum()
+        if moved < COUPLING_TOLERANCE:
+            break
+    return p
