@@ -20,7 +20,8 @@ def cover_size_bounds(n_labels: int, k: int, r: int = 2) -> tuple[int, int]:
     """Return the least and greatest number of labelsets that Lemma 2 allows.
 
     ``C(m, r) / C(k, r) ≤ σ ≤ m/k + C(m, r) − (m/k)·C(k, r)``, rounded up and down. The proof of
-    the right-hand side assumes that k divides m.
+    the right-hand side assumes that k divides m; where it does not and r = 1, the right-hand side
+    rounds to one less than the left, which is then given for both.
 
     Examples
     --------
@@ -31,7 +32,7 @@ def cover_size_bounds(n_labels: int, k: int, r: int = 2) -> tuple[int, int]:
     m, k, r = _check(n_labels, k, r)
     lower = -(-comb(m, r) // comb(k, r))
     upper = Fraction(m, k) + comb(m, r) - Fraction(m, k) * comb(k, r)
-    return lower, int(upper)
+    return lower, max(lower, int(upper))
 
 
 def schonheim_bound(n_labels: int, k: int, r: int = 2) -> int:

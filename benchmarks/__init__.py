@@ -1,0 +1,1 @@
+"""Measurements: ratios against a peer in the same run, printed as tables."""
