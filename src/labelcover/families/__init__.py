@@ -10,8 +10,10 @@ and is imported below, so that it is known.
 """
 
 from labelcover.families.base import Family
+from labelcover.families.c45 import C45Family
 from labelcover.families.dispatch import family_of
 from labelcover.families.encoding import Encoding, encode
 from labelcover.families.generic import GenericFamily
+from labelcover.families.smo import SMOFamily
 
-__all__ = ["Encoding", "Family", "GenericFamily", "encode", "family_of"]
+__all__ = ["C45Family", "Encoding", "Family", "GenericFamily", "SMOFamily", "encode", "family_of"]

@@ -38,7 +38,7 @@ class FeatureTable:
     @classmethod
     def of(cls, X: NDArray[np.float64], n_values: NDArray[np.int32]) -> FeatureTable:
         """Return the table of `X` (rows by features), sorting every numeric feature once."""
-        values = np.array(X.T, order="C")
+        values = np.array(X.T, dtype=np.float64, order="C")
         order = np.argsort(values[n_values == 0], axis=1, kind="stable").astype(np.int32)
         return cls(values, n_values, order, not np.isnan(values).any())
 
