@@ -23,6 +23,7 @@ from labelcover.ensemble.tuning import (
     leave_one_out_threshold,
 )
 from labelcover.families import encode, family_of
+from labelcover.learners import LeastSquaresClassifier
 
 THRESHOLDS = ("auto", "cv", "loo")
 CONTAINERS = ("default", "pandas", "polars")
@@ -143,11 +144,7 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
 
     def _member(self) -> BaseEstimator:
         """Return what the members are clones of."""
-        if self.estimator is None:
-            from sklearn.linear_model import LogisticRegression
-
-            return LogisticRegression()
-        return self.estimator
+        return LeastSquaresClassifier() if self.estimator is None else self.estimator
 
     def _table_rules(self) -> dict[str, Any]:
         tags = get_tags(self).input_tags

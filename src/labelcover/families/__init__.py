@@ -14,6 +14,16 @@ from labelcover.families.c45 import C45Family
 from labelcover.families.dispatch import family_of
 from labelcover.families.encoding import Encoding, encode
 from labelcover.families.generic import GenericFamily
+from labelcover.families.least_squares import LeastSquaresFamily
 from labelcover.families.smo import SMOFamily
 
-__all__ = ["C45Family", "Encoding", "Family", "GenericFamily", "SMOFamily", "encode", "family_of"]
+__all__ = [
+    "C45Family",
+    "Encoding",
+    "Family",
+    "GenericFamily",
+    "LeastSquaresFamily",
+    "SMOFamily",
+    "encode",
+    "family_of",
+]

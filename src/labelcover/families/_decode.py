@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 
@@ -41,41 +40,20 @@ def add_member(probabilities, patterns, labels, votes, sums):
 
 
 @njit(cache=True)
-def add_members(probabilities, starts, offsets, patterns, labelsets, votes, sums):
-    """Add what every member says of its labels to `sums`.
+def add_members(probabilities, starts, lows, highs, patterns, labelsets, votes, sums):
+    """Add what members say of their labels to `sums`.
 
     The class distribution of member ``j`` begins at column ``starts[j]`` of `probabilities`
-    (members that pose the same problem share their columns); its patterns are the rows
-    ``offsets[j]:offsets[j + 1]`` of `patterns`.
+    (members that pose the same problem share their columns); the patterns of its classes are the
+    rows ``lows[j]:highs[j]`` of `patterns`.
     """
     for i in range(probabilities.shape[0]):
         row = probabilities[i : i + 1]
         for j in range(len(starts)):
-            c = offsets[j + 1] - offsets[j]
             add_member(
-                row[:, starts[j] : starts[j] + c],
-                patterns[offsets[j] : offsets[j + 1]],
+                row[:, starts[j] : starts[j] + highs[j] - lows[j]],
+                patterns[lows[j] : highs[j]],
                 labelsets[j],
                 votes,
                 sums[i : i + 1],
             )
-
-
-@njit(cache=True)
-def softmax_columns(scores, offsets, sharpness):
-    """Turn scores into class distributions in place: a softmax over each group of columns.
-
-    Columns ``offsets[p]:offsets[p + 1]`` become ``softmax(sharpness[p] · scores)``.
-    """
-    for i in range(scores.shape[0]):
-        for p in range(len(offsets) - 1):
-            low, high = offsets[p], offsets[p + 1]
-            top = scores[i, low]
-            for c in range(low + 1, high):
-                top = max(top, scores[i, c])
-            total = 0.0
-            for c in range(low, high):
-                scores[i, c] = np.exp(sharpness[p] * (scores[i, c] - top))
-                total += scores[i, c]
-            for c in range(low, high):
-                scores[i, c] /= total

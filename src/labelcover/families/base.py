@@ -87,7 +87,8 @@ class Family(ABC):
             add_members(
                 probabilities,
                 offsets[:-1],
-                offsets,
+                offsets[:-1],
+                offsets[1:],
                 self.encoding_.patterns,
                 cover.labelsets,
                 votes,

@@ -1,0 +1,179 @@
+"""Compiled loops of least squares on classes: sums by class, leave-one-out, temperature."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+# Newton steps for the temperature of one problem, and the bounds of its inverse.
+MOST_STEPS = 60
+LOWEST, HIGHEST = 1e-3, 1e3
+
+
+@njit(cache=True)
+def class_counts(codes, offsets):
+    """How many rows each class of each problem has, int64 ``(n_classes,)``."""
+    counts = np.zeros(offsets[-1] - offsets[0], dtype=np.int64)
+    for p in range(codes.shape[0]):
+        for i in range(codes.shape[1]):
+            counts[offsets[p] - offsets[0] + codes[p, i]] += 1
+    return counts
+
+
+@njit(cache=True)
+def _largest_class(counts, low, high):
+    best = low
+    for c in range(low + 1, high):
+        if counts[c] > counts[best]:
+            best = c
+    return best
+
+
+@njit(cache=True)
+def class_sums_dense(rows, total, codes, offsets, counts):
+    """Return the sums of `rows` by class, ``(n_classes, width)``: one-hot classes times rows.
+
+    Rare labels leave most rows in one class, so the largest class of each problem is not summed
+    but is what the others leave of `total`, the sum of all rows.
+    """
+    sums = np.zeros((len(counts), rows.shape[1]))
+    for p in range(codes.shape[0]):
+        low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
+        largest = _largest_class(counts, low, high)
+        for i in range(codes.shape[1]):
+            c = low + codes[p, i]
+            if c != largest:
+                for f in range(rows.shape[1]):
+                    sums[c, f] += rows[i, f]
+        for f in range(rows.shape[1]):
+            left = total[f]
+            for c in range(low, high):
+                if c != largest:
+                    left -= sums[c, f]
+            sums[largest, f] = left
+    return sums
+
+
+@njit(cache=True)
+def class_sums_sparse(values, columns, starts, total, codes, offsets, counts):
+    """Return the sums of the rows of a CSR matrix by class; see `class_sums_dense`."""
+    width = len(total)
+    sums = np.zeros((len(counts), width))
+    for p in range(codes.shape[0]):
+        low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
+        largest = _largest_class(counts, low, high)
+        for i in range(codes.shape[1]):
+            c = low + codes[p, i]
+            if c != largest:
+                for at in range(starts[i], starts[i + 1]):
+                    sums[c, columns[at]] += values[at]
+        for f in range(width):
+            left = total[f]
+            for c in range(low, high):
+                if c != largest:
+                    left -= sums[c, f]
+            sums[largest, f] = left
+    return sums
+
+
+@njit(cache=True)
+def leave_one_out(scores, leverage, codes, offsets):
+    """Turn fitted scores into leave-one-out scores in place.
+
+    With a linear smoother of leverage ``h`` the residual without the row is the residual divided
+    by ``1 - h``; the target of the row's own class is 1, of the others 0.
+    """
+    for i in range(scores.shape[0]):
+        factor = 1.0 / max(1.0 - leverage[i], 1e-12)
+        for p in range(codes.shape[0]):
+            low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
+            own = low + codes[p, i]
+            for c in range(low, high):
+                target = 1.0 if c == own else 0.0
+                scores[i, c] = target - (target - scores[i, c]) * factor
+
+
+@njit(cache=True)
+def _slopes(scores, codes, low, high, sharpness):
+    """First and second derivative of the log-loss of ``softmax(sharpness · scores)``."""
+    first, second = 0.0, 0.0
+    for i in range(scores.shape[0]):
+        own = scores[i, low + codes[i]]
+        top = scores[i, low]
+        for c in range(low + 1, high):
+            top = max(top, scores[i, c])
+        total, mean, square = 0.0, 0.0, 0.0
+        for c in range(low, high):
+            weight = np.exp(sharpness * (scores[i, c] - top))
+            total += weight
+            mean += weight * (scores[i, c] - top)
+            square += weight * (scores[i, c] - top) ** 2
+        mean /= total
+        first += mean - (own - top)
+        second += square / total - mean * mean
+    return first, second
+
+
+@njit(cache=True)
+def best_sharpness(scores, codes, offsets, tolerance):
+    """For each problem the inverse temperature with the least log-loss, ``(n_problems,)``.
+
+    The log-loss is convex in the inverse temperature: Newton's method on its logarithm, kept
+    inside a bracket by bisection, until it moves by less than `tolerance`.
+    """
+    found = np.ones(codes.shape[0])
+    for p in range(codes.shape[0]):
+        low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
+        if high - low == 1:
+            continue
+        left, right, at = np.log(LOWEST), np.log(HIGHEST), np.log(4.0)
+        for _ in range(MOST_STEPS):
+            sharpness = np.exp(at)
+            first, second = _slopes(scores, codes[p], low, high, sharpness)
+            if first > 0:
+                right = at
+            else:
+                left = at
+            slope, curve = first * sharpness, second * sharpness**2 + first * sharpness
+            step = at - slope / curve if curve > 0 else left - 1.0
+            if not left < step < right:
+                step = 0.5 * (left + right)
+            if abs(step - at) < tolerance:
+                break
+            at = step
+        found[p] = np.exp(at)
+    return found
+
+
+@njit(cache=True)
+def brier_score(probabilities, codes, offsets):
+    """Sum over problems, mean over rows, of the squared distance to the one-hot class."""
+    total = 0.0
+    for i in range(probabilities.shape[0]):
+        for p in range(codes.shape[0]):
+            low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
+            for c in range(low, high):
+                target = 1.0 if c == low + codes[p, i] else 0.0
+                total += (probabilities[i, c] - target) ** 2
+    return total / probabilities.shape[0]
+
+
+@njit(cache=True)
+def softmax_columns(scores, offsets, sharpness):
+    """Turn scores into class distributions in place: a softmax over each group of columns.
+
+    Columns ``offsets[p]:offsets[p + 1]`` become ``softmax(sharpness[p] · scores)``; the first
+    column of `scores` is that of ``offsets[0]``.
+    """
+    for i in range(scores.shape[0]):
+        for p in range(len(offsets) - 1):
+            low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
+            top = scores[i, low]
+            for c in range(low + 1, high):
+                top = max(top, scores[i, c])
+            total = 0.0
+            for c in range(low, high):
+                scores[i, c] = np.exp(sharpness[p] * (scores[i, c] - top))
+                total += scores[i, c]
+            for c in range(low, high):
+                scores[i, c] /= total

@@ -1,0 +1,262 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+from sklearn.datasets import make_classification
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners._least_squares import (
+    best_sharpness,
+    brier_score,
+    class_counts,
+    class_sums_dense,
+    class_sums_sparse,
+    leave_one_out,
+    softmax_columns,
+)
+from labelcover.learners.class_ridge import ClassRidge, Settings
+from labelcover.learners.scaling import FeatureScaling
+
+
+def one_hot(codes, n_classes):
+    return (codes[:, None] == np.arange(n_classes)).astype(float)
+
+
+def problem(n=40, d=6, n_classes=3, seed=0):
+    X, y = make_classification(
+        n, d, n_informative=4, n_classes=n_classes, n_clusters_per_class=1, random_state=seed
+    )
+    return X, y.astype(np.int32)
+
+
+def class_ridge(X, y, **settings):
+    offsets = np.array([0, y.max() + 1], dtype=np.int64)
+    return ClassRidge(X, y[None], offsets, Settings(scale=False, **settings))
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize(("n", "d"), [(40, 6), (25, 60)], ids=["primal", "dual"])
+def test_linear_scores_are_those_of_ridge_regression(n, d, as_sparse):
+    X, y = problem(n, d)
+    model = LeastSquaresClassifier(kernel="linear", alpha=0.7, scale=False)
+    model.fit(sparse.csr_matrix(X) if as_sparse else X, y)
+    ridge = Ridge(alpha=0.7).fit(X, one_hot(y, 3))
+    np.testing.assert_allclose(model.decision_function(X), ridge.predict(X), atol=1e-9)
+
+
+def test_scaled_linear_scores_are_those_of_ridge_regression_on_scaled_features():
+    X, y = problem()
+    model = LeastSquaresClassifier(kernel="linear", alpha=0.7).fit(X, y)
+    scaled = FeatureScaling().fit(X).transform(X)
+    expected = Ridge(alpha=0.7).fit(scaled, one_hot(y, 3)).predict(scaled)
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-9)
+
+
+def test_gaussian_scores_are_those_of_centred_kernel_ridge_regression():
+    X, y = problem()
+    model = LeastSquaresClassifier(kernel="rbf", gamma=0.3, alpha=0.7, scale=False).fit(X, y)
+    K = rbf_kernel(X, gamma=0.3)
+    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    T = one_hot(y, 3)
+    ridge = KernelRidge(alpha=0.7, kernel="precomputed").fit(centred, T - T.mean(axis=0))
+    expected = ridge.predict(centred) + T.mean(axis=0)
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"kernel": "linear", "alpha": 0.5},
+        {"kernel": "rbf", "gammas": (0.2,), "alpha": 0.5},
+        {"kernel": "rbf", "gammas": (0.05, 0.2, 0.8), "alpha": 0.05},
+    ],
+    ids=["linear", "rbf", "mean of rbf"],
+)
+@pytest.mark.parametrize(("n", "d"), [(30, 6), (18, 40)])
+def test_closed_form_leave_one_out_equals_fitting_without_each_row(n, d, settings):
+    X, y = problem(n, d)
+    ridge = class_ridge(X, y, **settings)
+    (solution,) = ridge.solutions()
+    sharpness = solution.sharpness[0]
+    brute = np.empty((n, 3))
+    for i in range(n):
+        rest = np.delete(np.arange(n), i)
+        if settings["kernel"] == "linear":
+            fitted = Ridge(alpha=settings["alpha"]).fit(X[rest], one_hot(y[rest], 3))
+            brute[i] = fitted.predict(X[i : i + 1])[0]
+        else:
+            one = class_ridge(X[rest], y[rest], **settings)
+            (left,) = one.solutions()
+            features = one.for_prediction().transform(X[i : i + 1])
+            brute[i] = features @ left.coefficients.T + left.intercept
+    np.testing.assert_allclose(solution.left_out, softmax(sharpness * brute, axis=1), atol=1e-8)
+
+
+def test_the_temperature_has_the_least_leave_one_out_log_loss():
+    X, y = problem(60)
+    ridge = class_ridge(X, y, kernel="linear", alpha=1.0)
+    (solution,) = ridge.solutions()
+    scores = np.log(solution.left_out) / solution.sharpness[0]
+
+    def loss(log_sharpness):
+        return -log_softmax(np.exp(log_sharpness) * scores, axis=1)[np.arange(60), y].mean()
+
+    found = minimize_scalar(loss, bounds=(-3, 5), method="bounded", options={"xatol": 1e-9})
+    assert solution.sharpness[0] == pytest.approx(np.exp(found.x), rel=1e-4)
+
+
+def test_more_rows_than_are_factorised_exactly_are_seen_from_landmarks(monkeypatch):
+    monkeypatch.setattr("labelcover.learners.class_ridge.EXACT_ROWS", 50)
+    X, y = problem(200, 8)
+    few = LeastSquaresClassifier(kernel="rbf", n_landmarks=40).fit(X, y)
+    assert few.coef_.shape[1] <= 40
+    all_of_them = LeastSquaresClassifier(
+        kernel="rbf", gamma=few.gamma_, alpha=few.alpha_, n_landmarks=200
+    ).fit(X, y)
+    monkeypatch.undo()
+    exact = LeastSquaresClassifier(kernel="rbf", gamma=few.gamma_, alpha=few.alpha_).fit(X, y)
+    np.testing.assert_allclose(all_of_them.predict_proba(X), exact.predict_proba(X), atol=1e-6)
+    assert few.score(X, y) > 0.9
+
+
+def test_the_automatic_kernel_bends_where_a_line_does_not_do():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 2))
+    y = (X**2).sum(axis=1) > 1.4
+    model = LeastSquaresClassifier().fit(X[:200], y[:200])
+    assert model.kernel_ == "rbf"
+    assert model.score(X[200:], y[200:]) > 0.9
+    assert (
+        LeastSquaresClassifier(kernel="linear").fit(X[:200], y[:200]).score(X[200:], y[200:]) < 0.7
+    )
+
+
+def test_the_automatic_kernel_stays_linear_where_that_is_best():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 40))
+    y = X @ random.normal(size=40) > 0
+    assert LeastSquaresClassifier().fit(X, y).kernel_ == "linear"
+
+
+@given(st.integers(0, 10**6), st.integers(2, 30), st.integers(1, 5), st.integers(1, 4))
+def test_class_sums_equal_the_product_with_one_hot_classes(seed, n, d, n_problems):
+    random = np.random.default_rng(seed)
+    sizes = random.integers(1, 5, size=n_problems)
+    codes = np.array([random.integers(0, size, size=n) for size in sizes], dtype=np.int32)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    X = random.normal(size=(n, d)) * (random.random((n, d)) < 0.5)
+    T = np.hstack([one_hot(code, size) for code, size in zip(codes, sizes, strict=True)])
+    counts = class_counts(codes, offsets)
+    np.testing.assert_array_equal(counts, T.sum(axis=0))
+    total = X.sum(axis=0)
+    np.testing.assert_allclose(
+        class_sums_dense(X, total, codes, offsets, counts), T.T @ X, atol=1e-12
+    )
+    S = sparse.csr_matrix(X)
+    sums = class_sums_sparse(S.data, S.indices, S.indptr, total, codes, offsets, counts)
+    np.testing.assert_allclose(sums, T.T @ X, atol=1e-12)
+
+
+def test_kernels_of_many_problems_equal_their_plain_twins():
+    random = np.random.default_rng(0)
+    sizes = np.array([3, 1, 4])
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    codes = np.array([random.integers(0, size, size=20) for size in sizes], dtype=np.int32)
+    T = np.hstack([one_hot(code, size) for code, size in zip(codes, sizes, strict=True)])
+    scores, leverage = random.random((20, 8)), random.random(20) * 0.9
+    left = scores.copy()
+    leave_one_out(left, leverage, codes, offsets)
+    np.testing.assert_allclose(left, T - (T - scores) / (1 - leverage)[:, None])
+    sharpness = best_sharpness(left, codes, offsets, 1e-11)
+    expected = np.hstack(
+        [
+            softmax(sharpness[p] * left[:, offsets[p] : offsets[p + 1]], axis=1)
+            for p in range(len(sizes))
+        ]
+    )
+    softmax_columns(left, offsets, sharpness)
+    np.testing.assert_allclose(left, expected)
+    loss = ((left - T) ** 2).sum(axis=1).mean()
+    assert brier_score(left, codes, offsets) == pytest.approx(loss)
+
+
+def test_kernels_of_some_problems_take_offsets_that_do_not_begin_at_zero():
+    scores = np.array([[0.2, 0.8]])
+    softmax_columns(scores, np.array([5, 7]), np.array([1.0]))
+    np.testing.assert_allclose(scores, softmax([[0.2, 0.8]], axis=1))
+
+
+def test_sparse_and_dense_bags_of_words_give_the_same_model():
+    random = np.random.default_rng(0)
+    X = (random.random((80, 30)) < 0.2).astype(float)
+    y = X[:, :5].sum(axis=1) > 1
+    dense = LeastSquaresClassifier().fit(X, y)
+    thin = LeastSquaresClassifier().fit(sparse.csr_matrix(X), y)
+    np.testing.assert_allclose(
+        dense.predict_proba(X), thin.predict_proba(sparse.csr_matrix(X)), atol=1e-8
+    )
+
+
+def test_scaling_standardises_numbers_and_normalises_rows_of_words():
+    random = np.random.default_rng(0)
+    numbers = random.normal(3, 5, size=(50, 2))
+    words = (random.random((50, 6)) < 0.4).astype(float)
+    scaled = FeatureScaling().fit(numbers).transform(numbers)
+    np.testing.assert_allclose(scaled.std(axis=0), 1 / np.sqrt(2))
+    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
+    lengths = np.linalg.norm(FeatureScaling().fit(words).transform(words), axis=1)
+    np.testing.assert_allclose(lengths[words.any(axis=1)], 1)
+    both = np.hstack([numbers, words])
+    mixed = FeatureScaling().fit(both).transform(both)
+    np.testing.assert_allclose(mixed[:, :2].std(axis=0), 1 / np.sqrt(8))
+    lengths = np.linalg.norm(mixed[:, 2:], axis=1)
+    np.testing.assert_allclose(lengths[words.any(axis=1)], np.sqrt(6 / 8))
+    few_words = np.hstack([numbers, words[:, :1]])
+    np.testing.assert_allclose(
+        FeatureScaling().fit(few_words).transform(few_words).std(axis=0), 1 / np.sqrt(3)
+    )
+
+
+def test_mixed_sparse_tables_keep_words_and_scale_numbers():
+    random = np.random.default_rng(0)
+    words = (random.random((50, 6)) < 0.4).astype(float)
+    both = np.hstack([random.normal(size=(50, 2)), words])
+    scaled = FeatureScaling().fit(sparse.csr_matrix(both)).transform(sparse.csr_matrix(both))
+    dense = FeatureScaling().fit(both).transform(both)
+    np.testing.assert_allclose(scaled.toarray()[:, 2:], dense[:, 2:])
+    np.testing.assert_allclose(np.sqrt((scaled.toarray()[:, :2] ** 2).mean(axis=0)), 1 / np.sqrt(8))
+
+
+def test_columns_that_never_change_do_no_harm():
+    X, y = problem()
+    more = np.hstack([X, np.full((40, 2), 1e6)])
+    model = LeastSquaresClassifier(kernel="linear", alpha=1.0).fit(more, y)
+    assert np.isfinite(model.predict_proba(more)).all()
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "message"),
+    [
+        ("kernel", "poly", "kernel must be one of 'auto', 'linear', 'rbf', got 'poly'"),
+        ("alpha", -1, "alpha must be .*a number above 0, got -1"),
+        ("gamma", 0, "gamma must be .*a number above 0, got 0"),
+        ("gamma", [], "gamma must be .*got \\[\\]"),
+        ("n_landmarks", 0, "n_landmarks must be an integer of at least 1, got 0"),
+    ],
+)
+def test_senseless_parameters_are_refused(parameter, value, message):
+    X, y = problem()
+    with pytest.raises(ValueError, match=message):
+        LeastSquaresClassifier(**{parameter: value}).fit(X, y)
+
+
+@parametrize_with_checks([LeastSquaresClassifier()])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
