@@ -1,0 +1,25 @@
+"""Which labels depend on each other, and the covers that follow from it."""
+
+from labelcover.dependence.chi_square import (
+    LabelDependence,
+    chi_square,
+    contingency,
+    label_dependence,
+    phi,
+)
+from labelcover.dependence.cooccurrence import cooccurrences
+from labelcover.dependence.dependent import dependent_cover
+from labelcover.dependence.permutation import Adaptation, adapt_cover, annealing_iterations
+
+__all__ = [
+    "Adaptation",
+    "LabelDependence",
+    "adapt_cover",
+    "annealing_iterations",
+    "chi_square",
+    "contingency",
+    "cooccurrences",
+    "dependent_cover",
+    "label_dependence",
+    "phi",
+]

@@ -1,0 +1,162 @@
+"""Compiled annealing of a permutation of labels.
+
+``column[label]`` is the column of the cover that a label stands at. Which columns lie together in
+a row of the cover never changes, so the ranks of all covered labelsets of columns are kept in one
+hash table, and a swap of two labels looks up only the dependent labelsets that hold one of them.
+Nearly all lookups fail, so a small bit filter in front of the table answers most of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+EMPTY = -1
+FILTER_BITS_PER_RANK = 16
+
+
+@njit(cache=True)
+def _mixed(rank):
+    """Well-spread non-negative number for `rank`."""
+    mixed = (rank ^ (rank >> 31)) * np.int64(0x1E3779B97F4A7C15)
+    return (mixed ^ (mixed >> 29)) & np.int64(0x7FFFFFFFFFFFFFFF)
+
+
+@njit(cache=True)
+def _place(table, rank, mixed):
+    """Where `rank` is in `table`, or the empty place where it would go."""
+    mask = len(table) - 1
+    place = mixed & mask
+    while table[place] != EMPTY and table[place] != rank:
+        place = (place + 1) & mask
+    return place
+
+
+@njit(cache=True)
+def hash_table(ranks):
+    """Open-addressing table of the distinct `ranks` and its bit filter, powers of two long."""
+    length = 16
+    while length < 2 * len(ranks):
+        length *= 2
+    table = np.full(length, EMPTY, dtype=np.int64)
+    bits = np.zeros(length * FILTER_BITS_PER_RANK // 2 // 8, dtype=np.uint8)
+    for rank in ranks:
+        mixed = _mixed(rank)
+        table[_place(table, rank, mixed)] = rank
+        bit = (mixed >> 20) & (8 * len(bits) - 1)
+        bits[bit >> 3] |= np.uint8(1 << (bit & 7))
+    return table, bits
+
+
+@njit(cache=True)
+def _is_covered(columns, table, bits, binomials):
+    """Whether `columns`, which get sorted, lie together in one row of the cover."""
+    for i in range(1, len(columns)):
+        at = columns[i]
+        j = i
+        while j > 0 and columns[j - 1] > at:
+            columns[j] = columns[j - 1]
+            j -= 1
+        columns[j] = at
+    rank = np.int64(0)
+    for i in range(len(columns)):
+        rank += binomials[columns[i], i + 1]
+    mixed = _mixed(rank)
+    bit = (mixed >> 20) & (8 * len(bits) - 1)
+    if not bits[bit >> 3] >> (bit & 7) & 1:
+        return False
+    return table[_place(table, rank, mixed)] == rank
+
+
+@njit(cache=True)
+def covered_now(labelsets, column, table, bits, binomials):
+    """Which of `labelsets` lie in one row of the cover."""
+    covered = np.empty(len(labelsets), dtype=np.bool_)
+    columns = np.empty(labelsets.shape[1], dtype=np.int64)
+    for i in range(len(labelsets)):
+        for j in range(len(columns)):
+            columns[j] = column[labelsets[i, j]]
+        covered[i] = _is_covered(columns, table, bits, binomials)
+    return covered
+
+
+@njit(cache=True)
+def _swap_change(
+    x, y, weights, starts, holders, others, column, covered, table, bits, binomials, flipped,
+    columns,
+):  # fmt: skip
+    """Change of merit when `x` and `y` change places; how many labelsets flip, in `flipped`."""
+    change = 0.0
+    flips = 0
+    for side in range(2):
+        one, other = (x, y) if side == 0 else (y, x)
+        for t in range(starts[one], starts[one + 1]):
+            both = False
+            columns[0] = column[other]
+            for j in range(others.shape[1]):
+                both |= others[t, j] == other
+                columns[j + 1] = column[others[t, j]]
+            # A labelset with both labels keeps its columns.
+            if both:
+                continue
+            holder = holders[t]
+            after = _is_covered(columns, table, bits, binomials)
+            if after != covered[holder]:
+                change += weights[holder] if after else -weights[holder]
+                flipped[flips] = holder
+                flips += 1
+    return change, flips
+
+
+@njit(cache=True)
+def swap_changes(
+    labelsets, weights, starts, holders, others, column, table, bits, binomials, swaps
+):
+    """Change of merit by each of `swaps` when made alone, ``(len(swaps),)``."""
+    covered = covered_now(labelsets, column, table, bits, binomials)
+    flipped = np.empty(len(labelsets), dtype=np.int64)
+    columns = np.empty(labelsets.shape[1], dtype=np.int64)
+    changes = np.empty(len(swaps))
+    for i in range(len(swaps)):
+        changes[i], _ = _swap_change(
+            swaps[i, 0], swaps[i, 1], weights, starts, holders, others, column, covered, table,
+            bits, binomials, flipped, columns,
+        )  # fmt: skip
+    return changes
+
+
+@njit(cache=True)
+def anneal(
+    labelsets, weights, starts, holders, others, column, table, bits, binomials, swaps, draws,
+    temperatures,
+):  # fmt: skip
+    """Columns of the best and of the last permutation seen, and their merits.
+
+    Swap ``swaps[i]`` is tried at ``temperatures[i]``; a loss Δ is accepted if
+    ``draws[i] < exp(-Δ / temperature)``.
+    """
+    column = column.copy()
+    covered = covered_now(labelsets, column, table, bits, binomials)
+    merit = 0.0
+    for i in range(len(labelsets)):
+        if covered[i]:
+            merit += weights[i]
+    best, best_column = merit, column.copy()
+    flipped = np.empty(len(labelsets), dtype=np.int64)
+    columns = np.empty(labelsets.shape[1], dtype=np.int64)
+    for i in range(len(swaps)):
+        x, y = swaps[i, 0], swaps[i, 1]
+        change, flips = _swap_change(
+            x, y, weights, starts, holders, others, column, covered, table, bits, binomials,
+            flipped, columns,
+        )  # fmt: skip
+        if change < 0 and draws[i] >= np.exp(change / temperatures[i]):
+            continue
+        merit += change
+        column[x], column[y] = column[y], column[x]
+        for t in flipped[:flips]:
+            covered[t] = not covered[t]
+        if merit > best:
+            best = merit
+            best_column[:] = column
+    return best_column, best, column, merit

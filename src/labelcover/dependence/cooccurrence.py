@@ -1,0 +1,91 @@
+"""Which labels occur together: labelsets and the number of rows that hold all their labels."""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover._arguments import check_integer
+from labelcover.dependence._enumerate import frequent_labelsets
+
+# Labelsets are told apart by their colexicographic rank, which must fit 64 bits.
+MOST_LABELSETS = 2**63 - 1
+
+
+def label_rows(Y: Any) -> sparse.csr_array:
+    """Return the label table as CSR with sorted labels and ones only.
+
+    Parameters
+    ----------
+    Y : array-like, sparse array or data frame of shape (n, m)
+        Zeros and ones (or booleans).
+
+    Raises
+    ------
+    ValueError
+        If `Y` is not a table, has no rows or no labels, or holds anything else.
+    """
+    table = Y if sparse.issparse(Y) else np.asarray(Y)
+    if table.ndim != 2 or table.shape[0] == 0 or table.shape[1] == 0:
+        raise ValueError(
+            f"Y must be a table of at least one row and one label, got shape {table.shape}."
+        )
+    if table.dtype.kind not in "buif":
+        raise ValueError(f"Y must hold zeros and ones, got dtype {table.dtype}.")
+    rows = sparse.csr_array(table, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    if (rows.data != 1).any():
+        value = rows.data[np.argmax(rows.data != 1)]
+        raise ValueError(f"Y must hold zeros and ones, got {value!s}.")
+    return rows.astype(np.uint8)
+
+
+def cooccurrences(
+    Y: Any, r: int = 2, *, min_count: int = 5
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the r-labelsets whose labels occur together in at least `min_count` rows.
+
+    They are found by walking the rows that hold a growing labelset, so time and memory follow
+    what co-occurs in `Y` and not the number of labelsets there could be.
+
+    Parameters
+    ----------
+    Y : array-like or sparse array of shape (n, m)
+        Zeros and ones.
+    r : int
+        Number of labels in a labelset: 2 for pairs, 3 for triples, and so on.
+    min_count : int
+        Labelsets that occur together in fewer rows are left out; 5 in Section 4.4.
+
+    Returns
+    -------
+    labelsets : ndarray of shape (count, r), int32
+        In lexicographic order, each sorted.
+    counts : ndarray of shape (count,), int64
+        Number of rows with all the labels.
+
+    Examples
+    --------
+    >>> from labelcover.dependence import cooccurrences
+    >>> labelsets, counts = cooccurrences([[1, 1, 0], [1, 1, 1], [0, 1, 1]], r=2, min_count=2)
+    >>> labelsets.tolist(), counts.tolist()
+    ([[0, 1], [1, 2]], [2, 2])
+    """
+    rows = label_rows(Y)
+    m = rows.shape[1]
+    r = check_integer("r", r, low=1)
+    min_count = check_integer("min_count", min_count, low=1)
+    if comb(m, r) > MOST_LABELSETS:
+        raise ValueError(f"r={r} is too high for {m} labels: labelsets cannot be numbered.")
+    if r == 1:
+        counts = np.bincount(rows.indices, minlength=m).astype(np.int64)
+        labels = np.flatnonzero(counts >= min_count)
+        return labels[:, None].astype(np.int32), counts[labels]
+    if r > m:
+        return np.empty((0, r), dtype=np.int32), np.empty(0, dtype=np.int64)
+    return frequent_labelsets(rows.indptr, rows.indices, m, r, min_count)
