@@ -7,19 +7,24 @@ from labelcover.dependence.chi_square import (
     label_dependence,
     phi,
 )
+from labelcover.dependence.choice import CoverChoice, cover_choices
 from labelcover.dependence.cooccurrence import cooccurrences
 from labelcover.dependence.dependent import dependent_cover
 from labelcover.dependence.permutation import Adaptation, adapt_cover, annealing_iterations
+from labelcover.dependence.plot import plot_dependence
 
 __all__ = [
     "Adaptation",
+    "CoverChoice",
     "LabelDependence",
     "adapt_cover",
     "annealing_iterations",
     "chi_square",
     "contingency",
     "cooccurrences",
+    "cover_choices",
     "dependent_cover",
     "label_dependence",
     "phi",
+    "plot_dependence",
 ]
