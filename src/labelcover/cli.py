@@ -38,7 +38,8 @@ def cover(
     k: Annotated[int, typer.Argument(help="Labels in each labelset.")],
     r: Annotated[int, typer.Argument(help="Labels in each combination to cover.")] = 2,
     strategy: Annotated[
-        str, typer.Option(help="inlac, balco, balancor, random, exact, rounded or randomized.")
+        str,
+        typer.Option(help="best, inlac, balco, balancor, random, exact, rounded or randomized."),
     ] = "balancor",
     size: Annotated[
         int | None, typer.Option(help="Number of labelsets; by default as many as it takes.")

@@ -1,5 +1,6 @@
 """Which label groups? Covers of labels by k-labelsets, and the bounds on their size."""
 
+from labelcover.covers.best import best_cover, build_cover
 from labelcover.covers.cover import Cover
 from labelcover.covers.exact import exact_cover
 from labelcover.covers.greedy import greedy_cover
@@ -10,6 +11,8 @@ __all__ = [
     "Cover",
     "balancor_cover",
     "balco_cover",
+    "best_cover",
+    "build_cover",
     "exact_cover",
     "greedy_cover",
     "inlac_cover",
@@ -22,6 +25,7 @@ __all__ = [
 def strategies_by_name() -> dict:
     """Return the strategies that take ``(n_labels, k, r, *, size, random_state)``, by name."""
     return {
+        "best": best_cover,
         "balancor": balancor_cover,
         "inlac": inlac_cover,
         "balco": balco_cover,

@@ -8,6 +8,7 @@ all pairs are covered with probability 0.984, while Lemma 1 gives at most 0.587.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from math import comb, log
 
 import numpy as np
@@ -52,6 +53,98 @@ def schonheim_bound(n_labels: int, k: int, r: int = 2) -> int:
     for i in range(r - 1, -1, -1):
         size = -(-(m - i) * size // (k - i))
     return size
+
+
+def lower_bound(n_labels: int, k: int, r: int = 2) -> int:
+    """Return the best lower bound on the size of a cover that the library knows.
+
+    The greatest of Schönheim's bound applied to improved values of itself, and
+
+    - de Caen's (1983): ``(r+1)(m−r) C(m, r) / ((k+1)(m−k) C(k, r))``;
+    - for r=2 Hanani's: one more than Schönheim's if k−1 divides m−1 and ``m(m−1) ≡ 1 (mod k)``;
+    - for r=2 Fisher's inequality for covers (Bose 1949, Horsley 2017);
+    - for r=2 the ratios m/k up to which 3 … 13 labelsets suffice (Mills 1979, Todorov 1985);
+    - for k=4, r=2 Mills' two exceptions to Schönheim's bound.
+
+    A cover of m labels has a cover of m−1 labels in it, and with one label more in every labelset
+    it is one of m+1 labels; bounds for these are bounds for it.
+
+    Examples
+    --------
+    >>> from labelcover.covers.bounds import lower_bound
+    >>> lower_bound(28, 8), schonheim_bound(28, 8)
+    (16, 14)
+    """
+    return _improved_bound(*_check(n_labels, k, r))
+
+
+# The neighbours (m−i, k) and (m+i, k+i) whose bounds are looked at.
+_NEIGHBOURS = 3
+# n labelsets of k labels cover the pairs of at most a/b·k labels: (n, a, b).
+_FEW_LABELSETS = (
+    (3, 3, 2),
+    (4, 5, 3),
+    (5, 9, 5),
+    (6, 2, 1),
+    (7, 7, 3),
+    (8, 12, 5),
+    (9, 5, 2),
+    (10, 8, 3),
+    (11, 14, 5),
+    (12, 3, 1),
+    (13, 13, 4),
+)
+_MILLS_EXCEPTIONS = {(9, 4): 8, (19, 4): 31}
+
+
+@cache
+def _improved_bound(m: int, k: int, r: int) -> int:
+    best = _own_bound(m, k, r)
+    for i in range(1, _NEIGHBOURS + 1):
+        if m - i >= k:
+            best = max(best, _own_bound(m - i, k, r))
+        best = max(best, _own_bound(m + i, k + i, r))
+    return best
+
+
+@cache
+def _own_bound(m: int, k: int, r: int) -> int:
+    if m == k:
+        return 1
+    if r == 1:
+        return -(-m // k)
+    best = -(-m * _improved_bound(m - 1, k - 1, r - 1) // k)
+    best = max(best, -(-(r + 1) * (m - r) * comb(m, r) // ((k + 1) * (m - k) * comb(k, r))))
+    return max(best, _pair_bound(m, k)) if r == 2 and k > 2 else best
+
+
+def _pair_bound(m: int, k: int) -> int:
+    """Return the bounds that hold for r=2 only."""
+    # Every label lies in `degree` labelsets or more; there `excess` pairs are covered again.
+    degree = -(-(m - 1) // (k - 1))
+    excess = degree * (k - 1) - (m - 1)
+    best = _MILLS_EXCEPTIONS.get((m, k), 0)
+    if excess == 0 and m * (m - 1) % k == 1:
+        best = max(best, -(-m * degree // k) + 1)
+    best = max(best, _fisher_bound(m, k, degree, excess))
+    for n, a, b in _FEW_LABELSETS:
+        if m * b > a * k:
+            best = max(best, n + 1)
+    return best
+
+
+def _fisher_bound(m: int, k: int, degree: int, excess: int) -> int:
+    """Return a bound from the rank of the cover's matrix.
+
+    Let S be the labels of the least possible degree. Its labels share 1 labelset, or more where
+    they are joined in the excess graph, whose degrees on S are `excess`. By Lovász (1966) S falls
+    into t parts in each of which these degrees are below ``degree − 1``, and then the matrix of
+    shared labelsets of a part is positive definite, so no part has more labels than the cover
+    has labelsets: ``|S| ≤ tσ``. All other labels have a higher degree, hence
+    ``kσ ≥ (degree+1) m − |S|``.
+    """
+    parts = -(-(excess + 1) // max(degree - 1, 1))
+    return -(-m * (degree + 1) // (k + parts))
 
 
 def pair_coverage_probability(n_labels: int, k: int, size: ArrayLike) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from labelcover._arguments import check_choice, check_integer
 from labelcover.covers import Cover
 
 Strategy = Callable[..., Cover]
-STRATEGIES = ("random", "inlac", "balco", "balancor")
+STRATEGIES = ("best", "random", "inlac", "balco", "balancor")
 
 # A cover of all pairs grows with the square of the number of labels. Where even the smallest
 # possible one is larger than this, the default is a balanced cover of single labels instead.
@@ -28,14 +28,15 @@ def default_cover(
 ) -> Cover:
     """Return the cover that serves best where nobody asked for a certain one.
 
-    All r-labelsets are covered with balanced label counts. Where that would take more than 5,000
-    members and no `size` is given, labels are only balanced, in 4 labelsets for each label.
+    All r-labelsets are covered by the fewest labelsets known, with balanced label counts. Where
+    that would take more than 5,000 members and no `size` is given, labels are only balanced, in
+    4 labelsets for each label.
     """
     fewest = comb(n_labels, r) / comb(k, r)
     if size is None and fewest > MOST_MEMBERS:
         size = LABELSETS_PER_LABEL * n_labels
         return covers.balco_cover(n_labels, k, r, size=size, random_state=random_state)
-    return covers.balancor_cover(n_labels, k, r, size=size, random_state=random_state)
+    return covers.best_cover(n_labels, k, r, size=size, random_state=random_state)
 
 
 def make_cover(
@@ -51,7 +52,7 @@ def make_cover(
 
     Parameters
     ----------
-    cover : {"auto", "random", "inlac", "balco", "balancor"}, Cover, callable or array-like
+    cover : {"auto", "best", "random", "inlac", "balco", "balancor"}, Cover, callable or array-like
         The name of a strategy; or a function like those of `labelcover.covers`, called with
         ``(n_labels, k, r, size=size, random_state=random_state)``; or the labelsets themselves.
     """

@@ -14,7 +14,7 @@ class LabelCoverClassifier(LabelEnsemble):
     estimator : scikit-learn classifier, optional
         What the members are clones of. By default a `LeastSquaresClassifier`, which trains all
         members at once in closed form.
-    cover : {"auto", "random", "inlac", "balco", "balancor"}, Cover, callable or array-like
+    cover : {"auto", "best", "random", "inlac", "balco", "balancor"}, Cover, callable or array-like
         Which labels each member holds: the name of a strategy, a function like those of
         `labelcover.covers`, or the labelsets themselves. ``"auto"`` covers all r-labelsets with
         balanced label counts; where that takes more than 5,000 members (at ``k=3``, above some

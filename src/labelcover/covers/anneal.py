@@ -1,0 +1,103 @@
+"""Covers by simulated annealing: rows are dropped one by one, and the rest repaired."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover._progress import Progress
+from labelcover.covers._anneal import anneal_rows
+from labelcover.covers._kernels import labelset_ranks
+from labelcover.covers.polish import filled, without_spare_rows
+
+Rows = NDArray[np.int32]
+
+# Temperatures in uncovered r-labelsets. Rows drawn at random are heated enough to forget where
+# they came from; rows of a design only enough to mend it.
+HOT, WARM, COLD = 0.5, 0.3, 0.12
+# Weight of the soft balance term beside uncovered r-labelsets.
+BALANCE = 0.02
+
+
+class Budget:
+    """Steps of annealing that may still be spent: work, not time, so that results repeat."""
+
+    def __init__(self, steps: int, progress: Progress | None = None) -> None:
+        self.left = steps
+        self._progress = progress
+
+    def anneal(self, rows, n_labels, r, steps, hot, balance, seed) -> tuple[Rows, int]:
+        """Anneal with at most `steps` of what is left; return the rows and what they miss."""
+        steps = min(steps, self.left)
+        rows = np.ascontiguousarray(rows, dtype=np.int32)
+        found, uncovered, spent = anneal_rows(rows, n_labels, r, steps, hot, COLD, balance, seed)
+        self.left -= spent
+        if self._progress is not None:
+            self._progress.advance(spent)
+        return found, uncovered
+
+
+def annealed_cover(
+    n_labels: int, k: int, r: int, least: int, most: int, steps: int, budget: Budget, rng
+) -> Rows | None:
+    """Return a cover of `least` to ``most − 1`` rows annealed from random ones, or ``None``.
+
+    Sizes are tried upwards from `least`, `steps` for each; one that misses much is followed by
+    one that is larger by as many rows as could mend it.
+    """
+    size = least
+    while size < most and budget.left > 0:
+        rows = rng.permuted(np.tile(np.arange(n_labels), (size, 1)), axis=1)[:, :k]
+        seed = int(rng.integers(2**31))
+        found, uncovered = budget.anneal(rows, n_labels, r, steps, HOT, 0.0, seed)
+        if uncovered == 0:
+            return found
+        size += max(1, uncovered // (k * (k - 1)))
+    return None
+
+
+def fewer_rows(
+    rows: Rows, n_labels: int, r: int, least: int, steps: int, budget: Budget, rng
+) -> Rows:
+    """Return a cover of fewer rows than `rows`, dropping one at a time while the rest can mend.
+
+    The row that covers least alone goes; the others are annealed, warm enough to mend what it
+    covered and too cold to forget the design they come from.
+    """
+    while len(rows) > least and budget.left > 0:
+        seed = int(rng.integers(2**31))
+        full = filled(rows, n_labels, seed)
+        rest = np.delete(full, _least_needed(full, n_labels, r), axis=0)
+        found, uncovered = budget.anneal(rest, n_labels, r, steps, WARM, 0.0, seed)
+        if uncovered > 0:
+            break
+        rows = without_spare_rows(found, n_labels, r)
+    return rows
+
+
+def levelled(rows: Rows, n_labels: int, r: int, steps: int, budget: Budget, rng) -> Rows:
+    """Return as many rows that cover all, annealed towards labels that are equally frequent."""
+    seed = int(rng.integers(2**31))
+    found, uncovered = budget.anneal(rows, n_labels, r, steps, WARM, BALANCE, seed)
+    return found if uncovered == 0 else rows
+
+
+def with_size(rows: Rows, n_labels: int, r: int, size: int, steps: int, rng) -> Rows:
+    """Return `size` rows: more of the rarest labels, or fewer that cover as much as was found."""
+    k = rows.shape[1]
+    seed = int(rng.integers(2**31))
+    if size >= len(rows):
+        free = np.full((size - len(rows), k), -1, dtype=np.int32)
+        return filled(np.vstack([rows, free]), n_labels, seed)
+    while len(rows) > size:
+        rows = np.delete(rows, _least_needed(rows, n_labels, r), axis=0)
+    return Budget(steps).anneal(rows, n_labels, r, steps, HOT, 0.0, seed)[0]
+
+
+def _least_needed(rows: Rows, n_labels: int, r: int) -> int:
+    """Which row covers the fewest r-labelsets alone."""
+    ranks = labelset_ranks(np.sort(rows, axis=1), r).reshape(len(rows), -1)
+    counts = np.bincount(ranks.ravel(), minlength=comb(n_labels, r))
+    return int(np.argmin((counts[ranks] == 1).sum(axis=1)))

@@ -1,0 +1,223 @@
+"""The smallest cover that the library knows or can make."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from labelcover._arguments import check_choice, check_integer, check_random_state
+from labelcover._progress import progress_bar
+from labelcover.covers._grown import grow_rows
+from labelcover.covers.anneal import Budget, annealed_cover, fewer_rows, levelled, with_size
+from labelcover.covers.bounds import lower_bound
+from labelcover.covers.catalogue import DamagedEntry, catalogued_cover
+from labelcover.covers.cover import Cover
+from labelcover.covers.designs import RULES, Planner, Rows
+from labelcover.covers.polish import balanced, filled, without_spare_rows
+
+#: Steps of annealing that each effort may take.
+EFFORTS = {"instant": 0, "seconds": 10_000_000, "minutes": 400_000_000}
+
+# A balanced cover is preferred to a smaller one that is not, if that saves less than this share.
+BALANCE_WORTH = 0.01
+# How many of the smallest plans are built and compared.
+PLANS_BUILT = 3
+# The label-by-label greedy is run where plans are this far above the lower bound, and for at
+# most so many r-labelsets.
+GREEDY_ABOVE, GREEDY_LABELSETS = 1.1, 2_000_000
+# Random rows are annealed where the lower bound is at most this; larger covers start from plans.
+MOST_RANDOM_ROWS = 150
+# Shares of the effort: for one size of cover; for balance.
+SIZE_SHARE, BALANCE_SHARE = 12, 4
+# Covers that are parts of a larger one: annealed up to this many rows, with these steps a size.
+MOST_PART_ROWS, PART_STEPS = 40, 300_000
+
+
+def best_cover(
+    n_labels: int,
+    k: int,
+    r: int = 2,
+    *,
+    size: int | None = None,
+    effort: str | int = "seconds",
+    random_state: Any = None,
+) -> Cover:
+    """Return the smallest cover known to the library, verified and balanced.
+
+    It is the best of the catalogue, of designs from algebra, of a greedy that grows labelsets
+    label by label, and of annealing that drops labelsets and mends the rest.
+
+    Parameters
+    ----------
+    n_labels, k, r : int
+        Labels m, labels in a labelset, and labels in each combination to cover: r ≤ k ≤ m.
+    size : int, optional
+        Number of labelsets σ. By default as few as are known to cover everything; with more,
+        the rest even out how often labels occur; with fewer, as much as possible is covered.
+    effort : {"instant", "seconds", "minutes"} or int, default="seconds"
+        How much work may go into a cover that the catalogue does not hold: steps of annealing,
+        none, ten million or four hundred million, so that results do not depend on the clock.
+        With more than "seconds", covers of the catalogue that may not be the smallest are
+        worked on too.
+    random_state : int, RandomState or None
+        Seed of the annealing. The catalogue and algebra do not depend on it.
+
+    Returns
+    -------
+    Cover
+        With its ``method``, ``lower_bound`` and ``gap``.
+
+    Warns
+    -----
+    UserWarning
+        If the catalogue's entry is damaged; the cover is then built.
+
+    Examples
+    --------
+    >>> from labelcover.covers import best_cover
+    >>> cover = best_cover(45, 5)
+    >>> len(cover), cover.imbalance, cover.gap, cover.coverage(2)
+    (99, 0, 0.0, 1.0)
+    """
+    m, k, r, steps = _check(n_labels, k, r, effort)
+    rng = _generator(random_state)
+    known = _known(m, k, r)
+    if known is None or (known.gap != 0.0 and steps > EFFORTS["seconds"]):
+        made = _built(m, k, r, steps, rng, given=_or_annealed(_known_rows), start=known)
+        known = made if known is None else min(known, made, key=_worth)
+    if size is None or size == len(known):
+        return known
+    size = check_integer("size", size, low=1)
+    rows = with_size(known.labelsets, m, r, size, steps // SIZE_SHARE, rng)
+    return Cover(rows, m, method=known.method, lower_bound=known.lower_bound)
+
+
+def build_cover(
+    n_labels: int,
+    k: int,
+    r: int = 2,
+    *,
+    effort: str | int = "seconds",
+    random_state: Any = None,
+    parts: Callable[[int, int, int], Rows | None] | None = None,
+) -> Cover:
+    """Return the smallest cover that can be made from scratch, without the catalogue.
+
+    Parameters
+    ----------
+    n_labels, k, r, effort, random_state
+        As for `best_cover`.
+    parts : callable, optional
+        ``parts(n_labels, k, r)`` returns the rows of a smaller cover that may be used as a part,
+        or ``None``. By default parts are made from scratch too.
+    """
+    m, k, r, steps = _check(n_labels, k, r, effort)
+    return _built(m, k, r, steps, _generator(random_state), given=_or_annealed(parts))
+
+
+def _check(n_labels: int, k: int, r: int, effort: str | int) -> tuple[int, int, int, int]:
+    m = check_integer("n_labels", n_labels, low=1)
+    k = check_integer("k", k, low=1, high=m)
+    r = check_integer("r", r, low=1, high=k)
+    if isinstance(effort, str):
+        return m, k, r, EFFORTS[check_choice("effort", effort, EFFORTS)]
+    return m, k, r, check_integer("effort", effort, low=0)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def _worth(cover: Cover) -> float:
+    return len(cover) * (1.0 + BALANCE_WORTH * (cover.imbalance > 1))
+
+
+def _known(m: int, k: int, r: int) -> Cover | None:
+    """Return the catalogue's cover; a damaged entry is warned of and counts as none."""
+    try:
+        return catalogued_cover(m, k, r)
+    except DamagedEntry as error:
+        warnings.warn(f"{error} The cover is built instead.", UserWarning, stacklevel=3)
+        return None
+
+
+class _Annealed:
+    """Small covers, annealed from scratch with a fixed seed and kept."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, int, int], Rows] = {}
+
+    def __call__(self, m: int, k: int, r: int) -> Rows | None:
+        if m <= k or k <= 3 or r < 2 or lower_bound(m, k, r) > MOST_PART_ROWS:
+            return None
+        if (m, k, r) not in self._made:
+            least = lower_bound(m, k, r)
+            budget = Budget(2**62)
+            rng = np.random.default_rng(0)
+            rows = annealed_cover(m, k, r, least, 2**31, PART_STEPS, budget, rng)
+            assert rows is not None  # some size covers everything
+            self._made[m, k, r] = rows
+        return self._made[m, k, r]
+
+
+def _known_rows(m: int, k: int, r: int) -> Rows | None:
+    known = _known(m, k, r)
+    return None if known is None else known.labelsets
+
+
+def _or_annealed(parts):
+    """Return `parts`, and small covers annealed where it has none."""
+    annealed = _Annealed()
+
+    def given(m: int, k: int, r: int) -> Rows | None:
+        rows = parts(m, k, r) if parts is not None and m > k else None
+        return annealed(m, k, r) if rows is None else rows
+
+    return given
+
+
+def _built(m: int, k: int, r: int, steps: int, rng, *, given, start: Cover | None = None) -> Cover:
+    least = lower_bound(m, k, r)
+    rows, method = _started(m, k, r, least, given, start)
+    with progress_bar(f"cover of {m} labels", steps or None) as bar:
+        if len(rows) > least and steps > 0:
+            rows, method = _annealed(rows, method, m, r, least, steps, Budget(steps, bar), rng)
+        full = balanced(filled(rows, m), m, r)
+        if np.ptp(np.bincount(full.ravel(), minlength=m)) > 1:
+            share = steps // BALANCE_SHARE
+            full = levelled(full, m, r, share, Budget(share), rng)
+    return Cover(full, m, method=method, lower_bound=least)
+
+
+def _started(m, k, r, least, given, start: Cover | None) -> tuple[Rows, str]:
+    """Return the fewest rows that need no annealing, and what made them."""
+    plans = Planner(RULES, given).plans(m, k, r)
+    made = [(without_spare_rows(p.build(), m, r), p.title) for p in plans[:PLANS_BUILT]]
+    fewest = min((len(rows) for rows, _ in made), default=2**62)
+    if (fewest > GREEDY_ABOVE * least and comb(m, r) <= GREEDY_LABELSETS) or not made:
+        rows = without_spare_rows(grow_rows(m, k, r, 0), m, r)
+        made.append((rows, "grown label by label"))
+    if start is not None:
+        made.append((np.asarray(start.labelsets), start.method or "catalogue"))
+    return min(made, key=lambda pair: len(pair[0]))
+
+
+def _annealed(rows, method, m, r, least, steps, budget, rng) -> tuple[Rows, str]:
+    """Return fewer rows, by annealing from random ones and from those given."""
+    k = rows.shape[1]
+    share = max(steps // SIZE_SHARE, 1)
+    while budget.left > 0 and len(rows) > least:
+        if least <= MOST_RANDOM_ROWS:
+            found = annealed_cover(m, k, r, least, len(rows), share, budget, rng)
+            if found is not None:
+                rows, method = found, "annealed"
+        mended = fewer_rows(rows, m, r, least, share, budget, rng)
+        if len(mended) < len(rows) and "annealed" not in method:
+            method += ", annealed"
+        rows = mended
+        share *= 2  # what was not found so needs slower cooling
+    return rows, method

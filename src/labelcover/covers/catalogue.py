@@ -1,0 +1,140 @@
+"""The covers that come with the library, verified when they are read.
+
+The catalogue is a file of JSON lines. A line holds the labels m, k and r of a cover, its size,
+imbalance, lower bound and method, a checksum of all that, and the cover itself as one of
+
+``rows``
+    all labels of all labelsets, a character each (m ≤ 64);
+``field`` and ``base``
+    base blocks over the finite field of that order: their translates are a design on the
+    field's elements, of which surplus ones are taken out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import string
+from collections.abc import Iterable
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from labelcover.covers.cover import Cover
+from labelcover.covers.designs.difference import developed
+from labelcover.covers.designs.plans import Rows
+from labelcover.covers.designs.shortening import shortened
+from labelcover.covers.polish import balanced, filled
+
+FILE = "catalogue.jsonl"
+ALPHABET = string.digits + string.ascii_letters + "+-"
+
+Key = tuple[int, int, int]
+Entry = dict[str, Any]
+
+
+class DamagedEntry(ValueError):
+    """An entry of the catalogue is not what its checksum or its promises say."""
+
+
+def catalogued_cover(n_labels: int, k: int, r: int = 2) -> Cover | None:
+    """Return the cover of the catalogue for these numbers, expanded and verified, or ``None``.
+
+    Raises
+    ------
+    DamagedEntry
+        If the entry does not expand to the cover that it promises.
+    """
+    entry = _catalogue().get((n_labels, k, r))
+    return None if entry is None else cover_of(entry)
+
+
+def catalogued_keys() -> list[Key]:
+    """Return the ``(n_labels, k, r)`` of all covers in the catalogue."""
+    return sorted(_catalogue())
+
+
+def entry_of(cover: Cover, r: int, family: tuple[int, Iterable] | None = None) -> Entry:
+    """Return the entry for a cover of at most 64 labels, or of a difference family.
+
+    Parameters
+    ----------
+    cover : Cover
+        With its method and lower bound.
+    r : int
+        The order it covers.
+    family : (int, base blocks), optional
+        The field's order and the base blocks that `cover` comes from.
+    """
+    entry: Entry = {
+        "m": cover.n_labels,
+        "k": cover.k,
+        "r": r,
+        "size": len(cover),
+        "imbalance": cover.imbalance,
+        "lower": cover.lower_bound,
+        "method": cover.method,
+    }
+    if family is not None:
+        entry["field"] = family[0]
+        entry["base"] = [[int(x) for x in block] for block in family[1]]
+    else:
+        table = cover.labelsets[np.lexsort(cover.labelsets.T[::-1])]
+        entry["rows"] = "".join(ALPHABET[x] for x in table.ravel())
+    entry["checksum"] = _checksum(entry)
+    return entry
+
+
+def cover_of(entry: Entry) -> Cover:
+    """Return the cover that `entry` describes, after checking that it is what it says."""
+    name = "catalogue entry " + str(tuple(entry.get(x) for x in "mkr"))
+    if entry.get("checksum") != _checksum(entry):
+        raise DamagedEntry(f"{name} is damaged: its checksum does not fit.")
+    try:
+        rows = _family_rows(entry) if "base" in entry else _plain_rows(entry)
+        cover = Cover(rows, entry["m"], method=entry["method"], lower_bound=entry["lower"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedEntry(f"{name} is damaged: {error}") from None
+    if (cover.k, len(cover), cover.imbalance) != (entry["k"], entry["size"], entry["imbalance"]):
+        raise DamagedEntry(f"{name} is damaged: it expands to {cover!r}.")
+    if cover.coverage(entry["r"]) < 1.0:
+        raise DamagedEntry(f"{name} is damaged: it does not cover all {entry['r']}-labelsets.")
+    return cover
+
+
+def read_entries(text: str) -> dict[Key, Entry]:
+    """Return the entries of a catalogue's text by their ``(n_labels, k, r)``."""
+    entries = (json.loads(line) for line in text.splitlines() if line)
+    return {(entry["m"], entry["k"], entry["r"]): entry for entry in entries}
+
+
+def write_entries(entries: dict[Key, Entry]) -> str:
+    """Return the text of a catalogue: by r, k and m, a line each."""
+    order = sorted(entries, key=lambda key: key[::-1])
+    return "".join(json.dumps(entries[key], separators=(",", ":")) + "\n" for key in order)
+
+
+@lru_cache(maxsize=1)
+def _catalogue() -> dict[Key, Entry]:
+    return read_entries((files(__package__) / FILE).read_text(encoding="utf-8"))
+
+
+def _checksum(entry: Entry) -> str:
+    content = {name: value for name, value in entry.items() if name != "checksum"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _plain_rows(entry: Entry) -> Rows:
+    codes = np.array([ALPHABET.index(c) for c in entry["rows"]], dtype=np.int32)
+    return codes.reshape(entry["size"], entry["k"])
+
+
+def _family_rows(entry: Entry) -> Rows:
+    m, field = entry["m"], entry["field"]
+    blocks = developed(np.array(entry["base"]), field)
+    if field == m:
+        return blocks.astype(np.int32)
+    return balanced(filled(shortened(blocks, field, m), m), m, entry["r"])

@@ -1,0 +1,28 @@
+"""Covers by algebra: designs over finite fields, and covers put together from smaller ones."""
+
+from labelcover.covers.designs.higher import circles, two_halves
+from labelcover.covers.designs.pairs import (
+    all_pairs,
+    filled_transversals,
+    one_point_more,
+    shortened_designs,
+    single_row,
+    triples,
+)
+from labelcover.covers.designs.plans import Plan, Planner, Rows
+from labelcover.covers.designs.quadruples import doubled_quadruples
+
+#: The constructions, in the order in which a `Planner` tries them: those that settle it first.
+RULES = (
+    single_row,
+    all_pairs,
+    triples,
+    shortened_designs,
+    filled_transversals,
+    circles,
+    doubled_quadruples,
+    two_halves,
+    one_point_more,
+)
+
+__all__ = ["RULES", "Plan", "Planner", "Rows"]

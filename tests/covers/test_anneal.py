@@ -1,0 +1,154 @@
+"""Growing, freeing, packing, balancing and annealing rows, against plain Python."""
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labelcover.covers._anneal import anneal_rows
+from labelcover.covers._grown import grow_rows
+from labelcover.covers._polish import free_places, pack_rows
+from labelcover.covers._random import below, seeded, uniform
+from labelcover.covers.anneal import Budget, annealed_cover, fewer_rows, levelled, with_size
+from labelcover.covers.polish import balanced, filled, without_spare_rows
+
+
+def covered(rows, r):
+    return {c for row in rows for c in combinations(sorted(int(x) for x in row if x >= 0), r)}
+
+
+def everything(m, r):
+    return set(combinations(range(m), r))
+
+
+shapes = st.tuples(st.integers(5, 14), st.integers(3, 5), st.integers(2, 3), st.integers(0, 99))
+
+
+def test_random_numbers_are_spread_evenly():
+    state = seeded(3)
+    counts = Counter(int(below(state, 7)) for _ in range(7000))
+    assert set(counts) == set(range(7))
+    assert max(counts.values()) - min(counts.values()) < 250
+    assert 0.48 < np.mean([uniform(state) for _ in range(5000)]) < 0.52
+
+
+@settings(max_examples=25, deadline=None)
+@given(shapes)
+def test_grown_rows_cover_everything(shape):
+    m, k, r, seed = shape
+    rows = grow_rows(m, k, r, seed)
+    assert covered(rows, r) == everything(m, r)
+    for row in rows:
+        labels = [x for x in row if x >= 0]
+        assert len(labels) == len(set(labels))
+
+
+@settings(max_examples=25, deadline=None)
+@given(shapes)
+def test_freed_and_packed_rows_cover_the_same(shape):
+    m, k, r, seed = shape
+    rows = grow_rows(m, k, r, seed)
+    freed = free_places(rows, m, r, np.arange(len(rows)))
+    assert covered(freed, r) == everything(m, r)
+    packed = pack_rows(freed)
+    assert covered(packed, r) == everything(m, r)
+    assert len(packed) <= len(rows)
+
+
+def test_freeing_takes_exactly_what_covers_nothing_alone():
+    rows = np.array([[0, 1, 2], [0, 1, 3], [2, 3, 4], [0, 1, 4]], dtype=np.int32)
+    freed = free_places(rows, 5, 2, np.arange(4))
+    # A plain twin: a label leaves its row if every pair it has there is in another row.
+    twin = [list(map(int, row)) for row in rows]
+    for row in twin:
+        j = 0
+        while j < len(row):
+            rest = row[:j] + row[j + 1 :]
+            others = covered([other for other in twin if other is not row] + [rest], 2)
+            if covered([row], 2) <= others:
+                del row[j]
+            else:
+                j += 1
+        if len(row) < 2:
+            row.clear()
+    assert [[x for x in row if x >= 0] for row in freed.tolist()] == twin
+
+
+def test_remnants_are_packed_together():
+    rows = np.array([[0, 1, -1, -1], [2, 3, -1, -1], [4, 5, 6, 7], [-1, -1, -1, -1]], np.int32)
+    packed = pack_rows(rows)
+    assert sorted(map(sorted, packed.tolist())) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+@settings(max_examples=25, deadline=None)
+@given(shapes)
+def test_balancing_keeps_the_cover_and_narrows_the_spread(shape):
+    m, k, r, seed = shape
+    full = filled(without_spare_rows(grow_rows(m, k, r, seed), m, r), m, seed)
+    level = balanced(full, m, r, seed)
+    assert covered(level, r) == everything(m, r)
+    assert level.shape == full.shape
+    assert all(len(set(row)) == k for row in level.tolist())
+    counts = [np.bincount(rows.ravel(), minlength=m) for rows in (full, level)]
+    assert (counts[1] ** 2).sum() <= (counts[0] ** 2).sum()
+
+
+@pytest.mark.parametrize(("m", "k", "r", "size"), [(13, 4, 2, 14), (9, 5, 3, 14), (10, 5, 4, 60)])
+def test_annealing_tells_truly_what_it_misses(m, k, r, size):
+    rng = np.random.default_rng(1)
+    start = rng.permuted(np.tile(np.arange(m, dtype=np.int32), (size, 1)), axis=1)[:, :k].copy()
+    for steps in (0, 50, 20_000):
+        rows, missed, spent = anneal_rows(start, m, r, steps, 0.5, 0.1, 0.0, 7)
+        assert missed == len(everything(m, r) - covered(rows, r))
+        assert spent <= steps
+        assert all(len(set(row)) == k for row in rows.tolist())
+
+
+def test_annealing_repeats_itself():
+    start = grow_rows(12, 4, 2, 0)[:10]
+    start = filled(start, 12)
+    first, second = (anneal_rows(start, 12, 2, 5_000, 0.5, 0.1, 0.02, 3)[0] for _ in range(2))
+    assert np.array_equal(first, second)
+
+
+def test_annealing_finds_a_projective_plane():
+    rng = np.random.default_rng(0)
+    rows = annealed_cover(13, 4, 2, 13, 14, 2_000_000, Budget(2_000_000), rng)
+    assert rows is not None
+    assert covered(rows, 2) == everything(13, 2)
+
+
+def test_rows_are_dropped_while_the_rest_can_mend():
+    rng = np.random.default_rng(0)
+    rows = without_spare_rows(grow_rows(20, 5, 2, 0), 20, 2)
+    fewer = fewer_rows(rows, 20, 2, 21, 500_000, Budget(3_000_000), rng)
+    assert len(fewer) < len(rows)
+    assert covered(fewer, 2) == everything(20, 2)
+
+
+def test_levelling_keeps_the_cover():
+    rng = np.random.default_rng(0)
+    rows = filled(without_spare_rows(grow_rows(15, 5, 2, 3), 15, 2), 15)
+    level = levelled(rows, 15, 2, 500_000, Budget(500_000), rng)
+    assert covered(level, 2) == everything(15, 2)
+    assert np.ptp(np.bincount(level.ravel())) <= 1
+
+
+def test_a_budget_is_never_exceeded():
+    budget = Budget(1_000)
+    rng = np.random.default_rng(0)
+    assert annealed_cover(30, 5, 2, 20, 1_000, 700, budget, rng) is None
+    assert budget.left == 0
+
+
+@pytest.mark.parametrize("size", [5, 12, 30])
+def test_a_cover_is_brought_to_the_size_asked_for(size):
+    rng = np.random.default_rng(0)
+    rows = filled(grow_rows(10, 4, 2, 0), 10)
+    sized = with_size(rows, 10, 2, size, 20_000, rng)
+    assert sized.shape == (size, 4)
+    if size == 30:
+        assert covered(sized, 2) == everything(10, 2)

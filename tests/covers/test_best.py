@@ -1,0 +1,139 @@
+"""best_cover and build_cover: small, balanced, verified, repeatable."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labelcover.covers import best_cover, build_cover
+from labelcover.covers.bounds import lower_bound, schonheim_bound
+from labelcover.covers.catalogue import catalogued_cover
+
+
+def is_cover(cover, r):
+    covered = {c for row in cover.labelsets.tolist() for c in combinations(row, r)}
+    return covered == set(combinations(range(cover.n_labels), r))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 30), st.integers(1, 9), st.integers(1, 4))
+def test_everything_is_covered_whatever_is_asked(m, k, r):
+    if not r <= k <= m or (r == 4 and m > 16):
+        return
+    cover = best_cover(m, k, r, effort=20_000, random_state=0)
+    assert is_cover(cover, r)
+    assert cover.k == k
+    assert cover.lower_bound <= len(cover)
+    assert cover.method
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(4, 40), st.integers(3, 8))
+def test_covers_are_built_without_the_catalogue(m, k):
+    if k <= m:
+        cover = build_cover(m, k, effort=50_000, random_state=1)
+        assert is_cover(cover, 2)
+        assert lower_bound(m, k) <= len(cover) <= max(1.4 * lower_bound(m, k), 12)
+
+
+def test_the_catalogue_is_used_and_does_not_depend_on_the_seed():
+    cover = best_cover(45, 5, random_state=1)
+    assert cover == best_cover(45, 5, random_state=2) == catalogued_cover(45, 5, 2)
+    assert cover.gap == 0.0
+
+
+def test_the_same_seed_gives_the_same_cover():
+    first, second = (build_cover(33, 6, effort=300_000, random_state=5) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("m", "k", "size", "method"),
+    [
+        (101, 5, 505, "difference family over GF(101)"),
+        (57, 8, 57, "projective geometry PG(2, 7)"),
+        (120, 8, 255, "maximal arc of degree 8 in AG(2, 16)"),
+        (128, 8, 304, "transversal design TD(8, 16), groups filled"),
+        (99, 3, 1617, "triples by hill-climbing"),
+    ],
+)
+def test_algebra_reaches_the_lower_bound(m, k, size, method):
+    cover = build_cover(m, k, effort="instant", random_state=0)
+    assert (len(cover), cover.method, cover.gap) == (size, method, 0.0)
+    assert cover.imbalance <= 1
+    assert is_cover(cover, 2)
+
+
+def test_a_size_is_kept():
+    most = best_cover(14, 4, size=40)
+    assert len(most) == 40
+    assert is_cover(most, 2)
+    assert most.imbalance <= 1
+    fewer = best_cover(14, 4, size=15, effort=50_000, random_state=0)
+    assert len(fewer) == 15
+    assert fewer.coverage(2) > 0.9
+
+
+def test_more_effort_never_makes_it_larger():
+    quick = build_cover(29, 5, effort="instant", random_state=0)
+    slow = build_cover(29, 5, effort=2_000_000, random_state=0)
+    assert len(slow) <= len(quick)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_labels": 0, "k": 3}, "n_labels must be"),
+        ({"n_labels": 5, "k": 6}, "k must be an integer between 1 and 5, got 6"),
+        ({"n_labels": 5, "k": 3, "r": 4}, "r must be an integer between 1 and 3, got 4"),
+        ({"n_labels": 5, "k": 3, "effort": "hours"}, "effort must be one of 'instant'"),
+        ({"n_labels": 5, "k": 3, "effort": -1}, "effort must be an integer of at least 0"),
+        ({"n_labels": 5, "k": 3, "size": 0}, "size must be an integer of at least 1"),
+    ],
+)
+def test_a_wrong_argument_is_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        best_cover(**arguments)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(1, 60), st.integers(1, 9), st.integers(1, 3))
+def test_bounds_only_grow(m, k, r):
+    if r <= k <= m:
+        assert lower_bound(m, k, r) >= schonheim_bound(m, k, r)
+        assert lower_bound(m + 1, k, r) >= lower_bound(m, k, r) - 1
+
+
+@pytest.mark.parametrize(
+    ("m", "k", "r", "bound"),
+    [
+        (9, 4, 2, 8),  # Mills
+        (19, 4, 2, 31),  # Mills
+        (10, 4, 2, 9),  # few labelsets
+        (13, 5, 2, 10),  # Hanani: 13·12 ≡ 1 (mod 5), Schönheim gives 8
+        (28, 8, 2, 16),  # Fisher
+        (13, 4, 2, 13),  # a plane: met
+        (22, 6, 3, 77),  # Witt's design: met
+        (7, 3, 2, 7),
+    ],
+)
+def test_known_lower_bounds(m, k, r, bound):
+    assert lower_bound(m, k, r) == bound
+
+
+def test_no_lower_bound_exceeds_the_smallest_cover():
+    # Exact sizes, by exhaustive search in the literature (Gordon, Kuperberg & Patashnik 1995).
+    exact = {
+        (5, 3, 2): 4, (6, 3, 2): 6, (7, 3, 2): 7, (8, 3, 2): 11, (7, 4, 2): 5, (8, 4, 2): 6,
+        (9, 4, 2): 8, (10, 4, 2): 9, (11, 4, 2): 11, (12, 4, 2): 12, (9, 5, 2): 5,
+        (10, 5, 2): 6, (11, 5, 2): 7, (12, 5, 2): 9, (13, 5, 2): 10, (6, 4, 3): 6,
+        (7, 4, 3): 12, (8, 4, 3): 14, (9, 4, 3): 25, (10, 4, 3): 30, (7, 5, 3): 5,
+        (8, 5, 3): 8, (9, 5, 3): 12, (10, 5, 3): 17,
+    }  # fmt: skip
+    for (m, k, r), size in exact.items():
+        assert lower_bound(m, k, r) <= size
+        found = best_cover(m, k, r, random_state=0)
+        assert len(found) == size
+        assert np.ptp(found.label_counts) == found.imbalance
