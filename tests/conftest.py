@@ -6,6 +6,10 @@ Without it the tests that need it are skipped and say so; in CI its absence is a
 """
 
 import os
+
+# One of scikit-learn's checks of estimators runs only so; it is read when SciPy is imported.
+os.environ["SCIPY_ARRAY_API"] = "1"
+
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,21 @@
 """Multi-label classification with label covers."""
 
-from labelcover.ensemble import LabelCoverClassifier, RakelClassifier
+from labelcover.ensemble import (
+    BalancorClassifier,
+    BalcoClassifier,
+    InlacClassifier,
+    LabelCoverClassifier,
+    RakelClassifier,
+    RakelPlusPlusClassifier,
+)
 
 __version__ = "0.1.0"
 
-__all__ = ["LabelCoverClassifier", "RakelClassifier"]
+__all__ = [
+    "BalancorClassifier",
+    "BalcoClassifier",
+    "InlacClassifier",
+    "LabelCoverClassifier",
+    "RakelClassifier",
+    "RakelPlusPlusClassifier",
+]

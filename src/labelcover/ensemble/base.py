@@ -60,26 +60,25 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     def _make_cover(self, Y: NDArray[np.uint8], seed: int) -> Cover:
         """Return the cover for the training labels."""
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit all members and the threshold.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, d)
-        Y : array-like, sparse matrix or data frame of shape (n, n_labels)
-            Zeros and ones. Names of columns are kept as ``label_names_in_``.
-        sample_weight : array-like of shape (n,), optional
-            Handed to the ``fit`` of every member.
+        y : array-like, sparse matrix or data frame of shape (n, n_labels)
+            The label table Y: zeros and ones, a column per label. Names of columns are kept as
+            ``label_names_in_``. Sets of label names become such a table by scikit-learn's
+            ``MultiLabelBinarizer``.
         **fit_params
-            Metadata for the ``fit`` of every member, routed as scikit-learn does.
+            Metadata for the ``fit`` of every member, such as ``sample_weight``, routed as
+            scikit-learn does.
         """
-        params = self._route(sample_weight, fit_params)
-        names = label_names(Y)
-        X, Y_given = validate_data(
-            self, X, Y, multi_output=True, y_numeric=False, **self._table_rules()
-        )
-        Y = label_table(Y_given)
-        self._sparse_output = sparse.issparse(Y_given)
+        params = self._route(fit_params)
+        names = label_names(y)
+        X, y = validate_data(self, X, y, multi_output=True, **self._table_rules())
+        Y = label_table(y)
+        self._sparse_output = sparse.issparse(y)
         m = Y.shape[1]
         self.label_names_in_ = names if names is not None else _numbered(m)
         self.classes_ = [np.array([0, 1]) for _ in range(m)]
@@ -107,7 +106,7 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         return self._labelled(self._confidence(X) - self.threshold_, X)
 
     def predict(self, X: Any) -> Any:
-        """Return zeros and ones, ``(n, n_labels)``; sparse if Y was sparse in `fit`."""
+        """Return zeros and ones, ``(n, n_labels)``; sparse if the labels were sparse in `fit`."""
         predicted = self._cut(self._confidence(X)).astype(np.int64)
         if self._sparse_output:
             return sparse.csr_matrix(predicted)
@@ -154,14 +153,15 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
             "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
         }
 
-    def _route(self, sample_weight: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
-        if sample_weight is not None:
-            fit_params = {**fit_params, "sample_weight": sample_weight}
+    def _route(self, fit_params: dict[str, Any]) -> dict[str, Any]:
+        """Return the metadata for the members."""
+        fit_params = {name: value for name, value in fit_params.items() if value is not None}
         if get_config()["enable_metadata_routing"]:
             return dict(process_routing(self, "fit", **fit_params)["estimator"]["fit"])
-        if sample_weight is not None and not has_fit_parameter(self._member(), "sample_weight"):
+        unknown = [name for name in fit_params if not has_fit_parameter(self._member(), name)]
+        if unknown:
             raise ValueError(
-                f"sample_weight must be None, as {self._member()!r} has no weights of rows."
+                f"{unknown[0]} must not be given: the fit of {self._member()!r} does not take it."
             )
         return fit_params
 

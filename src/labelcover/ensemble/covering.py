@@ -9,12 +9,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from labelcover import covers
 from labelcover._arguments import check_choice, check_integer
-from labelcover.covers import Cover
+from labelcover.covers import Cover, balco_cover, best_cover, strategies_by_name
 
 Strategy = Callable[..., Cover]
-STRATEGIES = ("best", "random", "inlac", "balco", "balancor")
 
 # A cover of all pairs grows with the square of the number of labels. Where even the smallest
 # possible one is larger than this, the default is a balanced cover of single labels instead.
@@ -35,8 +33,8 @@ def default_cover(
     fewest = comb(n_labels, r) / comb(k, r)
     if size is None and fewest > MOST_MEMBERS:
         size = LABELSETS_PER_LABEL * n_labels
-        return covers.balco_cover(n_labels, k, r, size=size, random_state=random_state)
-    return covers.best_cover(n_labels, k, r, size=size, random_state=random_state)
+        return balco_cover(n_labels, k, r, size=size, random_state=random_state)
+    return best_cover(n_labels, k, r, size=size, random_state=random_state)
 
 
 def make_cover(
@@ -52,8 +50,9 @@ def make_cover(
 
     Parameters
     ----------
-    cover : {"auto", "best", "random", "inlac", "balco", "balancor"}, Cover, callable or array-like
-        The name of a strategy; or a function like those of `labelcover.covers`, called with
+    cover : str, Cover, callable or array-like
+        "auto" or the name of a strategy ("best", "random", "inlac", "balco", "balancor" and the others of
+        `labelcover.covers`); or a function like those, called with
         ``(n_labels, k, r, size=size, random_state=random_state)``; or the labelsets themselves.
     """
     if not isinstance(cover, str) and not callable(cover):
@@ -61,10 +60,9 @@ def make_cover(
     asked, k = k, labelset_size(k, n_labels)
     if callable(cover):
         strategy = cover
-    elif check_choice("cover", cover, ("auto", *STRATEGIES)) == "auto":
-        strategy = default_cover
     else:
-        strategy = getattr(covers, f"{cover}_cover")
+        known = {"auto": default_cover, **strategies_by_name()}
+        strategy = known[check_choice("cover", cover, list(known))]
     r = check_integer("r", r, low=1)
     if k < asked:
         r = min(r, k)

@@ -14,11 +14,12 @@ class LabelCoverClassifier(LabelEnsemble):
     estimator : scikit-learn classifier, optional
         What the members are clones of. By default a `LeastSquaresClassifier`, which trains all
         members at once in closed form.
-    cover : {"auto", "best", "random", "inlac", "balco", "balancor"}, Cover, callable or array-like
-        Which labels each member holds: the name of a strategy, a function like those of
-        `labelcover.covers`, or the labelsets themselves. ``"auto"`` covers all r-labelsets with
-        balanced label counts; where that takes more than 5,000 members (at ``k=3``, above some
-        170 labels) and no `size` is given, it takes 4 balanced labelsets for each label.
+    cover : str, Cover, callable or array-like, default="auto"
+        Which labels each member holds: the name of a strategy of `labelcover.covers`
+        (``"best"``, ``"random"``, ``"inlac"``, ``"balco"``, ``"balancor"``, …), a function like
+        those, or the labelsets themselves. ``"auto"`` is ``"best"``, which covers all r-labelsets;
+        where that takes more than 5,000 members (at ``k=3``, above some 170 labels) and no `size`
+        is given, it takes 4 balanced labelsets for each label.
     k : int, default=3
         Number of labels in a labelset. If there are fewer labels, all of them, with a warning.
     r : int, default=2

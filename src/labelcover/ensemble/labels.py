@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.multiclass import type_of_target
 
 
 def label_table(Y: Any) -> NDArray[np.uint8]:
@@ -24,8 +25,9 @@ def label_table(Y: Any) -> NDArray[np.uint8]:
     """
     if Y.ndim != 2 or Y.shape[1] == 0:
         raise ValueError(
-            f"Y must be a table of shape (n_samples, n_labels) with at least one label, got shape "
-            f"{Y.shape}. A single label is a table of one column: y.reshape(-1, 1)."
+            f"Y must be a table of zeros and ones of shape (n_samples, n_labels), got shape "
+            f"{Y.shape}. Only binary classification is supported. The type of the target is "
+            f"{type_of_target(Y)}. A single label is a table of one column: y.reshape(-1, 1)."
         )
     if sparse.issparse(Y):
         Y = Y.toarray()
@@ -34,8 +36,8 @@ def label_table(Y: Any) -> NDArray[np.uint8]:
     odd = ~((Y == 0) | (Y == 1)) if Y.dtype.kind in "iuf" else _odd_objects(Y)
     if odd.any():
         raise ValueError(
-            f"Y must hold only 0 and 1, got {Y[odd][0]!r}. Sets of label names become such a "
-            "table by sklearn.preprocessing.MultiLabelBinarizer. Unknown label type."
+            f"Y must hold only 0 and 1, got {Y[odd].tolist()[0]!r}. Sets of label names become "
+            "such a table by sklearn.preprocessing.MultiLabelBinarizer."
         )
     return Y.astype(np.uint8)
 

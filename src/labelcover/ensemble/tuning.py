@@ -104,7 +104,7 @@ def cross_validated_threshold(
 def _folds(n: int, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     if n < FOLDS:
         raise ValueError(
-            f'threshold="cv" needs at least {FOLDS} rows, one for each fold, got {n}. '
+            f'threshold="cv" needs at least {FOLDS} rows, one for each fold, got n_samples={n}. '
             "Give a number instead."
         )
     return KFold(FOLDS, shuffle=True, random_state=seed).split(np.empty(n))

@@ -1,0 +1,31 @@
+"""Every estimator keeps scikit-learn's contract."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import labelcover
+from labelcover.methods import BinaryRelevanceClassifier
+
+ESTIMATORS = [getattr(labelcover, name)() for name in labelcover.__all__]
+ESTIMATORS.append(BinaryRelevanceClassifier())
+
+ZEROS_AND_ONES = "a label is 0 or 1; the check fits a column of other values"
+ONE_COLUMN = "labels are a table, (n, n_labels); the check fits or expects one dimension"
+EXPECTED_FAILURES = {
+    "check_estimators_dtypes": ZEROS_AND_ONES,
+    "check_estimator_sparse_array": ZEROS_AND_ONES,
+    "check_estimator_sparse_matrix": ZEROS_AND_ONES,
+    "check_classifier_data_not_an_array": ZEROS_AND_ONES,
+    "check_fit2d_1feature": ZEROS_AND_ONES,
+    "check_classifiers_classes": ONE_COLUMN,
+    "check_classifiers_train": ONE_COLUMN,
+    "check_decision_proba_consistency": ONE_COLUMN,
+    "check_classifier_multioutput": "classes_ is a list with the classes of each label, like that "
+    "of MultiOutputClassifier, which scorers need; the check indexes it as one array",
+}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
+@pytest.mark.filterwarnings("ignore:k=3 is larger than the number of labels")
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
