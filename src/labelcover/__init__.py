@@ -1,13 +1,19 @@
 """Multi-label classification with label covers."""
 
-from labelcover.ensemble import (
-    BalancorClassifier,
-    BalcoClassifier,
-    InlacClassifier,
-    LabelCoverClassifier,
-    RakelClassifier,
-    RakelPlusPlusClassifier,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from labelcover.ensemble import (
+        BalancorClassifier,
+        BalcoClassifier,
+        InlacClassifier,
+        LabelCoverClassifier,
+        RakelClassifier,
+        RakelPlusPlusClassifier,
+    )
 
 __version__ = "0.1.0"
 
@@ -19,3 +25,14 @@ __all__ = [
     "RakelClassifier",
     "RakelPlusPlusClassifier",
 ]
+
+
+def __getattr__(name: str):
+    """Import the estimators when first asked for, so that commands without them start fast."""
+    if name in __all__:
+        return getattr(import_module("labelcover.ensemble"), name)
+    raise AttributeError(f"module 'labelcover' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -51,8 +51,8 @@ def make_cover(
     Parameters
     ----------
     cover : str, Cover, callable or array-like
-        "auto" or the name of a strategy ("best", "random", "inlac", "balco", "balancor" and the others of
-        `labelcover.covers`); or a function like those, called with
+        "auto" or the name of a strategy ("best", "random", "inlac", "balco", "balancor" and the
+        others of `labelcover.covers`); or a function like those, called with
         ``(n_labels, k, r, size=size, random_state=random_state)``; or the labelsets themselves.
     """
     if not isinstance(cover, str) and not callable(cover):
