@@ -3,7 +3,7 @@
 from labelcover.datasets.arff import read_arff
 from labelcover.datasets.dataset import DataError, Dataset
 from labelcover.datasets.libsvm import read_libsvm
-from labelcover.datasets.loading import load
+from labelcover.datasets.loading import is_here, load
 from labelcover.datasets.reading import read
 from labelcover.datasets.registry import KNOWN, KnownSet
 from labelcover.datasets.tables import read_csv, read_parquet
@@ -13,6 +13,7 @@ __all__ = [
     "DataError",
     "Dataset",
     "KnownSet",
+    "is_here",
     "load",
     "read",
     "read_arff",

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from labelcover.datasets.dataset import DataError, Dataset
 
@@ -33,6 +32,8 @@ def read_libsvm(
         greatest index that occurs. A file read for a model that was trained on another one must
         have the features of that.
     """
+    from sklearn.datasets import load_svmlight_file  # slow to import, and most files are others
+
     raw = Path(path).read_bytes()
     width = None if features is None else len(features)
     based = "auto" if features is None else features[:1] == ["0"]
@@ -72,6 +73,8 @@ def _label_bits(path, rows, names):
 
 def _first_bad(raw, based, width):
     """Say what is wrong with the first line that cannot be read alone, and its number."""
+    from sklearn.datasets import load_svmlight_file
+
     for number, line in enumerate(raw.splitlines(), start=1):
         try:
             load_svmlight_file(

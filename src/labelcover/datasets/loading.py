@@ -85,6 +85,11 @@ def find_folder(name: str) -> Path | None:
     return None
 
 
+def is_here(name: str) -> bool:
+    """Return whether `load` finds the set `name` without a download."""
+    return not KNOWN[name].files or find_folder(name) is not None
+
+
 def check_figures(dataset: Dataset, known: KnownSet, dropped: Sequence[str] = ()) -> None:
     """Raise a ``ValueError`` unless `dataset` has the figures of `known`."""
     found = (dataset.X.shape[0], dataset.X.shape[1], dataset.Y.shape[1])

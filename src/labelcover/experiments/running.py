@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from labelcover._progress import progress_bar
+from labelcover.covers import Cover
 from labelcover.datasets import Dataset, load
 from labelcover.experiments._memory import peak_mb, reset_peak
 from labelcover.experiments.folds import Fold, make_folds
@@ -28,6 +31,7 @@ def run(
     folds: str = "kfold",
     n_folds: int = 10,
     seeds: Sequence[int] = (0,),
+    covers: str | os.PathLike[str] | None = None,
     verbose: bool = True,
 ) -> None:
     """Fit and test every method on every fold of every data set; write the outcomes to a file.
@@ -48,6 +52,8 @@ def run(
         As in `make_folds`. The folds are the same for every method and seed.
     seeds : list of int
         Every method is run once for each.
+    covers : path-like, optional
+        A folder for the cover of each method's first fit on each data set.
     verbose : bool
         Show a progress bar with what is running and what remains.
     """
@@ -62,8 +68,22 @@ def run(
     with progress_bar("comparing", len(tasks), show=verbose) as bar:
         for task, estimator, dataset, fold in tasks:
             bar.describe(f"{task.dataset}, fold {task.fold + 1}: {task.method}")
-            file.add(task, _perform(estimator, dataset, fold))
+            result = _perform(estimator, dataset, fold)
+            if covers is not None and hasattr(estimator, "cover_"):
+                _keep_cover(estimator.cover_, cover_file(covers, task.dataset, task.method))
+            file.add(task, result)
             bar.advance()
+
+
+def cover_file(folder: str | os.PathLike[str], dataset: str, method: str) -> Path:
+    """Return where `run` keeps the cover that `method` had on `dataset`."""
+    return Path(folder) / (re.sub(r"[^\w+.-]", "_", f"{dataset} {method}") + ".json")
+
+
+def _keep_cover(cover: Cover, path: Path) -> None:
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        cover.save(path)
 
 
 def _tasks(methods, dataset, folds, n_folds, seeds):

@@ -1,0 +1,156 @@
+"""The main job: run a comparison, keep its results, and write the report."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from labelcover.datasets import Dataset
+from labelcover.experiments.folds import make_folds
+from labelcover.experiments.report import write_report
+from labelcover.experiments.results import join_results, read_results
+from labelcover.experiments.running import Method, run
+from labelcover.experiments.summary import Ranking, rank_methods, summarize
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+SHOWN = ("micro_f1", "macro_f1", "hamming_loss", "subset_accuracy", "example_accuracy")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a comparison found, and where it is written.
+
+    Attributes
+    ----------
+    summary : DataFrame
+        See `summarize`.
+    ranking : Ranking or None
+        By micro-F1; see `rank_methods`.
+    results, report : Path
+        The files.
+    """
+
+    summary: pd.DataFrame
+    ranking: Ranking | None
+    results: Path
+    report: Path
+
+    def to_json(self) -> str:
+        """Return all of it as JSON."""
+        lines = json.loads(self.summary.to_json(orient="records"))
+        ranks = None
+        if self.ranking is not None:
+            ranks = {
+                "measure": self.ranking.measure,
+                "ranks": dict(zip(self.ranking.methods, self.ranking.ranks.tolist(), strict=True)),
+                "problems": self.ranking.problems,
+                "friedman_p": self.ranking.test.p_value,
+                "critical_difference": self.ranking.difference,
+            }
+        files = {"results": str(self.results), "report": str(self.report)}
+        return json.dumps({"summary": lines, "ranking": ranks, **files})
+
+    def print(self, console: Console) -> None:
+        """Print a table per data set, the ranks, and where the files are."""
+        from rich.table import Table
+
+        from labelcover.metrics import MEASURES
+
+        for dataset, lines in self.summary.groupby("dataset", sort=False):
+            table = Table(title=str(dataset), title_justify="left", box=None, pad_edge=False)
+            table.add_column("method")
+            for name in SHOWN:
+                table.add_column(MEASURES[name].title, justify="right")
+            table.add_column("σ", justify="right")
+            table.add_column("fit, s", justify="right")
+            for _, line in lines.iterrows():
+                table.add_row(line["method"], *_cells(line, lines))
+            console.print(table)
+            for _, line in lines[lines["failed"] > 0].iterrows():
+                console.print(f"{line['method']} failed {line['failed']} times: {line['error']}")
+        if self.ranking is not None:
+            shown = ", ".join(
+                f"{name} {rank:.2f}"
+                for name, rank in zip(self.ranking.methods, self.ranking.ranks, strict=True)
+            )
+            console.print(
+                f"mean ranks by micro-F1: {shown}; "
+                f"critical difference {self.ranking.difference:.2f}"
+            )
+        console.print(f"{self.results}\n{self.report}")
+
+
+def compare(
+    methods: Mapping[str, Method],
+    datasets: Sequence[Dataset],
+    folder: str | os.PathLike[str],
+    *,
+    folds: str = "kfold",
+    n_folds: int = 10,
+    seeds: Sequence[int] = (0,),
+    join: Sequence[str | os.PathLike[str]] = (),
+    command: str = "",
+    verbose: bool = True,
+) -> Outcome:
+    """Compare methods on data sets and write ``results.csv`` and ``report.html`` to a folder.
+
+    Parameters
+    ----------
+    methods, datasets, folds, n_folds, seeds, verbose
+        As in `run`.
+    folder : path-like
+        Made if it is not there. Results that it holds already are not computed again.
+    join : list of path-like
+        Results files to take in.
+    command : str
+        What the user typed, for the report.
+    """
+    folder = Path(folder)
+    # Mistakes are found before anything is written.
+    for path in join:
+        read_results(path)
+    for dataset in datasets:
+        make_folds(dataset, folds, n_folds=n_folds)
+    folder.mkdir(parents=True, exist_ok=True)
+    results = folder / "results.csv"
+    if join:
+        join_results([*([results] if results.exists() else []), *join], results)
+    covers = folder / "covers"
+    run(
+        methods,
+        datasets,
+        results,
+        folds=folds,
+        n_folds=n_folds,
+        seeds=seeds,
+        covers=covers,
+        verbose=verbose,
+    )
+    frame = read_results(results)
+    report = folder / "report.html"
+    write_report(report, frame, datasets, covers, command=command)
+    return Outcome(summarize(frame), rank_methods(frame), results, report)
+
+
+def _cells(line, lines):
+    from labelcover.metrics import MEASURES
+
+    for name in SHOWN:
+        mean = line[f"mean_{name}"]
+        column = lines[f"mean_{name}"]
+        best = column.max() if MEASURES[name].higher_is_better else column.min()
+        text = "–" if mean != mean else f"{mean:.3f} ± {line[f'sd_{name}']:.3f}"
+        yield f"[bold]{text}[/bold]" if mean == best else text
+    yield "–" if line["mean_size"] != line["mean_size"] else f"{line['mean_size']:.0f}"
+    yield (
+        "–"
+        if line["mean_fit_seconds"] != line["mean_fit_seconds"]
+        else (f"{line['mean_fit_seconds']:.2f}")
+    )

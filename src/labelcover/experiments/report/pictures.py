@@ -1,0 +1,259 @@
+"""The pictures of the report, as matplotlib figures in the colours of the page."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+
+from labelcover.dependence import phi
+from labelcover.dependence.plot import clustered_order
+from labelcover.experiments.statistics import groups
+from labelcover.metrics import MEASURES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from labelcover.covers import Cover
+    from labelcover.experiments.summary import Ranking
+
+# Colours that stand for those of the page: they are replaced by its CSS variables, so that a
+# picture follows the light or dark theme.
+INK, FAINT, ACCENT, PAPER, SECOND = "#000001", "#000002", "#000003", "#000004", "#000005"
+VARIABLES = {
+    INK: "var(--ink)",
+    FAINT: "var(--line)",
+    ACCENT: "var(--accent)",
+    PAPER: "var(--card)",
+    SECOND: "var(--second)",
+}
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "font.size": 9,
+    "text.color": INK,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.facecolor": "none",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.6,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "xtick.minor.size": 0,
+    "figure.facecolor": "none",
+    "legend.frameon": False,
+}
+WIDTH = 4.6
+MOST_LABELS, MOST_LABELSETS = 40, 150
+
+
+def to_svg(figure: Figure, name: str, title: str, description: str) -> str:
+    """Return a figure as an SVG element with a title and a description for those who cannot see it.
+
+    Parameters
+    ----------
+    figure : Figure
+        Drawn in the colours above.
+    name : str
+        A word, different for each picture of a page.
+    title, description : str
+        The text alternative.
+    """
+    buffer = io.StringIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
+    svg = re.sub(r' id="(?!m|p|h)[^"]*"', "", svg)
+    for colour, variable in VARIABLES.items():
+        svg = svg.replace(colour, variable)
+    head, _, body = svg.partition(">")
+    head = re.sub(r' (width|height|xmlns[^=]*|version)="[^"]*"', "", head)
+    label = f' role="img" aria-labelledby="{name}-title {name}-text"'
+    inside = (
+        f'<title id="{name}-title">{_escape(title)}</title>'
+        f'<desc id="{name}-text">{_escape(description)}</desc>'
+    )
+    return f"{head}{label}>{inside}{body}"
+
+
+def critical_difference_diagram(ranking: Ranking) -> Figure:
+    """Draw mean ranks, the best on top; methods beside one bar are not different (Demšar, 2006)."""
+    with rc_context(STYLE):
+        k = len(ranking.methods)
+        figure = Figure(figsize=(WIDTH, 1.0 + 0.27 * k), layout="constrained")
+        axes = figure.subplots()
+        rows = np.arange(k)
+        axes.scatter(ranking.ranks, rows, s=42, color=ACCENT, zorder=3)
+        for row, rank in zip(rows, ranking.ranks, strict=True):
+            axes.annotate(
+                f"{rank:.2f}",
+                (rank, row),
+                xytext=(7, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=8,
+            )
+        axes.hlines(rows, 1, ranking.ranks, color=FAINT, linewidth=1.2)
+        place = k + 0.75
+        for bar in groups(ranking.ranks, ranking.difference):
+            axes.plot(
+                [place, place],
+                [min(bar) - 0.25, max(bar) + 0.25],
+                color=SECOND,
+                linewidth=4,
+                solid_capstyle="round",
+            )
+            place += 0.045 * k
+        axes.plot([1, 1 + ranking.difference], [-1, -1], color=SECOND, linewidth=2)
+        axes.text(1, -1.3, f"critical difference {ranking.difference:.2f}", va="bottom")
+        axes.set_yticks(rows, ranking.methods)
+        axes.set_xticks(np.arange(1, k + 1))
+        axes.set_ylim(k - 0.4, -2.2)
+        axes.set_xlim(0.9, max(place, 1 + ranking.difference + 0.1))
+        axes.grid(axis="y", visible=False)
+        axes.spines["left"].set_visible(False)
+        axes.set_xlabel("mean rank")
+        return figure
+
+
+def time_against_quality(lines: pd.DataFrame, measure: str = "micro_f1") -> Figure:
+    """Draw training time against a measure, a point per method."""
+    with rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH, 3.3), layout="constrained")
+        axes = figure.subplots()
+        x = np.maximum(lines["mean_fit_seconds"].to_numpy(), 1e-4)
+        y = lines[f"mean_{measure}"].to_numpy()
+        spread = lines[f"sd_{measure}"].fillna(0).to_numpy()
+        axes.errorbar(x, y, yerr=spread, fmt="none", ecolor=FAINT, elinewidth=1.5, zorder=1)
+        axes.scatter(x, y, s=42, color=ACCENT, zorder=3)
+        axes.set_xscale("log")
+        low, high = float((y - spread).min()), float((y + spread).max())
+        margin = max(0.04, 0.12 * (high - low))
+        axes.set_ylim(low - margin, high + margin)
+        # Names stand in a column on the right, in the order of the points, and lines lead to them.
+        place = float(x.max() * (x.max() / x.min()) ** 0.12 * 1.25)
+        for j, at in zip(
+            np.argsort(y), spread_out(np.sort(y), axes.get_ylim(), 0.075), strict=True
+        ):
+            axes.plot([x[j], place], [y[j], at], color=FAINT, linewidth=0.8, zorder=0)
+            axes.text(place * 1.03, at, lines["method"].iloc[j], va="center")
+        axes.set_xlim(x.min() / 1.25, place * (place / x.min()) ** 0.5 * 1.6)
+        axes.set_xlabel("time to train on one fold, seconds")
+        axes.set_ylabel(MEASURES[measure].title)
+        axes.set_xticks(nice_ticks(x.min(), x.max()))
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.minorticks_off()
+        return figure
+
+
+def spread_out(places: np.ndarray, limits: tuple[float, float], gap: float) -> np.ndarray:
+    """Return increasing `places` moved as little as seems fit to be `gap` of the span apart."""
+    low, high = limits
+    step = min(gap, 0.98 / max(len(places), 1)) * (high - low)
+    # Pool neighbours that are too close, each pool around its own middle.
+    pools: list[list[float]] = []
+    for place in places:
+        pools.append([float(place)])
+        while len(pools) > 1 and _foot(pools[-1], step) - _top(pools[-2], step) < step:
+            last = pools.pop()
+            pools[-1] += last
+    spread = [_foot(pool, step) + i * step for pool in pools for i in range(len(pool))]
+    shift = min(0.0, high - step / 2 - spread[-1]) if spread else 0.0
+    return np.maximum.accumulate(np.asarray(spread) + shift)
+
+
+def nice_ticks(low: float, high: float) -> list[float]:
+    """Return round numbers for a logarithmic axis from `low` to `high`."""
+    decades = range(int(np.floor(np.log10(low))) - 1, int(np.ceil(np.log10(high))) + 1)
+    every = [factor * 10.0**d for d in decades for factor in (1, 2, 5)]
+    inside = [tick for tick in every if low * 0.8 <= tick <= high * 1.25]
+    if len(inside) > 6:
+        inside = [tick for tick in inside if np.isclose(np.log10(tick) % 1, 0)]
+    return inside or [low]
+
+
+def cover_picture(cover: Cover, label_names: list[str]) -> Figure:
+    """Draw which labels each labelset holds: a row per label, a column per labelset."""
+    with rc_context(STYLE):
+        shown = cover.labelsets[:MOST_LABELSETS]
+        rows = most_frequent(cover.label_counts, MOST_LABELS)
+        place = {int(label): row for row, label in enumerate(rows)}
+        cells = [
+            _square(column, place[int(label)])
+            for column, labelset in enumerate(shown)
+            for label in labelset
+            if int(label) in place
+        ]
+        figure = Figure(figsize=(WIDTH, 0.7 + 0.155 * len(rows)), layout="constrained")
+        axes = figure.subplots()
+        axes.add_collection(PolyCollection(cells, facecolors=ACCENT, edgecolors="none"))
+        axes.set_xlim(0, len(shown))
+        axes.set_ylim(len(rows), 0)
+        axes.set_yticks(np.arange(len(rows)) + 0.5, [label_names[j] for j in rows], fontsize=7)
+        axes.grid(axis="x", visible=False)
+        axes.set_xlabel("labelsets")
+        return figure
+
+
+def dependence_picture(Y: np.ndarray, label_names: list[str]) -> Figure:
+    """Draw how labels go together (phi), in an order that brings related labels together."""
+    with rc_context(STYLE):
+        chosen = most_frequent(Y.sum(axis=0), MOST_LABELS)
+        table = phi(Y[:, chosen])
+        order = clustered_order(table)
+        table, names = table[np.ix_(order, order)], [label_names[chosen[j]] for j in order]
+        m = len(names)
+        corners = [_square(j, i) for i in range(m) for j in range(m) if i != j]
+        values = table[~np.eye(m, dtype=bool)]
+        colours = [
+            to_rgba(ACCENT if value > 0 else SECOND, min(1.0, float(abs(value)) ** 0.7))
+            for value in values
+        ]
+        figure = Figure(figsize=(WIDTH, WIDTH), layout="constrained")
+        axes = figure.subplots()
+        axes.add_collection(PolyCollection(corners, facecolors=colours, edgecolors="none"))
+        axes.set_xlim(0, m)
+        axes.set_ylim(m, 0)
+        axes.set_aspect("equal")
+        axes.set_xticks(np.arange(m) + 0.5, names, rotation=90, fontsize=6.5)
+        axes.set_yticks(np.arange(m) + 0.5, names, fontsize=6.5)
+        axes.grid(False)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        return figure
+
+
+def most_frequent(counts: np.ndarray, most: int) -> np.ndarray:
+    """Return the positions of the `most` greatest counts, in their own order."""
+    return np.sort(np.argsort(-np.asarray(counts, dtype=float), kind="stable")[:most])
+
+
+def _square(column, row):
+    gap = 0.08
+    left, right, top, bottom = column + gap, column + 1 - gap, row + gap, row + 1 - gap
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+
+def _foot(pool: list[float], step: float) -> float:
+    return float(np.mean(pool)) - step * (len(pool) - 1) / 2
+
+
+def _top(pool: list[float], step: float) -> float:
+    return float(np.mean(pool)) + step * (len(pool) - 1) / 2
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
