@@ -30,28 +30,71 @@ def _sift_down(heap, keys, length):
 
 
 @njit(cache=True)
-def _join(label, problem, covered, held, gains, reached, n_reached):
+def _entries(labelsets, weights, n_labels):
+    """Where each label's labelsets are listed: first and end, which, their other labels, weight."""
+    q, r = labelsets.shape
+    starts = np.zeros(n_labels + 1, dtype=np.int64)
+    for t in range(q):
+        for label in labelsets[t]:
+            starts[label + 1] += 1
+    starts = np.cumsum(starts)
+    ends = starts[:-1].copy()
+    which = np.empty(q * r, dtype=np.int64)
+    others = np.empty((q * r, r - 1), dtype=np.int32)
+    weight = np.empty(q * r)
+    for t in range(q):
+        for label in labelsets[t]:
+            at = ends[label]
+            ends[label] += 1
+            which[at] = t
+            weight[at] = weights[t]
+            n_others = 0
+            for other in labelsets[t]:
+                if other != label:
+                    others[at, n_others] = other
+                    n_others += 1
+    return starts, ends, which, others, weight
+
+
+@njit(cache=True)
+def _remove(t, labelsets, entries):
+    """Take labelset `t`, which is covered now, off the lists of its labels."""
+    starts, ends, which, others, weight = entries
+    for label in labelsets[t]:
+        at = starts[label]
+        while which[at] != t:
+            at += 1
+        ends[label] -= 1
+        last = ends[label]
+        which[at] = which[last]
+        others[at] = others[last]
+        weight[at] = weight[last]
+
+
+@njit(cache=True)
+def _join(label, entries, held, gains, reached, n_reached):
     """Put `label` into the labelset that grows, and bring the gains of the other labels up to date.
 
-    ``held[t]`` counts the labels of labelset ``t`` that are in; ``gains[l]`` is the uncovered
-    weight that label ``l`` would complete, −1 for a label that is in. Labels with a gain are
-    listed in `reached`. Returns the gain of `label` and the length of `reached`.
+    ``held[t]`` counts the labels of uncovered labelset ``t`` that are in (not needed for pairs);
+    ``gains[l]`` is the uncovered weight that label ``l`` would complete, −1 for a label that is
+    in. Labels with a gain are listed in `reached`. Returns the gain of `label` and the length of
+    `reached`.
     """
-    labelsets, weights, starts, holders = problem
-    r = labelsets.shape[1]
+    starts, ends, which, others, weight = entries
+    r = others.shape[1] + 1
     gain = max(gains[label], 0.0)
     gains[label] = -1.0
-    for i in range(starts[label], starts[label + 1]):
-        t = holders[i]
-        held[t] += 1
-        if held[t] == r - 1 and not covered[t]:
-            for j in range(r):
-                missing = labelsets[t, j]
-                if gains[missing] >= 0:
-                    if gains[missing] == 0:
-                        reached[n_reached] = missing
-                        n_reached += 1
-                    gains[missing] += weights[t]
+    for i in range(starts[label], ends[label]):
+        if r > 2:
+            held[which[i]] += 1
+            if held[which[i]] != r - 1:
+                continue
+        for missing in others[i]:
+            if gains[missing] >= 0:
+                if gains[missing] == 0:
+                    reached[n_reached] = missing
+                    n_reached += 1
+                gains[missing] += weight[i]
     return gain, n_reached
 
 
@@ -69,14 +112,23 @@ def _best_reached(gains, reached, n_reached):
 
 
 @njit(cache=True)
-def _grow(seed, heaviest, problem, covered, held, gains, reached, members):
+def _is_inside(labels, gains):
+    """Whether all `labels` are in the labelset that grows."""
+    for label in labels:  # noqa: SIM110 (numba has no generators)
+        if gains[label] >= 0:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _grow(seed, heaviest, labelsets, entries, covered, held, gains, reached, members):
     """Grow labelset `seed` to as many labels as `members` has room for, the greatest gain first.
 
     When no label has a gain and there is room for a whole labelset, the first uncovered one from
     `heaviest` on joins; with ``heaviest = len(labelsets)`` none does. Returns the number of
     labels and the uncovered weight inside. `held` and `gains` are zero before and after.
     """
-    labelsets, _, starts, holders = problem
+    starts, ends, which, _, _ = entries
     r = labelsets.shape[1]
     total = 0.0
     size = 0
@@ -85,7 +137,7 @@ def _grow(seed, heaviest, problem, covered, held, gains, reached, members):
     while joining >= 0:
         for label in labelsets[joining]:
             if gains[label] >= 0:
-                gain, n_reached = _join(label, problem, covered, held, gains, reached, n_reached)
+                gain, n_reached = _join(label, entries, held, gains, reached, n_reached)
                 total += gain
                 members[size] = label
                 size += 1
@@ -93,23 +145,46 @@ def _grow(seed, heaviest, problem, covered, held, gains, reached, members):
             label = _best_reached(gains, reached, n_reached)
             if label < 0:
                 break
-            gain, n_reached = _join(label, problem, covered, held, gains, reached, n_reached)
+            gain, n_reached = _join(label, entries, held, gains, reached, n_reached)
             total += gain
             members[size] = label
             size += 1
         joining = -1
         if size + r <= len(members):
-            while heaviest < len(labelsets) and (covered[heaviest] or held[heaviest] == r):
+            while heaviest < len(labelsets) and (
+                covered[heaviest] or _is_inside(labelsets[heaviest], gains)
+            ):
                 heaviest += 1
             if heaviest < len(labelsets):
                 joining = heaviest
     for label in members[:size]:
         gains[label] = 0.0
-        for i in range(starts[label], starts[label + 1]):
-            held[holders[i]] = 0
+        if r > 2:
+            for i in range(starts[label], ends[label]):
+                held[which[i]] = 0
     for label in reached[:n_reached]:
         gains[label] = 0.0
     return size, total
+
+
+@njit(cache=True)
+def _uncovered_inside(members, labelsets, entries, gains):
+    """Uncovered labelsets of which all labels are among `members`, each once."""
+    starts, ends, which, _, _ = entries
+    for label in members:
+        gains[label] = -1.0
+    found = np.empty(0, dtype=np.int64)
+    n_found = 0
+    for label in members:
+        for i in range(starts[label], ends[label]):
+            labels = labelsets[which[i]]
+            if labels[0] == label and _is_inside(labels, gains):
+                found = grown(found, n_found + 1)
+                found[n_found] = which[i]
+                n_found += 1
+    for label in members:
+        gains[label] = 0.0
+    return found[:n_found]
 
 
 @njit(cache=True)
@@ -131,7 +206,7 @@ def _pad(members, size, counts, next_label):
 
 
 @njit(cache=True)
-def lazy_greedy(labelsets, weights, starts, holders, n_labels, k, target, most_rows):
+def lazy_greedy(labelsets, weights, n_labels, k, target, most_rows):
     """Rows of `k` labels that cover `labelsets`, heaviest first, until their weight is `target`.
 
     `labelsets` come in order of falling weight, all positive. Each is the seed of a candidate
@@ -139,8 +214,8 @@ def lazy_greedy(labelsets, weights, starts, holders, n_labels, k, target, most_r
     top is grown anew. Every label is in some row at the end, for which rows are kept back when
     `most_rows` is tight.
     """
-    problem = (labelsets, weights, starts, holders)
-    q, r = labelsets.shape
+    entries = _entries(labelsets, weights, n_labels)
+    q = len(labelsets)
     covered = np.zeros(q, dtype=np.bool_)
     held = np.zeros(q, dtype=np.int64)
     gains = np.zeros(n_labels)
@@ -150,7 +225,7 @@ def lazy_greedy(labelsets, weights, starts, holders, n_labels, k, target, most_r
     rows = np.empty((1024, k), dtype=np.int32)
     keys = np.empty(q)
     for t in range(q):
-        _, keys[t] = _grow(t, q, problem, covered, held, gains, reached, members)
+        _, keys[t] = _grow(t, q, labelsets, entries, covered, held, gains, reached, members)
     heap = np.argsort(-keys, kind="mergesort")
     length, heaviest, next_label, n_rows = q, 0, 0, 0
     unused = n_labels
@@ -162,7 +237,7 @@ def lazy_greedy(labelsets, weights, starts, holders, n_labels, k, target, most_r
             heap[0] = heap[length]
             _sift_down(heap, keys, length)
             continue
-        _, keys[top] = _grow(top, q, problem, covered, held, gains, reached, members)
+        _, keys[top] = _grow(top, q, labelsets, entries, covered, held, gains, reached, members)
         next_key = 0.0
         for i in range(1, min(3, length)):
             next_key = max(next_key, keys[heap[i]])
@@ -173,7 +248,7 @@ def lazy_greedy(labelsets, weights, starts, holders, n_labels, k, target, most_r
             break
         while covered[heaviest]:
             heaviest += 1
-        size, _ = _grow(top, heaviest, problem, covered, held, gains, reached, members)
+        size, _ = _grow(top, heaviest, labelsets, entries, covered, held, gains, reached, members)
         next_label = _pad(members, size, counts, next_label)
         n_rows += 1
         rows = grown(rows, n_rows)
@@ -181,15 +256,10 @@ def lazy_greedy(labelsets, weights, starts, holders, n_labels, k, target, most_r
         for label in members:
             unused -= counts[label] == 0
             counts[label] += 1
-            for i in range(starts[label], starts[label + 1]):
-                t = holders[i]
-                held[t] += 1
-                if held[t] == r and not covered[t]:
-                    covered[t] = True
-                    weight += weights[t]
-        for label in members:
-            for i in range(starts[label], starts[label + 1]):
-                held[holders[i]] = 0
+        for t in _uncovered_inside(members, labelsets, entries, gains):
+            covered[t] = True
+            weight += weights[t]
+            _remove(t, labelsets, entries)
     while unused > 0:
         next_label = _pad(members, 0, counts, next_label)
         n_rows += 1

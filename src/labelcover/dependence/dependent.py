@@ -73,12 +73,9 @@ def dependent_cover(
     by_weight = by_weight[dependence.chi_square[by_weight] > 0]
     labelsets = dependence.labelsets[by_weight]
     weights = dependence.chi_square[by_weight]
-    degrees = np.bincount(labelsets.ravel(), minlength=m)
     rows = lazy_greedy(
         labelsets,
         weights,
-        np.concatenate([[0], np.cumsum(degrees)]),
-        np.argsort(labelsets.ravel(), kind="stable") // r,
         m,
         k,
         # Summed in another order than the covered weight, hence the rounding.
