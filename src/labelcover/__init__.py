@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from labelcover.ensemble import (
         BalancorClassifier,
         BalcoClassifier,
+        DDBalancorClassifier,
         InlacClassifier,
         LabelCoverClassifier,
         RakelClassifier,
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BalancorClassifier",
     "BalcoClassifier",
+    "DDBalancorClassifier",
     "InlacClassifier",
     "LabelCoverClassifier",
     "RakelClassifier",

@@ -3,6 +3,7 @@
 from labelcover.ensemble.covering_methods import (
     BalancorClassifier,
     BalcoClassifier,
+    DDBalancorClassifier,
     InlacClassifier,
 )
 from labelcover.ensemble.label_cover import LabelCoverClassifier
@@ -11,6 +12,7 @@ from labelcover.ensemble.rakel import RakelClassifier, RakelPlusPlusClassifier
 __all__ = [
     "BalancorClassifier",
     "BalcoClassifier",
+    "DDBalancorClassifier",
     "InlacClassifier",
     "LabelCoverClassifier",
     "RakelClassifier",

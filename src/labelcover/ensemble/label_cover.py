@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from labelcover.ensemble.adapting import data_driven_cover
 from labelcover.ensemble.base import LabelEnsemble
-from labelcover.ensemble.covering import make_cover
 
 
 class LabelCoverClassifier(LabelEnsemble):
@@ -20,12 +20,20 @@ class LabelCoverClassifier(LabelEnsemble):
         those, or the labelsets themselves. ``"auto"`` is ``"best"``, which covers all r-labelsets;
         where that takes more than 5,000 members (at ``k=3``, above some 170 labels) and no `size`
         is given, it takes 4 balanced labelsets for each label.
-    k : int, default=3
+    k : int or "auto", default=3
         Number of labels in a labelset. If there are fewer labels, all of them, with a warning.
-    r : int, default=2
+        ``"auto"`` takes the affordable cover that addresses the most dependency among the
+        training labels (see `labelcover.dependence.cover_choices`).
+    r : int or "auto", default=2
         Order of the correlations to cover: every r labels lie together in some labelset.
     size : int, optional
         Number of labelsets σ. By default as many as the strategy needs.
+    adapt : bool, default=False
+        Permute the labels of the cover so that it holds as many dependent labels as possible, as
+        DD-BALANCOR does; see `labelcover.dependence.adapt_cover`.
+    budget : float, optional
+        With ``k="auto"`` or ``r="auto"``: the greatest cost of the ensemble, in binary models. By
+        default ten for each label.
     threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default="auto"
         Where confidences are cut. ``"cv"`` is the paper's five-fold cross-validation; ``"loo"``
         uses leave-one-out predictions, which the default members give without refitting;
@@ -47,6 +55,11 @@ class LabelCoverClassifier(LabelEnsemble):
     verbose : bool, default=False
         Show a progress bar.
 
+    Attributes
+    ----------
+    cover_choices_ : list of CoverChoice or None
+        With ``k="auto"`` or ``r="auto"``: what the cover was chosen from, and why.
+
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification
@@ -67,6 +80,8 @@ class LabelCoverClassifier(LabelEnsemble):
         k=3,
         r=2,
         size=None,
+        adapt=False,
+        budget=None,
         threshold="auto",
         measure="micro_f1",
         search="grid",
@@ -81,6 +96,8 @@ class LabelCoverClassifier(LabelEnsemble):
         self.k = k
         self.r = r
         self.size = size
+        self.adapt = adapt
+        self.budget = budget
         self.threshold = threshold
         self.measure = measure
         self.search = search
@@ -91,6 +108,14 @@ class LabelCoverClassifier(LabelEnsemble):
         self.verbose = verbose
 
     def _make_cover(self, Y, seed):
-        return make_cover(
-            self.cover, Y.shape[1], k=self.k, r=self.r, size=self.size, random_state=seed
+        cover, self.cover_choices_ = data_driven_cover(
+            Y,
+            self.cover,
+            k=self.k,
+            r=self.r,
+            size=self.size,
+            adapt=self.adapt,
+            budget=self.budget,
+            random_state=seed,
         )
+        return cover
