@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from labelcover.covers._kernels import binomial_table, next_combination
+from labelcover.covers._label_ranks import ranks_with_label
 from labelcover.covers._random import below, seeded, uniform
 
 
@@ -22,52 +23,6 @@ def _listed(at, flag, listed, where, n_listed):
     listed[where[at]] = last
     where[last] = where[at]
     return n_listed - 1
-
-
-@njit(cache=True)
-def _ranks_with(row, skip, label, r, table, positions, ordered, out):
-    """Ranks of the r-labelsets of `label` and r−1 labels of `row` other than position `skip`."""
-    k = len(row)
-    n_rest = k - 1
-    if r == 2:
-        at = 0
-        for j in range(k):
-            if j != skip:
-                a, b = row[j], label
-                if a > b:
-                    a, b = b, a
-                out[at] = a + table[b, 2]
-                at += 1
-        return at
-    # The rest of the row with the label put in its place by insertion sort.
-    n = 0
-    for j in range(k):
-        if j != skip:
-            i = n
-            while i > 0 and ordered[i - 1] > row[j]:
-                ordered[i] = ordered[i - 1]
-                i -= 1
-            ordered[i] = row[j]
-            n += 1
-    for j in range(r - 1):
-        positions[j] = j
-    at = 0
-    while True:
-        rank = np.int64(0)
-        placed = 0
-        for j in range(r - 1):
-            other = ordered[positions[j]]
-            if placed == 0 and other > label:
-                rank += table[label, j + 1]
-                placed = 1
-            rank += table[other, j + 1 + placed]
-        if placed == 0:
-            rank += table[label, r]
-        out[at] = rank
-        at += 1
-        if not next_combination(positions[: r - 1], n_rest):
-            break
-    return at
 
 
 @njit(cache=True)
@@ -185,8 +140,8 @@ def anneal_rows(rows, m, r, steps, hot, cold, balance, seed):
             if wanted:
                 continue
         x = rows[i, j]
-        n_lost = _ranks_with(rows[i], j, x, r, table, positions, ordered, lost)
-        n_won = _ranks_with(rows[i], j, y, r, table, positions, ordered, won)
+        n_lost = ranks_with_label(rows[i], j, x, r, table, positions, ordered, lost)
+        n_won = ranks_with_label(rows[i], j, y, r, table, positions, ordered, won)
         change = 0
         for c in range(n_lost):
             if count[lost[c]] == 1:

@@ -9,7 +9,11 @@ import numpy as np
 from numba import njit
 
 from labelcover.covers._kernels import binomial_table, next_combination
+from labelcover.covers._label_ranks import ranks_with_label
 from labelcover.covers._random import below, seeded
+
+# Rounds of exchanges without a gain after which balancing stops.
+PATIENCE = 6
 
 
 @njit(cache=True)
@@ -63,11 +67,19 @@ def _counts(rows, lengths, m, r, table):
 
 
 @njit(cache=True)
+def _covers_nothing_alone(count, ranks, n):
+    """Whether the first `n` ranks are all of r-labelsets that are covered twice or more."""
+    fine = True
+    for c in range(n):
+        fine &= count[ranks[c]] > 1
+    return fine
+
+
+@njit(cache=True)
 def free_places(rows, m, r, order):
     """Take labels out of the rows, in the given `order` of rows, that cover nothing there alone.
 
-    Returns the rows with −1 in the freed places. A row that covers nothing alone comes out
-    empty; a row loses first the labels it can spare most.
+    Returns the rows with −1 in the freed places; a row that covers nothing alone comes out empty.
     """
     rows = rows.copy()
     k = rows.shape[1]
@@ -75,41 +87,23 @@ def free_places(rows, m, r, order):
     lengths = _lengths(rows)
     count = _counts(rows, lengths, m, r, table)
     positions = np.empty(r, dtype=np.int64)
+    ordered = np.empty(k, dtype=rows.dtype)
     ranks = np.empty(binomial_table(k, r)[k, r] + 1, dtype=np.int64)
-    kept = np.empty(len(ranks), dtype=np.int64)
-    rest = np.empty(k, dtype=rows.dtype)
     for i in order:
-        # An r-labelset of this row is lost from it where it is covered elsewhere.
         n = lengths[i]
         j = 0
         while j < n:
-            n_all = _row_ranks(rows[i], n, r, table, positions, ranks)
-            rest[:j] = rows[i, :j]
-            rest[j : n - 1] = rows[i, j + 1 : n]
-            n_kept = _row_ranks(rest, n - 1, r, table, positions, kept)
-            alone = False
-            for c in range(n_all):
-                count[ranks[c]] -= 1
-            for c in range(n_kept):
-                count[kept[c]] += 1
-            for c in range(n_all):
-                if count[ranks[c]] == 0:
-                    alone = True
-                    break
-            if alone:
-                for c in range(n_kept):
-                    count[kept[c]] -= 1
-                for c in range(n_all):
-                    count[ranks[c]] += 1
-                j += 1
-            else:
-                rows[i, : n - 1] = rest[: n - 1]
-                rows[i, n - 1] = -1
+            row = rows[i, :n]
+            n_ranks = ranks_with_label(row, j, row[j], r, table, positions, ordered, ranks)
+            if _covers_nothing_alone(count, ranks, n_ranks):
+                for c in range(n_ranks):
+                    count[ranks[c]] -= 1
+                for c in range(j, n - 1):
+                    row[c] = row[c + 1]
+                row[n - 1] = -1
                 n -= 1
-        if n < r:
-            # What is left covers nothing.
-            rows[i, :n] = -1
-            n = 0
+            else:
+                j += 1
         lengths[i] = n
     return rows
 
@@ -194,29 +188,6 @@ def fill_places(rows, m, seed):
 
 
 @njit(cache=True)
-def _spare(row, j, r, table, positions, ranks, rest, kept, count):
-    """Whether the label at place `j` of a full row covers nothing alone."""
-    k = len(row)
-    n_all = _row_ranks(row, k, r, table, positions, ranks)
-    rest[:j] = row[:j]
-    rest[j : k - 1] = row[j + 1 :]
-    n_kept = _row_ranks(rest, k - 1, r, table, positions, kept)
-    for c in range(n_all):
-        count[ranks[c]] -= 1
-    for c in range(n_kept):
-        count[kept[c]] += 1
-    fine = True
-    for c in range(n_all):
-        if count[ranks[c]] == 0:
-            fine = False
-    for c in range(n_kept):
-        count[kept[c]] -= 1
-    for c in range(n_all):
-        count[ranks[c]] += 1
-    return fine
-
-
-@njit(cache=True)
 def exchange_spare(rows, m, r, rounds, seed):
     """Exchange labels that cover nothing alone for less frequent ones, until balanced.
 
@@ -235,13 +206,13 @@ def exchange_spare(rows, m, r, rounds, seed):
             frequency[rows[i, j]] += 1
     positions = np.empty(r, dtype=np.int64)
     ranks = np.empty(binomial_table(k, r)[k, r] + 1, dtype=np.int64)
-    kept = np.empty(len(ranks), dtype=np.int64)
-    rest = np.empty(k, dtype=rows.dtype)
+    ordered = np.empty(k, dtype=rows.dtype)
     rare = np.empty(m, dtype=np.int64)
+    lowest = (frequency * frequency).sum()
+    idle = 0
     for _ in range(rounds):
-        if frequency.max() - frequency.min() <= 1:
+        if frequency.max() - frequency.min() <= 1 or idle == PATIENCE:
             break
-        moved = False
         start = below(state, size)
         n_rare = 0
         for s in range(size):
@@ -255,18 +226,21 @@ def exchange_spare(rows, m, r, rounds, seed):
                     continue
                 if frequency[y] == frequency[x] - 1 and below(state, 4) > 0:
                     continue
-                if not _spare(rows[i], j, r, table, positions, ranks, rest, kept, count):
+                n = ranks_with_label(rows[i], j, x, r, table, positions, ordered, ranks)
+                if not _covers_nothing_alone(count, ranks, n):
                     continue
-                for c in range(_row_ranks(rows[i], k, r, table, positions, ranks)):
+                for c in range(n):
                     count[ranks[c]] -= 1
-                rows[i, j] = y
-                for c in range(_row_ranks(rows[i], k, r, table, positions, ranks)):
+                for c in range(
+                    ranks_with_label(rows[i], j, y, r, table, positions, ordered, ranks)
+                ):
                     count[ranks[c]] += 1
+                rows[i, j] = y
                 frequency[x] -= 1
                 frequency[y] += 1
-                moved = True
-        if not moved:
-            break
+        spread = (frequency * frequency).sum()
+        idle = 0 if spread < lowest else idle + 1
+        lowest = min(lowest, spread)
     return rows
 
 

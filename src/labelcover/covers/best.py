@@ -24,8 +24,10 @@ EFFORTS = {"instant": 0, "seconds": 10_000_000, "minutes": 400_000_000}
 
 # A balanced cover is preferred to a smaller one that is not, if that saves less than this share.
 BALANCE_WORTH = 0.01
-# How many of the smallest plans are built and compared.
-PLANS_BUILT = 3
+# How many of the smallest plans are built and compared; of larger covers only the first.
+PLANS_BUILT, MOST_COMPARED_ROWS = 3, 20_000
+# Annealing keeps a table of rows by labels, of at most so many bytes.
+MOST_TABLE = 2**28
 # The label-by-label greedy is run where plans are this far above the lower bound, and for at
 # most so many r-labelsets.
 GREEDY_ABOVE, GREEDY_LABELSETS = 1.1, 2_000_000
@@ -183,6 +185,8 @@ def _or_annealed(parts):
 def _built(m: int, k: int, r: int, steps: int, rng, *, given, start: Cover | None = None) -> Cover:
     least = lower_bound(m, k, r)
     rows, method = _started(m, k, r, least, given, start)
+    if len(rows) * m > MOST_TABLE:
+        steps = 0
     with progress_bar(f"cover of {m} labels", steps or None) as bar:
         if len(rows) > least and steps > 0:
             rows, method = _annealed(rows, method, m, r, least, steps, Budget(steps, bar), rng)
@@ -196,7 +200,8 @@ def _built(m: int, k: int, r: int, steps: int, rng, *, given, start: Cover | Non
 def _started(m, k, r, least, given, start: Cover | None) -> tuple[Rows, str]:
     """Return the fewest rows that need no annealing, and what made them."""
     plans = Planner(RULES, given).plans(m, k, r)
-    made = [(without_spare_rows(p.build(), m, r), p.title) for p in plans[:PLANS_BUILT]]
+    compared = 1 if plans and plans[0].size > MOST_COMPARED_ROWS else PLANS_BUILT
+    made = [(without_spare_rows(p.build(), m, r), p.title) for p in plans[:compared]]
     fewest = min((len(rows) for rows, _ in made), default=2**62)
     if (fewest > GREEDY_ABOVE * least and comb(m, r) <= GREEDY_LABELSETS) or not made:
         rows = without_spare_rows(grow_rows(m, k, r, 0), m, r)

@@ -10,9 +10,9 @@ from numba import njit
 def wilson_block(k, differences, logarithm, most_nodes):
     """Find a base block ``0, 1, …`` whose k(k−1)/2 differences fall into different cosets.
 
-    Depth-first over the elements in order. ``differences[a, b]`` is ``a − b`` and
-    ``logarithm[x]`` the coset of x; returns an array of k elements, all zero if there is none or
-    it was not found in `most_nodes` trials.
+    Depth-first over the elements in order. ``differences[a, b]`` is ``a − b``, for a prime field
+    an empty table; ``logarithm[x]`` is the coset of x. Returns an array of k elements, all zero
+    if there is none or it was not found in `most_nodes` trials.
     """
     q = len(logarithm)
     n_cosets = k * (k - 1) // 2
@@ -34,7 +34,11 @@ def wilson_block(k, differences, logarithm, most_nodes):
             continue
         fits = True
         for i in range(depth):
-            coset = logarithm[differences[block[depth], block[i]]] % n_cosets
+            if len(differences) == 0:
+                difference = block[depth] - block[i]  # elements ascend
+            else:
+                difference = differences[block[depth], block[i]]
+            coset = logarithm[difference] % n_cosets
             if used[coset]:
                 for j in range(i):
                     used[taken[depth, j]] = False

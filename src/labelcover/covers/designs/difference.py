@@ -38,7 +38,9 @@ def developed(base_blocks: NDArray[np.int64], q: int) -> NDArray[np.int64]:
 def _by_cosets(k: int, q: int) -> tuple[tuple[int, ...], ...] | None:
     field = galois_field(q)
     elements = np.arange(q)
-    differences = field.subtract(elements[:, None], elements[None, :])
+    differences = np.empty((0, 0), dtype=np.int64)
+    if field.n > 1:
+        differences = field.subtract(elements[:, None], elements[None, :])
     logarithm = np.concatenate([[0], field.logarithm(elements[1:])])
     block = wilson_block(k, differences, logarithm, MOST_NODES)
     if not block.any():

@@ -30,10 +30,15 @@ def triples(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> Plan
         yield Plan(size, "triples by hill-climbing", lambda: triple_cover(n_labels))
 
 
+# Designs that are larger by this factor than the lower bound are of no use.
+MOST_ABOVE = 1.5
+
+
 def shortened_designs(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
     """Plan a design that covers every pair once on enough points, some of them taken out."""
     if r != 2:
         return
+    limit = min(limit, int(MOST_ABOVE * fewest_rows(n_labels, k, r)) + 1)
     candidates = sorted(_designs(k, n_labels, limit), key=lambda design: design[0])
     for points, title, blocks in candidates:
         size = points * (points - 1) // (k * (k - 1))
