@@ -20,6 +20,7 @@ import numpy as np
 
 from labelcover._files import replacing
 from labelcover.covers import Cover, build_cover
+from labelcover.covers.anneal import Budget, levelled
 from labelcover.covers.bounds import lower_bound
 from labelcover.covers.catalogue import FILE, cover_of, entry_of, read_entries, write_entries
 from labelcover.covers.designs.difference import developed, wilson_family
@@ -106,6 +107,17 @@ def offer_neighbours(catalogue: Catalogue, key) -> None:
         catalogue.offer(made, r)
 
 
+def offer_levelled(catalogue: Catalogue, key, steps: int, seed: int) -> None:
+    """Offer the entry's own cover with its labels' counts made more equal."""
+    m, _, r = key
+    entry = catalogue.entries[key]
+    if entry["imbalance"] > 1:
+        rng = np.random.default_rng(seed)
+        rows = levelled(cover_of(entry).labelsets, m, r, steps, Budget(steps), rng)
+        bound = lower_bound(*key)
+        catalogue.offer(Cover(rows, m, method=entry["method"], lower_bound=bound), r)
+
+
 def offer_arrays(catalogue: Catalogue, folder: Path) -> None:
     """Offer the covers of a folder of NumPy files."""
     for path in sorted(folder.glob("C_*_*_*.npy")):
@@ -155,6 +167,7 @@ def main() -> None:
                     parts=catalogue.rows,
                 )
                 catalogue.offer(made, r)
+                offer_levelled(catalogue, key, arguments.effort, arguments.seed)
     for key in reversed(keys):  # what was gained last may serve fewer labels
         if key not in FAMILIES and not catalogue.is_settled(key):
             offer_neighbours(catalogue, key)

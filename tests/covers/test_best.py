@@ -115,6 +115,10 @@ def test_bounds_only_grow(m, k, r):
         (13, 5, 2, 10),  # Hanani: 13·12 ≡ 1 (mod 5), Schönheim gives 8
         (28, 8, 2, 16),  # Fisher
         (13, 4, 2, 13),  # a plane: met
+        (43, 7, 2, 44),  # there is no projective plane of order 6,
+        (36, 6, 2, 43),  # nor an affine one,
+        (111, 11, 2, 112),  # nor a plane of order 10;
+        (91, 10, 2, 91),  # there are planes of order 9
         (22, 6, 3, 77),  # Witt's design: met
         (7, 3, 2, 7),
     ],

@@ -64,7 +64,9 @@ def lower_bound(n_labels: int, k: int, r: int = 2) -> int:
     - for r=2 Hanani's: one more than Schönheim's if k−1 divides m−1 and ``m(m−1) ≡ 1 (mod k)``;
     - for r=2 Fisher's inequality for covers (Bose 1949, Horsley 2017);
     - for r=2 the ratios m/k up to which 3 … 13 labelsets suffice (Mills 1979, Todorov 1985);
-    - for k=4, r=2 Mills' two exceptions to Schönheim's bound.
+    - for k=4, r=2 Mills' two exceptions to Schönheim's bound;
+    - one more than Schönheim's where it could only be met by a finite plane that does not exist
+      (Bruck & Ryser 1949; order 10: Lam, Thiel & Swiercz 1989).
 
     A cover of m labels has a cover of m−1 labels in it, and with one label more in every labelset
     it is one of m+1 labels; bounds for these are bounds for it.
@@ -124,13 +126,24 @@ def _pair_bound(m: int, k: int) -> int:
     degree = -(-(m - 1) // (k - 1))
     excess = degree * (k - 1) - (m - 1)
     best = _MILLS_EXCEPTIONS.get((m, k), 0)
-    if excess == 0 and m * (m - 1) % k == 1:
+    if excess == 0 and (m * (m - 1) % k == 1 or _is_missing_plane(m, k)):
         best = max(best, -(-m * degree // k) + 1)
     best = max(best, _fisher_bound(m, k, degree, excess))
     for n, a, b in _FEW_LABELSETS:
         if m * b > a * k:
             best = max(best, n + 1)
     return best
+
+
+def _is_missing_plane(m: int, k: int) -> bool:
+    """Whether a cover without excess would be a plane of an order n for which there is none."""
+    n = k if m == k * k else k - 1
+    if m not in (n * n, n * n + n + 1):
+        return False
+    if n % 4 in (1, 2):
+        squares = {i * i for i in range(n + 1)}
+        return n == 10 or not any(n - s in squares for s in squares)
+    return False
 
 
 def _fisher_bound(m: int, k: int, degree: int, excess: int) -> int:
