@@ -197,7 +197,6 @@ slow = pytest.mark.slow
     [
         ("emotions", "RAkEL:3:7:0:J48"),
         ("emotions", "RAkEL:3:7:0:SMO"),
-        pytest.param("emotions", "RAkEL:4:3:1:SMO", marks=slow),
         pytest.param("genbase", "RAkEL:3:125:0:J48", marks=slow),
         pytest.param("scene", "RAkEL:3:7:0:J48", marks=slow),
         pytest.param("scene", "RAkEL:3:7:0:SMO", marks=slow),

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelcover.learners._c45_grow import split_rows
+from labelcover.learners._c45_grow import rank_codes, split_rows
 from labelcover.learners._c45_prune import added_errors
 from labelcover.learners._c45_splits import (
     nominal_split_counts,
     nominal_split_weights,
-    numeric_split_counts,
     numeric_split_weights,
+    numeric_splits_counts,
 )
 
 
@@ -32,6 +32,7 @@ def numeric_oracle(value, label, weight, n_classes, min_leaf):
     total, v, y, w = weight.sum(), value[known], label[known], weight[known]
     least = np.clip(0.1 * w.sum() / n_classes, min_leaf, max(25, min_leaf))
     levels = np.unique(v)
+    # Of the distinct values, only those of a step above their neighbour are separated from it.
     best, n_candidates, chosen = 0.0, 0, None
     for low, high in pairwise(levels):
         if low + 1e-5 >= high:
@@ -85,16 +86,20 @@ def table_of_xlogx(n):
     return x * np.log2(np.maximum(x, 1))
 
 
-@given(nodes(missing=False), st.sampled_from([1.0, 2.0, 5.0]))
-def test_numeric_splits_by_counts_are_those_of_numpy(node, min_leaf):
+@given(nodes(missing=False), st.sampled_from([1.0, 2.0, 5.0]), st.sampled_from([1.0, 6e-6]))
+def test_numeric_splits_by_counts_are_those_of_numpy(node, min_leaf, scale):
     value, label, weight, n_classes = node
-    order = np.argsort(value, kind="stable").astype(np.int32)
+    value = value * scale  # neighbours closer than 1e-5 are not separated
+    order = np.argsort(value, kind="stable").astype(np.uint16)[None, :]
+    rank, far = rank_codes(value[None, :], order)
     counts = np.bincount(label, minlength=n_classes)
     expected = numeric_oracle(value, label, weight, n_classes, min_leaf)
-    xlogx = table_of_xlogx(len(value))
-    assert agrees(numeric_split_counts(value, order, label, counts, min_leaf, xlogx), expected)
+    found = np.empty((1, 3))
+    xlogx = table_of_xlogx(len(value) + 1)
+    numeric_splits_counts(value[None, :], rank, far, order, label, counts, min_leaf, xlogx, found)
+    assert agrees(found[0], expected)
     by_weights = numeric_split_weights(
-        value, order, label, weight, n_classes, weight.sum(), min_leaf
+        value, order[0], label, weight, n_classes, weight.sum(), min_leaf
     )
     assert agrees(by_weights, expected)
 

@@ -59,25 +59,27 @@ def distributions(X, nodes, roots, answers, answer_at, offsets):
                 for c in range(width):
                     out[i, low + c] = answers[at + c]
             else:
-                _spread(X[i], nodes, node, 1.0, answers, answer_at, out[i, low : low + width])
+                _spread(X[i], nodes, node, answers, answer_at, out[i, low : low + width])
     return out
 
 
 @njit(cache=True, nogil=True)
-def _spread(x, nodes, node, part, answers, answer_at, out):
-    """Add to `out` the answer of the subtree at `node`, weighted by `part`."""
+def _spread(x, nodes, top, answers, answer_at, out):
+    """Add to `out` the answer of the subtree at `top`, divided where values are missing."""
     feature, threshold, first, n_sons, nominal, weight = nodes
-    while feature[node] >= 0:
-        v = x[feature[node]]
-        if math.isnan(v) or (v < 0.0 and nominal[node]):
-            break
-        node = first[node] + (int(v) if nominal[node] else int(v > threshold[node]))
-    if feature[node] >= 0 and math.isnan(x[feature[node]]):
-        for son in range(first[node], first[node] + n_sons[node]):
-            if weight[son] > 0.0:
-                share = part * weight[son] / weight[node]
-                _spread(x, nodes, son, share, answers, answer_at, out)
-    else:
-        at = answer_at[node]
-        for c in range(len(out)):
-            out[c] += part * answers[at + c]
+    waiting, parts = [top], [1.0]
+    while len(waiting):
+        node, part = waiting.pop(), parts.pop()
+        v = x[feature[node]] if feature[node] >= 0 else 0.0
+        if feature[node] >= 0 and math.isnan(v):
+            for son in range(first[node], first[node] + n_sons[node]):
+                if weight[son] > 0.0:
+                    waiting.append(son)
+                    parts.append(part * weight[son] / weight[node])
+        elif feature[node] < 0 or (v < 0.0 and nominal[node]):
+            at = answer_at[node]
+            for c in range(len(out)):
+                out[c] += part * answers[at + c]
+        else:
+            waiting.append(first[node] + (int(v) if nominal[node] else int(v > threshold[node])))
+            parts.append(part)

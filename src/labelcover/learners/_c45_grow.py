@@ -16,10 +16,11 @@ from numba import njit
 
 from labelcover.learners._c45_splits import (
     TOLERANCE,
+    VALUE_STEP,
     nominal_split_counts,
     nominal_split_weights,
-    numeric_split_counts,
     numeric_split_weights,
+    numeric_splits_counts,
     xlog2x,
 )
 
@@ -115,28 +116,39 @@ def _best_split(splits, in_mean):
 
 
 @njit(cache=True)
-def _splits_of_node(table, rows, weights, order, label, dist, min_leaf, unit, xlogx, weight_of):
-    """Return gain, gain ratio and cut of the best split on every feature."""
-    values, n_values, _ = table
+def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx):
+    """Return gain, gain ratio and cut of the best split on every feature; all weights are 1."""
+    values, n_values, numeric, _, rank, far = table
     splits = np.empty((len(n_values), 3))
     counts = np.rint(dist).astype(np.int64)
-    total = dist.sum()
-    if not unit:
-        weight_of[rows] = weights
+    found = np.empty((len(order), 3))
+    numeric_splits_counts(numeric, rank, far, order, label, counts, min_leaf, xlogx, found)
     k = 0
     for f in range(len(n_values)):
         if n_values[f] == 0:
-            if unit:
-                found = numeric_split_counts(values[f], order[k], label, counts, min_leaf, xlogx)
-            else:
-                found = numeric_split_weights(
-                    values[f], order[k], label, weight_of, len(dist), total, min_leaf
-                )
+            splits[f] = found[k]
             k += 1
-        elif unit:
-            found = nominal_split_counts(
+        else:
+            splits[f, 0], splits[f, 1], splits[f, 2] = nominal_split_counts(
                 values[f], n_values[f], rows, label, counts, min_leaf, xlogx
             )
+    return splits
+
+
+@njit(cache=True)
+def _splits_by_weights(table, rows, weights, order, label, dist, min_leaf, weight_of):
+    """Return gain, gain ratio and cut of the best split on every feature."""
+    values, n_values, _, _, _, _ = table
+    splits = np.empty((len(n_values), 3))
+    total = dist.sum()
+    weight_of[rows] = weights
+    k = 0
+    for f in range(len(n_values)):
+        if n_values[f] == 0:
+            found = numeric_split_weights(
+                values[f], order[k], label, weight_of, len(dist), total, min_leaf
+            )
+            k += 1
         else:
             found = nominal_split_weights(
                 values[f], n_values[f], rows, label, weight_of, len(dist), total, min_leaf
@@ -171,24 +183,37 @@ def _split_order(order, rows, route, starts, heavy, wanted, son_of):
     for son in range(n_sons):
         m = starts[son + 1] - starts[son]
         begin[son + 1] = begin[son] + (n_numeric * m if wanted[son] else 0)
-    buffer = np.empty(begin[-1] + 1, order.dtype)  # the last place is for rows of sons not wanted
+    buffer = np.empty(begin[-1] + 1, order.dtype)
+    if n_sons == 2 and starts[2] == len(rows):  # the common case: two sons, no missing values
+        for son in range(2):
+            place = begin[son]
+            if wanted[son]:
+                for k in range(n_numeric):
+                    place = _filter(order[k], son_of, son, buffer, place)
+        return buffer, begin
     place = np.empty(n_sons, np.int64)
-    step = wanted.astype(np.int64)
     for k in range(n_numeric):
         for son in range(n_sons):
-            m = starts[son + 1] - starts[son]
-            place[son] = begin[son] + k * m if wanted[son] else begin[-1]
+            place[son] = begin[son] + k * (starts[son + 1] - starts[son])
         for row in order[k]:
-            son = son_of[row]
-            if son >= 0:
-                buffer[place[son]] = row
-                place[son] += step[son]
-            else:
-                for each in range(n_sons):
-                    if wanted[each] and heavy[each]:
-                        buffer[place[each]] = row
-                        place[each] += 1
+            route_of_row = son_of[row]
+            low, high = (route_of_row, route_of_row + 1) if route_of_row >= 0 else (0, n_sons)
+            for son in range(low, high):
+                if wanted[son] and (route_of_row >= 0 or heavy[son]):
+                    buffer[place[son]] = row
+                    place[son] += 1
     return buffer, begin
+
+
+@njit(cache=True)
+def _filter(rows, son_of, son, out, place):
+    """Write the rows of one son to `out` from `place` on; return the next free place."""
+    # Every row is written where the next one of the son belongs, and stays there only if it is
+    # that one: no branch to be guessed wrong. Thus one place more than needed is written.
+    for row in rows:
+        out[place] = row
+        place += son_of[row] == son
+    return place
 
 
 @njit(cache=True)
@@ -204,10 +229,11 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
 
     Parameters
     ----------
-    table : (values, n_values, order)
+    table : (values, n_values, numeric, order, rank, far)
         ``values`` of shape (features, n), NaN where missing; ``n_values`` of each feature, 0 if
-        numeric; ``order`` of shape (numeric features, n), the rows by ascending value, the
-        missing ones last.
+        numeric; ``numeric``, the values of the numeric features; ``order`` of the same shape,
+        the rows by ascending value, the missing ones last; ``rank`` and ``far`` of `rank_codes`,
+        used if `unit`.
     label : ndarray of shape (n,)
         Classes 0 to `n_classes` - 1.
     weights : ndarray of shape (n,)
@@ -215,10 +241,10 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
     unit : bool
         Whether all weights are 1 and no value is missing.
     """
-    values, n_values, root_order = table
+    values, n_values, _, root_order, _, _ = table
     n = len(label)
-    xlogx = np.empty(n + 1)
-    for i in range(n + 1):
+    xlogx = np.empty(n + 2)
+    for i in range(n + 2):
         xlogx[i] = xlog2x(float(i))
     in_mean = _features_in_mean(n_values, weights.sum())
     weight_of, son_of = np.zeros(n), np.zeros(n, np.int32)
@@ -237,9 +263,12 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
     while len(waiting):
         node, rows, w = waiting.pop(), waiting_rows.pop(), waiting_weights.pop()
         order = waiting_order.pop()
-        splits = _splits_of_node(
-            table, rows, w, order, label, dist[node], min_leaf, unit, xlogx, weight_of
-        )
+        if unit:
+            splits = _splits_by_counts(table, rows, order, label, dist[node], min_leaf, xlogx)
+        else:
+            splits = _splits_by_weights(
+                table, rows, w, order, label, dist[node], min_leaf, weight_of
+            )
         f = _best_split(splits, in_mean)
         if f < 0:
             continue
@@ -275,3 +304,40 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
                 waiting_order.append(part.reshape((len(order), high - low)))
         size += sons
     return feature[:size], threshold[:size], first[:size], n_sons[:size], dist[:size]
+
+
+@njit(cache=True, nogil=True)
+def rank_codes(values, order):
+    """Return ranks of values, and which rank may be separated from which.
+
+    Parameters
+    ----------
+    values : ndarray of shape (features, n)
+        Without missing values.
+    order : ndarray of shape (features, n)
+        The rows by ascending value.
+
+    Returns
+    -------
+    rank : ndarray of shape (features, n)
+        The number of each row's value among the distinct values of the feature.
+    far : ndarray of shape (features, n)
+        For each rank, the least rank whose value is larger by more than `VALUE_STEP`.
+    """
+    rank, far = np.zeros_like(order), np.zeros_like(order)
+    n = order.shape[1]
+    for k in range(len(order)):
+        level = np.empty(n)
+        top = -1
+        for row in order[k]:
+            v = values[k, row]
+            if top < 0 or v > level[top]:
+                top += 1
+                level[top] = v
+            rank[k, row] = top
+        above = 0
+        for r in range(top + 1):
+            while above <= top and not level[r] + VALUE_STEP < level[above]:
+                above += 1
+            far[k, r] = above
+    return rank, far

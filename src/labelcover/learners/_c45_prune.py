@@ -1,7 +1,8 @@
 """Pruning a C4.5 tree in place: subtrees become leaves or are raised to their parent.
 
-The tree is the five arrays of `labelcover.learners._c45_grow`; nodes that fall away stay in the
-arrays, unreachable, until `compact` renumbers the tree.
+The tree is the five arrays of `labelcover.learners._c45_grow`, in which sons come after their
+parent; nodes that fall away stay in the arrays, unreachable, until `compact` renumbers the tree.
+Nothing here is recursive: compiled recursive functions cannot be relied on once cached on disk.
 """
 
 from __future__ import annotations
@@ -23,13 +24,17 @@ def added_errors(n, errors, confidence, z):
     """Return what the pessimistic estimate adds to `errors` seen among weight `n`.
 
     The upper limit of the binomial confidence interval of level `confidence`, by the normal
-    approximation with continuity correction (`z` its quantile) when there is at least one error.
+    approximation with continuity correction (`z` its quantile) when there is at least one error;
+    in between, a straight line.
     """
-    if errors < 1.0:
-        base = n * (1.0 - confidence ** (1.0 / n))
-        if errors == 0.0:
-            return base
-        return base + errors * (added_errors(n, 1.0, confidence, z) - base)
+    if errors >= 1.0:
+        return _added_to_some(n, errors, z)
+    base = n * (1.0 - confidence ** (1.0 / n))
+    return base + errors * (_added_to_some(n, 1.0, z) - base) if errors > 0.0 else base
+
+
+@njit(cache=True, nogil=True)
+def _added_to_some(n, errors, z):
     if errors + 0.5 >= n:
         return max(n - errors, 0.0)
     f = (errors + 0.5) / n
@@ -49,101 +54,124 @@ def estimated_errors(dist, confidence, z):
 
 
 @njit(cache=True, nogil=True)
-def _training_errors(tree, node):
+def collapse(tree):
+    """Make a leaf of every subtree that saves no training errors."""
     feature, _, first, n_sons, dist = tree
-    if feature[node] < 0:
-        return dist[node].sum() - dist[node].max()
+    size = len(feature)
+    errors = np.zeros(size)
+    for node in range(size - 1, -1, -1):
+        if feature[node] < 0:
+            errors[node] = dist[node].sum() - dist[node].max()
+        for son in range(first[node], first[node] + n_sons[node]):
+            errors[node] += errors[son]
+    for node in range(size):
+        as_leaf = dist[node].sum() - dist[node].max()
+        if feature[node] >= 0 and errors[node] >= as_leaf - COLLAPSE_SLACK:
+            feature[node], n_sons[node] = -1, 0
+
+
+@njit(cache=True, nogil=True)
+def _send_down(tree, table, node, rows, weights):
+    """Return the rows and weights of the sons of `node` one after the other, and their bounds."""
+    values, n_values, _, _, _, _ = table
+    feature, threshold, _, n_sons, _ = tree
+    f = feature[node]
+    son_rows, son_weights, starts, _, _ = split_rows(
+        values[f], threshold[node], n_values[f] > 0, n_sons[node], rows, weights
+    )
+    return son_rows, son_weights, starts
+
+
+@njit(cache=True, nogil=True)
+def _branch_errors(tree, table, label, branch, rows, weights, confidence, z):
+    """Return the estimated errors of the subtree at `branch` if these rows came to it."""
+    feature, _, first, n_sons, dist = tree
     errors = 0.0
-    for son in range(first[node], first[node] + n_sons[node]):
-        errors += _training_errors(tree, son)
+    waiting, waiting_rows, waiting_weights = [branch], [rows], [weights]
+    while len(waiting):
+        node, rows, weights = waiting.pop(), waiting_rows.pop(), waiting_weights.pop()
+        if feature[node] < 0:
+            here = class_weights(label, rows, weights, dist.shape[1])
+            errors += estimated_errors(here, confidence, z)
+            continue
+        son_rows, son_weights, starts = _send_down(tree, table, node, rows, weights)
+        for i in range(n_sons[node]):
+            waiting.append(first[node] + i)
+            waiting_rows.append(son_rows[starts[i] : starts[i + 1]])
+            waiting_weights.append(son_weights[starts[i] : starts[i + 1]])
     return errors
 
 
 @njit(cache=True, nogil=True)
-def collapse(tree, node):
-    """Make a leaf of every subtree at or below `node` that saves no training errors."""
+def _distribute(tree, table, label, top, rows_of, weights_of):
+    """Give every node below `top` its rows of those of `top`; return the last of these nodes."""
     feature, _, first, n_sons, dist = tree
-    if feature[node] < 0:
-        return
-    as_leaf = dist[node].sum() - dist[node].max()
-    if _training_errors(tree, node) >= as_leaf - COLLAPSE_SLACK:
-        feature[node], n_sons[node] = -1, 0
-        return
-    for son in range(first[node], first[node] + n_sons[node]):
-        collapse(tree, son)
-
-
-@njit(cache=True, nogil=True)
-def _branch_errors(tree, table, label, node, rows, weights, confidence, z):
-    """Return the estimated errors of the subtree at `node` if these rows came to it."""
-    values, n_values, _ = table
-    feature, threshold, first, n_sons, dist = tree
-    f = feature[node]
-    if f < 0:
-        return estimated_errors(class_weights(label, rows, weights, dist.shape[1]), confidence, z)
-    son_rows, son_weights, starts, _, _ = split_rows(
-        values[f], threshold[node], n_values[f] > 0, n_sons[node], rows, weights
-    )
-    errors = 0.0
-    for i in range(n_sons[node]):
-        part = slice(starts[i], starts[i + 1])
-        errors += _branch_errors(
-            tree, table, label, first[node] + i, son_rows[part], son_weights[part], confidence, z
+    last = top
+    waiting = [top]
+    while len(waiting):
+        node = waiting.pop()
+        last = max(last, node)
+        dist[node] = class_weights(label, rows_of[node], weights_of[node], dist.shape[1])
+        if feature[node] < 0:
+            continue
+        son_rows, son_weights, starts = _send_down(
+            tree, table, node, rows_of[node], weights_of[node]
         )
-    return errors
+        for i in range(n_sons[node]):
+            son = first[node] + i
+            rows_of[son] = son_rows[starts[i] : starts[i + 1]]
+            weights_of[son] = son_weights[starts[i] : starts[i + 1]]
+            waiting.append(son)
+    return last
 
 
 @njit(cache=True, nogil=True)
-def _redistribute(tree, table, label, node, rows, weights):
-    """Set the class weights of the subtree at `node` to those of these rows."""
-    values, n_values, _ = table
-    feature, threshold, first, n_sons, dist = tree
-    dist[node] = class_weights(label, rows, weights, dist.shape[1])
-    f = feature[node]
-    if f < 0:
-        return
-    son_rows, son_weights, starts, _, _ = split_rows(
-        values[f], threshold[node], n_values[f] > 0, n_sons[node], rows, weights
-    )
-    for i in range(n_sons[node]):
-        part = slice(starts[i], starts[i + 1])
-        _redistribute(tree, table, label, first[node] + i, son_rows[part], son_weights[part])
+def prune(tree, table, label, weights, raising, confidence, z):
+    """Prune the tree of all rows, from the last node to the root.
 
-
-@njit(cache=True, nogil=True)
-def prune(tree, table, label, node, rows, weights, confidence, z, raising):
-    """Prune the subtree at `node`, whose training rows are `rows`; return its estimated errors."""
-    values, n_values, _ = table
+    Parameters
+    ----------
+    tree, table : tuples
+        Of `labelcover.learners._c45_grow`; the tree is changed.
+    raising : bool
+        Whether a node may be replaced by its largest branch.
+    confidence, z : float
+        Level of the estimates and its normal quantile.
+    """
     feature, threshold, first, n_sons, dist = tree
-    f = feature[node]
-    if f < 0:
-        return estimated_errors(dist[node], confidence, z)
-    son_rows, son_weights, starts, _, _ = split_rows(
-        values[f], threshold[node], n_values[f] > 0, n_sons[node], rows, weights
-    )
-    as_tree, largest, largest_weight = 0.0, -1, 0.0
-    for i in range(n_sons[node]):
-        part = slice(starts[i], starts[i + 1])
-        son = first[node] + i
-        as_tree += prune(
-            tree, table, label, son, son_rows[part], son_weights[part], confidence, z, raising
-        )
-        if dist[son].sum() > largest_weight - TOLERANCE:
-            largest, largest_weight = son, dist[son].sum()
-    as_leaf = estimated_errors(dist[node], confidence, z)
-    as_branch = np.inf
-    if raising:
-        as_branch = _branch_errors(tree, table, label, largest, rows, weights, confidence, z)
+    size = len(feature)
+    rows = np.arange(len(label)).astype(np.int32)
+    rows_of = [rows for _ in range(size)]
+    weights_of = [weights for _ in range(size)]
+    _distribute(tree, table, label, 0, rows_of, weights_of)
+    errors = np.zeros(size)
     limit = PRUNE_SLACK + TOLERANCE
-    if as_leaf < as_tree + limit and as_leaf < as_branch + limit:
-        feature[node], n_sons[node] = -1, 0
-        return as_leaf
-    if as_branch < as_tree + limit:
-        feature[node], threshold[node] = feature[largest], threshold[largest]
-        first[node], n_sons[node] = first[largest], n_sons[largest]
-        _redistribute(tree, table, label, node, rows, weights)
-        return prune(tree, table, label, node, rows, weights, confidence, z, raising)
-    return as_tree
+    node = size
+    while node > 0:
+        node -= 1
+        errors[node] = estimated_errors(dist[node], confidence, z)
+        if feature[node] < 0:
+            continue
+        as_tree, largest, largest_weight = 0.0, -1, 0.0
+        for son in range(first[node], first[node] + n_sons[node]):
+            as_tree += errors[son]
+            if dist[son].sum() > largest_weight - TOLERANCE:
+                largest, largest_weight = son, dist[son].sum()
+        as_branch = np.inf
+        if raising:
+            as_branch = _branch_errors(
+                tree, table, label, largest, rows_of[node], weights_of[node], confidence, z
+            )
+        if errors[node] < as_tree + limit and errors[node] < as_branch + limit:
+            feature[node], n_sons[node] = -1, 0
+        elif as_branch < as_tree + limit:
+            feature[node], threshold[node] = feature[largest], threshold[largest]
+            first[node], n_sons[node] = first[largest], n_sons[largest]
+            feature[largest], n_sons[largest] = -1, 0  # its sons have another parent now
+            # The whole subtree has other rows now: prune it again, from its last node.
+            node = _distribute(tree, table, label, node, rows_of, weights_of) + 1
+        else:
+            errors[node] = as_tree
 
 
 @njit(cache=True, nogil=True)

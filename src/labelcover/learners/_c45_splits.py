@@ -1,8 +1,8 @@
 """The best split of one node on one feature, by the rules of C4.5 as WEKA's J48 has them.
 
 Weights are numbers per row. When all of them are 1 and no value is missing, the `_counts` kernels
-look entropies up in a table of n·log2(n); otherwise the `_weights` kernels compute them.
-Both return ``(gain, gain ratio, cut)``; a gain ratio below zero means that there is no valid split.
+look entropies up in a table of n·log2(n); otherwise the `_weights` kernels compute them. All give
+gain, gain ratio and cut; a gain ratio below zero means that there is no valid split.
 """
 
 from __future__ import annotations
@@ -58,46 +58,64 @@ def _middle(low, high):
 
 
 @njit(cache=True)
-def numeric_split_counts(value, order, label, class_counts, min_leaf, xlogx):
-    """Return the best cut of a numeric feature among rows of weight 1 without missing values.
+def numeric_splits_counts(values, rank, far, order, label, class_counts, min_leaf, xlogx, splits):
+    """Write the best cut of every numeric feature to `splits`; rows of weight 1, none missing.
 
     Parameters
     ----------
-    value, label : ndarray of shape (n,)
-        The feature and the class of every row.
-    order : ndarray
+    values : ndarray of shape (features, n)
+        Of the numeric features, like the next three.
+    rank, far : ndarray of shape (features, n)
+        The number of a row's value among all distinct values in order, and, for each such
+        number, that of the next value which may be separated from it.
+    order : ndarray of shape (features, rows of the node)
         The rows of the node, by ascending value.
+    label : ndarray of shape (n,)
+        The class of every row.
     class_counts : ndarray of shape (n_classes,), int64
         Of the rows of the node.
     xlogx : ndarray
         ``xlogx[i]`` is i·log2(i), up to the number of rows.
+    splits : ndarray of shape (features, 3)
+        Gain, gain ratio and cut.
     """
-    n, n_classes = len(order), len(class_counts)
-    least = least_per_side(float(n), n_classes, min_leaf)
-    left = np.zeros(n_classes, np.int64)
-    inside = 0.0  # the sum of x·log2(x) over the classes of both sides
-    for c in range(n_classes):
-        inside += xlogx[class_counts[c]]
-    start = inside  # old entropy is x·log2(x) of n, minus this
-    n_candidates, best, best_left, cut = 0, 0.0, 0, 0.0
-    goal = TOLERANCE * n
-    last = value[order[0]]
-    for i in range(n):
-        row = order[i]
-        v = value[row]
-        if last + VALUE_STEP < v and i > least - TOLERANCE and n - i > least - TOLERANCE:
-            n_candidates += 1
-            numerator = (xlogx[n] - start) - (xlogx[i] + xlogx[n - i] - inside)
-            if numerator > goal:
-                best, best_left, cut = numerator / n, i, _middle(last, v)
-                goal = numerator + TOLERANCE * n
-        last = v
-        c = label[row]
-        gone = left[c]
-        stay = class_counts[c] - gone
-        inside += (xlogx[gone + 1] - xlogx[gone]) - (xlogx[stay] - xlogx[stay - 1])
-        left[c] = gone + 1
-    return _rate(best, n_candidates, float(best_left), float(n), float(n), cut)
+    n, n_classes = order.shape[1], len(class_counts)
+    # A cut after i rows has the entropy sides[i] minus the sum of x·log2(x) over the classes of
+    # both sides; when a row changes sides, that sum changes by two entries of step.
+    sides = np.empty(n + 1)
+    step = np.empty(n + 1)
+    for i in range(n + 1):
+        sides[i] = xlogx[i] + xlogx[n - i]
+        step[i] = xlogx[i + 1] - xlogx[i]
+    fewest = math.ceil(least_per_side(float(n), n_classes, min_leaf) - TOLERANCE)
+    left = np.empty(n_classes, np.int64)
+    slack = TOLERANCE * n
+    for k in range(len(order)):
+        for c in range(n_classes):
+            left[c] = 0
+        gained, best, goal = 0.0, 0.0, slack - sides[0]
+        n_candidates, best_left, next_far = 0, 0, 0
+        for i in range(n - fewest + 1):
+            row = order[k, i]
+            r = rank[k, row]
+            if i >= fewest and r >= next_far:
+                n_candidates += 1
+                if gained - sides[i] > goal:
+                    best_left, best = i, gained - sides[i]
+                    goal = best + slack
+            next_far = far[k, r]
+            c = label[row]
+            gone = left[c]
+            gained += step[gone] - step[class_counts[c] - gone - 1]
+            left[c] = gone + 1
+        splits[k, 1] = -1.0
+        if best_left:
+            gain = (sides[0] + best - xlogx[n_candidates] / n_candidates) / n
+            if gain >= TOLERANCE:
+                low, high = order[k, best_left - 1], order[k, best_left]
+                splits[k, 0] = gain
+                splits[k, 1] = gain * n / (sides[0] - sides[best_left])
+                splits[k, 2] = _middle(values[k, low], values[k, high])
 
 
 @njit(cache=True)

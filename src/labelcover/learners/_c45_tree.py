@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.learners._c45_answer import distributions, node_answers
-from labelcover.learners._c45_grow import grow
+from labelcover.learners._c45_grow import grow, rank_codes
 from labelcover.learners._c45_prune import collapse, compact, prune
 
 
@@ -24,23 +25,39 @@ class FeatureTable:
         NaN where missing, value numbers from 0 for nominal features.
     n_values : ndarray of shape (features,), int32
         Number of values of a nominal feature, 0 for a numeric one.
-    order : ndarray of shape (numeric features, n), int32
+    numeric : ndarray of shape (numeric features, n)
+        The values of the numeric features.
+    order : ndarray of shape (numeric features, n), uint16 or int32
         The rows by ascending value, missing values last.
+    rank, far : ndarray of shape (numeric features, n)
+        Ranks of the values and which may be separated (`rank_codes`); empty unless complete.
     complete : bool
         Whether no value is missing.
     """
 
     values: NDArray[np.float64]
     n_values: NDArray[np.int32]
-    order: NDArray[np.int32]
+    numeric: NDArray[np.float64]
+    order: NDArray[Any]
+    rank: NDArray[Any]
+    far: NDArray[Any]
     complete: bool
 
     @classmethod
     def of(cls, X: NDArray[np.float64], n_values: NDArray[np.int32]) -> FeatureTable:
         """Return the table of `X` (rows by features), sorting every numeric feature once."""
         values = np.array(X.T, dtype=np.float64, order="C")
-        order = np.argsort(values[n_values == 0], axis=1, kind="stable").astype(np.int32)
-        return cls(values, n_values, order, not np.isnan(values).any())
+        numeric = values if not n_values.any() else values[n_values == 0]
+        complete = not np.isnan(values).any()
+        # Half the bytes where they are enough: the tables are read over and over.
+        small = np.uint16 if len(X) < 2**16 else np.int32
+        order = np.argsort(numeric, axis=1, kind="stable").astype(small)
+        rank, far = rank_codes(numeric, order) if complete else (order[:0], order[:0])
+        return cls(values, n_values, numeric, order, rank, far, complete)
+
+    def arrays(self) -> tuple[NDArray, ...]:
+        """Return the arrays, as the kernels want them."""
+        return self.values, self.n_values, self.numeric, self.order, self.rank, self.far
 
 
 @dataclass(frozen=True)
@@ -85,13 +102,12 @@ class Tree:
         unit = weights is None and table.complete
         if weights is None:
             weights = np.ones(len(label))
-        features = (table.values, table.n_values, table.order)
+        features = table.arrays()
         tree = grow(features, label, weights, n_classes, float(min_leaf), unit)
-        collapse(tree, 0)
+        collapse(tree)
         if pruned:
-            rows = np.arange(len(label), dtype=np.int32)
             z = NormalDist().inv_cdf(1.0 - confidence)
-            prune(tree, features, label, 0, rows, weights, confidence, z, subtree_raising)
+            prune(tree, features, label, weights, subtree_raising, confidence, z)
         feature, threshold, first, n_sons, dist = compact(tree)
         nominal = (feature >= 0) & (table.n_values[feature] > 0)
         return cls(feature, threshold, first, n_sons, dist, nominal)
