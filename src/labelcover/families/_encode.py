@@ -58,6 +58,30 @@ def encode_members(columns, labelsets, codes):
     int64 array of shape (size,)
         How many patterns occur.
     """
+    if labelsets.shape[1] <= TABLE_BITS:
+        return _encode_short(columns, labelsets, codes)
+    return _encode_long(columns, labelsets, codes)
+
+
+@njit(cache=True)
+def _encode_short(columns, labelsets, codes):
+    size, k = labelsets.shape
+    n = columns.shape[1]
+    counts = np.empty(size, dtype=np.int64)
+    # Narrow keys stay in the cache and are shifted many at a time.
+    keys = np.empty(n, dtype=np.uint16)
+    for j in range(size):
+        keys[:] = 0
+        for position in range(k):
+            column = columns[labelsets[j, position]]
+            for i in range(n):
+                keys[i] = (keys[i] << np.uint16(1)) | column[i]
+        counts[j] = _rank_by_table(keys, k, codes[j])
+    return counts
+
+
+@njit(cache=True)
+def _encode_long(columns, labelsets, codes):
     size, k = labelsets.shape
     n = columns.shape[1]
     counts = np.empty(size, dtype=np.int64)
@@ -66,18 +90,27 @@ def encode_members(columns, labelsets, codes):
         ranks = codes[j]
         ranks[:] = 0
         for start in range(0, k, CHUNK_BITS):
-            stop = min(start + CHUNK_BITS, k)
             for i in range(n):
                 keys[i] = ranks[i]
-            for position in range(start, stop):
+            for position in range(start, min(start + CHUNK_BITS, k)):
                 column = columns[labelsets[j, position]]
                 for i in range(n):
                     keys[i] = (keys[i] << 1) | column[i]
-            if start == 0 and stop <= TABLE_BITS:
-                counts[j] = _rank_by_table(keys, stop, ranks)
-            else:
-                counts[j] = _rank_by_sorting(keys, ranks)
+            counts[j] = _rank_by_sorting(keys, ranks)
     return counts
+
+
+@njit(cache=True)
+def fingerprints(codes):
+    """Return a 64-bit hash of every row of `codes`, uint64 ``(size,)``."""
+    found = np.empty(codes.shape[0], dtype=np.uint64)
+    for j in range(codes.shape[0]):
+        # FNV-1a, a whole code at a time.
+        key = np.uint64(14695981039346656037)
+        for i in range(codes.shape[1]):
+            key = (key ^ np.uint64(codes[j, i])) * np.uint64(1099511628211)
+        found[j] = key
+    return found
 
 
 @njit(cache=True)

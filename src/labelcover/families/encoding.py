@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.covers import Cover
-from labelcover.families._encode import class_patterns, encode_members
+from labelcover.families._encode import class_patterns, encode_members, fingerprints
 
 
 @dataclass(frozen=True)
@@ -53,15 +52,19 @@ class Encoding:
         problem : ndarray of shape (size,)
             Index into `first`.
         """
-        seen: dict[bytes, int] = {}
+        seen: dict[int, list[int]] = {}
         first: list[int] = []
         problem = np.empty(len(self.codes), dtype=np.int64)
-        for j, codes in enumerate(self.codes):
-            key = blake2b(codes, digest_size=16).digest()
-            if key not in seen:
-                seen[key] = len(first)
+        for j, key in enumerate(fingerprints(self.codes).tolist()):
+            alike = seen.setdefault(key, [])
+            for p in alike:
+                if np.array_equal(self.codes[first[p]], self.codes[j]):
+                    problem[j] = p
+                    break
+            else:
+                problem[j] = len(first)
+                alike.append(len(first))
                 first.append(j)
-            problem[j] = seen[key]
         return np.array(first, dtype=np.int64), problem
 
     def without_codes(self) -> Encoding:

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from labelcover._progress import progress_bar
 from labelcover.families._decode import add_members
-from labelcover.families.base import Family, mean_confidence, row_blocks
+from labelcover.families.base import BLOCK_NUMBERS, Family, mean_confidence
 from labelcover.families.dispatch import family_of
 from labelcover.families.encoding import Encoding
 from labelcover.learners._least_squares import softmax_columns
-from labelcover.learners.class_ridge import ClassRidge
+from labelcover.learners.class_ridge import ClassRidge, problem_blocks
 from labelcover.learners.least_squares import LeastSquaresClassifier, least_squares_settings
+
+# Rows in one product.
+BLOCK_ROWS = 1_024
 
 
 @family_of.register(LeastSquaresClassifier)
@@ -28,7 +31,7 @@ class LeastSquaresFamily(Family):
     `LeastSquaresClassifier` of its classes.
 
     Leave-one-out confidences are those of all training rows, or of a sample of at least 512 rows
-    where rows times classes exceed 2²⁷.
+    where rows times classes exceed 2²⁶.
     """
 
     has_leave_one_out = True
@@ -49,12 +52,10 @@ class LeastSquaresFamily(Family):
                 f"fit_params must be empty, as least squares takes none, got {sorted(fit_params)}."
             )
         self.encoding_ = encoding.without_codes()
-        first, problem = encoding.distinct()
-        codes = encoding.codes if len(first) == len(problem) else encoding.codes[first]
+        first, self.problem_ = encoding.distinct()
+        codes = encoding.codes if len(first) == len(encoding.cover) else encoding.codes[first]
         sizes = np.diff(encoding.offsets)[first]
         self.offsets_ = np.concatenate([[0], np.cumsum(sizes)])
-        # Where the class distribution of each member begins among those of the problems.
-        self.starts_ = self.offsets_[problem]
         settings = least_squares_settings(self.estimator)
         with progress_bar("solving members", len(first), show=verbose) as bar:
             ridge = ClassRidge(_doubles(X), codes, self.offsets_, settings)
@@ -68,8 +69,7 @@ class LeastSquaresFamily(Family):
                 self.coef_[classes] = solution.coefficients
                 self.intercept_[classes] = solution.intercept
                 self.sharpness_[at] = solution.sharpness
-                members = np.flatnonzero((problem >= at.start) & (problem < at.stop))
-                self._add(solution.left_out, sums, members, classes.start)
+                self._add(solution.left_out, at, sums)
                 bar.advance(at.stop - at.start)
         self._left_out = ridge.rows, mean_confidence(sums, encoding.cover)
         self.features_ = ridge.for_prediction()
@@ -78,40 +78,55 @@ class LeastSquaresFamily(Family):
 
     def class_probabilities(self, X: Any) -> NDArray[np.float64]:
         """Return the members' class distributions side by side."""
-        probabilities = self._problem_probabilities(X)
+        everything = slice(0, len(self.sharpness_))
+        probabilities = self._probabilities(self.features_.transform(_doubles(X)), everything)
         sizes = np.diff(self.encoding_.offsets)
         within = np.arange(sizes.sum()) - np.repeat(self.encoding_.offsets[:-1], sizes)
-        return probabilities[:, np.repeat(self.starts_, sizes) + within]
+        return probabilities[:, np.repeat(self.offsets_[self.problem_], sizes) + within]
 
     def confidence(self, X: Any, *, votes: bool = False) -> NDArray[np.float64]:
-        """Return the mean over the members that hold a label: one product, then one decoding."""
+        """Return the mean over the members that hold a label: one product, then one decoding.
+
+        Large products are taken in blocks of rows and members.
+        """
         cover = self.encoding_.cover
         sums = np.zeros((X.shape[0], cover.n_labels))
-        everyone = np.arange(len(cover))
-        for rows in row_blocks(X.shape[0], int(self.offsets_[-1])):
-            self._add(self._problem_probabilities(X[rows]), sums[rows], everyone, 0, votes)
+        for start in range(0, X.shape[0], BLOCK_ROWS):
+            rows = slice(start, min(start + BLOCK_ROWS, X.shape[0]))
+            features = self.features_.transform(_doubles(X[rows]))
+            most = BLOCK_NUMBERS // (rows.stop - rows.start)
+            for problems in problem_blocks(self.offsets_, most):
+                self._add(self._probabilities(features, problems), problems, sums[rows], votes)
         return mean_confidence(sums, cover)
 
     def leave_one_out_confidence(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return rows of the training set and their confidences by members fitted without them."""
         return self._left_out
 
-    def _problem_probabilities(self, X: Any) -> NDArray[np.float64]:
-        scores = np.asarray(self.features_.transform(_doubles(X)) @ self.coef_.T)
-        scores += self.intercept_
-        softmax_columns(scores, self.offsets_, self.sharpness_)
+    def _probabilities(self, features: Any, problems: slice) -> NDArray[np.float64]:
+        """Return the class distributions of some problems side by side."""
+        offsets = self.offsets_[problems.start : problems.stop + 1]
+        classes = slice(offsets[0], offsets[-1])
+        scores = np.asarray(features @ self.coef_[classes].T)
+        scores += self.intercept_[classes]
+        softmax_columns(scores, offsets, self.sharpness_[problems])
         return scores
 
-    def _add(self, probabilities, sums, members, first_class, votes=False):
-        """Add to `sums` what `members` say, whose problems begin at class `first_class`."""
-        cover, offsets = self.encoding_.cover, self.encoding_.offsets
+    def _add(
+        self, probabilities: NDArray[np.float64], problems: slice, sums: Any, votes: bool = False
+    ) -> None:
+        """Add to `sums` what the members of some problems say."""
+        members = np.flatnonzero(
+            (self.problem_ >= problems.start) & (self.problem_ < problems.stop)
+        )
+        offsets = self.encoding_.offsets
         add_members(
             probabilities,
-            self.starts_[members] - first_class,
+            self.offsets_[self.problem_[members]] - self.offsets_[problems.start],
             offsets[members],
             offsets[members + 1],
             self.encoding_.patterns,
-            cover.labelsets[members],
+            self.encoding_.cover.labelsets[members],
             votes,
             sums,
         )

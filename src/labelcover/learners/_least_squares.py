@@ -30,49 +30,59 @@ def _largest_class(counts, low, high):
 
 
 @njit(cache=True)
-def class_sums_dense(rows, total, codes, offsets, counts):
-    """Return the sums of `rows` by class, ``(n_classes, width)``: one-hot classes times rows.
+def _start_sums(centre, offsets, counts, p, sums):
+    """Take the centre from every row to be summed; return the largest class of problem `p`."""
+    low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
+    for c in range(low, high):
+        for f in range(len(centre)):
+            sums[c, f] = -counts[c] * centre[f]
+    return _largest_class(counts, low, high)
 
-    Rare labels leave most rows in one class, so the largest class of each problem is not summed
-    but is what the others leave of `total`, the sum of all rows.
+
+@njit(cache=True)
+def _finish_sums(offsets, p, largest, sums):
+    """Give the largest class what the others leave of all rows, whose centred sum is zero."""
+    low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
+    sums[largest] = 0.0
+    for c in range(low, high):
+        if c != largest:
+            for f in range(sums.shape[1]):
+                sums[largest, f] -= sums[c, f]
+
+
+@njit(cache=True)
+def class_sums_dense(rows, centre, codes, offsets, counts):
+    """Return the sums of centred rows by class, ``(n_classes, width)``: one-hot classes times rows.
+
+    Rare labels leave most rows in one class, so the largest class of each problem is not summed:
+    it is what the others leave. `centre` must be the mean of all rows.
     """
-    sums = np.zeros((len(counts), rows.shape[1]))
+    sums = np.empty((len(counts), rows.shape[1]))
     for p in range(codes.shape[0]):
-        low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
-        largest = _largest_class(counts, low, high)
+        low = offsets[p] - offsets[0]
+        largest = _start_sums(centre, offsets, counts, p, sums)
         for i in range(codes.shape[1]):
             c = low + codes[p, i]
             if c != largest:
                 for f in range(rows.shape[1]):
                     sums[c, f] += rows[i, f]
-        for f in range(rows.shape[1]):
-            left = total[f]
-            for c in range(low, high):
-                if c != largest:
-                    left -= sums[c, f]
-            sums[largest, f] = left
+        _finish_sums(offsets, p, largest, sums)
     return sums
 
 
 @njit(cache=True)
-def class_sums_sparse(values, columns, starts, total, codes, offsets, counts):
-    """Return the sums of the rows of a CSR matrix by class; see `class_sums_dense`."""
-    width = len(total)
-    sums = np.zeros((len(counts), width))
+def class_sums_sparse(values, columns, starts, centre, codes, offsets, counts):
+    """Return the sums of the centred rows of a CSR matrix by class; see `class_sums_dense`."""
+    sums = np.empty((len(counts), len(centre)))
     for p in range(codes.shape[0]):
-        low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
-        largest = _largest_class(counts, low, high)
+        low = offsets[p] - offsets[0]
+        largest = _start_sums(centre, offsets, counts, p, sums)
         for i in range(codes.shape[1]):
             c = low + codes[p, i]
             if c != largest:
                 for at in range(starts[i], starts[i + 1]):
                     sums[c, columns[at]] += values[at]
-        for f in range(width):
-            left = total[f]
-            for c in range(low, high):
-                if c != largest:
-                    left -= sums[c, f]
-            sums[largest, f] = left
+        _finish_sums(offsets, p, largest, sums)
     return sums
 
 
@@ -119,7 +129,8 @@ def best_sharpness(scores, codes, offsets, tolerance):
     """For each problem the inverse temperature with the least log-loss, ``(n_problems,)``.
 
     The log-loss is convex in the inverse temperature: Newton's method on its logarithm, kept
-    inside a bracket by bisection, until it moves by less than `tolerance`.
+    inside a bracket by bisection, until it moves by less than `tolerance`; as its convergence
+    is quadratic, what is then left is far less.
     """
     found = np.ones(codes.shape[0])
     for p in range(codes.shape[0]):
@@ -138,9 +149,10 @@ def best_sharpness(scores, codes, offsets, tolerance):
             step = at - slope / curve if curve > 0 else left - 1.0
             if not left < step < right:
                 step = 0.5 * (left + right)
-            if abs(step - at) < tolerance:
-                break
+            moved = abs(step - at)
             at = step
+            if moved < tolerance:
+                break
         found[p] = np.exp(at)
     return found
 

@@ -42,11 +42,11 @@ RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
 # The choice of kernel and ridge looks at no more rows and classes than these.
 CHOICE_ROWS = 1_024
 CHOICE_CLASSES = 256
-# Relative precision of temperatures, in the choice and in the end.
-COARSE, FINE = 1e-2, 1e-11
+# The last relative step of temperatures, in the choice and in the end.
+COARSE, FINE = 1e-1, 1e-6
 # Leave-one-out predictions of all rows if they are no more numbers than this, else of a sample
 # of rows (of no fewer than the second number).
-LEAVE_OUT_NUMBERS = 2**27
+LEAVE_OUT_NUMBERS = 2**26
 LEAVE_OUT_ROWS = 512
 # Numbers in one block of leave-one-out predictions (64 MB).
 BLOCK_NUMBERS = 2**23
@@ -129,20 +129,20 @@ class ClassRidge:
 
     def solutions(self) -> Iterator[Solution]:
         """Yield all problems, solved, in blocks of bounded memory."""
-        basis = self.system.basis(self.rows)
-        leverage = self.system.leverage(basis, self.ridge)
-        for problems in _problem_blocks(self.offsets, max(1, BLOCK_NUMBERS // len(self.rows))):
+        smoother = self.system.smoother(self.ridge, self.rows)
+        for problems in problem_blocks(self.offsets, max(1, BLOCK_NUMBERS // len(self.rows))):
             offsets = self.offsets[problems.start : problems.stop + 1]
             codes = self.codes[problems]
             counts = class_counts(codes, offsets)
-            projected = self.system.project(codes, offsets, counts)
-            scores = _fitted(self.system, basis, projected, counts, self.ridge)
+            frequency = counts / self.system.n_rows
+            sums = self.system.class_sums(codes, offsets, counts)
+            scores = smoother.to_scores @ sums.T + frequency
             own = np.ascontiguousarray(codes[:, self.rows])
-            leave_one_out(scores, leverage, own, offsets)
+            leave_one_out(scores, smoother.leverage, own, offsets)
             sharpness = best_sharpness(scores, own, offsets, FINE)
             softmax_columns(scores, offsets, sharpness)
-            coefficients = self.system.coefficients(projected, self.ridge)
-            intercept = counts / self.system.n_rows - coefficients @ self.system.centre
+            coefficients = sums @ smoother.to_coefficients
+            intercept = frequency - coefficients @ self.system.centre
             yield Solution(problems, coefficients, intercept, sharpness, scores)
 
     @property
@@ -194,14 +194,14 @@ class _Choice:
     def best_ridge(self, system: RidgeSystem, ridges: NDArray[np.float64]) -> tuple[float, float]:
         """Return the ridge with the least Brier score, and that score."""
         basis = system.basis(self.rows)
-        projected = system.project(self.codes, self.offsets, self.counts)
+        projected = system.project(system.class_sums(self.codes, self.offsets, self.counts))
         unit = max(float(system.eigenvalues.sum()) / system.n_rows, np.finfo(np.float64).tiny)
         scores = [self._score(system, basis, projected, ridge * unit) for ridge in ridges]
         best = int(np.argmin(scores))
         return float(ridges[best] * unit), scores[best]
 
     def _score(self, system, basis, projected, ridge):
-        scores = _fitted(system, basis, projected, self.counts, ridge)
+        scores = (basis * system.gain(ridge)) @ projected.T + self.counts / system.n_rows
         leave_one_out(scores, system.leverage(basis, ridge), self.own, self.offsets)
         sharpness = best_sharpness(scores, self.own, self.offsets, COARSE)
         softmax_columns(scores, self.offsets, sharpness)
@@ -241,11 +241,6 @@ def _factorise(
     return nystroem_system(X, kernel, X[_sample(n, n_landmarks, random)])
 
 
-def _fitted(system, basis, projected, counts, ridge):
-    """Scores of some rows by the model of all rows."""
-    return (basis * system.gain(ridge)) @ projected.T + counts / system.n_rows
-
-
 def _sample(n: int, most: int, random: np.random.Generator) -> NDArray[np.int64]:
     """Return `most` of the rows at random, ascending; all of them if there are no more."""
     return np.arange(n) if n <= most else np.sort(random.choice(n, most, replace=False))
@@ -255,7 +250,7 @@ def _left_out_rows(n_classes: int) -> int:
     return max(LEAVE_OUT_ROWS, LEAVE_OUT_NUMBERS // n_classes)
 
 
-def _problem_blocks(offsets: NDArray[np.int64], most: int) -> Iterator[slice]:
+def problem_blocks(offsets: NDArray[np.int64], most: int) -> Iterator[slice]:
     """Yield slices of problems with no more than `most` classes (or one problem) each."""
     start = 0
     while start < len(offsets) - 1:

@@ -9,6 +9,7 @@ every problem costs two matrix products, and so does its leave-one-out (`RidgeSy
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,25 @@ from labelcover.learners._least_squares import class_sums_dense, class_sums_spar
 RANK_TOLERANCE = 1e-13
 
 
+@dataclass(frozen=True)
+class Smoother:
+    """A ridge system at one ridge: what turns sums by class into coefficients and scores.
+
+    Attributes
+    ----------
+    to_coefficients : ndarray of shape (width, n_features)
+        Sums by class times this are coefficients.
+    to_scores : ndarray of shape (n_rows, width)
+        This times sums by class are the scores of some training rows, less the class frequencies.
+    leverage : ndarray of shape (n_rows,)
+        The weight of each of those rows in its own score: the diagonal of the hat matrix.
+    """
+
+    to_coefficients: NDArray[np.float64]
+    to_scores: NDArray[np.float64]
+    leverage: NDArray[np.float64]
+
+
 class RidgeSystem(ABC):
     """A factorised ridge system that problems can be solved in.
 
@@ -33,29 +53,36 @@ class RidgeSystem(ABC):
         Mean of the features, or of the columns of the kernel.
     eigenvalues : ndarray of shape (rank,)
         Of the centred Gram or kernel matrix.
+    vectors : ndarray of shape (width, rank)
+        Its eigenvectors.
     """
 
     n_rows: int
     centre: NDArray[np.float64]
     eigenvalues: NDArray[np.float64]
+    vectors: NDArray[np.float64]
+
+    @abstractmethod
+    def class_sums(
+        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return sums by class, ``(n_classes, width)``, that every ridge starts from."""
+
+    @abstractmethod
+    def project(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``TᵀE``, ``(n_classes, rank)``: sums by class in the basis."""
 
     @abstractmethod
     def basis(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the rows of ``E``, ``(len(rows), rank)``."""
+        """Return rows of ``E``, ``(len(rows), rank)``."""
 
     @abstractmethod
     def gain(self, ridge: float) -> NDArray[np.float64]:
         """Return the diagonal ``g``, ``(rank,)``."""
 
     @abstractmethod
-    def project(
-        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Return ``TᵀE``, ``(n_classes, rank)``: the classes in the basis."""
-
-    @abstractmethod
-    def coefficients(self, projected: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
-        """Return the weights of features, ``(n_classes, n_features)``, of projected classes."""
+    def smoother(self, ridge: float, rows: NDArray[np.int64]) -> Smoother:
+        """Return the system at `ridge`, with the scores of the training `rows`."""
 
     def leverage(self, basis: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
         """Return the weight of each row in its own score: the diagonal of the hat matrix."""
@@ -71,38 +98,41 @@ class PrimalSystem(RidgeSystem):
     def __init__(self, features: Any) -> None:
         self.features = features
         self.n_rows = features.shape[0]
-        self.total = np.asarray(features.sum(axis=0), dtype=np.float64).ravel()
-        self.centre = self.total / self.n_rows
+        total = np.asarray(features.sum(axis=0), dtype=np.float64).ravel()
+        self.centre = total / self.n_rows
         gram = features.T @ features
         if sparse.issparse(gram):
             gram = gram.toarray()
-        gram -= np.outer(self.centre, self.total)
+        gram -= np.outer(self.centre, total)
         self.eigenvalues, self.vectors = _positive_eigenpairs(gram)
 
+    def class_sums(
+        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return ``TᵀΦ``."""
+        X = self.features
+        if sparse.issparse(X):
+            return class_sums_sparse(
+                X.data, X.indices, X.indptr, self.centre, codes, offsets, counts
+            )
+        return class_sums_dense(X, self.centre, codes, offsets, counts)
+
+    def project(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``TᵀΦ V``."""
+        return sums @ self.vectors
+
     def basis(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return some rows of ``E``."""
+        """Return rows of ``Φ V``."""
         return self.features[rows] @ self.vectors - self.centre @ self.vectors
 
     def gain(self, ridge: float) -> NDArray[np.float64]:
-        """Return the diagonal ``g``."""
+        """Return ``1 / (s + λ)``."""
         return 1 / (self.eigenvalues + ridge)
 
-    def project(
-        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Return ``TᵀE``."""
-        X = self.features
-        if sparse.issparse(X):
-            sums = class_sums_sparse(
-                X.data, X.indices, X.indptr, self.total, codes, offsets, counts
-            )
-        else:
-            sums = class_sums_dense(X, self.total, codes, offsets, counts)
-        return sums @ self.vectors - np.outer(counts, self.centre @ self.vectors)
-
-    def coefficients(self, projected: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
-        """Return the weights of features."""
-        return (projected * self.gain(ridge)) @ self.vectors.T
+    def smoother(self, ridge: float, rows: NDArray[np.int64]) -> Smoother:
+        """Return the system at `ridge`, with the scores of the training `rows`."""
+        basis, inverse = self.basis(rows), self.gain(ridge)[:, None] * self.vectors.T
+        return Smoother(self.vectors @ inverse, basis @ inverse, self.leverage(basis, ridge))
 
 
 class DualSystem(RidgeSystem):
@@ -116,28 +146,34 @@ class DualSystem(RidgeSystem):
         self.n_rows = len(kernel)
         self.centre = kernel.mean(axis=0)
         centred = kernel - self.centre - self.centre[:, None] + self.centre.mean()
-        self.eigenvalues, self.vectors = _positive_eigenpairs(centred)
-        self.vectors = np.ascontiguousarray(self.vectors)
+        self.eigenvalues, vectors = _positive_eigenpairs(centred)
+        self.vectors = np.ascontiguousarray(vectors)
+
+    def class_sums(
+        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return ``TᵀU``."""
+        # The kernel is centred, so its eigenvectors sum to zero already.
+        centre = np.zeros(len(self.eigenvalues))
+        return class_sums_dense(self.vectors, centre, codes, offsets, counts)
+
+    def project(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return `sums`, which are in the basis."""
+        return sums
 
     def basis(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return some rows of ``E``."""
+        """Return rows of ``U``."""
         return self.vectors[rows]
 
     def gain(self, ridge: float) -> NDArray[np.float64]:
-        """Return the diagonal ``g``."""
+        """Return ``s / (s + λ)``."""
         return self.eigenvalues / (self.eigenvalues + ridge)
 
-    def project(
-        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Return ``TᵀE``."""
-        # The kernel is centred, so its eigenvectors sum to zero.
-        total = np.zeros(len(self.eigenvalues))
-        return class_sums_dense(self.vectors, total, codes, offsets, counts)
-
-    def coefficients(self, projected: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
-        """Return the weights of features."""
-        return (projected / (self.eigenvalues + ridge)) @ self.vectors.T
+    def smoother(self, ridge: float, rows: NDArray[np.int64]) -> Smoother:
+        """Return the system at `ridge`, with the scores of the training `rows`."""
+        basis = self.basis(rows)
+        to_coefficients = self.vectors.T / (self.eigenvalues + ridge)[:, None]
+        return Smoother(to_coefficients, basis * self.gain(ridge), self.leverage(basis, ridge))
 
 
 def _positive_eigenpairs(
