@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import expit, softmax
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import BaseDecisionTree
 from sklearn.utils.parallel import Parallel, delayed
 
 from labelcover._progress import progress_bar
@@ -45,6 +50,7 @@ class GenericFamily(Family):
         first, self.problem_ = encoding.distinct()
         counts = np.diff(encoding.offsets)
         trained = [(p, j) for p, j in enumerate(first) if counts[j] > 1]
+        X = shared_table(self.estimator, X, fitting=True)
         jobs = [
             delayed(_fit_member)(self.estimator, X, encoding.codes[j], int(seeds[j]), fit_params)
             for _, j in trained
@@ -74,6 +80,7 @@ class GenericFamily(Family):
 
     def _distributions(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Yield the class distribution of each distinct problem."""
+        X = shared_table(self.estimator, X, fitting=False)
         jobs = [delayed(class_distribution)(model, X) for model in self.models_]
         return _in_batches(jobs, self.n_jobs)
 
@@ -92,6 +99,11 @@ def class_distribution(model: BaseEstimator | None, X: Any) -> NDArray[np.float6
     """Return ``(n, n_classes)``, rows summing to one, from whatever `model` offers."""
     if model is None:
         return np.ones((X.shape[0], 1))
+    with config_context(assume_finite=True):
+        return _distribution(model, X)
+
+
+def _distribution(model: BaseEstimator, X: Any) -> NDArray[np.float64]:
     if hasattr(model, "predict_proba"):
         return np.ascontiguousarray(model.predict_proba(X), dtype=np.float64)
     if hasattr(model, "decision_function"):
@@ -106,10 +118,29 @@ def class_distribution(model: BaseEstimator | None, X: Any) -> NDArray[np.float6
     return np.ascontiguousarray(predicted[:, None] == model.classes_, dtype=np.float64)
 
 
+def shared_table(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Any:
+    """Return `X` once in the form to which every member would else copy it again.
+
+    Known of scikit-learn's own trees (32-bit floats, columns side by side to fit on sparse data)
+    and support vector machines (64-bit floats); other estimators get `X` as it is.
+    """
+    if isinstance(estimator, BaseDecisionTree):
+        dtype, form = "float32", "csc" if fitting else "csr"
+    elif isinstance(estimator, (SVC, LinearSVC)):
+        dtype, form = "float64", "csr"
+    else:
+        return X
+    if sparse.issparse(X):
+        return X.astype(dtype, copy=False).asformat(form)
+    return np.ascontiguousarray(X, dtype=dtype)
+
+
 def _fit_member(estimator, X, codes, seed, fit_params):
     model = clone(estimator)
     _set_seeds(model, seed)
-    return model.fit(X, codes, **(fit_params or {}))
+    # X was checked for all members; metadata was not.
+    with config_context(assume_finite=True) if not fit_params else nullcontext():
+        return model.fit(X, codes, **(fit_params or {}))
 
 
 def _set_seeds(model: BaseEstimator, seed: int) -> None:
