@@ -229,7 +229,7 @@ def compare(
     member: Member = "least-squares",
     k: K = 3,
     r: R = 2,
-    jobs: Jobs = None,
+    jobs: Annotated[int, typer.Option(help="Fits at the same time.")] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Compare methods on data sets: a table, results.csv and report.html.
@@ -243,13 +243,14 @@ def compare(
 
     wanted = [name.strip() for name in methods.split(",")]
     outcome = compare_methods(
-        {name: named_method(name, k=k, r=r, member=member, n_jobs=jobs) for name in wanted},
+        {name: named_method(name, k=k, r=r, member=member) for name in wanted},
         [_dataset(source, labels, label_prefix, drop) for source in data],
         output,
         folds=folds,
         n_folds=n_folds,
         seeds=_integers("--seeds", seeds),
         join=join or [],
+        n_jobs=jobs,
         command=shlex.join(["labelcover", *sys.argv[1:]]),
     )
     if as_json:

@@ -15,9 +15,10 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from labelcover import RakelClassifier
+from labelcover.covers import Cover
 from labelcover.datasets import DataError, Dataset, load
 from labelcover.experiments.results import MEASURED, ResultsFile, join_results, read_results
-from labelcover.experiments.running import run
+from labelcover.experiments.running import cover_file, run
 
 # A real run in a process of its own: 2 methods × 12 folds on a part of debtags.
 SCRIPT = """
@@ -158,6 +159,14 @@ def test_two_runs_are_joined_and_disagreement_is_noticed(tmp_path, part):
     b.write_text(b.read_text().replace(",80,", ",81,").replace(",60,60,", ",61,59,"))
     with pytest.raises(DataError, match="differs from another file"):
         read_results(a, b)
+
+
+def test_fits_at_the_same_time_give_the_same_file(tmp_path, part):
+    methods = {"a": rakel(size=3), "b": rakel(size=5), "broken": Broken()}
+    run(methods, [part], tmp_path / "one.csv", n_folds=3)
+    run(methods, [part], tmp_path / "two.csv", n_folds=3, n_jobs=2, covers=tmp_path / "covers")
+    assert repeatable(tmp_path / "two.csv").equals(repeatable(tmp_path / "one.csv"))
+    assert len(Cover.load(cover_file(tmp_path / "covers", "part", "b"))) == 5
 
 
 def test_own_split_is_one_fold(tmp_path, part):

@@ -96,6 +96,7 @@ def compare(
     n_folds: int = 10,
     seeds: Sequence[int] = (0,),
     join: Sequence[str | os.PathLike[str]] = (),
+    n_jobs: int | None = None,
     command: str = "",
     verbose: bool = True,
 ) -> Outcome:
@@ -103,7 +104,7 @@ def compare(
 
     Parameters
     ----------
-    methods, datasets, folds, n_folds, seeds, verbose
+    methods, datasets, folds, n_folds, seeds, n_jobs, verbose
         As in `run`.
     folder : path-like
         Made if it is not there. Results that it holds already are not computed again.
@@ -131,6 +132,7 @@ def compare(
         n_folds=n_folds,
         seeds=seeds,
         covers=covers,
+        n_jobs=n_jobs,
         verbose=verbose,
     )
     frame = read_results(results)

@@ -36,6 +36,9 @@ METHODS = {
 MEMBERS = ("least-squares", "c45", "smo", "logistic")
 # Section 5.3: these get the size of BALANCOR, so that only the choice of labelsets differs.
 SIZED_AS_BALANCOR = ("RAKEL", "RAKEL++", "INLAC", "BALCO")
+# These tune one threshold. The paper does so by cross-validation; members that know their
+# leave-one-out predictions do it at once, and all methods are then cut in the same way.
+TUNED = ("RAKEL++", "INLAC", "BALCO", "BALANCOR", "DD-BALANCOR")
 # Above so many labelsets even the smallest cover is out of reach, and methods keep their own size.
 MOST_LABELSETS = 5000
 
@@ -74,9 +77,11 @@ def class_of(name: str) -> type:
 def _make(name: str, k: int, r: int, member: str, n_jobs: int | None, dataset: Dataset) -> Any:
     kind, m = class_of(name), dataset.Y.shape[1]
     offered = inspect.signature(kind).parameters
-    wanted = {"k": min(k, m), "r": min(r, k, m), "n_jobs": n_jobs}
+    wanted: dict[str, Any] = {"k": min(k, m), "r": min(r, k, m), "n_jobs": n_jobs}
     if name in SIZED_AS_BALANCOR:
         wanted["size"] = balancor_size(m, wanted["k"], wanted["r"])
+    if name in TUNED:
+        wanted["threshold"] = "auto"
     parameters = {key: value for key, value in wanted.items() if key in offered}
     return kind(_member(member, dataset), **parameters)
 

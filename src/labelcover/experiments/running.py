@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
 
 from labelcover._progress import progress_bar
 from labelcover.covers import Cover
@@ -32,6 +33,7 @@ def run(
     n_folds: int = 10,
     seeds: Sequence[int] = (0,),
     covers: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
     verbose: bool = True,
 ) -> None:
     """Fit and test every method on every fold of every data set; write the outcomes to a file.
@@ -54,6 +56,9 @@ def run(
         Every method is run once for each.
     covers : path-like, optional
         A folder for the cover of each method's first fit on each data set.
+    n_jobs : int, optional
+        Fits at the same time, each in a process of its own. The file is the same, but for the
+        times, which are longer when fits compete.
     verbose : bool
         Show a progress bar with what is running and what remains.
     """
@@ -65,12 +70,18 @@ def run(
         for task, estimator, fold in _tasks(methods, dataset, folds, n_folds, seeds)
         if task not in file.done
     ]
+    # Outcomes come in the order of the tasks, whichever is done first.
+    outcomes = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_perform)(estimator, dataset, fold) for _, estimator, dataset, fold in tasks
+    )
     with progress_bar("comparing", len(tasks), show=verbose) as bar:
-        for task, estimator, dataset, fold in tasks:
+        for task, *_ in tasks:
             bar.describe(f"{task.dataset}, fold {task.fold + 1}: {task.method}")
-            result = _perform(estimator, dataset, fold)
-            if covers is not None and hasattr(estimator, "cover_"):
-                _keep_cover(estimator.cover_, cover_file(covers, task.dataset, task.method))
+            result, cover = next(outcomes)
+            if covers is not None and cover is not None and task.fold == 0:
+                path = cover_file(covers, task.dataset, task.method)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                cover.save(path)
             file.add(task, result)
             bar.advance()
 
@@ -78,12 +89,6 @@ def run(
 def cover_file(folder: str | os.PathLike[str], dataset: str, method: str) -> Path:
     """Return where `run` keeps the cover that `method` had on `dataset`."""
     return Path(folder) / (re.sub(r"[^\w+.-]", "_", f"{dataset} {method}") + ".json")
-
-
-def _keep_cover(cover: Cover, path: Path) -> None:
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        cover.save(path)
 
 
 def _tasks(methods, dataset, folds, n_folds, seeds):
@@ -124,7 +129,8 @@ def _one_line(estimator: Any) -> str:
     return " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())
 
 
-def _perform(estimator: Any, dataset: Dataset, fold: Fold) -> Result:
+def _perform(estimator: Any, dataset: Dataset, fold: Fold) -> tuple[Result, Cover | None]:
+    """Return the outcome of a fit and, if it went well and has one, its cover."""
     n_train, n_test = len(fold.train), len(fold.test)
     try:
         if isinstance(estimator, Exception):
@@ -138,19 +144,21 @@ def _perform(estimator: Any, dataset: Dataset, fold: Fold) -> Result:
         done = time.perf_counter()
         peak = peak_mb()
         confidence = _confidence(estimator, X)
-        return Result(
+        cover = getattr(estimator, "cover_", None)
+        result = Result(
             n_train=n_train,
             n_test=n_test,
-            size=len(estimator.cover_) if hasattr(estimator, "cover_") else None,
+            size=None if cover is None else len(cover),
             fit_seconds=round(fitted - start, 4),
             predict_seconds=round(done - fitted, 4),
             peak_mb=None if peak is None else round(peak, 1),
             scores=_scores(Y, predicted, confidence),
             label_f1=label_f1(Y, predicted).tolist(),
         )
+        return result, cover
     except Exception as error:
         text = f"{type(error).__name__}: {error}".split("\n")[0]
-        return Result(error=text, n_train=n_train, n_test=n_test)
+        return Result(error=text, n_train=n_train, n_test=n_test), None
 
 
 def _scores(Y, predicted, confidence):

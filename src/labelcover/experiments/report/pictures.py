@@ -76,7 +76,8 @@ def to_svg(figure: Figure, name: str, title: str, description: str) -> str:
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
-    svg = re.sub(r' id="(?!m|p|h)[^"]*"', "", svg)
+    used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', svg))
+    svg = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in used else "", svg)
     for colour, variable in VARIABLES.items():
         svg = svg.replace(colour, variable)
     head, _, body = svg.partition(">")
@@ -171,8 +172,10 @@ def spread_out(places: np.ndarray, limits: tuple[float, float], gap: float) -> n
             last = pools.pop()
             pools[-1] += last
     spread = [_foot(pool, step) + i * step for pool in pools for i in range(len(pool))]
-    shift = min(0.0, high - step / 2 - spread[-1]) if spread else 0.0
-    return np.maximum.accumulate(np.asarray(spread) + shift)
+    # No higher than the top allows, and no lower than the foot.
+    from_top = high - step / 2 - step * np.arange(len(spread))[::-1]
+    from_foot = low + step / 2 + step * np.arange(len(spread))
+    return np.maximum(np.minimum(spread, from_top), from_foot)
 
 
 def nice_ticks(low: float, high: float) -> list[float]:

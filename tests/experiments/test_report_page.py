@@ -1,0 +1,226 @@
+"""The report as a reader sees it: opened in a real browser, on a phone and on a desk.
+
+The browser is Debian's Chromium (or Chrome) on this machine, or the one that
+``LABELCOVER_BROWSER`` names. Without one these tests are skipped; where
+``LABELCOVER_NEEDS_BROWSER`` is set, as in CI, its absence is an error.
+"""
+
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+from labelcover import LabelCoverClassifier, RakelClassifier
+from labelcover.datasets import Dataset, load
+from labelcover.experiments.comparing import compare
+from labelcover.experiments.report import pictures
+from labelcover.methods import BinaryRelevanceClassifier
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+WIDTHS = (400, 1400)
+
+# Text that is cut off or sticks out of its box, unless its box can be scrolled.
+OVERFLOWING = """() => {
+  const found = [];
+  const page = document.documentElement;
+  if (page.scrollWidth > window.innerWidth) found.push(`page ${page.scrollWidth}`);
+  for (const element of document.querySelectorAll("body *")) {
+    if (element.closest(".scroll, .unseen")) continue;
+    const box = element.getBoundingClientRect();
+    if (box.width && (box.right > window.innerWidth + 1 || box.left < -1))
+      found.push(`${element.tagName} ${element.textContent.trim().slice(0, 40)}`);
+  }
+  for (const text of document.querySelectorAll("svg text")) {
+    const box = text.getBoundingClientRect();
+    const frame = text.closest("svg").getBoundingClientRect();
+    if (box.left < frame.left - 1 || box.right > frame.right + 1
+        || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
+      found.push(`svg text ${text.textContent}`);
+  }
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = os.environ.get("LABELCOVER_BROWSER") or next(
+        filter(None, map(shutil.which, NAMES)), None
+    )
+    if path is None:
+        reason = f"no browser: none of {', '.join(NAMES)} is installed"
+        if os.environ.get("LABELCOVER_NEEDS_BROWSER"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """A real comparison of four methods, one of which fails, on two data sets."""
+    full = load("debtags-words")
+    small = Dataset(
+        "debtags, some <rows> & labels",
+        full.X[:200],
+        full.Y[:200, :6],
+        full.feature_names,
+        full.label_names[:6],
+        full.categorical,
+        description=full.description,
+    )
+    other = Dataset(
+        "more",
+        full.X[200:350],
+        full.Y[200:350],
+        full.feature_names,
+        full.label_names,
+        full.categorical,
+    )
+    methods = {
+        "RAKEL": RakelClassifier(size=6),
+        "a method with quite a long name": RakelClassifier(k=2, threshold=0.4),
+        "LabelCover": LabelCoverClassifier(),
+        "BR": BinaryRelevanceClassifier(),
+        "fails": LabelCoverClassifier(k="seven"),
+    }
+    folder = tmp_path_factory.mktemp("report")
+    command = "labelcover compare some.csv more.csv --methods " + ",".join(methods) + " -o out"
+    return compare(methods, [small, other], folder, n_folds=3, command=command).report
+
+
+@pytest.fixture
+def open_page(browser, report):
+    """Open the report; afterwards no error was logged and no request left the page."""
+    contexts, errors, requests = [], [], []
+
+    def open_at(width, scheme="light"):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: errors.append(message.text))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(report.as_uri())
+        return page
+
+    yield open_at
+    for context in contexts:
+        context.close()
+    assert errors == []
+    assert set(requests) <= {report.as_uri()}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_text_overflows(open_page, width, scheme):
+    page = open_page(width, scheme)
+    assert page.evaluate(OVERFLOWING) == []
+
+
+def column(page, heading):
+    """Return the values of a column of the first table, from top to bottom."""
+    return page.evaluate(
+        """(heading) => {
+          const table = document.querySelector("table.sortable");
+          const cells = [...table.tHead.rows[0].cells];
+          const at = cells.findIndex((cell) => cell.textContent.trim() === heading);
+          return [...table.tBodies[0].rows].map((row) => row.cells[at].dataset.value
+            ?? row.cells[at].textContent.trim());
+        }""",
+        heading,
+    )
+
+
+def test_a_heading_sorts_the_table_both_ways(open_page):
+    page = open_page(1400)
+    before = column(page, "micro-F1")
+    button = page.locator("table.sortable").first.get_by_role("button", name="micro-F1")
+    button.click()
+    values = [float(value) for value in column(page, "micro-F1")]
+    good = values[:-1]
+    assert np.isnan(values[-1]), "what failed comes last"
+    assert good == sorted(good, reverse=True), "the best first"
+    assert [float(v) for v in before if v != "nan"] != good, "the order was another one before"
+    assert page.locator('th[aria-sort="descending"]').count() == 1
+    button.click()
+    values = [float(value) for value in column(page, "micro-F1")]
+    assert values[:-1] == sorted(good)
+    assert np.isnan(values[-1])
+    page.locator("table.sortable").first.get_by_role("button", name="method").click()
+    names = [name.split()[0].lower() for name in column(page, "method")]
+    assert names == sorted(names)
+
+
+def test_the_table_can_be_sorted_with_the_keyboard(open_page):
+    page = open_page(400)
+    button = page.locator("table.sortable").first.get_by_role("button", name="Hamming loss")
+    button.focus()
+    page.keyboard.press("Enter")
+    values = [float(value) for value in column(page, "Hamming loss")][:-1]
+    assert values == sorted(values), "of a loss the smallest is best and comes first"
+
+
+def test_every_picture_has_a_text_alternative(open_page):
+    page = open_page(1400)
+    pictures_found = page.evaluate(
+        """() => [...document.querySelectorAll("svg")].map((svg) => ({
+          role: svg.getAttribute("role"),
+          texts: svg.getAttribute("aria-labelledby").split(" ")
+            .map((id) => document.getElementById(id).textContent),
+        }))"""
+    )
+    assert len(pictures_found) >= 6
+    for picture in pictures_found:
+        assert picture["role"] == "img"
+        assert all(len(text) > 15 for text in picture["texts"])
+    assert page.evaluate("document.querySelectorAll('img, canvas').length") == 0
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map((e) => e.id)")
+    assert len(ids) == len(set(ids))
+
+
+def test_the_page_tells_what_was_compared_and_how_to_repeat_it(open_page):
+    text = open_page(1400).locator("body").inner_text()
+    for piece in (
+        "debtags, some <rows> & labels",
+        "labelcover compare some.csv more.csv",
+        "Friedman test",
+        "critical difference",
+        "F1 of each label",
+        "Which labels go together",
+        "labelsets of",
+        "scikit-learn",
+        "kfold-3",
+        "fails failed in 3 of 3 fits",
+        "RakelClassifier(random_state=0, size=6)",
+    ):
+        assert piece in text, piece
+
+
+def test_colours_follow_the_theme(open_page):
+    seen = {}
+    for scheme in ("light", "dark"):
+        page = open_page(400, scheme)
+        seen[scheme] = page.evaluate(
+            """() => [getComputedStyle(document.body).backgroundColor,
+                      getComputedStyle(document.querySelector("svg text")).fill]"""
+        )
+    light, dark = seen["light"], seen["dark"]
+    assert light[0] != dark[0]
+    assert light[1] != dark[1]
+
+
+def test_names_beside_points_are_moved_apart():
+    places = np.array([0.1, 0.5, 0.5, 0.51, 0.99])
+    moved = pictures.spread_out(places, (0.0, 1.0), 0.1)
+    assert (np.diff(moved) >= 0.1 - 1e-9).all()
+    assert moved[0] == pytest.approx(0.1)
+    assert moved[-1] <= 0.95 + 1e-9
+
+
+def test_ticks_are_round_and_inside():
+    assert pictures.nice_ticks(0.3, 4) == [0.5, 1, 2, 5]
+    assert pictures.nice_ticks(0.001, 1000) == pytest.approx([1e-3, 1e-2, 0.1, 1, 10, 100, 1000])
