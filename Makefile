@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test test-slow lint bench clean
 
 demo: $(READY)
-	$(BIN)/labelcover cover 45 4 2 --strategy balancor
+	$(BIN)/labelcover compare debtags --n-folds 10 --jobs 2 -o demo
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2

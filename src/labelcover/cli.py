@@ -210,7 +210,7 @@ def compare(
         list[str], typer.Argument(help="Files, or names that labelcover datasets lists.")
     ],
     methods: Annotated[str, typer.Option(help="Names of methods between commas.")] = (
-        "RAKEL,RAKEL++,INLAC,BALCO,BALANCOR,BR,LabelCover"
+        "RAKEL,RAKEL++,INLAC,BALCO,BALANCOR,DD-BALANCOR,BR,LabelCover"
     ),
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for results.csv and report.html.")
