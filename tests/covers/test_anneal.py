@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import combinations
+from math import comb
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from labelcover.covers._anneal import anneal_rows
 from labelcover.covers._grown import grow_rows
+from labelcover.covers._kernels import binomial_table
+from labelcover.covers._label_ranks import ranks_with_label
 from labelcover.covers._polish import free_places, pack_rows
 from labelcover.covers._random import below, seeded, uniform
 from labelcover.covers.anneal import Budget, annealed_cover, fewer_rows, levelled, with_size
@@ -33,6 +36,46 @@ def test_random_numbers_are_spread_evenly():
     assert set(counts) == set(range(7))
     assert max(counts.values()) - min(counts.values()) < 250
     assert 0.48 < np.mean([uniform(state) for _ in range(5000)]) < 0.52
+
+
+def test_random_numbers_are_those_of_the_published_generator():
+    word = (1 << 64) - 1
+    z = (5 + 0x9E3779B97F4A7C15) & word
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & word
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & word
+    x = (z ^ (z >> 31)) | 1
+    state = seeded(5)
+    for n in (2, 10, 1000, 2**31):
+        x ^= x >> 12
+        x = (x ^ (x << 25)) & word
+        x ^= x >> 27
+        high = (x * 0x2545F4914F6CDD1D & word) >> 32
+        assert below(state, n) == high * n >> 32
+
+
+@pytest.mark.parametrize(("k", "r"), [(2, 2), (5, 2), (6, 3), (7, 5), (4, 4), (2, 3)])
+def test_ranks_around_a_label_are_those_of_its_labelsets(k, r):
+    rng = np.random.default_rng(k)
+    m = 12
+    labels = rng.permutation(m)
+    row, label = labels[:k].astype(np.int32), int(labels[k])
+    out = np.zeros(100, dtype=np.int64)
+    scratch = np.zeros(max(r, 1), dtype=np.int64), np.zeros(k, dtype=np.int32)
+    n = ranks_with_label(row, 1, label, r, binomial_table(m, r), *scratch, out)
+    others = [int(x) for j, x in enumerate(row) if j != 1]
+    twin = []
+    for rest in combinations(others, r - 1):
+        ordered = sorted([*rest, label])
+        twin.append(sum(comb(c, i + 1) for i, c in enumerate(ordered)))
+    assert sorted(out[:n].tolist()) == sorted(twin)
+
+
+def test_free_places_go_to_the_rarest_labels():
+    rows = np.array([[0, 1, -1], [0, 2, -1], [0, 1, 2]], dtype=np.int32)
+    full = filled(rows, 5)
+    # Labels 3 and 4 occur nowhere: one each.
+    assert sorted(full[:2, 2].tolist()) == [3, 4]
+    assert np.array_equal(full[:, :2], rows[:, :2])
 
 
 @settings(max_examples=25, deadline=None)

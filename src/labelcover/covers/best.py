@@ -35,8 +35,9 @@ GREEDY_ABOVE, GREEDY_LABELSETS = 1.1, 2_000_000
 MOST_RANDOM_ROWS = 150
 # Shares of the effort: for one size of cover; for balance.
 SIZE_SHARE, BALANCE_SHARE = 12, 4
-# Covers that are parts of a larger one: annealed up to this many rows, with these steps a size.
-MOST_PART_ROWS, PART_STEPS = 40, 300_000
+# Covers that are parts of a larger one: annealed up to this many rows and labels in a row, with
+# these steps a size.
+MOST_PART_ROWS, MOST_PART_K, PART_STEPS = 40, 16, 300_000
 
 
 def best_cover(
@@ -154,13 +155,14 @@ class _Annealed:
         self._made: dict[tuple[int, int, int], Rows] = {}
 
     def __call__(self, m: int, k: int, r: int) -> Rows | None:
-        if m <= k or k <= 3 or r < 2 or lower_bound(m, k, r) > MOST_PART_ROWS:
+        if m <= k or not 3 < k <= MOST_PART_K or r < 2 or lower_bound(m, k, r) > MOST_PART_ROWS:
             return None
         if (m, k, r) not in self._made:
             least = lower_bound(m, k, r)
-            budget = Budget(2**62)
+            # A step looks at C(k−1, r−1) labelsets.
+            steps = 8 * PART_STEPS // max(8, comb(k - 1, r - 1))
             rng = np.random.default_rng(0)
-            rows = annealed_cover(m, k, r, least, 2**31, PART_STEPS, budget, rng)
+            rows = annealed_cover(m, k, r, least, 2**31, steps, Budget(2**62), rng)
             assert rows is not None  # some size covers everything
             self._made[m, k, r] = rows
         return self._made[m, k, r]

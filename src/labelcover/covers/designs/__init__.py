@@ -1,6 +1,6 @@
 """Covers by algebra: designs over finite fields, and covers put together from smaller ones."""
 
-from labelcover.covers.designs.higher import circles, two_halves
+from labelcover.covers.designs.higher import circles, multiplied, two_halves
 from labelcover.covers.designs.pairs import (
     all_pairs,
     filled_transversals,
@@ -21,6 +21,7 @@ RULES = (
     filled_transversals,
     circles,
     doubled_quadruples,
+    multiplied,
     two_halves,
     one_point_more,
 )

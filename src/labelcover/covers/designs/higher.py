@@ -12,7 +12,7 @@ from labelcover.covers.designs.plans import Plan, PlanIterator, Planner, Rows, f
 from labelcover.covers.designs.shortening import shortened
 
 # Above these the search over all splits costs more than it saves.
-MOST_LABELS_TO_SPLIT = 40
+MOST_LABELS_TO_SPLIT, MOST_ORDER_TO_SPLIT = 40, 3
 MOST_CIRCLE_POINTS = 130
 
 
@@ -51,7 +51,7 @@ def two_halves(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> P
     ``C(v+w, k, r) ≤ Σ_s C(v, l_s, s) · C(w, k−l_s, r−s)`` for any choice of the ``l_s``
     (Gordon, Kuperberg & Patashnik 1995): rows of the one half and rows of the other, joined.
     """
-    if r < 2 or n_labels <= k or n_labels > MOST_LABELS_TO_SPLIT:
+    if not 2 <= r <= MOST_ORDER_TO_SPLIT or not k < n_labels <= MOST_LABELS_TO_SPLIT:
         return
     for v in range(2, n_labels // 2 + 1):
         w = n_labels - v
@@ -78,6 +78,34 @@ def two_halves(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> P
                 f"covers of {v} and {w} labels joined",
                 partial(_joined, planner, v, w, k, r, tuple(joints)),
             )
+
+
+def multiplied(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
+    """Plan a cover of bundles of w labels: C(wv, wl, r) ≤ C(v, l, r)."""
+    if n_labels <= k or r < 2:
+        return
+    candidates = []
+    for w in range(2, k // r + 1):
+        bundles, each = -(-n_labels // w), k // w
+        candidates.append((fewest_rows(bundles, each, r), w, bundles, each))
+    for hopeful, w, bundles, each in sorted(candidates):
+        if hopeful >= limit:
+            return
+        part = planner.smallest(bundles, each, r)
+        if part.size < limit:
+            limit = part.size
+            title = f"cover of {bundles} bundles of {w} labels"
+            yield Plan(part.size, title, partial(_unbundled, part, w, n_labels, k))
+
+
+def _unbundled(part: Plan, w: int, n_labels: int, k: int) -> Rows:
+    rows = part.build()
+    labels = np.where(rows < 0, -1, rows * w)[:, :, None] + np.arange(w)
+    labels[(rows < 0), :] = -1
+    labels[labels >= n_labels] = -1
+    table = labels.reshape(len(rows), -1)
+    free = np.full((len(rows), k - table.shape[1]), -1)
+    return np.column_stack([table, free]).astype(np.int32)
 
 
 def _choices(k: int, r: int, s: int) -> range:

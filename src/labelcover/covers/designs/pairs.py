@@ -168,9 +168,13 @@ def _placed(part: Rows, group: NDArray, infinity: NDArray) -> NDArray:
     return name[part]
 
 
+# Each label more is a plan on top of a plan; above this, other constructions serve better.
+MOST_FOR_ONE_MORE = 150
+
+
 def one_point_more(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
     """C(m, k, r) ≤ C(m−1, k, r) + C(m−1, k−1, r−1): the last label joins a smaller cover."""
-    if n_labels <= k or r < 2:
+    if n_labels <= k or not 2 <= r <= 3:
         return
     hopeful = fewest_rows(n_labels - 1, k, r) + fewest_rows(n_labels - 1, k - 1, r - 1)
     if hopeful >= limit or (n_labels > 150 and r == 2):
