@@ -20,8 +20,8 @@ EXPECTED_FAILURES = {
     "check_classifiers_classes": ONE_COLUMN,
     "check_classifiers_train": ONE_COLUMN,
     "check_decision_proba_consistency": ONE_COLUMN,
-    "check_classifier_multioutput": "classes_ is a list with the classes of each label, like that "
-    "of MultiOutputClassifier, which scorers need; the check indexes it as one array",
+    "check_classifier_multioutput": "classes_ holds the classes of each label, as scorers and "
+    "cross_val_predict need them; the check reads it as the classes of a single one",
 }
 
 

@@ -23,6 +23,7 @@ from labelcover.ensemble.tuning import (
     leave_one_out_threshold,
 )
 from labelcover.families import encode, family_of
+from labelcover.families.generic import check_classifier
 from labelcover.learners import LeastSquaresClassifier
 
 THRESHOLDS = ("auto", "cv", "loo")
@@ -47,8 +48,8 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         Where confidences are cut.
     label_names_in_ : ndarray of shape (n_labels,)
         The column names of Y; ``"label0"``, ``"label1"``, … if it had none.
-    classes_ : list of ndarray
-        ``[array([0, 1])] * n_labels``, as scikit-learn has it for multi-label targets.
+    classes_ : ndarray of shape (n_labels, 2)
+        0 and 1 for every label: scikit-learn's scorers and ``cross_val_predict`` look here.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
     """
@@ -74,6 +75,7 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
             Metadata for the ``fit`` of every member, such as ``sample_weight``, routed as
             scikit-learn does.
         """
+        check_classifier(self._member())
         params = self._route(fit_params)
         names = label_names(y)
         X, y = validate_data(self, X, y, multi_output=True, **self._table_rules())
@@ -81,7 +83,7 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         self._sparse_output = sparse.issparse(y)
         m = Y.shape[1]
         self.label_names_in_ = names if names is not None else _numbered(m)
-        self.classes_ = [np.array([0, 1]) for _ in range(m)]
+        self.classes_ = np.tile([0, 1], (m, 1))
         self._check_threshold(m)
         seeds = check_random_state(self.random_state).randint(MOST_SEED, size=3)
         self.cover_ = self._make_cover(Y, int(seeds[0]))

@@ -64,7 +64,7 @@ def make_cover(
         known = {"auto": default_cover, **strategies_by_name()}
         strategy = known[check_choice("cover", cover, list(known))]
     r = check_integer("r", r, low=1)
-    if k < asked:
+    if k < asked or k == 1:
         r = min(r, k)
     made = strategy(n_labels, k, r, size=size, random_state=random_state)
     if not isinstance(made, Cover):

@@ -22,6 +22,7 @@ class LabelCoverClassifier(LabelEnsemble):
         is given, it takes 4 balanced labelsets for each label.
     k : int or "auto", default=3
         Number of labels in a labelset. If there are fewer labels, all of them, with a warning.
+        With ``k=1``, which is binary relevance, there are no correlations to cover.
         ``"auto"`` takes the affordable cover that addresses the most dependency among the
         training labels (see `labelcover.dependence.cover_choices`).
     r : int or "auto", default=2

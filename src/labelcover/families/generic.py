@@ -44,7 +44,7 @@ class GenericFamily(Family):
         verbose: bool = False,
     ) -> Self:
         """Fit a clone per distinct problem with more than one class."""
-        _check_usable(self.estimator)
+        check_classifier(self.estimator)
         self.encoding_ = encoding.without_codes()
         self.n_jobs = n_jobs
         first, self.problem_ = encoding.distinct()
@@ -155,7 +155,8 @@ def _set_seeds(model: BaseEstimator, seed: int) -> None:
         model.set_params(**unset)
 
 
-def _check_usable(estimator: BaseEstimator) -> None:
+def check_classifier(estimator: object) -> None:
+    """Raise a ``ValueError`` if `estimator` cannot be a member."""
     missing = [name for name in ("fit", "predict", "get_params") if not hasattr(estimator, name)]
     if missing:
         raise ValueError(

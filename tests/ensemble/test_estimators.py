@@ -1,0 +1,299 @@
+"""What the estimators promise beyond scikit-learn's own checks."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from joblib import parallel_config
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import make_scorer, roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MultiLabelBinarizer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import labelcover
+from labelcover import BalancorClassifier, LabelCoverClassifier, RakelClassifier
+from labelcover.covers import Cover, random_cover
+from labelcover.learners import LeastSquaresClassifier
+from labelcover.methods import BinaryRelevanceClassifier
+from labelcover.metrics import micro_f1
+
+ESTIMATORS = [getattr(labelcover, name) for name in labelcover.__all__]
+ESTIMATORS.append(BinaryRelevanceClassifier)
+NAMES = ["rock", "jazz", "soul", "folk", "funk"]
+
+
+@pytest.fixture(scope="module")
+def problem():
+    X, Y = make_multilabel_classification(90, 10, n_classes=5, random_state=1)
+    return StandardScaler().fit_transform(X), Y
+
+
+@pytest.fixture(params=["numpy", "pandas", "polars", "sparse"])
+def tables(request, problem):
+    X, Y = problem
+    columns = [f"x{i}" for i in range(10)]
+    if request.param == "pandas":
+        index = [f"row{i}" for i in range(len(X))]
+        return pd.DataFrame(X, index, columns), pd.DataFrame(Y, index, NAMES)
+    if request.param == "polars":
+        return pl.DataFrame(X, schema=columns), pl.DataFrame(Y, schema=NAMES)
+    if request.param == "sparse":
+        return sparse.csr_matrix(X), sparse.csr_matrix(Y)
+    return X, Y
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_tables_of_any_kind_give_the_same_predictions(estimator, problem, tables):
+    X, Y = tables
+    # Scaling centres dense columns only, so it is left out where sparse is compared with dense.
+    member = LeastSquaresClassifier(kernel="linear", alpha=1.0, scale=False)
+    model = estimator(member, random_state=0).fit(X, Y)
+    plain = estimator(member, random_state=0).fit(*problem)
+    proba = model.predict_proba(X)
+    assert isinstance(proba, np.ndarray)
+    assert proba.shape == (90, 5)
+    assert ((proba > 0) & (proba < 1)).all()
+    np.testing.assert_allclose(proba, plain.predict_proba(problem[0]), atol=1e-8)
+    predicted = model.predict(X)
+    assert sparse.issparse(predicted) == sparse.issparse(Y)
+    dense = predicted.toarray() if sparse.issparse(predicted) else predicted
+    assert set(np.unique(dense)) <= {0, 1}
+
+
+def test_label_names_are_kept(tables):
+    X, Y = tables
+    model = LabelCoverClassifier(random_state=0).fit(X, Y)
+    named = NAMES if hasattr(Y, "columns") else [f"label{j}" for j in range(5)]
+    assert model.label_names_in_.tolist() == named
+    if hasattr(X, "columns"):
+        assert model.feature_names_in_.tolist() == [f"x{i}" for i in range(10)]
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
+def test_data_frames_come_out_where_they_are_asked_for(problem, method):
+    X, Y = problem
+    X = pd.DataFrame(X, index=[f"row{i}" for i in range(90)]).rename(columns=str)
+    model = LabelCoverClassifier(random_state=0).fit(X, pd.DataFrame(Y, columns=NAMES))
+    assert isinstance(getattr(model, method)(X), np.ndarray)
+    with config_context(transform_output="pandas"):
+        frame = getattr(model, method)(X)
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.columns.tolist() == NAMES
+    assert frame.index.tolist() == X.index.tolist()
+    frame = getattr(model.set_output(predict="polars"), method)(X)
+    assert isinstance(frame, pl.DataFrame)
+    assert frame.columns == NAMES
+    with pytest.raises(ValueError, match="predict must be one of 'default', 'pandas', 'polars'"):
+        model.set_output(predict="excel")
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_same_seed_gives_the_same_model(estimator, problem):
+    X, Y = problem
+    tree = DecisionTreeClassifier(max_features=2)
+    first = estimator(tree, random_state=7).fit(X, Y)
+    again = estimator(tree, random_state=7).fit(X, Y)
+    assert first.cover_ == again.cover_
+    np.testing.assert_array_equal(first.threshold_, again.threshold_)
+    np.testing.assert_array_equal(first.predict_proba(X), again.predict_proba(X))
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+@pytest.mark.parametrize("tree", [False, True], ids=["least squares", "tree"])
+def test_predictions_do_not_depend_on_jobs_or_backend(problem, tree, n_jobs, backend):
+    X, Y = problem
+    member = DecisionTreeClassifier(max_features=2) if tree else None
+    alone = BalancorClassifier(member, random_state=0).fit(X, Y)
+    with parallel_config(backend=backend):
+        together = BalancorClassifier(member, n_jobs=n_jobs, random_state=0).fit(X, Y)
+        np.testing.assert_array_equal(alone.predict_proba(X), together.predict_proba(X))
+    assert alone.threshold_ == together.threshold_
+
+
+def test_pipelines_and_searches_reach_nested_parameters(problem):
+    X, Y = problem
+    pipeline = make_pipeline(StandardScaler(), LabelCoverClassifier(LogisticRegression()))
+    grid = {"labelcoverclassifier__estimator__C": [0.1, 10], "labelcoverclassifier__k": [2, 3]}
+    search = GridSearchCV(pipeline, grid, scoring=make_scorer(micro_f1), cv=2).fit(X, Y)
+    assert set(search.best_params_) == set(grid)
+    assert search.predict(X).shape == Y.shape
+
+
+@pytest.mark.parametrize("n_labels", [2, 5])
+def test_scorers_and_cross_validation_use_probabilities(problem, n_labels):
+    X, Y = problem
+    model = LabelCoverClassifier(LogisticRegression(), k=2, threshold=0.5)
+    scorer = make_scorer(roc_auc_score, response_method="predict_proba", average="micro")
+    assert cross_val_score(model, X, Y[:, :n_labels], scoring=scorer, cv=3).min() > 0.6
+    proba = cross_val_predict(model, X, Y[:, :n_labels], method="predict_proba", cv=3)
+    assert proba.shape == (90, n_labels)
+
+
+def test_a_model_can_be_shown_and_cloned(problem):
+    model = LabelCoverClassifier(LogisticRegression(), cover=Cover([[0, 1, 2], [2, 3, 4]], 5))
+    assert "LabelCoverClassifier" in model._repr_html_()
+    copy = clone(model)
+    assert copy.cover == model.cover
+    assert "LogisticRegression" in clone(model).fit(*problem)._repr_html_()
+
+
+def test_sets_of_label_names_become_a_table_by_scikit_learn(problem):
+    X, Y = problem
+    sets = [{NAMES[j] for j in np.flatnonzero(row)} for row in Y]
+    binarizer = MultiLabelBinarizer(classes=NAMES)
+    model = LabelCoverClassifier(random_state=0).fit(X, binarizer.fit_transform(sets))
+    assert len(binarizer.inverse_transform(model.predict(X))) == 90
+
+
+def test_weights_of_rows_are_routed_to_the_members(problem):
+    X, Y = problem
+    weights = np.linspace(0.01, 5, 90)
+    plain = RakelClassifier(LogisticRegression(), random_state=0).fit(X, Y)
+    model = RakelClassifier(LogisticRegression(), random_state=0)
+    weighted = clone(model).fit(X, Y, sample_weight=weights)
+    differ = [
+        not np.allclose(one.coef_, other.coef_)
+        for one, other in zip(plain.family_.models_, weighted.family_.models_, strict=True)
+    ]
+    assert all(differ)
+    with config_context(enable_metadata_routing=True):
+        asked = RakelClassifier(LogisticRegression().set_fit_request(sample_weight=True))
+        asked.set_params(random_state=0).fit(X, Y, sample_weight=weights)
+    np.testing.assert_allclose(asked.family_.models_[0].coef_, weighted.family_.models_[0].coef_)
+
+
+def test_weights_of_rows_follow_their_rows_in_cross_validation(problem):
+    X, Y = problem
+    weights = np.linspace(0.01, 5, 90)
+    model = BalancorClassifier(LogisticRegression(), random_state=0)
+    assert 0 < model.fit(X, Y, sample_weight=weights).threshold_ < 1
+
+
+def test_metadata_that_members_do_not_take_is_refused(problem):
+    with pytest.raises(ValueError, match="sample_weight must not be given"):
+        LabelCoverClassifier().fit(*problem, sample_weight=np.ones(90))
+
+
+def test_one_row_is_predicted_like_many(problem):
+    X, Y = problem
+    model = LabelCoverClassifier(random_state=0).fit(X, Y)
+    one = np.vstack([model.predict_proba(row[None]) for row in X[:5]])
+    np.testing.assert_allclose(one, model.predict_proba(X)[:5], atol=1e-12)
+
+
+def test_fixed_thresholds_are_used_as_given(problem):
+    X, Y = problem
+    each = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
+    model = LabelCoverClassifier(threshold=each, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), model.predict_proba(X) > each)
+    np.testing.assert_array_equal(model.decision_function(X) > 0, model.predict(X) == 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"threshold": "loo"},
+        {"threshold": "cv"},
+        {"threshold": "cv", "search": "golden"},
+        {"threshold": "cv", "max_std": 0.05},
+        {"threshold": "loo", "per_label": True, "measure": "macro_f1"},
+        {"threshold": "cv", "per_label": True},
+        {"threshold": "loo", "measure": "hamming_loss"},
+    ],
+    ids=str,
+)
+def test_thresholds_are_tuned(problem, options):
+    X, Y = problem
+    model = LabelCoverClassifier(random_state=0, **options).fit(X, Y)
+    expected = (5,) if options.get("per_label") else ()
+    assert np.shape(model.threshold_) == expected
+    assert (np.asarray(model.threshold_) > 0).all()
+    assert (np.asarray(model.threshold_) < 1).all()
+
+
+def test_large_ensembles_are_tuned_on_a_tenth_of_their_members(problem, monkeypatch):
+    X, Y = make_multilabel_classification(60, 5, n_classes=12, random_state=0)
+    sizes = []
+    original = labelcover.ensemble.tuning.encode
+
+    def spy(Y, cover):
+        sizes.append(len(cover))
+        return original(Y, cover)
+
+    monkeypatch.setattr("labelcover.ensemble.tuning.encode", spy)
+    cover = random_cover(12, 3, size=150, random_state=0)
+    LabelCoverClassifier(RidgeClassifier(), cover=cover, threshold="cv").fit(X, Y)
+    assert sizes == [15] * 5
+
+
+def test_very_many_labels_get_a_cover_that_can_be_trained():
+    cover = labelcover.ensemble.covering.default_cover(400, 3, random_state=0)
+    assert len(cover) == 1600
+    assert cover.imbalance <= 1
+
+
+def test_labels_that_never_change_are_predicted_as_they_were(problem):
+    X, Y = problem
+    Y = Y.copy()
+    Y[:, 0], Y[:, 1] = 0, 1
+    for member in (None, LogisticRegression()):
+        model = LabelCoverClassifier(member, random_state=0).fit(X, Y)
+        assert (model.predict(X)[:, 0] == 0).all()
+        assert (model.predict(X)[:, 1] == 1).all()
+
+
+def test_a_single_row_and_a_single_label_are_enough():
+    model = LabelCoverClassifier(threshold=0.5, k=1).fit([[1.0, 2.0]], [[1]])
+    np.testing.assert_array_equal(model.predict([[0.0, 0.0]]), [[1]])
+
+
+def test_too_long_labelsets_are_shortened_with_one_warning(problem):
+    X, Y = problem
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = LabelCoverClassifier(k=9, random_state=0).fit(X, Y)
+    assert [str(warning.message)[:22] for warning in caught] == ["k=9 is larger than the"]
+    assert model.cover_.k == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"X": np.full((90, 10), np.nan)}, "Input X contains NaN"),
+        ({"X": np.full((90, 10), np.inf)}, "Input X contains infinity"),
+        ({"Y": np.full((90, 5), np.nan)}, "Input y contains NaN"),
+        ({"Y": np.ones((89, 5))}, "inconsistent numbers of samples: \\[90, 89\\]"),
+        ({"Y": np.full((90, 5), 2)}, "Y must hold only 0 and 1, got 2"),
+        ({"Y": np.full((90, 5), 0.5)}, "Y must hold only 0 and 1, got 0.5"),
+        ({"Y": np.full((90, 5), "rock")}, "Y must hold only 0 and 1, got 'rock'"),
+        ({"Y": np.ones(90)}, "Y must be a table of zeros and ones .*got shape \\(90,\\)"),
+        ({"cover": Cover([[0, 1]], 4)}, "cover must be for the 5 labels of Y, got one for 4"),
+        ({"cover": "worst"}, "cover must be one of 'auto', .*got 'worst'"),
+        ({"cover": [[0, 7]]}, "labelsets must hold label indices between 0 and 4"),
+        ({"cover": lambda *args, **options: None}, "cover must return a Cover"),
+        ({"k": 0}, "k must be an integer of at least 1, got 0"),
+        ({"r": 0}, "r must be an integer of at least 1, got 0"),
+        ({"threshold": "best"}, "threshold must be one of 'auto', 'cv', 'loo', got 'best'"),
+        ({"threshold": 1.5}, "threshold must be .*got 1.5"),
+        ({"threshold": [0.5, 0.5]}, "threshold must be .*got \\[0.5, 0.5\\]"),
+        ({"measure": "coverage"}, "measure must be one of .*got 'coverage'"),
+        ({"search": "random"}, "search must be one of 'grid', 'golden', got 'random'"),
+        ({"estimator": object()}, "estimator must be a scikit-learn classifier"),
+        ({"estimator": LogisticRegression(), "threshold": "loo"}, 'threshold="loo" needs members'),
+    ],
+    ids=str,
+)
+def test_bad_input_is_refused_with_a_clear_error(problem, change, message):
+    parameters = {"random_state": 0, **change}
+    X, Y = parameters.pop("X", problem[0]), parameters.pop("Y", problem[1])
+    with pytest.raises(ValueError, match=message):
+        LabelCoverClassifier(**parameters).fit(X, Y)
