@@ -1,7 +1,8 @@
 """The text of an ARFF file: header and rows to numbers.
 
-The header is read by liac-arff. Plain rows (numbers, declared values, ``?``) are read here, which
-is some twenty times faster; any row that is not plain (quotes, escapes) is left to liac-arff.
+The header is read by liac-arff. Plain rows (numbers, declared values, ``?``) are read here, so that
+a mistake is told with its line, attribute and value, straight into the arrays (one to three times
+as fast, ``benchmarks/bench_arff.py``); rows with quotes or escapes are left to liac-arff.
 """
 
 from __future__ import annotations
