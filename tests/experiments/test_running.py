@@ -167,6 +167,7 @@ def test_fits_at_the_same_time_give_the_same_file(tmp_path, part):
     run(methods, [part], tmp_path / "two.csv", n_folds=3, n_jobs=2, covers=tmp_path / "covers")
     assert repeatable(tmp_path / "two.csv").equals(repeatable(tmp_path / "one.csv"))
     assert len(Cover.load(cover_file(tmp_path / "covers", "part", "b"))) == 5
+    run(methods, [part], tmp_path / "two.csv", n_folds=3, n_jobs=2)
 
 
 def test_own_split_is_one_fold(tmp_path, part):

@@ -70,25 +70,32 @@ def run(
         for task, estimator, fold in _tasks(methods, dataset, folds, n_folds, seeds)
         if task not in file.done
     ]
+    if not tasks:
+        return
     # Outcomes come in the order of the tasks, whichever is done first.
     outcomes = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_perform)(estimator, dataset, fold) for _, estimator, dataset, fold in tasks
     )
     with progress_bar("comparing", len(tasks), show=verbose) as bar:
-        for task, *_ in tasks:
-            bar.describe(f"{task.dataset}, fold {task.fold + 1}: {task.method}")
-            result, cover = next(outcomes)
+        bar.describe(_shown(tasks[0][0]))
+        following = [_shown(task) for task, *_ in tasks[1:]] + ["done"]
+        for (task, *_), (result, cover), then in zip(tasks, outcomes, following, strict=True):
             if covers is not None and cover is not None and task.fold == 0:
                 path = cover_file(covers, task.dataset, task.method)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 cover.save(path)
             file.add(task, result)
             bar.advance()
+            bar.describe(then)
 
 
 def cover_file(folder: str | os.PathLike[str], dataset: str, method: str) -> Path:
     """Return where `run` keeps the cover that `method` had on `dataset`."""
     return Path(folder) / (re.sub(r"[^\w+.-]", "_", f"{dataset} {method}") + ".json")
+
+
+def _shown(task: Task) -> str:
+    return f"{task.dataset}, fold {task.fold + 1}: {task.method}"
 
 
 def _tasks(methods, dataset, folds, n_folds, seeds):

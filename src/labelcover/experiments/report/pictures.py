@@ -107,7 +107,7 @@ def critical_difference_diagram(ranking: Ranking) -> Figure:
                 va="center",
                 fontsize=8,
             )
-        axes.hlines(rows, 1, ranking.ranks, color=FAINT, linewidth=1.2)
+        axes.hlines(rows, 0.9, ranking.ranks, color=FAINT, linewidth=1.2)
         place = k + 0.75
         for bar in groups(ranking.ranks, ranking.difference):
             axes.plot(
