@@ -7,6 +7,8 @@ import math
 import numpy as np
 from numba import njit
 
+BLOCK_ROWS = 128  # so many rows go through a tree while both are at hand in the cache
+
 
 @njit(cache=True, nogil=True)
 def node_answers(tree, parent, laplace):
@@ -44,22 +46,33 @@ def distributions(X, nodes, roots, answers, answer_at, offsets):
         The columns of tree ``j`` are ``offsets[j]:offsets[j + 1]``.
     """
     feature, threshold, first, _, nominal, _ = nodes
-    out = np.zeros((len(X), offsets[-1]))
-    for i in range(len(X)):
+    n = len(X)
+    out = np.zeros((n, offsets[-1]))
+    for start in range(0, n, BLOCK_ROWS):
         for j in range(len(roots)):
-            node = roots[j]
-            while feature[node] >= 0:
-                v = X[i, feature[node]]
-                if math.isnan(v) or (v < 0.0 and nominal[node]):
-                    break
-                node = first[node] + (int(v) if nominal[node] else int(v > threshold[node]))
             low, width = offsets[j], offsets[j + 1] - offsets[j]
-            if feature[node] < 0 or not math.isnan(X[i, feature[node]]):
+            for i in range(start, min(start + BLOCK_ROWS, n)):
+                node = roots[j]
+                f = feature[node]
+                missing = False
+                while f >= 0:
+                    v = X[i, f]
+                    if v != v:
+                        missing = True
+                        break
+                    if nominal[node]:
+                        if v < 0.0:
+                            break
+                        node = first[node] + int(v)
+                    else:
+                        node = first[node] + (v > threshold[node])
+                    f = feature[node]
+                if missing:
+                    _spread(X[i], nodes, node, answers, answer_at, out[i, low : low + width])
+                    continue
                 at = answer_at[node]
                 for c in range(width):
                     out[i, low + c] = answers[at + c]
-            else:
-                _spread(X[i], nodes, node, answers, answer_at, out[i, low : low + width])
     return out
 
 
