@@ -261,3 +261,14 @@ def test_senseless_parameters_are_refused(parameter, value, message):
 @parametrize_with_checks([LeastSquaresClassifier()])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_features_that_nearly_all_rows_share_do_no_harm(scale):
+    # Of 600 columns nearly all ones the kernel is nearly constant, and centring cancels it.
+    random = np.random.default_rng(0)
+    X = np.ones((300, 600))
+    y = random.integers(2, size=300)
+    X[np.arange(300), random.integers(300, size=300) + 300 * y] = 0
+    model = LeastSquaresClassifier(kernel="linear", alpha=1e-3, scale=scale).fit(X, y)
+    assert model.score(X, y) == 1.0

@@ -147,7 +147,9 @@ class DualSystem(RidgeSystem):
         self.centre = kernel.mean(axis=0)
         centred = kernel - self.centre - self.centre[:, None] + self.centre.mean()
         self.eigenvalues, vectors = _positive_eigenpairs(centred)
-        self.vectors = np.ascontiguousarray(vectors)
+        # They sum to zero but for rounding. Where rows share most of their features, centring
+        # cancels most of the kernel, and rounding may leave the constant direction among them.
+        self.vectors = np.ascontiguousarray(vectors - vectors.mean(axis=0))
 
     def class_sums(
         self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
