@@ -1,7 +1,7 @@
 """DD-BALANCOR beside the other strategies at equal size: the study in docs/dd-balancor-study.md.
 
 Run ``python -m benchmarks.study_dd_balancor RESULTS.csv [SEEDS] > docs/dd-balancor-study.md``. It
-goes on from what RESULTS.csv already holds, and reports on the seeds that are complete.
+goes on from what RESULTS.csv already holds; with 0 SEEDS it only reports on that.
 """
 
 import sys
@@ -108,9 +108,10 @@ def report_scores(frame: pd.DataFrame, members: str, measure: str) -> None:
     n_seeds = by_seed.groupby("dataset").size()
     spread = by_seed.groupby("dataset", sort=False).std(ddof=1).mean(axis=1)
     print(f"\n### {title}, {members}\n")
-    print("| data set | k | σ | seeds |", " | ".join(METHODS), "| best − worst | spread |")
-    print("|---" * (len(METHODS) + 6) + "|")
+    print("| data set | k | σ | folds | seeds |", " | ".join(METHODS), "| best − worst | spread |")
+    print("|---" * (len(METHODS) + 7) + "|")
     sizes = {d: len(balancor_cover(load(d).Y.shape[1], k)) for d, k in COMPARED_AT.items()}
+    folds = frame.groupby("dataset")["fold"].nunique()
     best_in_spread = 0
     for dataset, row in table.iterrows():
         gap = row.max() - row.min()
@@ -119,11 +120,12 @@ def report_scores(frame: pd.DataFrame, members: str, measure: str) -> None:
         cells = " | ".join(f"{value:.4f}" for value in row)
         shown = "" if np.isnan(spread[dataset]) else f"{spread[dataset]:.4f}"
         print(
-            f"| {dataset} | {COMPARED_AT[dataset]} | {sizes[dataset]} | {n_seeds[dataset]} "
+            f"| {dataset} | {COMPARED_AT[dataset]} | {sizes[dataset]} "
+            f"| {folds[dataset]} | {n_seeds[dataset]} "
             f"| {cells} | {gap:.4f} | {shown} |"
         )
     ranks = average_ranks(table, higher_is_better=higher)
-    print("| **mean rank** | | | |", " | ".join(f"{rank:.2f}" for rank in ranks), "| | |")
+    print("| **mean rank** | | | | |", " | ".join(f"{rank:.2f}" for rank in ranks), "| | |")
     outcome = friedman(table if higher else -table)
     difference = critical_difference(len(METHODS), len(table))
     p = nemenyi(table)
@@ -168,6 +170,8 @@ def report_choice(frame: pd.DataFrame) -> None:
         ]
         counts = np.zeros(4, dtype=int)
         for fold, rows in enumerate(make_folds(data)):
+            if fold not in losses[0] or fold not in losses[1]:
+                continue
             choices = cover_choices(
                 data.Y[rows.train], ks, [2], strategy=AtBalancorsSize("DD-BALANCOR"),
                 budget=1e12, random_state=fold,
@@ -195,6 +199,8 @@ def main(results: str, n_seeds: int = 1) -> None:
         for dataset in DATASETS:
             run(compared(dataset), [dataset], results, seeds=[seed])
     frame = read_results(results)
+    finished = frame.groupby(["dataset", "seed", "fold"])["method"].transform("nunique")
+    frame = frame[finished == finished.max()]
     failed = frame[frame["error"].fillna("") != ""]
     if len(failed):
         sys.exit(f"{len(failed)} fits failed, the first with: {failed['error'].iloc[0]}")
