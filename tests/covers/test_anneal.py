@@ -184,6 +184,9 @@ def test_a_budget_is_never_exceeded():
     budget = Budget(1_000)
     rng = np.random.default_rng(0)
     assert annealed_cover(30, 5, 2, 20, 1_000, 700, budget, rng) is None
+    assert budget.left == 300
+    rows = filled(grow_rows(30, 5, 2, 0), 30)
+    fewer_rows(rows, 30, 2, 20, 700, budget, rng)
     assert budget.left == 0
 
 

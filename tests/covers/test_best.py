@@ -117,6 +117,8 @@ def test_bounds_only_grow(m, k, r):
         (13, 4, 2, 13),  # a plane: met
         (43, 7, 2, 44),  # there is no projective plane of order 6,
         (36, 6, 2, 43),  # nor an affine one,
+        (42, 7, 2, 43),  # nor a semiplane on 42 points,
+        (20, 5, 2, 21),  # nor on 20
         (111, 11, 2, 112),  # nor a plane of order 10;
         (91, 10, 2, 91),  # there are planes of order 9
         (22, 6, 3, 77),  # Witt's design: met

@@ -44,11 +44,12 @@ def annealed_cover(
 ) -> Rows | None:
     """Return a cover of `least` to ``most − 1`` rows annealed from random ones, or ``None``.
 
-    Sizes are tried upwards from `least`, `steps` for each; one that misses much is followed by
-    one that is larger by as many rows as could mend it.
+    Sizes are tried upwards from `least`, `steps` for each, until half of the budget is spent; one
+    that misses much is followed by one that is larger by as many rows as could mend it.
     """
     size = least
-    while size < most and budget.left > 0:
+    reserve = budget.left // 2
+    while size < most and budget.left > reserve:
         rows = rng.permuted(np.tile(np.arange(n_labels), (size, 1)), axis=1)[:, :k]
         seed = int(rng.integers(2**31))
         found, uncovered = budget.anneal(rows, n_labels, r, steps, HOT, 0.0, seed)

@@ -32,7 +32,7 @@ MOST_TABLE = 2**28
 # most so many r-labelsets.
 GREEDY_ABOVE, GREEDY_LABELSETS = 1.1, 2_000_000
 # Random rows are annealed where the lower bound is at most this; larger covers start from plans.
-MOST_RANDOM_ROWS = 150
+MOST_RANDOM_ROWS = 100
 # Shares of the effort: for one size of cover; for balance.
 SIZE_SHARE, BALANCE_SHARE = 12, 4
 # Covers that are parts of a larger one: annealed up to this many rows and labels in a row, with
@@ -218,13 +218,13 @@ def _annealed(rows, method, m, r, least, steps, budget, rng) -> tuple[Rows, str]
     k = rows.shape[1]
     share = max(steps // SIZE_SHARE, 1)
     while budget.left > 0 and len(rows) > least:
-        if least <= MOST_RANDOM_ROWS:
-            found = annealed_cover(m, k, r, least, len(rows), share, budget, rng)
-            if found is not None:
-                rows, method = found, "annealed"
         mended = fewer_rows(rows, m, r, least, share, budget, rng)
         if len(mended) < len(rows) and "annealed" not in method:
             method += ", annealed"
         rows = mended
+        if least <= MOST_RANDOM_ROWS and budget.left > 1:
+            found = annealed_cover(m, k, r, least, len(rows), share, budget, rng)
+            if found is not None:
+                rows, method = found, "annealed"
         share *= 2  # what was not found so needs slower cooling
     return rows, method

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from math import comb, log
+from math import comb, isqrt, log
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,8 +65,9 @@ def lower_bound(n_labels: int, k: int, r: int = 2) -> int:
     - for r=2 Fisher's inequality for covers (Bose 1949, Horsley 2017);
     - for r=2 the ratios m/k up to which 3 … 13 labelsets suffice (Mills 1979, Todorov 1985);
     - for k=4, r=2 Mills' two exceptions to Schönheim's bound;
-    - one more than Schönheim's where it could only be met by a finite plane that does not exist
-      (Bruck & Ryser 1949; order 10: Lam, Thiel & Swiercz 1989).
+    - one more than Schönheim's where it could only be met by a finite plane
+      or semiplane that does not exist (Bruck & Ryser 1949; order 10: Lam, Thiel & Swiercz 1989;
+      Bose & Connor 1952).
 
     A cover of m labels has a cover of m−1 labels in it, and with one label more in every labelset
     it is one of m+1 labels; bounds for these are bounds for it.
@@ -128,6 +129,8 @@ def _pair_bound(m: int, k: int) -> int:
     best = _MILLS_EXCEPTIONS.get((m, k), 0)
     if excess == 0 and (m * (m - 1) % k == 1 or _is_missing_plane(m, k)):
         best = max(best, -(-m * degree // k) + 1)
+    if m == k * (k - 1) and _is_missing_semiplane(k):
+        best = max(best, m + 1)
     best = max(best, _fisher_bound(m, k, degree, excess))
     for n, a, b in _FEW_LABELSETS:
         if m * b > a * k:
@@ -144,6 +147,18 @@ def _is_missing_plane(m: int, k: int) -> bool:
         squares = {i * i for i in range(n + 1)}
         return n == 10 or not any(n - s in squares for s in squares)
     return False
+
+
+def _is_missing_semiplane(k: int) -> bool:
+    """Whether ``m = k(k−1)`` labels need more than m labelsets (Bose & Connor 1952).
+
+    With m of them all labels have degree k, and the excess graph is a perfect matching. Then
+    ``N Nᵗ = (k−1) I + J + A`` for a square matrix N, and its determinant
+    ``k² · k^(m/2−1) · (k−2)^(m/2)`` is a square.
+    """
+    half = k * (k - 1) // 2
+    determinant = k ** (half - 1) * (k - 2) ** half
+    return isqrt(determinant) ** 2 != determinant
 
 
 def _fisher_bound(m: int, k: int, degree: int, excess: int) -> int:
