@@ -22,7 +22,14 @@ from labelcover._files import replacing
 from labelcover.covers import Cover, build_cover
 from labelcover.covers.anneal import Budget, levelled
 from labelcover.covers.bounds import lower_bound
-from labelcover.covers.catalogue import FILE, cover_of, entry_of, read_entries, write_entries
+from labelcover.covers.catalogue import (
+    FILE,
+    cover_of,
+    entry_of,
+    read_entries,
+    renewed,
+    write_entries,
+)
 from labelcover.covers.designs.difference import developed, wilson_family
 from labelcover.covers.designs.shortening import shortened
 from labelcover.covers.polish import balanced, filled
@@ -48,6 +55,9 @@ class Catalogue:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.entries = read_entries(path.read_text(encoding="utf-8")) if path.exists() else {}
+        for key, entry in self.entries.items():
+            if entry["lower"] != lower_bound(*key):  # the bound has become better
+                self.entries[key] = renewed(entry, lower=lower_bound(*key))
 
     def rows(self, m: int, k: int, r: int):
         """Return the rows of an entry, for covers that it may be part of."""
@@ -68,14 +78,18 @@ class Catalogue:
         entry = entry_of(cover, r, family)
         cover_of(entry)  # refuses what does not expand to a cover
         self.entries[key] = entry
+        self.write()
+        was = "new" if old is None else f"was {old['size']}, imbalance {old['imbalance']}"
+        print(f"{key}: {cover!r} ({was})", flush=True)
+        return True
+
+    def write(self) -> None:
+        """Replace the file."""
         text = write_entries(self.entries)
         if len(text.encode()) > MOST_BYTES:
             raise SystemExit(f"the catalogue would exceed {MOST_BYTES} bytes")
         with replacing(self.path) as temporary:
             temporary.write_text(text, encoding="utf-8")
-        was = "new" if old is None else f"was {old['size']}, imbalance {old['imbalance']}"
-        print(f"{key}: {cover!r} ({was})", flush=True)
-        return True
 
 
 def offer_family(catalogue: Catalogue, key, field: int) -> None:
@@ -171,6 +185,7 @@ def main() -> None:
     for key in reversed(keys):  # what was gained last may serve fewer labels
         if key not in FAMILIES and not catalogue.is_settled(key):
             offer_neighbours(catalogue, key)
+    catalogue.write()
 
 
 if __name__ == "__main__":

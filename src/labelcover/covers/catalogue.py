@@ -83,8 +83,13 @@ def entry_of(cover: Cover, r: int, family: tuple[int, Iterable] | None = None) -
     else:
         table = cover.labelsets[np.lexsort(cover.labelsets.T[::-1])]
         entry["rows"] = "".join(ALPHABET[x] for x in table.ravel())
-    entry["checksum"] = _checksum(entry)
-    return entry
+    return renewed(entry)
+
+
+def renewed(entry: Entry, **changes: Any) -> Entry:
+    """Return the entry with other values and the checksum that fits them."""
+    changed = {**entry, **changes}
+    return {**changed, "checksum": _checksum(changed)}
 
 
 def cover_of(entry: Entry) -> Cover:
