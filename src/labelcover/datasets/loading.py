@@ -17,7 +17,7 @@ from labelcover.datasets.arff import read_arff
 from labelcover.datasets.dataset import DataError, Dataset
 from labelcover.datasets.registry import KNOWN, KnownSet
 
-EMBEDDED = Path(__file__).parent / "debtags" / "debtags.npz"
+EMBEDDED = Path(__file__).parent / "debtags"
 WORDS_LABELS = 14
 # Figures are recorded to so many digits; anything further off is another set.
 CARDINALITY_TOLERANCE, DENSITY_TOLERANCE = 1e-4, 1e-5
@@ -57,8 +57,8 @@ def load(
     """
     known = KNOWN[check_choice("name", name, KNOWN)]
     drop = () if identifiers else known.identifiers
-    if not known.files:
-        dataset = _embedded(name)
+    if known.embedded:
+        dataset = _embedded(name, known, verify)
     elif (folder := find_folder(name)) is not None:
         dataset = _from_folder(name, known, folder, drop, verify)
     elif download and known.openml is not None:
@@ -87,7 +87,7 @@ def find_folder(name: str) -> Path | None:
 
 def is_here(name: str) -> bool:
     """Return whether `load` finds the set `name` without a download."""
-    return not KNOWN[name].files or find_folder(name) is not None
+    return KNOWN[name].embedded or find_folder(name) is not None
 
 
 def check_figures(dataset: Dataset, known: KnownSet, dropped: Sequence[str] = ()) -> None:
@@ -103,8 +103,9 @@ def check_figures(dataset: Dataset, known: KnownSet, dropped: Sequence[str] = ()
             raise ValueError(f"{dataset.name} has a {what} of {got:.5f}, expected {want:.5f}.")
 
 
-def _embedded(name: str) -> Dataset:
-    dataset = _read_npz(EMBEDDED)
+def _embedded(name: str, known: KnownSet, verify: bool) -> Dataset:
+    (path,) = _checked(EMBEDDED, known, verify)
+    dataset = _read_npz(path)
     if name == "debtags":
         return dataset
     words = [j for j, feature in enumerate(dataset.feature_names) if feature.startswith("word=")]
@@ -122,14 +123,18 @@ def _from_folder(name, known, folder, drop, verify):
     stored = folder / f"{name}.npz"
     if stored.exists():
         return _without(_read_npz(stored), drop)
-    paths = [folder / file for file in known.files]
-    for path, expected in zip(paths, known.files.values(), strict=True):
-        found = hashlib.sha256(path.read_bytes()).hexdigest()
-        if verify and found != expected:
-            raise DataError(path, f"has the SHA-256 {found}, expected {expected}.")
-    *rows, labels = paths
+    *rows, labels = _checked(folder, known, verify)
     parts = [read_arff(path, labels, drop=drop) for path in rows]
     return parts[0] if len(parts) == 1 else _joined(*parts)
+
+
+def _checked(folder: Path, known: KnownSet, verify: bool) -> list[Path]:
+    """Return the files of a set, after a look at their checksums."""
+    paths = [folder / file for file in known.files]
+    for path, expected in zip(paths, known.files.values(), strict=True):
+        if verify and (found := hashlib.sha256(path.read_bytes()).hexdigest()) != expected:
+            raise DataError(path, f"has the SHA-256 {found}, expected {expected}.")
+    return paths
 
 
 def _joined(train: Dataset, test: Dataset) -> Dataset:

@@ -17,13 +17,16 @@ class KnownSet:
         Mean labels of a row; share of ones among the labels.
     files : dict of str to str
         Name of each file in the folder of the set, with its SHA-256: one ARFF file, or the
-        training and then the test file, and the label file last. Empty for an embedded set.
+        training and then the test file, and the label file last; of an embedded set, the file in
+        the package.
     source : str
         Where it comes from.
     identifiers : tuple of str
         Features that only number the rows.
     openml : int, optional
         Its number on OpenML.
+    embedded : bool
+        Whether it comes with the package.
     """
 
     rows: int
@@ -35,6 +38,7 @@ class KnownSet:
     source: str
     identifiers: tuple[str, ...] = ()
     openml: int | None = None
+    embedded: bool = False
 
 
 MULAN = "MULAN data sets, https://mulan.sourceforge.net/datasets-mlc.html"
@@ -43,9 +47,11 @@ DEBIAN = (
     "Debian 12.15 package index, tagged by the debtags contributors, https://debtags.debian.org"
 )
 
+DEBTAGS = {"debtags.npz": "e3124f22f5042bad0f21a331b9b659059cf7f2d48fe18bd7ce7001432d9edf4b"}
+
 KNOWN: dict[str, KnownSet] = {
-    "debtags": KnownSet(2291, 378, 24, 3.6316, 0.15132, {}, DEBIAN),
-    "debtags-words": KnownSet(2291, 219, 14, 2.8712, 0.20509, {}, DEBIAN),
+    "debtags": KnownSet(2291, 378, 24, 3.6316, 0.15132, DEBTAGS, DEBIAN, embedded=True),
+    "debtags-words": KnownSet(2291, 219, 14, 2.8712, 0.20509, DEBTAGS, DEBIAN, embedded=True),
     "scene": KnownSet(
         2407,
         294,
