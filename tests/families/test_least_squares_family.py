@@ -22,7 +22,7 @@ def fitted(estimator, X, encoding):
 
 @pytest.mark.parametrize("as_sparse", [False, True])
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "auto"])
-@pytest.mark.parametrize(("n", "d"), [(70, 12), (40, 60)])
+@pytest.mark.parametrize(("n", "d"), [(70, 12), (40, 60), (1100, 12)])
 def test_fused_members_equal_one_classifier_each(kernel, n, d, as_sparse):
     X, _, encoding = problem(n, d)
     X = sparse.csr_matrix(X) if as_sparse else X
@@ -101,7 +101,7 @@ def test_leave_one_out_confidence_equals_fitting_without_each_row():
 
 def test_a_sample_of_rows_is_left_out_where_rows_and_classes_are_many(monkeypatch):
     monkeypatch.setattr("labelcover.learners.class_ridge.LEAVE_OUT_NUMBERS", 10)
-    monkeypatch.setattr("labelcover.learners.class_ridge.LEAVE_OUT_ROWS", 25)
+    monkeypatch.setattr("labelcover.learners.class_ridge.TEMPERATURE_ROWS", 25)
     X, _, encoding = problem()
     rows, confidence = fitted(LeastSquaresClassifier(), X, encoding).leave_one_out_confidence()
     assert rows.shape == (25,)
@@ -137,3 +137,16 @@ def test_metadata_is_refused():
         family_of(LeastSquaresClassifier()).fit(
             X, encoding, seeds=np.arange(6), fit_params={"sample_weight": np.ones(70)}
         )
+
+
+def test_sparing_leave_one_out_predictions_changes_no_member():
+    X, _, encoding = problem(600)
+    full = fitted(LeastSquaresClassifier(), X, encoding)
+    spared = family_of(LeastSquaresClassifier())
+    spared.wants_leave_one_out = False
+    spared.fit(X, encoding, seeds=np.arange(6))
+    np.testing.assert_allclose(full.sharpness_, spared.sharpness_, rtol=1e-10)
+    np.testing.assert_allclose(full.class_probabilities(X), spared.class_probabilities(X))
+    assert len(full.leave_one_out_confidence()[0]) == 600
+    with pytest.raises(ValueError, match="wants_leave_one_out must be true"):
+        spared.leave_one_out_confidence()

@@ -87,7 +87,9 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         self._check_threshold(m)
         seeds = check_random_state(self.random_state).randint(MOST_SEED, size=3)
         self.cover_ = self._make_cover(Y, int(seeds[0]))
-        self.family_ = family_of(self._member()).fit(
+        family = family_of(self._member())
+        family.wants_leave_one_out = isinstance(self.threshold, str) and self.threshold != "cv"
+        self.family_ = family.fit(
             X,
             encode(Y, self.cover_),
             seeds=np.random.default_rng(seeds[1]).integers(MOST_SEED, size=len(self.cover_)),

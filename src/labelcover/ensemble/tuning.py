@@ -84,7 +84,9 @@ def cross_validated_threshold(
     thresholds, scores = [], []
     for _ in range(1 if max_std is None else MOST_REPEATS):
         for train, test in _folds(len(Y), int(random.integers(2**31))):
-            family = make_family().fit(
+            family = make_family()
+            family.wants_leave_one_out = False
+            family.fit(
                 X[train],
                 encode(Y[train], cover),
                 seeds=random.integers(2**31, size=len(cover)),

@@ -30,11 +30,14 @@ class Family(ABC):
     ----------
     has_leave_one_out : bool
         Whether `leave_one_out_confidence` is offered after `fit`.
+    wants_leave_one_out : bool
+        Whether it will be asked for; where not, `fit` may spare the work. Never changes members.
     encoding_ : Encoding
         The classes of the members; set by `fit`, without the training rows.
     """
 
     has_leave_one_out = False
+    wants_leave_one_out = True
     encoding_: Encoding
 
     def __init__(self, estimator: BaseEstimator) -> None:

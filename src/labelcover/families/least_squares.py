@@ -30,8 +30,8 @@ class LeastSquaresFamily(Family):
     the same problem are solved once. With the same kernel, width and ridge, every member is the
     `LeastSquaresClassifier` of its classes.
 
-    Leave-one-out confidences are those of all training rows, or of a sample of at least 512 rows
-    where rows times classes exceed 2²⁶.
+    Leave-one-out confidences are those of all training rows up to 512, else of a sample of up to
+    2,048 (down to 512 where rows times classes would exceed 2²⁶).
     """
 
     has_leave_one_out = True
@@ -58,7 +58,8 @@ class LeastSquaresFamily(Family):
         self.offsets_ = np.concatenate([[0], np.cumsum(sizes)])
         settings = least_squares_settings(self.estimator)
         with progress_bar("solving members", len(first), show=verbose) as bar:
-            ridge = ClassRidge(_doubles(X), codes, self.offsets_, settings)
+            wanted = self.wants_leave_one_out
+            ridge = ClassRidge(_doubles(X), codes, self.offsets_, settings, leave_out=wanted)
             self.coef_ = np.empty((self.offsets_[-1], ridge.n_features))
             self.intercept_ = np.empty(self.offsets_[-1])
             self.sharpness_ = np.empty(len(first))
@@ -69,9 +70,10 @@ class LeastSquaresFamily(Family):
                 self.coef_[classes] = solution.coefficients
                 self.intercept_[classes] = solution.intercept
                 self.sharpness_[at] = solution.sharpness
-                self._add(solution.left_out, at, sums)
+                if wanted:
+                    self._add(solution.left_out, at, sums)
                 bar.advance(at.stop - at.start)
-        self._left_out = ridge.rows, mean_confidence(sums, encoding.cover)
+        self._left_out = (ridge.rows, mean_confidence(sums, encoding.cover)) if wanted else None
         self.features_ = ridge.for_prediction()
         self.kernel_, self.gamma_, self.alpha_ = ridge.chosen
         return self
@@ -101,6 +103,10 @@ class LeastSquaresFamily(Family):
 
     def leave_one_out_confidence(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return rows of the training set and their confidences by members fitted without them."""
+        if self._left_out is None:
+            raise ValueError(
+                "wants_leave_one_out must be true in fit for leave-one-out predictions."
+            )
         return self._left_out
 
     def _probabilities(self, features: Any, problems: slice) -> NDArray[np.float64]:

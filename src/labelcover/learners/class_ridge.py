@@ -43,11 +43,13 @@ RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
 CHOICE_ROWS = 1_024
 CHOICE_CLASSES = 256
 # The last relative step of temperatures, in the choice and in the end.
-COARSE, FINE = 1e-1, 1e-6
-# Leave-one-out predictions of all rows if they are no more numbers than this, else of a sample
-# of rows (of no fewer than the second number).
+COARSE, FINE = 1e-1, 1e-4
+# Temperatures are tuned on the leave-one-out predictions of no more rows than this.
+TEMPERATURE_ROWS = 512
+# Others may look at those of more rows (thresholds do): of so many at most, and of fewer where
+# they would be more numbers than these.
+LEAVE_OUT_ROWS = 2_048
 LEAVE_OUT_NUMBERS = 2**26
-LEAVE_OUT_ROWS = 512
 # Numbers in one block of leave-one-out predictions (64 MB).
 BLOCK_NUMBERS = 2**23
 
@@ -98,6 +100,8 @@ class ClassRidge:
     offsets : int64 array of shape (n_problems + 1,)
         The classes of problem ``p`` are ``offsets[p]:offsets[p + 1]``.
     settings : Settings
+    leave_out : bool
+        Whether leave-one-out predictions are wanted beyond the few that tune temperatures.
 
     Attributes
     ----------
@@ -113,19 +117,20 @@ class ClassRidge:
         codes: NDArray[np.int32],
         offsets: NDArray[np.int64],
         settings: Settings,
+        *,
+        leave_out: bool = True,
     ) -> None:
         self.codes, self.offsets = codes, offsets
-        random = np.random.default_rng(settings.seed)
         self.scaling = FeatureScaling(settings.scale).fit(X)
         scaled = self.scaling.transform(X)
-        choice = _Choice(codes, offsets, random)
-        self.kernel = _choose_kernel(scaled, choice, settings, random)
-        self.map, self.system = _factorise(scaled, self.kernel, settings.n_landmarks, random)
+        choice = _Choice(codes, offsets, settings.seed)
+        self.kernel = _choose_kernel(scaled, choice, settings)
+        self.map, self.system = _factorise(scaled, self.kernel, settings)
         if settings.alpha is None:
             self.ridge, _ = choice.best_ridge(self.system, RIDGES)
         else:
             self.ridge = settings.alpha
-        self.rows = _sample(len(codes[0]), _left_out_rows(int(offsets[-1])), random)
+        self.rows = _left_out_rows(codes.shape[1], int(offsets[-1]), leave_out, settings.seed)
 
     def solutions(self) -> Iterator[Solution]:
         """Yield all problems, solved, in blocks of bounded memory."""
@@ -139,7 +144,8 @@ class ClassRidge:
             scores = smoother.to_scores @ sums.T + frequency
             own = np.ascontiguousarray(codes[:, self.rows])
             leave_one_out(scores, smoother.leverage, own, offsets)
-            sharpness = best_sharpness(scores, own, offsets, FINE)
+            few = slice(TEMPERATURE_ROWS)
+            sharpness = best_sharpness(scores[few], own[:, few], offsets, FINE)
             softmax_columns(scores, offsets, sharpness)
             coefficients = sums @ smoother.to_coefficients
             intercept = frequency - coefficients @ self.system.centre
@@ -180,11 +186,11 @@ class _Choice:
         self,
         codes: NDArray[np.int32],
         offsets: NDArray[np.int64],
-        random: np.random.Generator,
+        seed: int,
     ) -> None:
-        self.rows = _sample(codes.shape[1], CHOICE_ROWS, random)
+        self.rows = _sample(codes.shape[1], CHOICE_ROWS, seed)
         sizes = np.diff(offsets)
-        order = random.permutation(len(sizes))
+        order = np.random.default_rng(seed).permutation(len(sizes))
         kept = np.sort(order[: max(1, int((np.cumsum(sizes[order]) <= CHOICE_CLASSES).sum()))])
         self.codes = np.ascontiguousarray(codes[kept])
         self.offsets = np.concatenate([[0], np.cumsum(sizes[kept])])
@@ -208,15 +214,13 @@ class _Choice:
         return brier_score(scores, self.own, self.offsets)
 
 
-def _choose_kernel(
-    X: Any, choice: _Choice, settings: Settings, random: np.random.Generator
-) -> Kernel:
+def _choose_kernel(X: Any, choice: _Choice, settings: Settings) -> Kernel:
     """Return the kernel that the settings name, or the best as seen from some landmarks."""
     if settings.kernel == "linear":
         return Kernel()
     if settings.gammas is not None and settings.kernel == "rbf":
         return Kernel(settings.gammas)
-    landmarks = X[_sample(X.shape[0], SKETCH_LANDMARKS, random)]
+    landmarks = X[_sample(X.shape[0], SKETCH_LANDMARKS, settings.seed)]
     if settings.gammas is not None:
         kernels = [Kernel(settings.gammas)]
     else:
@@ -233,21 +237,30 @@ def _choose_kernel(
 
 
 def _factorise(
-    X: Any, kernel: Kernel, n_landmarks: int, random: np.random.Generator
+    X: Any, kernel: Kernel, settings: Settings
 ) -> tuple[IdentityMap | KernelMap, RidgeSystem]:
     n, d = X.shape
     if min(n, d if kernel.is_linear else n) <= EXACT_ROWS:
         return exact_system(X, kernel)
-    return nystroem_system(X, kernel, X[_sample(n, n_landmarks, random)])
+    return nystroem_system(X, kernel, X[_sample(n, settings.n_landmarks, settings.seed)])
 
 
-def _sample(n: int, most: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """Return `most` of the rows at random, ascending; all of them if there are no more."""
-    return np.arange(n) if n <= most else np.sort(random.choice(n, most, replace=False))
+def _sample(n: int, most: int, seed: int) -> NDArray[np.int64]:
+    """Return `most` of the rows at random, ascending; all of them if there are no more.
+
+    The same whatever else is drawn, so that one problem alone is treated like one of many.
+    """
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
 
 
-def _left_out_rows(n_classes: int) -> int:
-    return max(LEAVE_OUT_ROWS, LEAVE_OUT_NUMBERS // n_classes)
+def _left_out_rows(n: int, n_classes: int, many: bool, seed: int) -> NDArray[np.int64]:
+    """Return the rows to leave out, those that tune temperatures first."""
+    if n <= TEMPERATURE_ROWS:
+        return np.arange(n)
+    most = min(LEAVE_OUT_ROWS, LEAVE_OUT_NUMBERS // n_classes) if many else 0
+    return np.random.default_rng(seed).permutation(n)[: max(TEMPERATURE_ROWS, most)]
 
 
 def problem_blocks(offsets: NDArray[np.int64], most: int) -> Iterator[slice]:

@@ -45,7 +45,7 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         Above 4,000 rows (and, for the linear kernel, features) the kernel is approximated from so
         many rows (Nyström).
     random_state : int, RandomState or None, default=0
-        Seed for the choice of landmarks and, in large problems, of the rows that are left out.
+        Seed for the choice of landmarks and, above 512 rows, of the rows that are left out.
 
     Attributes
     ----------
