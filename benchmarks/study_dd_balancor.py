@@ -92,6 +92,14 @@ def compared(dataset: str) -> dict[str, LabelCoverClassifier]:
     return made
 
 
+def whole_seeds(frame: pd.DataFrame) -> pd.DataFrame:
+    """Only folds on which all methods have run, and seeds with as many folds as the first."""
+    finished = frame.groupby(["dataset", "seed", "fold"])["method"].transform("nunique")
+    frame = frame[finished == finished.max()]
+    folds = frame.groupby(["dataset", "seed"])["fold"].transform("nunique")
+    return frame[folds == folds.groupby(frame["dataset"]).transform("max")]
+
+
 def scores_of(frame: pd.DataFrame, members: str, measure: str) -> pd.DataFrame:
     """Mean over folds: a row per data set and seed, a column per method."""
     wanted = {(d, name_of(m, members, k)) for d, k in COMPARED_AT.items() for m in METHODS}
@@ -101,7 +109,8 @@ def scores_of(frame: pd.DataFrame, members: str, measure: str) -> pd.DataFrame:
     return table[METHODS].reindex(list(DATASETS), level="dataset")
 
 
-def report_scores(frame: pd.DataFrame, members: str, measure: str) -> None:
+def report_scores(frame: pd.DataFrame, members: str, measure: str) -> tuple[float, str]:
+    """Print the table of a measure; return the p-value of its test and the method ranked best."""
     title, higher = MEASURES[measure]
     by_seed = scores_of(frame, members, measure)
     table = by_seed.groupby("dataset", sort=False).mean()
@@ -145,9 +154,10 @@ def report_scores(frame: pd.DataFrame, members: str, measure: str) -> None:
     if (n_seeds > 1).any():
         print(
             f"\nThe spread is the standard deviation over seeds, mean of the methods. In "
-            f"{best_in_spread} of {len(table)} sets even the best and the worst method are within "
-            "two spreads of each other."
+            f"{best_in_spread} of {(n_seeds > 1).sum()} sets with several seeds even the best "
+            "and the worst method are within two spreads of each other."
         )
+    return outcome.p_value, METHODS[int(np.argmin(ranks))]
 
 
 def report_choice(frame: pd.DataFrame) -> None:
@@ -199,8 +209,7 @@ def main(results: str, n_seeds: int = 1) -> None:
         for dataset in DATASETS:
             run(compared(dataset), [dataset], results, seeds=[seed])
     frame = read_results(results)
-    finished = frame.groupby(["dataset", "seed", "fold"])["method"].transform("nunique")
-    frame = frame[finished == finished.max()]
+    frame = whole_seeds(frame)
     failed = frame[frame["error"].fillna("") != ""]
     if len(failed):
         sys.exit(f"{len(failed)} fits failed, the first with: {failed['error'].iloc[0]}")
@@ -212,9 +221,18 @@ def main(results: str, n_seeds: int = 1) -> None:
         "leave-one-out threshold; trees are scikit-learn's with at least two rows in a leaf and "
         "√d features looked at in a split, cut at 0.5: neither is one of the paper's learners."
     )
-    for members in MEMBERS:
-        for measure in MEASURES:
-            report_scores(frame, members, measure)
+    outcomes = [
+        report_scores(frame, members, measure) for members in MEMBERS for measure in MEASURES
+    ]
+    best = [method for _, method in outcomes].count("DD-BALANCOR")
+    print(
+        f"\n## Outcome\n\nThe Friedman test finds a difference between the methods in "
+        f"{sum(p < 0.05 for p, _ in outcomes)} of {len(outcomes)} comparisons; DD-BALANCOR has the "
+        f"best mean rank in {best} of {len(outcomes)}. The paper finds DD-BALANCOR significantly "
+        "ahead of all others, with other learners, thresholds by cross-validation, and its 64 rows "
+        "of several k and two learners counted as independent problems. Differences within the "
+        "spread over seeds are no differences."
+    )
     report_choice(frame)
 
 
