@@ -87,6 +87,8 @@ def best_cover(
     (99, 0, 0.0, 1.0)
     """
     m, k, r, steps = _check(n_labels, k, r, effort)
+    if size is not None:
+        size = check_integer("size", size, low=1)
     rng = _generator(random_state)
     known = _known(m, k, r)
     if known is None or (known.gap != 0.0 and steps > EFFORTS["seconds"]):
@@ -94,7 +96,6 @@ def best_cover(
         known = made if known is None else min(known, made, key=_worth)
     if size is None or size == len(known):
         return known
-    size = check_integer("size", size, low=1)
     rows = with_size(known.labelsets, m, r, size, steps // SIZE_SHARE, rng)
     return Cover(rows, m, method=known.method, lower_bound=known.lower_bound)
 
@@ -196,7 +197,10 @@ def _built(m: int, k: int, r: int, steps: int, rng, *, given, start: Cover | Non
         if np.ptp(np.bincount(full.ravel(), minlength=m)) > 1:
             share = steps // BALANCE_SHARE
             full = levelled(full, m, r, share, Budget(share), rng)
-    return Cover(full, m, method=method, lower_bound=least)
+    cover = Cover(full, m, method=method, lower_bound=least)
+    if cover.coverage(r) < 1.0:
+        raise RuntimeError(f"{method}: the cover of ({m}, {k}, {r}) misses some labelsets.")
+    return cover
 
 
 def _started(m, k, r, least, given, start: Cover | None) -> tuple[Rows, str]:
