@@ -17,14 +17,8 @@ def grown(array, size):
 
 
 @njit(cache=True)
-def frequent_labelsets(row_starts, row_labels, n_labels, order, min_count):
-    """Labelsets of `order` ≥ 2 labels in at least `min_count` rows, and in how many rows each.
-
-    Rows are CSR with sorted labels. Labelsets grow by one label at a time, and only those that
-    are frequent grow (a part of a frequent labelset is frequent). A labelset is held by the
-    places of its last label in `row_labels`, so that the labels that may follow are simply those
-    further on in the same row. Only the labelsets with the same first label are in memory at once.
-    """
+def _places(row_starts, row_labels, n_labels):
+    """Return the end of the row of each place, and where in the list of places each label is."""
     ends = np.empty(len(row_labels), dtype=np.int64)
     for i in range(len(row_starts) - 1):
         for place in range(row_starts[i], row_starts[i + 1]):
@@ -39,7 +33,19 @@ def frequent_labelsets(row_starts, row_labels, n_labels, order, min_count):
         label = row_labels[place]
         label_places[filled[label]] = place
         filled[label] += 1
+    return ends, label_starts, label_places
 
+
+@njit(cache=True)
+def frequent_labelsets(row_starts, row_labels, n_labels, order, min_count):
+    """Labelsets of `order` ≥ 2 labels in at least `min_count` rows, and in how many rows each.
+
+    Rows are CSR with sorted labels. Labelsets grow by one label at a time, and only those that
+    are frequent grow (a part of a frequent labelset is frequent). A labelset is held by the
+    places of its last label in `row_labels`, so that the labels that may follow are simply those
+    further on in the same row. Only the labelsets with the same first label are in memory at once.
+    """
+    ends, label_starts, label_places = _places(row_starts, row_labels, n_labels)
     out_sets = np.empty((1024, order), dtype=np.int32)
     out_counts = np.empty(1024, dtype=np.int64)
     n_out = 0
