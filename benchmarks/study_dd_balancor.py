@@ -215,9 +215,10 @@ def main(results: str, n_seeds: int = 1) -> None:
         sys.exit(f"{len(failed)} fits failed, the first with: {failed['error'].iloc[0]}")
     print("# DD-BALANCOR beside the other strategies\n")
     print(
-        "Made by `python -m benchmarks.study_dd_balancor`. Ten folds, all methods at the size σ "
-        "that BALANCOR needs, at one k of Table 7 for each set. Labels are shuffled anew "
-        "for each seed; folds stay the same. Least-squares members have a linear kernel and a "
+        "Made by `python -m benchmarks.study_dd_balancor`. Ten folds unless the table says "
+        "fewer, all methods at the size σ that BALANCOR needs, at one k of Table 7 for each set. "
+        "Labels are shuffled anew for each seed; folds stay the same. "
+        "Least-squares members have a linear kernel and a "
         "leave-one-out threshold; trees are scikit-learn's with at least two rows in a leaf and "
         "√d features looked at in a split, cut at 0.5: neither is one of the paper's learners."
     )
