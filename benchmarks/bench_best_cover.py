@@ -1,7 +1,7 @@
 """Sizes of the covers of the paper's data sets, and the time to load or to build covers.
 
 ``python -m benchmarks.bench_best_cover`` prints the tables of ``docs/covers.md``; with
-``--sweep`` it also builds covers of up to 200 labels from scratch, which takes over an hour.
+``--sweep`` it also builds covers of up to 200 labels from scratch (minutes).
 """
 
 import sys
