@@ -70,7 +70,7 @@ class LeastSquaresFamily(Family):
                 self.coef_[classes] = solution.coefficients
                 self.intercept_[classes] = solution.intercept
                 self.sharpness_[at] = solution.sharpness
-                if wanted:
+                if solution.left_out is not None:
                     self._add(solution.left_out, at, sums)
                 bar.advance(at.stop - at.start)
         self._left_out = (ridge.rows, mean_confidence(sums, encoding.cover)) if wanted else None

@@ -43,7 +43,7 @@ RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
 CHOICE_ROWS = 1_024
 CHOICE_CLASSES = 256
 # The last relative step of temperatures, in the choice and in the end.
-COARSE, FINE = 1e-1, 1e-4
+COARSE, FINE = 1e-1, 1e-2
 # Temperatures are tuned on the leave-one-out predictions of no more rows than this.
 TEMPERATURE_ROWS = 512
 # Others may look at those of more rows (thresholds do): of so many at most, and of fewer where
@@ -78,15 +78,15 @@ class Solution:
         Scores are ``features @ coefficients.T + intercept``.
     sharpness : ndarray of shape (n_problems,)
         Inverse temperature of the softmax over the scores of each problem.
-    left_out : ndarray of shape (n_rows, n_classes)
-        Class distributions of rows of the training set by models fitted without them.
+    left_out : ndarray of shape (n_rows, n_classes), or None
+        Class distributions of rows of the training set by models fitted without them, if wanted.
     """
 
     problems: slice
     coefficients: NDArray[np.float64]
     intercept: NDArray[np.float64]
     sharpness: NDArray[np.float64]
-    left_out: NDArray[np.float64]
+    left_out: NDArray[np.float64] | None
 
 
 class ClassRidge:
@@ -130,6 +130,7 @@ class ClassRidge:
             self.ridge, _ = choice.best_ridge(self.system, RIDGES)
         else:
             self.ridge = settings.alpha
+        self.leave_out = leave_out
         self.rows = _left_out_rows(codes.shape[1], int(offsets[-1]), leave_out, settings.seed)
 
     def solutions(self) -> Iterator[Solution]:
@@ -139,17 +140,16 @@ class ClassRidge:
             offsets = self.offsets[problems.start : problems.stop + 1]
             codes = self.codes[problems]
             counts = class_counts(codes, offsets)
-            frequency = counts / self.system.n_rows
-            sums = self.system.class_sums(codes, offsets, counts)
-            scores = smoother.to_scores @ sums.T + frequency
+            coefficients, scores = smoother.solve(codes, offsets, counts)
             own = np.ascontiguousarray(codes[:, self.rows])
             leave_one_out(scores, smoother.leverage, own, offsets)
             few = slice(TEMPERATURE_ROWS)
             sharpness = best_sharpness(scores[few], own[:, few], offsets, FINE)
-            softmax_columns(scores, offsets, sharpness)
-            coefficients = sums @ smoother.to_coefficients
-            intercept = frequency - coefficients @ self.system.centre
-            yield Solution(problems, coefficients, intercept, sharpness, scores)
+            if self.leave_out:
+                softmax_columns(scores, offsets, sharpness)
+            intercept = counts / self.system.n_rows - coefficients @ self.system.centre
+            left_out = scores if self.leave_out else None
+            yield Solution(problems, coefficients, intercept, sharpness, left_out)
 
     @property
     def n_features(self) -> int:

@@ -4,42 +4,97 @@ With centred features ``Φ`` and one-hot classes ``T``, the scores of ridge ``λ
 ``Φ (ΦᵀΦ + λ)⁻¹ Φᵀ T`` plus the class frequencies. One eigendecomposition gives an orthogonal
 basis ``E`` in which that is ``E g Eᵀ T`` with a diagonal ``g`` that depends on ``λ`` alone; then
 every problem costs two matrix products, and so does its leave-one-out (`RidgeSystem.leverage`).
+Where ``λ`` is given and nothing is compared, an inverse by Cholesky's factor serves, sooner.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import eigh
+from scipy.linalg import eigh, lapack
 
 from labelcover.learners._least_squares import class_sums_dense, class_sums_sparse
 
 # Directions with less than this share of the largest eigenvalue are rounding errors.
 RANK_TOLERANCE = 1e-13
+# With a smaller ridge, in mean diagonal elements, an inverse would be inexact.
+LEAST_RIDGE = 1e-7
 
 
-@dataclass(frozen=True)
-class Smoother:
-    """A ridge system at one ridge: what turns sums by class into coefficients and scores.
+class Smoother(ABC):
+    """A ridge system at one ridge, with the scores of some training rows.
 
     Attributes
     ----------
-    to_coefficients : ndarray of shape (width, n_features)
-        Sums by class times this are coefficients.
-    to_scores : ndarray of shape (n_rows, width)
-        This times sums by class are the scores of some training rows, less the class frequencies.
     leverage : ndarray of shape (n_rows,)
         The weight of each of those rows in its own score: the diagonal of the hat matrix.
     """
 
+    leverage: NDArray[np.float64]
+
+    @abstractmethod
+    def solve(
+        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return coefficients, ``(n_classes, n_features)``, and scores, ``(n_rows, n_classes)``."""
+
+
+@dataclass(frozen=True)
+class ProductSmoother(Smoother):
+    """Coefficients and scores are products with sums by class.
+
+    Attributes
+    ----------
+    system : RidgeSystem
+    to_coefficients : ndarray of shape (width, n_features)
+        Sums by class times this are coefficients.
+    to_scores : ndarray of shape (n_rows, width)
+        This times sums by class are scores, less the class frequencies.
+    """
+
+    system: RidgeSystem
     to_coefficients: NDArray[np.float64]
     to_scores: NDArray[np.float64]
     leverage: NDArray[np.float64]
+
+    def solve(
+        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return coefficients and scores: a product each."""
+        sums = self.system.class_sums(codes, offsets, counts)
+        scores = self.to_scores @ sums.T
+        scores += counts / self.system.n_rows
+        return sums @ self.to_coefficients, scores
+
+
+@dataclass(frozen=True)
+class DualSmoother(Smoother):
+    """A dual system whose inverse is known: its sums by class are the coefficients.
+
+    The residual of a training row is its coefficient times the ridge: scores need no product.
+    """
+
+    inverse: NDArray[np.float64]
+    ridge: float
+    rows: NDArray[np.int64]
+    leverage: NDArray[np.float64]
+
+    def solve(
+        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return coefficients and scores: no product at all."""
+        centre = self.inverse.mean(axis=0)
+        coefficients = class_sums_dense(self.inverse, centre, codes, offsets, counts)
+        scores = np.multiply(coefficients[:, self.rows].T, -self.ridge, order="C")
+        own = (offsets[:-1] - offsets[0])[:, None] + codes[:, self.rows]
+        scores[np.arange(len(scores)), own] += 1
+        return coefficients, scores
 
 
 class RidgeSystem(ABC):
@@ -51,16 +106,39 @@ class RidgeSystem(ABC):
         Number of training rows.
     centre : ndarray of shape (n_features,)
         Mean of the features, or of the columns of the kernel.
-    eigenvalues : ndarray of shape (rank,)
-        Of the centred Gram or kernel matrix.
-    vectors : ndarray of shape (width, rank)
-        Its eigenvectors.
+    matrix : ndarray of shape (width, width)
+        The centred Gram or kernel matrix.
     """
 
     n_rows: int
     centre: NDArray[np.float64]
-    eigenvalues: NDArray[np.float64]
-    vectors: NDArray[np.float64]
+    matrix: NDArray[np.float64]
+
+    @cached_property
+    def eigenpairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The eigenvalues of `matrix`, ``(rank,)``, and its eigenvectors, ``(width, rank)``."""
+        values, vectors = eigh(self.matrix, check_finite=False, driver="evd")
+        kept = values > RANK_TOLERANCE * values.max(initial=np.finfo(np.float64).tiny)
+        return values[kept], vectors[:, kept]
+
+    @property
+    def eigenvalues(self) -> NDArray[np.float64]:
+        """The eigenvalues of `matrix`, ``(rank,)``."""
+        return self.eigenpairs[0]
+
+    @property
+    def vectors(self) -> NDArray[np.float64]:
+        """The eigenvectors of `matrix`, ``(width, rank)``."""
+        return self.eigenpairs[1]
+
+    def inverse(self, ridge: float) -> NDArray[np.float64] | None:
+        """Return ``(matrix + λ)⁻¹``; None if eigenvectors are there already or more exact."""
+        width = len(self.matrix)
+        if "eigenpairs" in self.__dict__ or ridge * width < LEAST_RIDGE * np.trace(self.matrix):
+            return None
+        factor, _ = lapack.dpotrf(self.matrix + ridge * np.eye(width), lower=1, overwrite_a=1)
+        lower, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
+        return None if failed else np.tril(lower) + np.tril(lower, -1).T
 
     @abstractmethod
     def class_sums(
@@ -104,7 +182,7 @@ class PrimalSystem(RidgeSystem):
         if sparse.issparse(gram):
             gram = gram.toarray()
         gram -= np.outer(self.centre, total)
-        self.eigenvalues, self.vectors = _positive_eigenpairs(gram)
+        self.matrix = gram
 
     def class_sums(
         self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
@@ -131,8 +209,14 @@ class PrimalSystem(RidgeSystem):
 
     def smoother(self, ridge: float, rows: NDArray[np.int64]) -> Smoother:
         """Return the system at `ridge`, with the scores of the training `rows`."""
-        basis, inverse = self.basis(rows), self.gain(ridge)[:, None] * self.vectors.T
-        return Smoother(self.vectors @ inverse, basis @ inverse, self.leverage(basis, ridge))
+        inverse = self.inverse(ridge)
+        if inverse is not None:
+            centred = np.asarray(self.features[rows] - self.centre)
+            to_scores = centred @ inverse
+            leverage = np.einsum("ij,ij->i", to_scores, centred) + 1 / self.n_rows
+            return ProductSmoother(self, inverse, to_scores, leverage)
+        basis, half = self.basis(rows), self.gain(ridge)[:, None] * self.vectors.T
+        return ProductSmoother(self, self.vectors @ half, basis @ half, self.leverage(basis, ridge))
 
 
 class DualSystem(RidgeSystem):
@@ -145,11 +229,15 @@ class DualSystem(RidgeSystem):
     def __init__(self, kernel: NDArray[np.float64]) -> None:
         self.n_rows = len(kernel)
         self.centre = kernel.mean(axis=0)
-        centred = kernel - self.centre - self.centre[:, None] + self.centre.mean()
-        self.eigenvalues, vectors = _positive_eigenpairs(centred)
+        self.matrix = kernel - self.centre - self.centre[:, None] + self.centre.mean()
+
+    @cached_property
+    def vectors(self) -> NDArray[np.float64]:
+        """The eigenvectors of `matrix`, ``(width, rank)``."""
         # They sum to zero but for rounding. Where rows share most of their features, centring
         # cancels most of the kernel, and rounding may leave the constant direction among them.
-        self.vectors = np.ascontiguousarray(vectors - vectors.mean(axis=0))
+        vectors = self.eigenpairs[1]
+        return np.ascontiguousarray(vectors - vectors.mean(axis=0))
 
     def class_sums(
         self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
@@ -173,14 +261,11 @@ class DualSystem(RidgeSystem):
 
     def smoother(self, ridge: float, rows: NDArray[np.int64]) -> Smoother:
         """Return the system at `ridge`, with the scores of the training `rows`."""
+        inverse = self.inverse(ridge)
+        if inverse is not None:
+            leverage = 1 - ridge * np.diag(inverse)[rows] + 1 / self.n_rows
+            return DualSmoother(inverse, ridge, rows, leverage)
         basis = self.basis(rows)
         to_coefficients = self.vectors.T / (self.eigenvalues + ridge)[:, None]
-        return Smoother(to_coefficients, basis * self.gain(ridge), self.leverage(basis, ridge))
-
-
-def _positive_eigenpairs(
-    matrix: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    values, vectors = eigh(matrix, overwrite_a=True, check_finite=False, driver="evd")
-    kept = values > RANK_TOLERANCE * values.max(initial=np.finfo(np.float64).tiny)
-    return values[kept], vectors[:, kept]
+        leverage = self.leverage(basis, ridge)
+        return ProductSmoother(self, to_coefficients, basis * self.gain(ridge), leverage)
