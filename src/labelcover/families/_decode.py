@@ -47,13 +47,16 @@ def add_members(probabilities, starts, lows, highs, patterns, labelsets, votes, 
     (members that pose the same problem share their columns); the patterns of its classes are the
     rows ``lows[j]:highs[j]`` of `patterns`.
     """
+    k = labelsets.shape[1]
     for i in range(probabilities.shape[0]):
-        row = probabilities[i : i + 1]
         for j in range(len(starts)):
-            add_member(
-                row[:, starts[j] : starts[j] + highs[j] - lows[j]],
-                patterns[lows[j] : highs[j]],
-                labelsets[j],
-                votes,
-                sums[i : i + 1],
-            )
+            width = highs[j] - lows[j]
+            best = 0
+            if votes:
+                for a in range(1, width):
+                    if probabilities[i, starts[j] + a] > probabilities[i, starts[j] + best]:
+                        best = a
+            for a in range(best, best + 1 if votes else width):
+                share = 1.0 if votes else probabilities[i, starts[j] + a]
+                for position in range(k):
+                    sums[i, labelsets[j, position]] += share * patterns[lows[j] + a, position]

@@ -6,8 +6,9 @@ without refitting: the kernel and its width, the ridge, and the temperature of e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,9 @@ RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
 # The choice of kernel and ridge looks at no more rows and classes than these.
 CHOICE_ROWS = 1_024
 CHOICE_CLASSES = 256
-# The last relative step of temperatures, in the choice and in the end.
-COARSE, FINE = 1e-1, 1e-2
+# The last relative step of temperatures, in the choice and in the end. What is left is about its
+# square, far less than what some hundred rows can tell.
+COARSE, FINE = 1e-1, 5e-2
 # Temperatures are tuned on the leave-one-out predictions of no more rows than this.
 TEMPERATURE_ROWS = 512
 # Others may look at those of more rows (thresholds do): of so many at most, and of fewer where
@@ -123,11 +125,12 @@ class ClassRidge:
         self.codes, self.offsets = codes, offsets
         self.scaling = FeatureScaling(settings.scale).fit(X)
         scaled = self.scaling.transform(X)
-        choice = _Choice(codes, offsets, settings.seed)
+        # Made only if there is something to choose.
+        choice = cache(lambda: _Choice(codes, offsets, settings.seed))
         self.kernel = _choose_kernel(scaled, choice, settings)
         self.map, self.system = _factorise(scaled, self.kernel, settings)
         if settings.alpha is None:
-            self.ridge, _ = choice.best_ridge(self.system, RIDGES)
+            self.ridge, _ = choice().best_ridge(self.system, RIDGES)
         else:
             self.ridge = settings.alpha
         self.leave_out = leave_out
@@ -214,7 +217,7 @@ class _Choice:
         return brier_score(scores, self.own, self.offsets)
 
 
-def _choose_kernel(X: Any, choice: _Choice, settings: Settings) -> Kernel:
+def _choose_kernel(X: Any, choice: Callable[[], _Choice], settings: Settings) -> Kernel:
     """Return the kernel that the settings name, or the best as seen from some landmarks."""
     if settings.kernel == "linear":
         return Kernel()
@@ -230,7 +233,7 @@ def _choose_kernel(X: Any, choice: _Choice, settings: Settings) -> Kernel:
     if settings.kernel == "auto":
         kernels.append(Kernel())
     scores = [
-        choice.best_ridge(nystroem_system(X, kernel, landmarks)[1], RIDGES[::2])[1]
+        choice().best_ridge(nystroem_system(X, kernel, landmarks)[1], RIDGES[::2])[1]
         for kernel in kernels
     ]
     return kernels[int(np.argmin(scores))]

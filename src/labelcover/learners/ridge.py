@@ -4,7 +4,7 @@ With centred features ``Φ`` and one-hot classes ``T``, the scores of ridge ``λ
 ``Φ (ΦᵀΦ + λ)⁻¹ Φᵀ T`` plus the class frequencies. One eigendecomposition gives an orthogonal
 basis ``E`` in which that is ``E g Eᵀ T`` with a diagonal ``g`` that depends on ``λ`` alone; then
 every problem costs two matrix products, and so does its leave-one-out (`RidgeSystem.leverage`).
-Where ``λ`` is given and nothing is compared, an inverse by Cholesky's factor serves, sooner.
+Where ``λ`` is given and nothing is compared, an inverse serves, sooner.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import eigh, lapack
+from scipy.linalg import eigh
 
 from labelcover.learners._least_squares import class_sums_dense, class_sums_sparse
 
@@ -136,9 +136,8 @@ class RidgeSystem(ABC):
         width = len(self.matrix)
         if "eigenpairs" in self.__dict__ or ridge * width < LEAST_RIDGE * np.trace(self.matrix):
             return None
-        factor, _ = lapack.dpotrf(self.matrix + ridge * np.eye(width), lower=1, overwrite_a=1)
-        lower, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
-        return None if failed else np.tril(lower) + np.tril(lower, -1).T
+        # By NumPy, as the products are: SciPy would bring a second pool of threads to wait for.
+        return np.asarray(np.linalg.inv(self.matrix + ridge * np.eye(width)), dtype=np.float64)
 
     @abstractmethod
     def class_sums(

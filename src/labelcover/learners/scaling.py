@@ -53,7 +53,8 @@ class FeatureScaling:
         if sparse.issparse(X):
             scaled = X.multiply(self.factor).tocsr()
         else:
-            scaled = (X - self.shift) * self.factor
+            scaled = X - self.shift
+            scaled *= self.factor
         if not self.words.any():
             return scaled
         if self.words.all():
