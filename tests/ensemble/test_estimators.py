@@ -287,10 +287,10 @@ def test_too_long_labelsets_are_shortened_with_one_warning(problem):
         ({"threshold": [0.5, 0.5]}, "threshold must be .*got \\[0.5, 0.5\\]"),
         ({"measure": "coverage"}, "measure must be one of .*got 'coverage'"),
         ({"search": "random"}, "search must be one of 'grid', 'golden', got 'random'"),
-        ({"estimator": object()}, "estimator must be a scikit-learn classifier"),
+        ({"estimator": "ridge"}, "estimator must be a scikit-learn classifier"),
         ({"estimator": LogisticRegression(), "threshold": "loo"}, 'threshold="loo" needs members'),
     ],
-    ids=str,
+    ids=lambda given: given if isinstance(given, str) else ",".join(given),
 )
 def test_bad_input_is_refused_with_a_clear_error(problem, change, message):
     parameters = {"random_state": 0, **change}
