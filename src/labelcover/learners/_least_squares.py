@@ -105,36 +105,47 @@ def leave_one_out(scores, leverage, codes, offsets):
 
 
 @njit(cache=True)
-def _slopes(scores, codes, low, high, sharpness, stride):
+def _gaps(scores, codes, low, high):
+    """How far the scores of one problem are below the largest of their row; and the own class's."""
+    gaps = np.empty((scores.shape[0], high - low))
+    own = np.empty(scores.shape[0])
+    for i in range(scores.shape[0]):
+        top = scores[i, low]
+        for c in range(low + 1, high):
+            top = max(top, scores[i, c])
+        for c in range(low, high):
+            gaps[i, c - low] = scores[i, c] - top
+        own[i] = gaps[i, codes[i]]
+    return gaps, own
+
+
+@njit(cache=True)
+def _slopes(gaps, own, sharpness, stride):
     """First and second derivative of the log-loss of ``softmax(sharpness · scores)``.
 
     Every `stride`-th row counts.
     """
     first, second = 0.0, 0.0
-    for i in range(0, scores.shape[0], stride):
-        own = scores[i, low + codes[i]]
-        top = scores[i, low]
-        for c in range(low + 1, high):
-            top = max(top, scores[i, c])
+    for i in range(0, gaps.shape[0], stride):
         total, mean, square = 0.0, 0.0, 0.0
-        for c in range(low, high):
-            weight = np.exp(sharpness * (scores[i, c] - top))
+        for gap in gaps[i]:
+            weight = np.exp(sharpness * gap)
             total += weight
-            mean += weight * (scores[i, c] - top)
-            square += weight * (scores[i, c] - top) ** 2
+            mean += weight * gap
+            square += weight * gap * gap
         mean /= total
-        first += mean - (own - top)
+        first += mean - own[i]
         second += square / total - mean * mean
     return first, second
 
 
 @njit(cache=True)
-def _newton(scores, codes, low, high, at, stride, tolerance):
+def _newton(gaps, own, at, stride, tolerance):
     """Logarithm of the best inverse temperature, by Newton's method from `at` in a bracket."""
     left, right = np.log(LOWEST), np.log(HIGHEST)
     for _ in range(MOST_STEPS):
         sharpness = np.exp(at)
-        first, second = _slopes(scores, codes, low, high, sharpness, stride)
+        first, second = _slopes(gaps, own, sharpness, stride)
         if first > 0:
             right = at
         else:
@@ -162,8 +173,9 @@ def best_sharpness(scores, codes, offsets, tolerance):
     for p in range(codes.shape[0]):
         low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
         if high - low > 1:
-            near = _newton(scores, codes[p], low, high, np.log(4.0), 8, 0.05)
-            found[p] = np.exp(_newton(scores, codes[p], low, high, near, 1, tolerance))
+            gaps, own = _gaps(scores, codes[p], low, high)
+            near = _newton(gaps, own, np.log(4.0), 8, 0.05)
+            found[p] = np.exp(_newton(gaps, own, near, 1, tolerance))
     return found
 
 

@@ -39,8 +39,10 @@ class FeatureScaling:
             self.shift = np.zeros(X.shape[1])
             spread = np.sqrt(np.asarray(X.multiply(X).mean(axis=0)).ravel())
         else:
-            self.shift = np.where(self.words, 0.0, X.mean(axis=0))
-            spread = X.std(axis=0)
+            mean = X.mean(axis=0)
+            self.shift = np.where(self.words, 0.0, mean)
+            centred = X - mean
+            spread = np.sqrt(np.einsum("ij,ij->j", centred, centred) / len(X))
         # A column that is constant but for rounding carries nothing.
         spread[spread <= 1e-12 * np.maximum(np.abs(self.shift), 1e-300)] = np.inf
         self.factor = 1 / (np.where(self.words, 1.0, spread) * np.sqrt(len(self.words)))
