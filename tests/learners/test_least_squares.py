@@ -12,7 +12,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners._exponential import exponential
 from labelcover.learners._least_squares import (
+    alike_rows,
     best_sharpness,
     brier_score,
     class_counts,
@@ -163,6 +165,23 @@ def test_class_sums_equal_the_product_of_one_hot_classes_and_centred_rows(seed, 
     S = sparse.csr_matrix(X)
     sums = class_sums_sparse(S.data, S.indices, S.indptr, centre, codes, offsets, counts)
     np.testing.assert_allclose(sums, expected, atol=1e-12)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 5), st.integers(1, 4))
+def test_rows_are_grouped_as_unique_columns_of_their_classes(seed, n, n_problems, n_classes):
+    codes = np.random.default_rng(seed).integers(0, n_classes, size=(n_problems, n), dtype=np.int32)
+    group, first = alike_rows(codes)
+    _, expected = np.unique(codes, axis=1, return_inverse=True)
+    np.testing.assert_array_equal(codes[:, first[group]], codes)
+    assert len(first) == expected.max() + 1
+    assert (np.diff(first) > 0).all()
+
+
+def test_the_exponential_is_right_to_the_last_bits():
+    x = np.concatenate([-np.geomspace(1e-300, 708, 20_000), -np.arange(709) * np.log(2) / 2, [0.0]])
+    x = x[x >= -708]
+    np.testing.assert_allclose([exponential(each) for each in x], np.exp(x), rtol=5e-16)
+    assert exponential(-1e9) == pytest.approx(np.exp(-708))
 
 
 def test_kernels_of_many_problems_equal_their_plain_twins():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from labelcover.learners._exponential import exponential
+
 # Newton steps for the temperature of one problem, and the bounds of its inverse.
 MOST_STEPS = 60
 LOWEST, HIGHEST = 1e-3, 1e3
@@ -51,12 +53,74 @@ def _finish_sums(offsets, p, largest, sums):
 
 
 @njit(cache=True)
+def alike_rows(codes):
+    """Group the rows that have the same class in every problem.
+
+    Returns
+    -------
+    group : int64 array of shape (n,)
+        The group of each row, numbered in the order of their first rows.
+    first : int64 array of shape (n_groups,)
+        The first row of each group.
+    """
+    n_problems, n = codes.shape
+    keys = np.full(n, np.uint64(14695981039346656037))
+    for p in range(n_problems):
+        for i in range(n):
+            keys[i] = (keys[i] ^ np.uint64(codes[p, i])) * np.uint64(1099511628211)
+    size = 4
+    while size < 2 * n:
+        size *= 2
+    # Open addressing; the high bits of such a key are the well mixed ones.
+    table = np.full(size, -1)
+    group, first = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    found = 0
+    for i in range(n):
+        at = np.int64((keys[i] >> np.uint64(20)) & np.uint64(size - 1))
+        while True:
+            g = table[at]
+            if g < 0:
+                table[at] = found
+                group[i], first[found] = found, i
+                found += 1
+                break
+            if keys[first[g]] == keys[i] and _same_classes(codes, first[g], i):
+                group[i] = g
+                break
+            at = (at + 1) & (size - 1)
+    return group, first[:found]
+
+
+@njit(cache=True)
+def _same_classes(codes, i, j):
+    p = 0
+    while p < len(codes) and codes[p, i] == codes[p, j]:
+        p += 1
+    return p == len(codes)
+
+
+@njit(cache=True)
+def _sums_of_groups(rows, group, n_groups):
+    sums = np.zeros((n_groups, rows.shape[1]))
+    for i in range(len(group)):
+        into, row = sums[group[i]], rows[i]
+        for f in range(len(row)):
+            into[f] += row[f]
+    return sums
+
+
+@njit(cache=True)
 def class_sums_dense(rows, centre, codes, offsets, counts):
     """Return the sums of centred rows by class, ``(n_classes, width)``: one-hot classes times rows.
 
     Rare labels leave most rows in one class, so the largest class of each problem is not summed:
-    it is what the others leave. `centre` must be the mean of all rows.
+    it is what the others leave. `centre` must be the mean of all rows. Rows that are alike in
+    all problems, as most are where labels are few, are added up once for all.
     """
+    group, first = alike_rows(codes)
+    if 2 * len(first) <= codes.shape[1]:
+        rows = _sums_of_groups(rows, group, len(first))
+        codes = codes[:, first]
     sums = np.empty((len(counts), rows.shape[1]))
     for p in range(codes.shape[0]):
         low = offsets[p] - offsets[0]
@@ -106,46 +170,53 @@ def leave_one_out(scores, leverage, codes, offsets):
 
 @njit(cache=True)
 def _gaps(scores, codes, low, high):
-    """How far the scores of one problem are below the largest of their row; and the own class's."""
-    gaps = np.empty((scores.shape[0], high - low))
-    own = np.empty(scores.shape[0])
-    for i in range(scores.shape[0]):
+    """How far the scores of one problem are below the largest of their row, a row per class.
+
+    And the own class's.
+    """
+    n = scores.shape[0]
+    gaps, own = np.empty((high - low, n)), np.empty(n)
+    for i in range(n):
         top = scores[i, low]
         for c in range(low + 1, high):
             top = max(top, scores[i, c])
         for c in range(low, high):
-            gaps[i, c - low] = scores[i, c] - top
-        own[i] = gaps[i, codes[i]]
+            gaps[c - low, i] = scores[i, c] - top
+        own[i] = gaps[codes[i], i]
     return gaps, own
 
 
-@njit(cache=True)
-def _slopes(gaps, own, sharpness, stride):
+@njit(cache=True, fastmath={"contract"})
+def _slopes(gaps, own, sharpness, sums):
     """First and second derivative of the log-loss of ``softmax(sharpness · scores)``.
 
-    Every `stride`-th row counts.
+    `sums`, of shape ``(3, n_rows)``, is room for sums over the classes.
     """
+    sums[:] = 0.0
+    total, mean, square = sums[0], sums[1], sums[2]
+    for c in range(gaps.shape[0]):
+        for i in range(len(own)):
+            gap = gaps[c, i]
+            weight = exponential(sharpness * gap)
+            total[i] += weight
+            mean[i] += weight * gap
+            square[i] += weight * gap * gap
     first, second = 0.0, 0.0
-    for i in range(0, gaps.shape[0], stride):
-        total, mean, square = 0.0, 0.0, 0.0
-        for gap in gaps[i]:
-            weight = np.exp(sharpness * gap)
-            total += weight
-            mean += weight * gap
-            square += weight * gap * gap
-        mean /= total
-        first += mean - own[i]
-        second += square / total - mean * mean
+    for i in range(len(own)):
+        middle = mean[i] / total[i]
+        first += middle - own[i]
+        second += square[i] / total[i] - middle * middle
     return first, second
 
 
 @njit(cache=True)
-def _newton(gaps, own, at, stride, tolerance):
+def _newton(gaps, own, at, tolerance):
     """Logarithm of the best inverse temperature, by Newton's method from `at` in a bracket."""
+    sums = np.empty((3, len(own)))
     left, right = np.log(LOWEST), np.log(HIGHEST)
     for _ in range(MOST_STEPS):
         sharpness = np.exp(at)
-        first, second = _slopes(gaps, own, sharpness, stride)
+        first, second = _slopes(gaps, own, sharpness, sums)
         if first > 0:
             right = at
         else:
@@ -174,8 +245,8 @@ def best_sharpness(scores, codes, offsets, tolerance):
         low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
         if high - low > 1:
             gaps, own = _gaps(scores, codes[p], low, high)
-            near = _newton(gaps, own, np.log(4.0), 8, 0.05)
-            found[p] = np.exp(_newton(gaps, own, near, 1, tolerance))
+            near = _newton(gaps[:, ::8].copy(), own[::8].copy(), np.log(4.0), 0.05)
+            found[p] = np.exp(_newton(gaps, own, near, tolerance))
     return found
 
 
@@ -200,14 +271,25 @@ def softmax_columns(scores, offsets, sharpness):
     column of `scores` is that of ``offsets[0]``.
     """
     for i in range(scores.shape[0]):
+        row = scores[i]
         for p in range(len(offsets) - 1):
             low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
-            top = scores[i, low]
+            top = row[low]
             for c in range(low + 1, high):
-                top = max(top, scores[i, c])
+                top = max(top, row[c])
+            for c in range(low, high):
+                row[c] = sharpness[p] * (row[c] - top)
+        _exponentials(row)
+        for p in range(len(offsets) - 1):
+            low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
             total = 0.0
             for c in range(low, high):
-                scores[i, c] = np.exp(sharpness[p] * (scores[i, c] - top))
-                total += scores[i, c]
+                total += row[c]
             for c in range(low, high):
-                scores[i, c] /= total
+                row[c] /= total
+
+
+@njit(cache=True, fastmath={"contract"})
+def _exponentials(numbers):
+    for c in range(len(numbers)):
+        numbers[c] = exponential(numbers[c])

@@ -87,7 +87,10 @@ def _rows_times(X: Any, factors: NDArray[np.float64]) -> Any:
 def _binary_columns(X: Any) -> NDArray[np.bool_]:
     """Which columns hold only 0 and 1."""
     if not sparse.issparse(X):
-        return ((X == 0) | (X == 1)).all(axis=0)
+        # The first row rules most columns of numbers out.
+        binary = (X[0] == 0) | (X[0] == 1)
+        binary[binary] = ((X[:, binary] == 0) | (X[:, binary] == 1)).all(axis=0)
+        return binary
     X = X.tocsc()
     odd = (X.data != 0) & (X.data != 1)
     counts = np.bincount(
