@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -84,6 +86,18 @@ def test_a_weight_of_two_is_a_row_given_twice(mixed, missing):
     by_rows = C45Classifier(**nominal).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_allclose(by_weight.predict_proba(X), by_rows.predict_proba(X), atol=1e-9)
     assert by_weight.export_text() == by_rows.export_text()
+
+
+@given(st.integers(0, 10**6), st.integers(10, 150), st.integers(1, 12), st.integers(2, 6))
+def test_weights_of_one_change_nothing(seed, n, d, n_classes):
+    # Without weights, features of two values are counted, others sorted, and pruning sends only
+    # the rows down that are new to a branch; with weights, all goes another way.
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, d)) < rng.random(d)
+    X = np.hstack([X * rng.normal(size=d), rng.integers(0, 4, (n, 2))])
+    y = (X @ rng.normal(size=d + 2) + rng.normal(size=n) * 2).argsort().argsort() * n_classes // n
+    counted, weighted = C45Classifier().fit(X, y), C45Classifier().fit(X, y, np.ones(n))
+    assert counted.export_text() == weighted.export_text()
 
 
 def test_one_class_gives_one_leaf():

@@ -14,6 +14,7 @@ from labelcover.learners._c45_splits import (
     nominal_split_weights,
     numeric_split_weights,
     numeric_splits_counts,
+    switch_splits_counts,
 )
 
 
@@ -102,6 +103,28 @@ def test_numeric_splits_by_counts_are_those_of_numpy(node, min_leaf, scale):
         value, order[0], label, weight, n_classes, weight.sum(), min_leaf
     )
     assert agrees(by_weights, expected)
+
+
+@given(nodes(missing=False), st.sampled_from([1.0, 2.0, 5.0]), st.integers(0, 10))
+def test_splits_of_two_values_are_those_of_numpy(node, min_leaf, n_outside):
+    value, label, weight, n_classes = node
+    high = value > np.median(value)
+    pair = np.array([[-1.5, 2.0]])
+    value = np.where(high, pair[0, 1], pair[0, 0])
+    rare = high if high.mean() <= 0.5 else ~high
+    starts = np.concatenate([[0], np.cumsum(rare)])
+    switches = starts, np.zeros(rare.sum(), np.int32), pair
+    inside = slice(min(n_outside, len(value) - 2), None)  # a node need not have all rows
+    rows = np.arange(len(value), dtype=np.int32)[inside]
+    counts = np.bincount(label[inside], minlength=n_classes)
+    room = np.zeros(1, np.int32), np.zeros((1, n_classes), np.int32)
+    found = np.array([[0.0, -1.0, 0.0]])
+    xlogx = table_of_xlogx(len(value) + 1)
+    switch_splits_counts(switches, rows, label, counts, min_leaf, xlogx, room, found)
+    expected = numeric_oracle(value[inside], label[inside], weight[inside], n_classes, min_leaf)
+    assert agrees(found[0], expected)
+    assert not room[0].any()
+    assert not room[1].any()
 
 
 @given(nodes(missing=True), st.sampled_from([1.0, 2.0]))

@@ -26,7 +26,9 @@ class C45Family(ThreadedFamily):
     ) -> Callable[[NDArray[np.int32], int], Tree]:
         options = self.estimator.tree_options()
         self.coding_ = FeatureCoding.of(X, self.estimator.categorical_features)
-        table = FeatureTable.of(self.coding_.numbers(X), self.coding_.n_values)
+        table = FeatureTable.of(
+            self.coding_.numbers(X), self.coding_.n_values, weighted=weights is not None
+        )
 
         def grow(label: NDArray[np.int32], n_classes: int) -> Tree:
             return Tree.grown(table, label, n_classes, weights=weights, **options)

@@ -21,6 +21,7 @@ from labelcover.learners._c45_splits import (
     nominal_split_weights,
     numeric_split_weights,
     numeric_splits_counts,
+    switch_splits_counts,
     xlog2x,
 )
 
@@ -116,19 +117,19 @@ def _best_split(splits, in_mean):
 
 
 @njit(cache=True)
-def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx):
+def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, room):
     """Return gain, gain ratio and cut of the best split on every feature; all weights are 1."""
-    values, n_values, numeric, _, rank, far = table
-    splits = np.empty((len(n_values), 3))
+    values, n_values, (sorted_features, numeric, _, rank, far), switches = table
+    splits = np.zeros((len(n_values), 3))
+    splits[:, 1] = -1.0
     counts = np.rint(dist).astype(np.int64)
     found = np.empty((len(order), 3))
     numeric_splits_counts(numeric, rank, far, order, label, counts, min_leaf, xlogx, found)
-    k = 0
+    for k in range(len(order)):
+        splits[sorted_features[k]] = found[k]
+    switch_splits_counts(switches, rows, label, counts, min_leaf, xlogx, room, splits)
     for f in range(len(n_values)):
-        if n_values[f] == 0:
-            splits[f] = found[k]
-            k += 1
-        else:
+        if n_values[f] > 0:
             splits[f, 0], splits[f, 1], splits[f, 2] = nominal_split_counts(
                 values[f], n_values[f], rows, label, counts, min_leaf, xlogx
             )
@@ -138,7 +139,7 @@ def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx):
 @njit(cache=True)
 def _splits_by_weights(table, rows, weights, order, label, dist, min_leaf, weight_of):
     """Return gain, gain ratio and cut of the best split on every feature."""
-    values, n_values, _, _, _, _ = table
+    values, n_values, _, _ = table
     splits = np.empty((len(n_values), 3))
     total = dist.sum()
     weight_of[rows] = weights
@@ -158,16 +159,13 @@ def _splits_by_weights(table, rows, weights, order, label, dist, min_leaf, weigh
 
 
 @njit(cache=True)
-def _largest_value_up_to(value, order, cut):
-    """Return the largest known value that is at most `cut`; `order` sorts, missing values last."""
-    low, high = 0, len(order)
-    while low < high:
-        middle = (low + high) // 2
-        if value[order[middle]] <= cut:
-            low = middle + 1
-        else:
-            high = middle
-    return value[order[low - 1]]
+def _largest_value_up_to(value, cut):
+    """Return the largest known value that is at most `cut`."""
+    largest = -np.inf
+    for v in value:
+        if largest < v <= cut:
+            largest = v
+    return largest
 
 
 @njit(cache=True)
@@ -229,11 +227,9 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
 
     Parameters
     ----------
-    table : (values, n_values, numeric, order, rank, far)
+    table : (values, n_values, sorted, switches)
         ``values`` of shape (features, n), NaN where missing; ``n_values`` of each feature, 0 if
-        numeric; ``numeric``, the values of the numeric features; ``order`` of the same shape,
-        the rows by ascending value, the missing ones last; ``rank`` and ``far`` of `rank_codes`,
-        used if `unit`.
+        numeric; the rest as in `FeatureTable`.
     label : ndarray of shape (n,)
         Classes 0 to `n_classes` - 1.
     weights : ndarray of shape (n,)
@@ -241,13 +237,14 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
     unit : bool
         Whether all weights are 1 and no value is missing.
     """
-    values, n_values, _, root_order, _, _ = table
+    values, n_values, (_, _, root_order, _, _), _ = table
     n = len(label)
     xlogx = np.empty(n + 2)
     for i in range(n + 2):
         xlogx[i] = xlog2x(float(i))
     in_mean = _features_in_mean(n_values, weights.sum())
     weight_of, son_of = np.zeros(n), np.zeros(n, np.int32)
+    room = np.zeros(len(n_values), np.int32), np.zeros((len(n_values), n_classes), np.int32)
 
     size, capacity = 1, 64
     feature = np.full(capacity, -1, np.int32)
@@ -264,7 +261,7 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
         node, rows, w = waiting.pop(), waiting_rows.pop(), waiting_weights.pop()
         order = waiting_order.pop()
         if unit:
-            splits = _splits_by_counts(table, rows, order, label, dist[node], min_leaf, xlogx)
+            splits = _splits_by_counts(table, rows, order, label, dist[node], min_leaf, xlogx, room)
         else:
             splits = _splits_by_weights(
                 table, rows, w, order, label, dist[node], min_leaf, weight_of
@@ -281,8 +278,7 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
             dist = _enlarged(dist.ravel(), capacity * n_classes).reshape((capacity, n_classes))
         feature[node], first[node], n_sons[node] = f, size, sons
         if n_values[f] == 0:
-            k = np.count_nonzero(n_values[:f] == 0)
-            threshold[node] = _largest_value_up_to(values[f], root_order[k], splits[f, 2])
+            threshold[node] = _largest_value_up_to(values[f], splits[f, 2])
         son_rows, son_weights, starts, route, heavy = split_rows(
             values[f], threshold[node], n_values[f] > 0, sons, rows, w
         )

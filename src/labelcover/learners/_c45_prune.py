@@ -73,7 +73,7 @@ def collapse(tree):
 @njit(cache=True, nogil=True)
 def _send_down(tree, table, node, rows, weights):
     """Return the rows and weights of the sons of `node` one after the other, and their bounds."""
-    values, n_values, _, _, _, _ = table
+    values, n_values, _, _ = table
     feature, threshold, _, n_sons, _ = tree
     f = feature[node]
     son_rows, son_weights, starts, _, _ = split_rows(
@@ -103,6 +103,46 @@ def _branch_errors(tree, table, label, branch, rows, weights, confidence, z):
 
 
 @njit(cache=True, nogil=True)
+def _errors_with(tree, table, label, branch, rows, errors, confidence, z):
+    """Return the estimated errors of the subtree at `branch` if these rows came to it as well.
+
+    For rows of weight 1 without missing values, which go their way whatever the others do: what
+    they do not reach has the `errors` that it had.
+    """
+    feature, _, first, n_sons, dist = tree
+    total = 0.0
+    waiting, waiting_rows = [branch], [rows]
+    while len(waiting):
+        node, rows = waiting.pop(), waiting_rows.pop()
+        if len(rows) == 0:
+            total += errors[node]
+        elif feature[node] < 0:
+            here = dist[node] + class_weights(label, rows, np.ones(len(rows)), dist.shape[1])
+            total += estimated_errors(here, confidence, z)
+        else:
+            son_rows, _, starts = _send_down(tree, table, node, rows, np.ones(len(rows)))
+            for i in range(n_sons[node]):
+                waiting.append(first[node] + i)
+                waiting_rows.append(son_rows[starts[i] : starts[i + 1]])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _rows_beside(son, first, n_sons, rows_of):
+    """Return the rows of all sons but one."""
+    n = 0
+    for other in range(first, first + n_sons):
+        n += len(rows_of[other]) if other != son else 0
+    rows = np.empty(n, np.int32)
+    at = 0
+    for other in range(first, first + n_sons):
+        if other != son:
+            rows[at : at + len(rows_of[other])] = rows_of[other]
+            at += len(rows_of[other])
+    return rows
+
+
+@njit(cache=True, nogil=True)
 def _distribute(tree, table, label, top, rows_of, weights_of):
     """Give every node below `top` its rows of those of `top`; return the last of these nodes."""
     feature, _, first, n_sons, dist = tree
@@ -126,13 +166,15 @@ def _distribute(tree, table, label, top, rows_of, weights_of):
 
 
 @njit(cache=True, nogil=True)
-def prune(tree, table, label, weights, raising, confidence, z):
+def prune(tree, table, label, weights, unit, raising, confidence, z):
     """Prune the tree of all rows, from the last node to the root.
 
     Parameters
     ----------
     tree, table : tuples
         Of `labelcover.learners._c45_grow`; the tree is changed.
+    unit : bool
+        Whether all weights are 1 and no value is missing.
     raising : bool
         Whether a node may be replaced by its largest branch.
     confidence, z : float
@@ -158,7 +200,10 @@ def prune(tree, table, label, weights, raising, confidence, z):
             if dist[son].sum() > largest_weight - TOLERANCE:
                 largest, largest_weight = son, dist[son].sum()
         as_branch = np.inf
-        if raising:
+        if raising and unit:
+            beside = _rows_beside(largest, first[node], n_sons[node], rows_of)
+            as_branch = _errors_with(tree, table, label, largest, beside, errors, confidence, z)
+        elif raising:
             as_branch = _branch_errors(
                 tree, table, label, largest, rows_of[node], weights_of[node], confidence, z
             )

@@ -119,6 +119,68 @@ def numeric_splits_counts(values, rank, far, order, label, class_counts, min_lea
 
 
 @njit(cache=True)
+def switch_splits_counts(switches, rows, label, class_counts, min_leaf, xlogx, room, splits):
+    """Write the cut of every feature of two values to `splits`; rows of weight 1, none missing.
+
+    Only entries with the rarer value are looked at, so that a bag of words costs no more than its
+    words; where the node has none, `splits` stays as it is.
+
+    Parameters
+    ----------
+    switches : (starts, feature, pair)
+        Row ``i`` has the rarer value in ``feature[starts[i]:starts[i + 1]]``; ``pair`` holds the
+        lower and the higher value of every feature.
+    rows : ndarray of int32
+        The rows of the node.
+    room : (rare, seen)
+        Of shape (features,) and (features, n_classes), int32, zeros, and zeros again afterwards.
+    label, class_counts, xlogx, splits
+        As in `numeric_splits_counts`.
+    """
+    starts, feature, pair = switches
+    rare, seen = room
+    n = len(rows)
+    # Classes that occur in the node, side by side.
+    place = np.empty(len(class_counts), np.int32)
+    counts = np.empty(len(class_counts), np.int64)
+    n_present = 0
+    for c in range(len(class_counts)):
+        place[c] = n_present
+        if class_counts[c] > 0:
+            counts[n_present] = class_counts[c]
+            n_present += 1
+    touched = np.empty(len(rare), np.int32)
+    n_touched = 0
+    for row in rows:
+        c = place[label[row]]
+        for at in range(starts[row], starts[row + 1]):
+            f = feature[at]
+            if rare[f] == 0:
+                touched[n_touched] = f
+                n_touched += 1
+            rare[f] += 1
+            seen[f, c] += 1
+    fewest = math.ceil(least_per_side(float(n), len(class_counts), min_leaf) - TOLERANCE)
+    for t in range(n_touched):
+        f = touched[t]
+        there = rare[f]
+        if there >= fewest and n - there >= fewest:
+            gained = xlogx[n] - xlogx[there] - xlogx[n - there]
+            split = gained
+            for c in range(n_present):
+                inside = seen[f, c]
+                if inside > 0:
+                    gained += xlogx[inside] + xlogx[counts[c] - inside] - xlogx[counts[c]]
+            if gained > TOLERANCE * n:
+                splits[f, 0] = gained / n
+                splits[f, 1] = gained / split
+                splits[f, 2] = _middle(pair[f, 0], pair[f, 1])
+        rare[f] = 0
+        for c in range(n_present):
+            seen[f, c] = 0
+
+
+@njit(cache=True)
 def numeric_split_weights(value, order, label, weight, n_classes, total, min_leaf):
     """Return the best cut of a numeric feature; rows with a missing value come last in `order`.
 

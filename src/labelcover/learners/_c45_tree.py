@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from labelcover.learners._c45_answer import distributions, node_answers
 from labelcover.learners._c45_grow import grow, rank_codes
 from labelcover.learners._c45_prune import collapse, compact, prune
+from labelcover.learners._c45_splits import VALUE_STEP
 
 
 @dataclass(frozen=True)
@@ -25,39 +26,58 @@ class FeatureTable:
         NaN where missing, value numbers from 0 for nominal features.
     n_values : ndarray of shape (features,), int32
         Number of values of a nominal feature, 0 for a numeric one.
-    numeric : ndarray of shape (numeric features, n)
-        The values of the numeric features.
-    order : ndarray of shape (numeric features, n), uint16 or int32
-        The rows by ascending value, missing values last.
-    rank, far : ndarray of shape (numeric features, n)
-        Ranks of the values and which may be separated (`rank_codes`); empty unless complete.
-    complete : bool
-        Whether no value is missing.
+    sorted : (features, values, order, rank, far)
+        The numeric features whose rows are sorted: which those are, and, with a row each, their
+        values; the rows by ascending value, missing values last; the ranks of the values and
+        which may be separated (`rank_codes`, empty unless `unit`).
+    switches : (starts, features, pair)
+        The numeric features of two values, if `unit`, which need no sorting: row ``i`` has the
+        rarer value in ``features[starts[i]:starts[i + 1]]``; ``pair`` holds the lower and the
+        higher value.
+    unit : bool
+        Whether no value is missing and all rows weigh the same.
     """
 
     values: NDArray[np.float64]
     n_values: NDArray[np.int32]
-    numeric: NDArray[np.float64]
-    order: NDArray[Any]
-    rank: NDArray[Any]
-    far: NDArray[Any]
-    complete: bool
+    sorted: tuple[NDArray, ...]
+    switches: tuple[NDArray, ...]
+    unit: bool
 
     @classmethod
-    def of(cls, X: NDArray[np.float64], n_values: NDArray[np.int32]) -> FeatureTable:
-        """Return the table of `X` (rows by features), sorting every numeric feature once."""
+    def of(
+        cls, X: NDArray[np.float64], n_values: NDArray[np.int32], *, weighted: bool
+    ) -> FeatureTable:
+        """Return the table of `X` (rows by features), preparing every numeric feature once."""
         values = np.array(X.T, dtype=np.float64, order="C")
-        numeric = values if not n_values.any() else values[n_values == 0]
-        complete = not np.isnan(values).any()
+        unit = not weighted and not np.isnan(values).any()
+        lowest, highest = values.min(axis=1), values.max(axis=1)
+        high = values == highest[:, None]
+        switch = (n_values == 0) & unit & (high | (values == lowest[:, None])).all(axis=1)
+        rare = high ^ (2 * high.sum(axis=1) > len(X))[:, None]
+        # Values that are too close are one, and one value alone never splits.
+        rare[~switch | ~(lowest + VALUE_STEP < highest)] = False
+        row, feature = np.nonzero(rare.T)
+        starts = np.searchsorted(row, np.arange(len(X) + 1))
+        pair = np.column_stack([lowest, highest])
+
+        sorted_features = np.flatnonzero((n_values == 0) & ~switch)
+        numeric = values if len(sorted_features) == len(values) else values[sorted_features]
         # Half the bytes where they are enough: the tables are read over and over.
         small = np.uint16 if len(X) < 2**16 else np.int32
         order = np.argsort(numeric, axis=1, kind="stable").astype(small)
-        rank, far = rank_codes(numeric, order) if complete else (order[:0], order[:0])
-        return cls(values, n_values, numeric, order, rank, far, complete)
+        rank, far = rank_codes(numeric, order) if unit else (order[:0], order[:0])
+        return cls(
+            values,
+            n_values,
+            (sorted_features, numeric, order, rank, far),
+            (starts, feature.astype(np.int32), pair),
+            unit,
+        )
 
-    def arrays(self) -> tuple[NDArray, ...]:
+    def arrays(self) -> tuple[Any, ...]:
         """Return the arrays, as the kernels want them."""
-        return self.values, self.n_values, self.numeric, self.order, self.rank, self.far
+        return self.values, self.n_values, self.sorted, self.switches
 
 
 @dataclass(frozen=True)
@@ -98,16 +118,18 @@ class Tree:
         pruned: bool = True,
         subtree_raising: bool = True,
     ) -> Tree:
-        """Return the tree of the rows of `table` with classes `label`."""
-        unit = weights is None and table.complete
+        """Return the tree of the rows of `table` with classes `label`.
+
+        `weights` are given if the table was made as `weighted`, and only then.
+        """
         if weights is None:
             weights = np.ones(len(label))
         features = table.arrays()
-        tree = grow(features, label, weights, n_classes, float(min_leaf), unit)
+        tree = grow(features, label, weights, n_classes, float(min_leaf), table.unit)
         collapse(tree)
         if pruned:
             z = NormalDist().inv_cdf(1.0 - confidence)
-            prune(tree, features, label, weights, subtree_raising, confidence, z)
+            prune(tree, features, label, weights, table.unit, subtree_raising, confidence, z)
         feature, threshold, first, n_sons, dist = compact(tree)
         nominal = (feature >= 0) & (table.n_values[feature] > 0)
         return cls(feature, threshold, first, n_sons, dist, nominal)

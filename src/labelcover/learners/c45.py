@@ -103,7 +103,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
             numbers, label, weights = numbers[kept], label[kept], weights[kept]
         self._coding = coding
         self._tree = Tree.grown(
-            FeatureTable.of(numbers, coding.n_values),
+            FeatureTable.of(numbers, coding.n_values, weighted=weights is not None),
             label,
             len(self.classes_),
             weights=weights,
