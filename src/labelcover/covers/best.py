@@ -17,6 +17,7 @@ from labelcover.covers.bounds import lower_bound
 from labelcover.covers.catalogue import DamagedEntry, catalogued_cover
 from labelcover.covers.cover import Cover
 from labelcover.covers.designs import RULES, Planner, Rows
+from labelcover.covers.designs.cyclic import cyclic_cover
 from labelcover.covers.polish import balanced, filled, without_spare_rows
 
 #: Steps of annealing that each effort may take.
@@ -35,6 +36,9 @@ GREEDY_ABOVE, GREEDY_LABELSETS = 1.1, 2_000_000
 MOST_RANDOM_ROWS = 100
 # Shares of the effort: for one size of cover; for balance.
 SIZE_SHARE, BALANCE_SHARE = 12, 4
+# Steps of the search for base blocks, for each step of the effort, as they are the lighter ones:
+# on the labels themselves, and on one label more, which is then taken out.
+CYCLIC_STEPS = (2, 1)
 # Covers that are parts of a larger one: annealed up to this many rows and labels in a row, with
 # these steps a size.
 MOST_PART_ROWS, MOST_PART_K, PART_STEPS = 40, 16, 300_000
@@ -165,6 +169,9 @@ class _Annealed:
             rng = np.random.default_rng(0)
             rows = annealed_cover(m, k, r, least, 2**31, steps, Budget(2**62), rng)
             assert rows is not None  # some size covers everything
+            found = cyclic_cover(m, k, r, least, len(rows), steps)
+            if found is not None:
+                rows = found[0]
             self._made[m, k, r] = rows
         return self._made[m, k, r]
 
@@ -192,6 +199,7 @@ def _built(m: int, k: int, r: int, steps: int, rng, *, given, start: Cover | Non
         steps = 0
     with progress_bar(f"cover of {m} labels", steps or None) as bar:
         if len(rows) > least and steps > 0:
+            rows, method = _symmetric(rows, method, m, r, least, steps, rng)
             rows, method = _annealed(rows, method, m, r, least, steps, Budget(steps, bar), rng)
         full = balanced(filled(rows, m), m, r)
         if np.ptp(np.bincount(full.ravel(), minlength=m)) > 1:
@@ -215,6 +223,18 @@ def _started(m, k, r, least, given, start: Cover | None) -> tuple[Rows, str]:
     if start is not None:
         made.append((np.asarray(start.labelsets), start.method or "catalogue"))
     return min(made, key=lambda pair: len(pair[0]))
+
+
+def _symmetric(rows, method, m, r, least, steps, rng) -> tuple[Rows, str]:
+    """Return fewer rows that a cyclic group leaves as they are, or those given."""
+    k = rows.shape[1]
+    for more, times in enumerate(CYCLIC_STEPS):
+        seed = int(rng.integers(2**31))
+        found = cyclic_cover(m + more, k, r, least, len(rows), times * steps, seed)
+        if found is not None:
+            rows = without_spare_rows(np.where(found[0] < m, found[0], -1), m, r)
+            method = found[1] + (", shortened" if more else "")
+    return rows, method
 
 
 def _annealed(rows, method, m, r, least, steps, budget, rng) -> tuple[Rows, str]:
