@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from labelcover import RakelClassifier
+from labelcover import RakelClassifier, __version__
 from labelcover.covers import Cover
 from labelcover.datasets import DataError, Dataset, load
 from labelcover.experiments.results import MEASURED, ResultsFile, join_results, read_results
@@ -174,6 +174,16 @@ def test_own_split_is_one_fold(tmp_path, part):
     run({"x": rakel(size=3)}, [part], tmp_path / "r.csv", folds="own")
     frame = read_results(tmp_path / "r.csv")
     assert frame[["n_train", "n_test", "folds"]].to_numpy().tolist() == [[80, 40, "own"]]
+
+
+def test_results_of_another_version_are_kept_with_a_warning(tmp_path, part):
+    path = tmp_path / "r.csv"
+    run({"a": rakel(size=3)}, [part], path, n_folds=2)
+    path.write_text(path.read_text().replace(f",{__version__},", ",0.0.9,"))
+    with pytest.warns(UserWarning, match=r"r\.csv has results of labelcover 0\.0\.9"):
+        run({"a": rakel(size=3), "b": rakel(size=4)}, [part], path, n_folds=2)
+    versions = read_results(path).groupby("method")["version"].unique()
+    assert versions.to_dict() == {"a": ["0.0.9"], "b": [__version__]}
 
 
 def test_a_file_that_is_no_results_file_is_refused_and_left_alone(tmp_path):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import os
+import warnings
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from labelcover import __version__
 from labelcover._files import replacing
 from labelcover.datasets import DataError
 from labelcover.metrics import MEASURES
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 # What a computer measures is different every time; everything else repeats exactly.
 MEASURED = ("fit_seconds", "predict_seconds", "peak_mb")
+# The version of labelcover that a line is by.
+VERSION = "version"
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,7 @@ class Result:
 KEY = tuple(f.name for f in fields(Task))
 COLUMNS = (
     *KEY,
+    VERSION,
     *(f.name for f in fields(Result) if f.name not in ("scores", "label_f1")),
     *MEASURES,
     "label_f1",
@@ -74,7 +79,8 @@ class ResultsFile:
     """A results file that is added to line by line.
 
     A file that a killed process left behind is taken up where it stopped: a last line that was
-    not finished is removed, finished tasks are known.
+    not finished is removed, finished tasks are known. If they are another version's, there is a
+    warning.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -84,11 +90,20 @@ class ResultsFile:
         if not self.path.exists() or not self.path.stat().st_size:
             with replacing(self.path) as temporary:
                 temporary.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
-        self.done = {_task(row) for row in _rows(self.path)}
+        rows = list(_rows(self.path))
+        self.done = {_task(row) for row in rows}
+        others = sorted({row[VERSION] for row in rows} - {__version__})
+        if others:
+            warnings.warn(
+                f"{self.path} has results of labelcover {', '.join(others)}, which are kept; what "
+                f"is added is by {__version__}. For results of one version, begin a new file.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def add(self, task: Task, result: Result) -> None:
         """Write the line of a task and see it safely on disk."""
-        cells = asdict(task) | asdict(result) | result.scores
+        cells = asdict(task) | {VERSION: __version__} | asdict(result) | result.scores
         cells["label_f1"] = " ".join(f"{value:.4f}" for value in result.label_f1)
         with open(self.path, "a", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerow([_text(cells.get(c)) for c in COLUMNS])
@@ -111,10 +126,10 @@ def read_results(*paths: str | os.PathLike[str]) -> pd.DataFrame:
     for path in paths:
         for row in _rows(path):
             known = seen.setdefault(_task(row), row)
-            if any(known[c] != row[c] for c in COLUMNS if c not in MEASURED):
+            if any(known[c] != row[c] for c in COLUMNS if c not in (*MEASURED, VERSION)):
                 raise DataError(path, f"differs from another file about {_task(row)}.")
     frame = pd.DataFrame(list(seen.values()), columns=list(COLUMNS))
-    text = {"dataset", "method", "parameters", "folds", "error", "label_f1"}
+    text = {"dataset", "method", "parameters", "folds", VERSION, "error", "label_f1"}
     for column in set(COLUMNS) - text:
         frame[column] = pd.to_numeric(frame[column])
     return frame
