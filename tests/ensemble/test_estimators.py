@@ -14,6 +14,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -180,7 +181,22 @@ def test_weights_of_rows_follow_their_rows_in_cross_validation(problem):
 
 def test_metadata_that_members_do_not_take_is_refused(problem):
     with pytest.raises(ValueError, match="sample_weight must not be given"):
-        LabelCoverClassifier().fit(*problem, sample_weight=np.ones(90))
+        LabelCoverClassifier(KNeighborsClassifier()).fit(*problem, sample_weight=np.ones(90))
+
+
+def test_weights_move_the_default_members_and_zero_leaves_a_row_out(problem):
+    X, Y = problem
+    cover = [[0, 1, 2], [1, 2, 3]]
+    model = LabelCoverClassifier(cover=cover, random_state=0)
+    heavy = Y[:, 0] == 1
+    up = clone(model).fit(X, Y, sample_weight=np.where(heavy, 5.0, 1.0)).predict_proba(X)
+    down = clone(model).fit(X, Y, sample_weight=np.where(heavy, 0.2, 1.0)).predict_proba(X)
+    assert up[:, 0].mean() > down[:, 0].mean() + 0.1
+    kept = np.arange(90) % 3 > 0
+    without = clone(model).fit(X[kept], Y[kept])
+    weighted = clone(model).fit(X, Y, sample_weight=kept.astype(float))
+    np.testing.assert_allclose(weighted.predict_proba(X), without.predict_proba(X), atol=1e-8)
+    assert weighted.threshold_ == without.threshold_
 
 
 def test_one_row_is_predicted_like_many(problem):

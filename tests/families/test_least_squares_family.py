@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 
 from labelcover.covers import Cover, random_cover
@@ -131,11 +132,29 @@ def test_the_softmax_keeps_the_ensemble_from_being_binary_relevance():
     assert difference.max() > 0.05
 
 
-def test_metadata_is_refused():
+@pytest.mark.parametrize(("n", "d"), [(70, 5), (70, 100)], ids=["primal", "dual"])
+def test_weighted_members_are_weighted_models(n, d):
+    X, _, encoding = problem(n)
+    X = np.random.default_rng(0).normal(size=(n, d)) + X[:, :1]
+    weights = np.random.default_rng(1).integers(0, 4, size=n) / 2
+    learner = LeastSquaresClassifier(kernel="linear", alpha=0.3)
+    ensemble = family_of(learner).fit(
+        X, encoding, seeds=np.arange(6), fit_params={"sample_weight": weights}
+    )
+    found = ensemble.class_probabilities(X)
+    kept = weights > 0
+    for j, codes in enumerate(encoding.codes):
+        alone = clone(learner).fit(X[kept], codes[kept], weights[kept])
+        own = encoding.offsets[j] + alone.classes_
+        np.testing.assert_allclose(found[:, own], alone.predict_proba(X), atol=1e-8)
+    assert kept[ensemble.leave_one_out_confidence()[0]].all()
+
+
+def test_other_metadata_is_refused():
     X, _, encoding = problem()
-    with pytest.raises(ValueError, match="fit_params must be empty"):
+    with pytest.raises(TypeError, match="takes sample_weight only, got groups"):
         family_of(LeastSquaresClassifier()).fit(
-            X, encoding, seeds=np.arange(6), fit_params={"sample_weight": np.ones(70)}
+            X, encoding, seeds=np.arange(6), fit_params={"groups": np.ones(70)}
         )
 
 

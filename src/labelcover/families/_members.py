@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from labelcover._progress import progress_bar
+from labelcover.families._weights import weighted_rows
 from labelcover.families.base import Family
 from labelcover.families.encoding import Encoding
-from labelcover.learners._targets import check_weights
 
 
 class ThreadedFamily(Family):
@@ -37,10 +37,7 @@ class ThreadedFamily(Family):
         first, problem = encoding.distinct()
         codes = encoding.codes[first]
         n_classes = np.diff(encoding.offsets)[first]
-        weights = _weights_of(fit_params, X.shape[0], type(self.estimator).__name__)
-        if weights is not None and not weights.all():
-            kept = np.flatnonzero(weights)
-            X, codes, weights = X[kept], np.ascontiguousarray(codes[:, kept]), weights[kept]
+        X, codes, weights, _ = weighted_rows(X, codes, fit_params, self.estimator)
         fit_one = self._prepare(X, weights)
         with progress_bar("fitting members", len(first), show=verbose) as bar:
 
@@ -76,17 +73,6 @@ class ThreadedFamily(Family):
     @abstractmethod
     def _distributions(self, X: Any) -> NDArray[np.float64]:
         """Return the class distributions of all distinct problems side by side."""
-
-
-def _weights_of(
-    fit_params: Mapping[str, Any] | None, n: int, learner: str
-) -> NDArray[np.float64] | None:
-    unknown = set(fit_params or ()) - {"sample_weight"}
-    if unknown:
-        raise TypeError(
-            f"{learner}.fit takes sample_weight only, got {', '.join(sorted(unknown))}."
-        )
-    return check_weights((fit_params or {}).get("sample_weight"), n)
 
 
 def _member_columns(

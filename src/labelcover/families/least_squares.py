@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from labelcover._progress import progress_bar
 from labelcover.families._decode import add_members
+from labelcover.families._weights import weighted_rows
 from labelcover.families.base import BLOCK_NUMBERS, Family, mean_confidence
 from labelcover.families.dispatch import family_of
 from labelcover.families.encoding import Encoding
@@ -47,19 +48,16 @@ class LeastSquaresFamily(Family):
         verbose: bool = False,
     ) -> Self:
         """Factorise once and solve every distinct problem."""
-        if fit_params:
-            raise ValueError(
-                f"fit_params must be empty, as least squares takes none, got {sorted(fit_params)}."
-            )
         self.encoding_ = encoding.without_codes()
         first, self.problem_ = encoding.distinct()
         codes = encoding.codes if len(first) == len(encoding.cover) else encoding.codes[first]
+        X, codes, weights, kept = weighted_rows(_doubles(X), codes, fit_params, self.estimator)
         sizes = np.diff(encoding.offsets)[first]
         self.offsets_ = np.concatenate([[0], np.cumsum(sizes)])
         settings = least_squares_settings(self.estimator)
         with progress_bar("solving members", len(first), show=verbose) as bar:
             wanted = self.wants_leave_one_out
-            ridge = ClassRidge(_doubles(X), codes, self.offsets_, settings, leave_out=wanted)
+            ridge = ClassRidge(X, codes, self.offsets_, settings, weights=weights, leave_out=wanted)
             self.coef_ = np.empty((self.offsets_[-1], ridge.n_features))
             self.intercept_ = np.empty(self.offsets_[-1])
             self.sharpness_ = np.empty(len(first))
@@ -73,7 +71,9 @@ class LeastSquaresFamily(Family):
                 if solution.left_out is not None:
                     self._add(solution.left_out, at, sums)
                 bar.advance(at.stop - at.start)
-        self._left_out = (ridge.rows, mean_confidence(sums, encoding.cover)) if wanted else None
+        self._left_out = None
+        if wanted:
+            self._left_out = (kept[ridge.rows], mean_confidence(sums, encoding.cover))
         self.features_ = ridge.for_prediction()
         self.kernel_, self.gamma_, self.alpha_ = ridge.chosen
         return self

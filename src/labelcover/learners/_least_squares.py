@@ -13,12 +13,12 @@ LOWEST, HIGHEST = 1e-3, 1e3
 
 
 @njit(cache=True)
-def class_counts(codes, offsets):
-    """How many rows each class of each problem has, int64 ``(n_classes,)``."""
-    counts = np.zeros(offsets[-1] - offsets[0], dtype=np.int64)
+def class_counts(codes, offsets, weights):
+    """How much the rows of each class of each problem weigh, ``(n_classes,)``."""
+    counts = np.zeros(offsets[-1] - offsets[0])
     for p in range(codes.shape[0]):
         for i in range(codes.shape[1]):
-            counts[offsets[p] - offsets[0] + codes[p, i]] += 1
+            counts[offsets[p] - offsets[0] + codes[p, i]] += weights[i]
     return counts
 
 
@@ -187,8 +187,8 @@ def _gaps(scores, codes, low, high):
 
 
 @njit(cache=True, fastmath={"contract"})
-def _slopes(gaps, own, sharpness, sums):
-    """First and second derivative of the log-loss of ``softmax(sharpness · scores)``.
+def _slopes(gaps, own, weights, sharpness, sums):
+    """First and second derivative of the weighted log-loss of ``softmax(sharpness · scores)``.
 
     `sums`, of shape ``(3, n_rows)``, is room for sums over the classes.
     """
@@ -204,19 +204,19 @@ def _slopes(gaps, own, sharpness, sums):
     first, second = 0.0, 0.0
     for i in range(len(own)):
         middle = mean[i] / total[i]
-        first += middle - own[i]
-        second += square[i] / total[i] - middle * middle
+        first += weights[i] * (middle - own[i])
+        second += weights[i] * (square[i] / total[i] - middle * middle)
     return first, second
 
 
 @njit(cache=True)
-def _newton(gaps, own, at, tolerance):
+def _newton(gaps, own, weights, at, tolerance):
     """Logarithm of the best inverse temperature, by Newton's method from `at` in a bracket."""
     sums = np.empty((3, len(own)))
     left, right = np.log(LOWEST), np.log(HIGHEST)
     for _ in range(MOST_STEPS):
         sharpness = np.exp(at)
-        first, second = _slopes(gaps, own, sharpness, sums)
+        first, second = _slopes(gaps, own, weights, sharpness, sums)
         if first > 0:
             right = at
         else:
@@ -233,7 +233,7 @@ def _newton(gaps, own, at, tolerance):
 
 
 @njit(cache=True)
-def best_sharpness(scores, codes, offsets, tolerance):
+def best_sharpness(scores, codes, offsets, weights, tolerance):
     """For each problem the inverse temperature with the least log-loss, ``(n_problems,)``.
 
     The log-loss is convex in the inverse temperature: Newton's method on its logarithm, first
@@ -245,22 +245,23 @@ def best_sharpness(scores, codes, offsets, tolerance):
         low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
         if high - low > 1:
             gaps, own = _gaps(scores, codes[p], low, high)
-            near = _newton(gaps[:, ::8].copy(), own[::8].copy(), np.log(4.0), 0.05)
-            found[p] = np.exp(_newton(gaps, own, near, tolerance))
+            few = gaps[:, ::8].copy(), own[::8].copy(), weights[::8].copy()
+            near = _newton(*few, np.log(4.0), 0.05)
+            found[p] = np.exp(_newton(gaps, own, weights, near, tolerance))
     return found
 
 
 @njit(cache=True)
-def brier_score(probabilities, codes, offsets):
-    """Sum over problems, mean over rows, of the squared distance to the one-hot class."""
+def brier_score(probabilities, codes, offsets, weights):
+    """Sum over problems, weighted mean over rows, of the squared distance to the one-hot class."""
     total = 0.0
     for i in range(probabilities.shape[0]):
         for p in range(codes.shape[0]):
             low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
             for c in range(low, high):
                 target = 1.0 if c == low + codes[p, i] else 0.0
-                total += (probabilities[i, c] - target) ** 2
-    return total / probabilities.shape[0]
+                total += weights[i] * (probabilities[i, c] - target) ** 2
+    return total / weights.sum()
 
 
 @njit(cache=True)

@@ -102,6 +102,8 @@ class ClassRidge:
     offsets : int64 array of shape (n_problems + 1,)
         The classes of problem ``p`` are ``offsets[p]:offsets[p + 1]``.
     settings : Settings
+    weights : ndarray of shape (n,), optional
+        Of the rows, above 0; all 1 by default.
     leave_out : bool
         Whether leave-one-out predictions are wanted beyond the few that tune temperatures.
 
@@ -120,15 +122,16 @@ class ClassRidge:
         offsets: NDArray[np.int64],
         settings: Settings,
         *,
+        weights: NDArray[np.float64] | None = None,
         leave_out: bool = True,
     ) -> None:
         self.codes, self.offsets = codes, offsets
-        self.scaling = FeatureScaling(settings.scale).fit(X)
+        self.scaling = FeatureScaling(settings.scale).fit(X, weights)
         scaled = self.scaling.transform(X)
         # Made only if there is something to choose.
-        choice = cache(lambda: _Choice(codes, offsets, settings.seed))
-        self.kernel = _choose_kernel(scaled, choice, settings)
-        self.map, self.system = _factorise(scaled, self.kernel, settings)
+        choice = cache(lambda: _Choice(codes, offsets, weights, settings.seed))
+        self.kernel = _choose_kernel(scaled, weights, choice, settings)
+        self.map, self.system = _factorise(scaled, weights, self.kernel, settings)
         if settings.alpha is None:
             self.ridge, _ = choice().best_ridge(self.system, RIDGES)
         else:
@@ -139,18 +142,20 @@ class ClassRidge:
     def solutions(self) -> Iterator[Solution]:
         """Yield all problems, solved, in blocks of bounded memory."""
         smoother = self.system.smoother(self.ridge, self.rows)
+        weights = self.system.weights
         for problems in problem_blocks(self.offsets, max(1, BLOCK_NUMBERS // len(self.rows))):
             offsets = self.offsets[problems.start : problems.stop + 1]
             codes = self.codes[problems]
-            counts = class_counts(codes, offsets)
+            counts = class_counts(codes, offsets, weights)
             coefficients, scores = smoother.solve(codes, offsets, counts)
             own = np.ascontiguousarray(codes[:, self.rows])
             leave_one_out(scores, smoother.leverage, own, offsets)
             few = slice(TEMPERATURE_ROWS)
-            sharpness = best_sharpness(scores[few], own[:, few], offsets, FINE)
+            of_few = weights[self.rows[few]]
+            sharpness = best_sharpness(scores[few], own[:, few], offsets, of_few, FINE)
             if self.leave_out:
                 softmax_columns(scores, offsets, sharpness)
-            intercept = counts / self.system.n_rows - coefficients @ self.system.centre
+            intercept = counts / self.system.total - coefficients @ self.system.centre
             left_out = scores if self.leave_out else None
             yield Solution(problems, coefficients, intercept, sharpness, left_out)
 
@@ -189,35 +194,44 @@ class _Choice:
         self,
         codes: NDArray[np.int32],
         offsets: NDArray[np.int64],
+        weights: NDArray[np.float64] | None,
         seed: int,
     ) -> None:
         self.rows = _sample(codes.shape[1], CHOICE_ROWS, seed)
+        weights = np.ones(codes.shape[1]) if weights is None else weights
+        self.weights = weights[self.rows]
         sizes = np.diff(offsets)
         order = np.random.default_rng(seed).permutation(len(sizes))
         kept = np.sort(order[: max(1, int((np.cumsum(sizes[order]) <= CHOICE_CLASSES).sum()))])
         self.codes = np.ascontiguousarray(codes[kept])
         self.offsets = np.concatenate([[0], np.cumsum(sizes[kept])])
         self.own = np.ascontiguousarray(self.codes[:, self.rows])
-        self.counts = class_counts(self.codes, self.offsets)
+        self.counts = class_counts(self.codes, self.offsets, weights)
 
     def best_ridge(self, system: RidgeSystem, ridges: NDArray[np.float64]) -> tuple[float, float]:
         """Return the ridge with the least Brier score, and that score."""
         basis = system.basis(self.rows)
         projected = system.project(system.class_sums(self.codes, self.offsets, self.counts))
-        unit = max(float(system.eigenvalues.sum()) / system.n_rows, np.finfo(np.float64).tiny)
+        unit = max(float(system.eigenvalues.sum()) / system.total, np.finfo(np.float64).tiny)
         scores = [self._score(system, basis, projected, ridge * unit) for ridge in ridges]
         best = int(np.argmin(scores))
         return float(ridges[best] * unit), scores[best]
 
     def _score(self, system, basis, projected, ridge):
-        scores = (basis * system.gain(ridge)) @ projected.T + self.counts / system.n_rows
-        leave_one_out(scores, system.leverage(basis, ridge), self.own, self.offsets)
-        sharpness = best_sharpness(scores, self.own, self.offsets, COARSE)
+        scores = (basis * system.gain(ridge)) @ projected.T + self.counts / system.total
+        leverage = system.leverage(basis, self.rows, ridge)
+        leave_one_out(scores, leverage, self.own, self.offsets)
+        sharpness = best_sharpness(scores, self.own, self.offsets, self.weights, COARSE)
         softmax_columns(scores, self.offsets, sharpness)
-        return brier_score(scores, self.own, self.offsets)
+        return brier_score(scores, self.own, self.offsets, self.weights)
 
 
-def _choose_kernel(X: Any, choice: Callable[[], _Choice], settings: Settings) -> Kernel:
+def _choose_kernel(
+    X: Any,
+    weights: NDArray[np.float64] | None,
+    choice: Callable[[], _Choice],
+    settings: Settings,
+) -> Kernel:
     """Return the kernel that the settings name, or the best as seen from some landmarks."""
     if settings.kernel == "linear":
         return Kernel()
@@ -233,19 +247,20 @@ def _choose_kernel(X: Any, choice: Callable[[], _Choice], settings: Settings) ->
     if settings.kernel == "auto":
         kernels.append(Kernel())
     scores = [
-        choice().best_ridge(nystroem_system(X, kernel, landmarks)[1], RIDGES[::2])[1]
+        choice().best_ridge(nystroem_system(X, kernel, weights, landmarks)[1], RIDGES[::2])[1]
         for kernel in kernels
     ]
     return kernels[int(np.argmin(scores))]
 
 
 def _factorise(
-    X: Any, kernel: Kernel, settings: Settings
+    X: Any, weights: NDArray[np.float64] | None, kernel: Kernel, settings: Settings
 ) -> tuple[IdentityMap | KernelMap, RidgeSystem]:
     n, d = X.shape
     if min(n, d if kernel.is_linear else n) <= EXACT_ROWS:
-        return exact_system(X, kernel)
-    return nystroem_system(X, kernel, X[_sample(n, settings.n_landmarks, settings.seed)])
+        return exact_system(X, kernel, weights)
+    landmarks = X[_sample(n, settings.n_landmarks, settings.seed)]
+    return nystroem_system(X, kernel, weights, landmarks)
 
 
 def _sample(n: int, most: int, seed: int) -> NDArray[np.int64]:

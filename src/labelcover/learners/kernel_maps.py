@@ -70,19 +70,23 @@ class KernelMap:
         return values if self.combine is None else values @ self.combine
 
 
-def exact_system(X: Any, kernel: Kernel) -> tuple[IdentityMap | KernelMap, RidgeSystem]:
+def exact_system(
+    X: Any, kernel: Kernel, weights: NDArray[np.float64] | None
+) -> tuple[IdentityMap | KernelMap, RidgeSystem]:
     """Return features and system without approximation: primal if that is smaller."""
     if kernel.is_linear and X.shape[1] < X.shape[0]:
-        return IdentityMap(), PrimalSystem(X)
-    return KernelMap(kernel, X), DualSystem(kernel(X, X))
+        return IdentityMap(), PrimalSystem(X, weights)
+    return KernelMap(kernel, X), DualSystem(kernel(X, X), weights)
 
 
-def nystroem_system(X: Any, kernel: Kernel, landmarks: Any) -> tuple[KernelMap, RidgeSystem]:
+def nystroem_system(
+    X: Any, kernel: Kernel, weights: NDArray[np.float64] | None, landmarks: Any
+) -> tuple[KernelMap, RidgeSystem]:
     """Return features and system of the kernel seen from some landmarks (Nyström)."""
     values, vectors = eigh(kernel(landmarks, landmarks), check_finite=False, driver="evd")
     kept = values > LANDMARK_TOLERANCE * values.max(initial=np.finfo(np.float64).tiny)
     features = KernelMap(kernel, landmarks, vectors[:, kept] / np.sqrt(values[kept]))
-    return features, PrimalSystem(features.transform(X))
+    return features, PrimalSystem(features.transform(X), weights)
 
 
 def median_distance(X: Any) -> float:

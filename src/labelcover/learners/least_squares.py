@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelcover._arguments import check_choice, check_integer
 from labelcover.learners._least_squares import softmax_columns
+from labelcover.learners._targets import check_weights
 from labelcover.learners.class_ridge import ClassRidge, Settings
 
 KERNELS = ("auto", "linear", "rbf")
@@ -86,14 +87,26 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         self.n_landmarks = n_landmarks
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the model to a table `X` (dense or sparse) and the classes `y`."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, features)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            Rows of weight 0 are left out.
+        """
         settings = least_squares_settings(self)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
+        weights = check_weights(sample_weight, X.shape[0])
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights)
+            X, y, weights = X[kept], y[kept], weights[kept]
         self.classes_, codes = np.unique(y, return_inverse=True)
         offsets = np.array([0, len(self.classes_)], dtype=np.int64)
-        ridge = ClassRidge(X, codes.astype(np.int32)[None], offsets, settings)
+        ridge = ClassRidge(X, codes.astype(np.int32)[None], offsets, settings, weights=weights)
         (solution,) = ridge.solutions()
         self.kernel_, self.gamma_, self.alpha_ = ridge.chosen
         self.features_ = ridge.for_prediction()

@@ -4,7 +4,8 @@ With centred features ``Φ`` and one-hot classes ``T``, the scores of ridge ``λ
 ``Φ (ΦᵀΦ + λ)⁻¹ Φᵀ T`` plus the class frequencies. One eigendecomposition gives an orthogonal
 basis ``E`` in which that is ``E g Eᵀ T`` with a diagonal ``g`` that depends on ``λ`` alone; then
 every problem costs two matrix products, and so does its leave-one-out (`RidgeSystem.leverage`).
-Where ``λ`` is given and nothing is compared, an inverse serves, sooner.
+Where ``λ`` is given and nothing is compared, an inverse serves, sooner. With weights ``W`` of rows,
+means and frequencies are weighted, and the scores are ``Φ (ΦᵀWΦ + λ)⁻¹ ΦᵀW T`` or ``E g EᵀW T``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 
 from labelcover.learners._least_squares import class_sums_dense, class_sums_sparse
+from labelcover.learners._rows import rows_times
 
 # Directions with less than this share of the largest eigenvalue are rounding errors.
 RANK_TOLERANCE = 1e-13
@@ -33,14 +35,14 @@ class Smoother(ABC):
     Attributes
     ----------
     leverage : ndarray of shape (n_rows,)
-        The weight of each of those rows in its own score: the diagonal of the hat matrix.
+        The share of each of those rows in its own score: the diagonal of the hat matrix.
     """
 
     leverage: NDArray[np.float64]
 
     @abstractmethod
     def solve(
-        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
+        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return coefficients, ``(n_classes, n_features)``, and scores, ``(n_rows, n_classes)``."""
 
@@ -64,12 +66,12 @@ class ProductSmoother(Smoother):
     leverage: NDArray[np.float64]
 
     def solve(
-        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
+        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return coefficients and scores: a product each."""
         sums = self.system.class_sums(codes, offsets, counts)
         scores = self.to_scores @ sums.T
-        scores += counts / self.system.n_rows
+        scores += counts / self.system.total
         return sums @ self.to_coefficients, scores
 
 
@@ -77,21 +79,29 @@ class ProductSmoother(Smoother):
 class DualSmoother(Smoother):
     """A dual system whose inverse is known: its sums by class are the coefficients.
 
-    The residual of a training row is its coefficient times the ridge: scores need no product.
+    The residual of a training row is its coefficient times the ridge, divided by its weight:
+    scores need no product.
+
+    Attributes
+    ----------
+    inverse : ndarray of shape (n, n)
+        With rows and columns times the square roots of the weights.
     """
 
+    system: RidgeSystem
     inverse: NDArray[np.float64]
     ridge: float
     rows: NDArray[np.int64]
     leverage: NDArray[np.float64]
 
     def solve(
-        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
+        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return coefficients and scores: no product at all."""
-        centre = self.inverse.mean(axis=0)
+        centre = self.inverse.sum(axis=0) / self.system.total
         coefficients = class_sums_dense(self.inverse, centre, codes, offsets, counts)
-        scores = np.multiply(coefficients[:, self.rows].T, -self.ridge, order="C")
+        per_row = (-self.ridge / self.system.weights[self.rows])[:, None]
+        scores = np.multiply(coefficients[:, self.rows].T, per_row, order="C")
         own = (offsets[:-1] - offsets[0])[:, None] + codes[:, self.rows]
         scores[np.arange(len(scores)), own] += 1
         return coefficients, scores
@@ -102,15 +112,18 @@ class RidgeSystem(ABC):
 
     Attributes
     ----------
-    n_rows : int
-        Number of training rows.
+    weights : ndarray of shape (n,)
+        Weights of the training rows.
+    total : float
+        Their sum.
     centre : ndarray of shape (n_features,)
         Mean of the features, or of the columns of the kernel.
     matrix : ndarray of shape (width, width)
         The centred Gram or kernel matrix.
     """
 
-    n_rows: int
+    weights: NDArray[np.float64]
+    total: float
     centre: NDArray[np.float64]
     matrix: NDArray[np.float64]
 
@@ -141,7 +154,7 @@ class RidgeSystem(ABC):
 
     @abstractmethod
     def class_sums(
-        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
+        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return sums by class, ``(n_classes, width)``, that every ridge starts from."""
 
@@ -161,9 +174,11 @@ class RidgeSystem(ABC):
     def smoother(self, ridge: float, rows: NDArray[np.int64]) -> Smoother:
         """Return the system at `ridge`, with the scores of the training `rows`."""
 
-    def leverage(self, basis: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
-        """Return the weight of each row in its own score: the diagonal of the hat matrix."""
-        return basis**2 @ self.gain(ridge) + 1 / self.n_rows
+    def leverage(
+        self, basis: NDArray[np.float64], rows: NDArray[np.int64], ridge: float
+    ) -> NDArray[np.float64]:
+        """Return the share of each of `rows` in its own score: the diagonal of the hat matrix."""
+        return (basis**2 @ self.gain(ridge) + 1 / self.total) * self.weights[rows]
 
 
 class PrimalSystem(RidgeSystem):
@@ -172,22 +187,25 @@ class PrimalSystem(RidgeSystem):
     Here ``E = Φ V`` with the eigenvectors ``V`` of ``ΦᵀΦ``, and ``g = 1 / (s + λ)``.
     """
 
-    def __init__(self, features: Any) -> None:
-        self.features = features
-        self.n_rows = features.shape[0]
-        total = np.asarray(features.sum(axis=0), dtype=np.float64).ravel()
-        self.centre = total / self.n_rows
-        gram = features.T @ features
+    def __init__(self, features: Any, weights: NDArray[np.float64] | None = None) -> None:
+        self.features = self.weighted = features
+        if weights is not None:
+            self.weighted = rows_times(features, weights)
+        self.weights = np.ones(features.shape[0]) if weights is None else weights
+        self.total = float(self.weights.sum())
+        sums = np.asarray(self.weighted.sum(axis=0), dtype=np.float64).ravel()
+        self.centre = sums / self.total
+        gram = features.T @ self.weighted
         if sparse.issparse(gram):
             gram = gram.toarray()
-        gram -= np.outer(self.centre, total)
+        gram -= np.outer(self.centre, sums)
         self.matrix = gram
 
     def class_sums(
-        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
+        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return ``TᵀΦ``."""
-        X = self.features
+        """Return ``TᵀWΦ``."""
+        X = self.weighted
         if sparse.issparse(X):
             return class_sums_sparse(
                 X.data, X.indices, X.indptr, self.centre, codes, offsets, counts
@@ -195,7 +213,7 @@ class PrimalSystem(RidgeSystem):
         return class_sums_dense(X, self.centre, codes, offsets, counts)
 
     def project(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ``TᵀΦ V``."""
+        """Return ``TᵀWΦ V``."""
         return sums @ self.vectors
 
     def basis(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -212,37 +230,48 @@ class PrimalSystem(RidgeSystem):
         if inverse is not None:
             centred = np.asarray(self.features[rows] - self.centre)
             to_scores = centred @ inverse
-            leverage = np.einsum("ij,ij->i", to_scores, centred) + 1 / self.n_rows
-            return ProductSmoother(self, inverse, to_scores, leverage)
+            leverage = np.einsum("ij,ij->i", to_scores, centred) + 1 / self.total
+            return ProductSmoother(self, inverse, to_scores, leverage * self.weights[rows])
         basis, half = self.basis(rows), self.gain(ridge)[:, None] * self.vectors.T
-        return ProductSmoother(self, self.vectors @ half, basis @ half, self.leverage(basis, ridge))
+        leverage = self.leverage(basis, rows, ridge)
+        return ProductSmoother(self, self.vectors @ half, basis @ half, leverage)
 
 
 class DualSystem(RidgeSystem):
     """Factorised from the kernel matrix of the training rows.
 
-    Here ``E`` holds the eigenvectors ``U`` of the centred kernel matrix, and ``g = s / (s + λ)``.
-    The features of a row are its kernel values with the training rows.
+    Here ``E = W^-½ U`` with the eigenvectors ``U`` of the centred kernel matrix, its rows and
+    columns times ``W^½``, and ``g = s / (s + λ)``. The features of a row are its kernel values
+    with the training rows.
     """
 
-    def __init__(self, kernel: NDArray[np.float64]) -> None:
-        self.n_rows = len(kernel)
-        self.centre = kernel.mean(axis=0)
-        self.matrix = kernel - self.centre - self.centre[:, None] + self.centre.mean()
+    def __init__(
+        self, kernel: NDArray[np.float64], weights: NDArray[np.float64] | None = None
+    ) -> None:
+        self.weights = np.ones(len(kernel)) if weights is None else weights
+        self.total = float(self.weights.sum())
+        self.centre = self.weights @ kernel / self.total
+        middle = self.weights @ self.centre / self.total
+        self.matrix = kernel - self.centre - self.centre[:, None] + middle
+        self.roots = np.sqrt(self.weights)
+        if weights is not None:
+            self.matrix *= self.roots
+            self.matrix *= self.roots[:, None]
 
     @cached_property
     def vectors(self) -> NDArray[np.float64]:
-        """The eigenvectors of `matrix`, ``(width, rank)``."""
-        # They sum to zero but for rounding. Where rows share most of their features, centring
+        """``W^½ U``, ``(width, rank)``."""
+        # Columns sum to zero but for rounding. Where rows share most of their features, centring
         # cancels most of the kernel, and rounding may leave the constant direction among them.
-        vectors = self.eigenpairs[1]
-        return np.ascontiguousarray(vectors - vectors.mean(axis=0))
+        vectors = self.roots[:, None] * self.eigenpairs[1]
+        constant = (self.weights / self.total)[:, None]
+        return np.ascontiguousarray(vectors - constant * vectors.sum(axis=0))
 
     def class_sums(
-        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.int64]
+        self, codes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return ``TᵀU``."""
-        # The kernel is centred, so its eigenvectors sum to zero already.
+        """Return ``TᵀW^½ U``."""
+        # The kernel is centred, so these vectors sum to zero already.
         centre = np.zeros(len(self.eigenvalues))
         return class_sums_dense(self.vectors, centre, codes, offsets, counts)
 
@@ -251,8 +280,8 @@ class DualSystem(RidgeSystem):
         return sums
 
     def basis(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return rows of ``U``."""
-        return self.vectors[rows]
+        """Return rows of ``W^-½ U``."""
+        return self.vectors[rows] / self.weights[rows, None]
 
     def gain(self, ridge: float) -> NDArray[np.float64]:
         """Return ``s / (s + λ)``."""
@@ -262,9 +291,12 @@ class DualSystem(RidgeSystem):
         """Return the system at `ridge`, with the scores of the training `rows`."""
         inverse = self.inverse(ridge)
         if inverse is not None:
-            leverage = 1 - ridge * np.diag(inverse)[rows] + 1 / self.n_rows
-            return DualSmoother(inverse, ridge, rows, leverage)
+            own = np.diag(inverse)[rows]
+            leverage = 1 - ridge * own + self.weights[rows] / self.total
+            inverse *= self.roots
+            inverse *= self.roots[:, None]
+            return DualSmoother(self, inverse, ridge, rows, leverage)
         basis = self.basis(rows)
         to_coefficients = self.vectors.T / (self.eigenvalues + ridge)[:, None]
-        leverage = self.leverage(basis, ridge)
+        leverage = self.leverage(basis, rows, ridge)
         return ProductSmoother(self, to_coefficients, basis * self.gain(ridge), leverage)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover.learners._rows import rows_times
+
 
 class FeatureScaling:
     """Numeric features standardised, bags of words row-normalised.
@@ -28,21 +30,23 @@ class FeatureScaling:
     def __init__(self, enabled: bool = True) -> None:
         self.enabled = enabled
 
-    def fit(self, X: Any) -> Self:
-        """Learn the scale of each column of `X` (ndarray or CSR)."""
+    def fit(self, X: Any, weights: NDArray[np.float64] | None = None) -> Self:
+        """Learn the scale of each column of `X` (ndarray or CSR), its rows weighted."""
         if not self.enabled:
             return self
         self.words = _binary_columns(X)
         if 2 * self.words.sum() < len(self.words):
             self.words = np.zeros_like(self.words)
+        shares = np.ones(X.shape[0]) if weights is None else weights
+        shares = shares / shares.sum()
         if sparse.issparse(X):
             self.shift = np.zeros(X.shape[1])
-            spread = np.sqrt(np.asarray(X.multiply(X).mean(axis=0)).ravel())
+            spread = np.sqrt(np.asarray(shares @ X.multiply(X)).ravel())
         else:
-            mean = X.mean(axis=0)
+            mean = shares @ X
             self.shift = np.where(self.words, 0.0, mean)
             centred = X - mean
-            spread = np.sqrt(np.einsum("ij,ij->j", centred, centred) / len(X))
+            spread = np.sqrt(np.einsum("i,ij,ij->j", shares, centred, centred))
         # A column that is constant but for rounding carries nothing.
         spread[spread <= 1e-12 * np.maximum(np.abs(self.shift), 1e-300)] = np.inf
         self.factor = 1 / (np.where(self.words, 1.0, spread) * np.sqrt(len(self.words)))
@@ -60,7 +64,7 @@ class FeatureScaling:
         if not self.words.any():
             return scaled
         if self.words.all():
-            return _rows_times(scaled, self._row_factors(X))
+            return rows_times(scaled, self._row_factors(X))
         if sparse.issparse(X):
             part = sparse.diags_array(self._row_factors(X)) @ scaled
             return (
@@ -76,12 +80,6 @@ class FeatureScaling:
         squares = words.multiply(words) if sparse.issparse(X) else words**2
         lengths = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
         return np.sqrt(self.words.sum()) / np.where(lengths == 0, 1.0, lengths)
-
-
-def _rows_times(X: Any, factors: NDArray[np.float64]) -> Any:
-    if sparse.issparse(X):
-        return (sparse.diags_array(factors) @ X).tocsr()
-    return X * factors[:, None]
 
 
 def _binary_columns(X: Any) -> NDArray[np.bool_]:
