@@ -90,14 +90,14 @@ def is_far(cover: Cover) -> bool:
 
 
 def print_sweep() -> None:
-    """Build every cover of up to 200 labels with k = 3 … 8, with more effort where it is far off.
+    """Build every cover of up to 200 labels with k = 3 … 8, instantly or else by default effort.
 
     Far off is more than 15 % and more than three rows above the lower bound.
     """
     slowest, far, n = 0.0, [], 0
     for k in range(3, 9):
         for m in range(k + 1, 201):
-            for effort in ("instant", "seconds", 40_000_000):
+            for effort in ("instant", "seconds"):
                 cpu = time.process_time()
                 cover = build_cover(m, k, effort=effort, random_state=0)
                 slowest = max(slowest, time.process_time() - cpu)

@@ -199,8 +199,10 @@ def _built(m: int, k: int, r: int, steps: int, rng, *, given, start: Cover | Non
         steps = 0
     with progress_bar(f"cover of {m} labels", steps or None) as bar:
         if len(rows) > least and steps > 0:
-            rows, method = _symmetric(rows, method, m, r, least, steps, rng)
-            rows, method = _annealed(rows, method, m, r, least, steps, Budget(steps, bar), rng)
+            budget, share = Budget(steps, bar), max(steps // SIZE_SHARE, 1)
+            rows, method = _mended(rows, method, m, r, least, share, budget, rng)
+            rows, method = _symmetric(rows, method, m, r, steps, rng)
+            rows, method = _annealed(rows, method, m, r, least, share, budget, rng)
         full = balanced(filled(rows, m), m, r)
         if np.ptp(np.bincount(full.ravel(), minlength=m)) > 1:
             share = steps // BALANCE_SHARE
@@ -225,30 +227,35 @@ def _started(m, k, r, least, given, start: Cover | None) -> tuple[Rows, str]:
     return min(made, key=lambda pair: len(pair[0]))
 
 
-def _symmetric(rows, method, m, r, least, steps, rng) -> tuple[Rows, str]:
+def _mended(rows, method, m, r, least, share, budget, rng) -> tuple[Rows, str]:
+    """Return fewer rows, by annealing from those given."""
+    mended = fewer_rows(rows, m, r, least, share, budget, rng)
+    if len(mended) < len(rows) and "annealed" not in method:
+        method += ", annealed"
+    return mended, method
+
+
+def _symmetric(rows, method, m, r, steps, rng) -> tuple[Rows, str]:
     """Return fewer rows that a cyclic group leaves as they are, or those given."""
     k = rows.shape[1]
     for more, times in enumerate(CYCLIC_STEPS):
         seed = int(rng.integers(2**31))
-        found = cyclic_cover(m + more, k, r, least, len(rows), times * steps, seed)
+        fewest = lower_bound(m + more, k, r)
+        found = cyclic_cover(m + more, k, r, fewest, len(rows), times * steps, seed)
         if found is not None:
             rows = without_spare_rows(np.where(found[0] < m, found[0], -1), m, r)
             method = found[1] + (", shortened" if more else "")
     return rows, method
 
 
-def _annealed(rows, method, m, r, least, steps, budget, rng) -> tuple[Rows, str]:
+def _annealed(rows, method, m, r, least, share, budget, rng) -> tuple[Rows, str]:
     """Return fewer rows, by annealing from random ones and from those given."""
     k = rows.shape[1]
-    share = max(steps // SIZE_SHARE, 1)
     while budget.left > 0 and len(rows) > least:
-        mended = fewer_rows(rows, m, r, least, share, budget, rng)
-        if len(mended) < len(rows) and "annealed" not in method:
-            method += ", annealed"
-        rows = mended
+        rows, method = _mended(rows, method, m, r, least, share, budget, rng)
         if least <= MOST_RANDOM_ROWS and budget.left > 1:
             found = annealed_cover(m, k, r, least, len(rows), share, budget, rng)
             if found is not None:
                 rows, method = found, "annealed"
-        share *= 2  # what was not found so needs slower cooling
+        share = 2 * share  # what was not found so needs slower cooling
     return rows, method

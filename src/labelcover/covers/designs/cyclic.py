@@ -32,7 +32,7 @@ from labelcover.covers.designs._cyclic import anneal_orbits, tuple_orbits
 from labelcover.covers.designs.plans import Rows
 
 # The table of r-tuples of labels is at most this long.
-MOST_TUPLES = 100_000
+MOST_TUPLES = 40_000
 # Steps of annealing for each shape when a race begins; of the shapes, one in KEPT stays in the
 # race after each round, with so many times the steps.
 FIRST_STEPS, KEPT = 10_000, 3
