@@ -56,7 +56,8 @@ def best_cover(
     """Return the smallest cover known to the library, verified and balanced.
 
     It is the best of the catalogue, of designs from algebra, of a greedy that grows labelsets
-    label by label, and of annealing that drops labelsets and mends the rest.
+    label by label, of base blocks moved by a cyclic group, and of annealing that drops labelsets
+    and mends the rest.
 
     Parameters
     ----------
