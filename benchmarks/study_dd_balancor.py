@@ -163,15 +163,17 @@ def report_idle(frame: pd.DataFrame) -> None:
     """Say where the permutation changes nothing, and why."""
     sets = []
     for dataset, k in COMPARED_AT.items():
-        of_set = frame[frame["dataset"] == dataset].set_index(["method", "seed", "fold"])
+        of_set = frame[frame["dataset"] == dataset]
+        of_set = of_set.set_index(["method", "seed", "fold"]).sort_index()
         one, other = (of_set.loc[name_of(m, "C4.5", k), "micro_f1"] for m in METHODS[-2:])
         if one.equals(other):
-            frequent = len(label_dependence(load(dataset).Y, 3).labelsets)
-            sets.append(f"{dataset} ({frequent} such triples)")
+            triples = len(label_dependence(load(dataset).Y, 3).labelsets)
+            sets.append(f"{dataset} ({triples})")
     if sets:
         print(
-            f"\nOn {', '.join(sets)} DD-BALANCOR is BALANCOR in every fit: the merit of a "
-            "permutation sums over triples of labels that occur together in at least five rows."
+            f"\nDD-BALANCOR is BALANCOR in every fit on {', '.join(sets)}. In brackets: how many "
+            "triples of labels occur together in at least five rows; without any, no permutation "
+            "has more merit than another."
         )
 
 
@@ -227,9 +229,9 @@ def main(results: str, n_seeds: int = 1) -> None:
         sys.exit(f"{len(failed)} fits failed, the first with: {failed['error'].iloc[0]}")
     print("# DD-BALANCOR beside the other strategies\n")
     print(
-        "Made by `python -m benchmarks.study_dd_balancor`. Ten folds unless the table says "
-        "fewer, all methods at the size σ that BALANCOR needs, at one k of Table 7 for each set. "
-        "Labels are shuffled anew for each seed; folds stay the same. "
+        f"Made by `python -m benchmarks.study_dd_balancor RESULTS.csv {frame['seed'].nunique()}`. "
+        "Ten folds, all methods at the size σ that BALANCOR needs, at one k of Table 7 for each "
+        "set. Labels are shuffled anew for each seed; folds stay the same. "
         "Least-squares members have a linear kernel and a "
         "leave-one-out threshold; C4.5 trees are the paper's J48, but cut at 0.5 and not at a "
         "threshold tuned in five folds."
