@@ -36,6 +36,9 @@ GREEDY_ABOVE, GREEDY_LABELSETS = 1.1, 2_000_000
 MOST_RANDOM_ROWS = 100
 # Shares of the effort: for one size of cover; for balance.
 SIZE_SHARE, BALANCE_SHARE = 12, 4
+# Parts with a symmetry are looked for where the whole cover has at most so many labels; a few
+# rows less in a part gain nothing where remnants of thousands of rows are packed together.
+MOST_SYMMETRIC = 200
 # Steps of the search for base blocks, for each step of the effort, as they are the lighter ones:
 # on the labels themselves, and on one label more, which is then taken out.
 CYCLIC_STEPS = (2, 1)
@@ -97,7 +100,7 @@ def best_cover(
     rng = _generator(random_state)
     known = _known(m, k, r)
     if known is None or (known.gap != 0.0 and steps > EFFORTS["seconds"]):
-        made = _built(m, k, r, steps, rng, given=_or_annealed(_known_rows), start=known)
+        made = _built(m, k, r, steps, rng, given=_or_annealed(_known_rows, m), start=known)
         known = made if known is None else min(known, made, key=_worth)
     if size is None or size == len(known):
         return known
@@ -125,7 +128,7 @@ def build_cover(
         or ``None``. By default parts are made from scratch too.
     """
     m, k, r, steps = _check(n_labels, k, r, effort)
-    return _built(m, k, r, steps, _generator(random_state), given=_or_annealed(parts))
+    return _built(m, k, r, steps, _generator(random_state), given=_or_annealed(parts, m))
 
 
 def _check(n_labels: int, k: int, r: int, effort: str | int) -> tuple[int, int, int, int]:
@@ -155,9 +158,16 @@ def _known(m: int, k: int, r: int) -> Cover | None:
 
 
 class _Annealed:
-    """Small covers, annealed from scratch with a fixed seed and kept."""
+    """Small covers, annealed from scratch with a fixed seed and kept.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    symmetric : bool
+        Whether to look for covers with a cyclic symmetry too.
+    """
+
+    def __init__(self, symmetric: bool) -> None:
+        self._symmetric = symmetric
         self._made: dict[tuple[int, int, int], Rows] = {}
 
     def __call__(self, m: int, k: int, r: int) -> Rows | None:
@@ -170,9 +180,9 @@ class _Annealed:
             rng = np.random.default_rng(0)
             rows = annealed_cover(m, k, r, least, 2**31, steps, Budget(2**62), rng)
             assert rows is not None  # some size covers everything
-            found = cyclic_cover(m, k, r, least, len(rows), steps)
-            if found is not None:
-                rows = found[0]
+            if self._symmetric:
+                found = cyclic_cover(m, k, r, least, len(rows), steps)
+                rows = rows if found is None else found[0]
             self._made[m, k, r] = rows
         return self._made[m, k, r]
 
@@ -182,9 +192,9 @@ def _known_rows(m: int, k: int, r: int) -> Rows | None:
     return None if known is None else known.labelsets
 
 
-def _or_annealed(parts):
-    """Return `parts`, and small covers annealed where it has none."""
-    annealed = _Annealed()
+def _or_annealed(parts, n_labels: int):
+    """Return `parts` of a cover, and small covers annealed where it has none."""
+    annealed = _Annealed(symmetric=n_labels <= MOST_SYMMETRIC)
 
     def given(m: int, k: int, r: int) -> Rows | None:
         rows = parts(m, k, r) if parts is not None and m > k else None
