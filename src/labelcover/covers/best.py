@@ -27,8 +27,9 @@ EFFORTS = {"instant": 0, "seconds": 10_000_000, "minutes": 400_000_000}
 BALANCE_WORTH = 0.01
 # How many of the smallest plans are built and compared; of larger covers only the first.
 PLANS_BUILT, MOST_COMPARED_ROWS = 3, 20_000
-# Annealing keeps a table of rows by labels, of at most so many bytes.
-MOST_TABLE = 2**28
+# Annealing keeps a table of rows by labels, of at most so many bytes. Of larger covers, which are
+# within a fraction of a per cent of the bound, it would take off a row or two a second.
+MOST_TABLE = 2**24
 # The label-by-label greedy is run where plans are this far above the lower bound, and for at
 # most so many r-labelsets.
 GREEDY_ABOVE, GREEDY_LABELSETS = 1.1, 2_000_000
