@@ -12,7 +12,7 @@ from labelcover.families._members import ThreadedFamily
 from labelcover.families.dispatch import family_of
 from labelcover.learners._features import FeatureCoding
 from labelcover.learners._smo_filter import LinearFilter
-from labelcover.learners._smo_pairs import PairMachines, PairStack, fit_pairs, gram_matrix
+from labelcover.learners._smo_pairs import PairMachines, PairStack, TrainingTable, fit_pairs
 from labelcover.learners.smo import SMOClassifier
 
 
@@ -28,11 +28,10 @@ class SMOFamily(ThreadedFamily):
         options = self.estimator.machine_options()
         coding = FeatureCoding.of(X, self.estimator.categorical_features)
         self.filter_ = LinearFilter.of(X, coding, weights)
-        columns = self.filter_.columns(X)
-        gram = gram_matrix(columns)
+        table = TrainingTable.of(self.filter_.columns(X))
 
         def fit(label: NDArray[np.int32], n_classes: int) -> PairMachines:
-            return fit_pairs(columns, gram, label, n_classes, weights=weights, **options)
+            return fit_pairs(table, label, n_classes, weights=weights, **options)
 
         return fit
 

@@ -30,8 +30,8 @@ class LinearFilter:
         What a missing value becomes.
     source, value : ndarray of shape (columns,)
         Which feature a column is made of, and the value that it marks (-1: the feature itself).
-    low, scale : ndarray of shape (columns,)
-        Columns are ``(x - low) * scale``.
+    low, width : ndarray of shape (columns,)
+        Columns are ``(x - low) / width``; the width of a constant column is infinite.
     keeps_sparse : bool
         Whether sparse tables need not be made dense.
     """
@@ -41,7 +41,7 @@ class LinearFilter:
     source: NDArray[np.int64]
     value: NDArray[np.int64]
     low: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    width: NDArray[np.float64]
     keeps_sparse: bool
 
     @classmethod
@@ -54,7 +54,7 @@ class LinearFilter:
             plain = np.arange(X.shape[1])
             keeps = bool((low == 0).all())
             return cls(
-                coding, fill, plain, np.full(len(plain), PLAIN), low, _scale(low, high), keeps
+                coding, fill, plain, np.full(len(plain), PLAIN), low, _width(low, high), keeps
             )
         numbers = coding.numbers(X)
         fill = _fill(numbers, coding.n_values, weights)
@@ -63,7 +63,7 @@ class LinearFilter:
         value = np.concatenate([np.arange(c) if c > 1 else [PLAIN] for c in counts])
         columns = _columns(numbers, coding, fill, source, value)
         low, high = columns.min(axis=0), columns.max(axis=0)
-        return cls(coding, fill, source, value, low, _scale(low, high), False)
+        return cls(coding, fill, source, value, low, _width(low, high), False)
 
     def columns(self, X: Any) -> Any:
         """Return the columns of `X`, a dense array or a CSR array."""
@@ -71,15 +71,15 @@ class LinearFilter:
             X = sparse.csr_array(X, dtype=np.float64, copy=True)
             missing = np.isnan(X.data)
             X.data[missing] = self.fill[X.indices[missing]]
-            X.data *= self.scale[X.indices]
+            X.data /= self.width[X.indices]
             return X
         numbers = self.coding.numbers(X)
         columns = _columns(numbers, self.coding, self.fill, self.source, self.value)
-        return (columns - self.low) * self.scale
+        return (columns - self.low) / self.width
 
 
-def _scale(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(high > low, 1.0 / np.where(high > low, high - low, 1.0), 0.0)
+def _width(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(high > low, high - low, np.inf)
 
 
 def _all_plain(coding: FeatureCoding) -> bool:
@@ -101,7 +101,9 @@ def _fill(
     w = np.ones(len(numbers)) if weights is None else weights
     known = ~np.isnan(numbers)
     total = w @ known
-    fill = w @ np.where(known, numbers, 0.0) / np.where(total > 0, total, 1.0)
+    # Row after row, as WEKA does; a matrix product would round differently.
+    sums = np.cumsum(np.where(known, w[:, None] * numbers, 0.0), axis=0)[-1]
+    fill = sums / np.where(total > 0, total, 1.0)
     for f in np.flatnonzero(n_values):
         seen = known[:, f]
         counts = np.bincount(numbers[seen, f].astype(np.int64), w[seen], n_values[f])

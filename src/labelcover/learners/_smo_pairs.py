@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC
 
 from labelcover.learners._smo_kernels import coupled_distributions, vote_distributions
+from labelcover.learners._smo_solver import dense_gram, fit_machines
 
 # Up to so many rows, the products of all pairs of rows are computed once (512 MB).
 MOST_GRAM_ROWS = 8192
@@ -46,17 +46,44 @@ class PairMachines:
     n_classes: int
 
 
-def gram_matrix(columns: Any) -> NDArray[np.float64] | None:
-    """Return the products of all pairs of rows, or None if there are too many rows."""
-    if columns.shape[0] > MOST_GRAM_ROWS:
-        return None
-    gram = columns @ columns.T
-    return gram.toarray() if sparse.issparse(gram) else gram
+@dataclass(frozen=True)
+class TrainingTable:
+    """Training rows as the solver wants them, ready for any number of problems.
+
+    Attributes
+    ----------
+    columns : ndarray or CSR array of shape (n, columns)
+    data, indices, indptr : ndarray
+        The same in CSR; without indices if dense.
+    gram : ndarray of shape (n, n)
+        The products of all pairs of rows, or of shape (0, 0) if there are too many rows.
+    """
+
+    columns: Any
+    data: NDArray[np.float64]
+    indices: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    gram: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, columns: Any) -> TrainingTable:
+        """Return the table of these rows."""
+        n, d = columns.shape
+        few = n <= MOST_GRAM_ROWS
+        if sparse.issparse(columns):
+            columns.sum_duplicates()
+            gram = (columns @ columns.T).toarray() if few else np.zeros((0, 0))
+            indices, indptr = columns.indices.astype(np.int32), columns.indptr.astype(np.int64)
+            return cls(columns, columns.data, indices, indptr, gram)
+        columns = np.ascontiguousarray(columns)
+        gram = np.empty((n, n) if few else (0, 0))
+        if few:
+            dense_gram(columns, columns.T.copy(), gram)
+        return cls(columns, columns.ravel(), np.empty(0, np.int32), np.arange(n + 1) * d, gram)
 
 
 def fit_pairs(
-    columns: Any,
-    gram: NDArray[np.float64] | None,
+    table: TrainingTable,
     label: NDArray[np.int32],
     n_classes: int,
     *,
@@ -69,47 +96,37 @@ def fit_pairs(
 
     Where only one class of a pair occurs, the machine always speaks for it.
     """
-    present = np.unique(label)
     first, second = np.triu_indices(n_classes, 1)
-    seen = np.isin(first, present) | np.isin(second, present)
-    first, second = first[seen], second[seen]
-    trained = np.isin(first, present) & np.isin(second, present)
-    bias = np.where(np.isin(second, present), 1.0, -1.0)
-    pair_weights = np.zeros((len(first), columns.shape[1]))
-    if len(present) > 1:
-        svm = SVC(C=C, kernel="linear" if gram is None else "precomputed", tol=tol)
-        svm.fit(columns if gram is None else gram, label, sample_weight=weights)
-        pair_weights[trained], bias[trained] = _linear_form(svm, columns)
     w = np.ones(len(label)) if weights is None else weights
+    count = np.bincount(label, minlength=n_classes)
+    pair_weights, threshold = fit_machines(
+        table.data,
+        table.indices,
+        table.indptr,
+        table.gram,
+        table.columns.shape[1],
+        np.argsort(label, kind="stable"),
+        np.cumsum([0, *count]),
+        first,
+        second,
+        C * w,
+        tol,
+    )
     class_weight = np.bincount(label, w, n_classes).astype(np.float64)
+    seen = (count[first] > 0) | (count[second] > 0)
+    first, second = first[seen], second[seen]
     machines = PairMachines(
         first.astype(np.int32),
         second.astype(np.int32),
-        pair_weights,
-        bias,
+        pair_weights[seen],
+        -threshold[seen],
         np.zeros((len(first), 2)),
         class_weight[first] + class_weight[second],
         n_classes,
     )
     if logistic:
-        _fit_logistic(machines, columns, label, w, trained)
+        _fit_logistic(machines, table.columns, label, w, (count[first] > 0) & (count[second] > 0))
     return machines
-
-
-def _linear_form(svm: SVC, columns: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return weights and bias of every pair, such that the output is above 0 for the second."""
-    vectors = columns[svm.support_]
-    ends = np.cumsum([0, *svm.n_support_])
-    coefficients = svm.dual_coef_
-    coefficients = coefficients.toarray() if sparse.issparse(coefficients) else coefficients
-    sign = 1.0 if len(ends) == 3 else -1.0  # scikit-learn turns the signs for two classes
-    first, second = np.triu_indices(len(svm.classes_), 1)
-    alpha = np.zeros((len(first), len(svm.support_)))
-    for p, (i, j) in enumerate(zip(first, second, strict=True)):
-        of_first, of_second = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
-        alpha[p, of_first] = coefficients[j - 1, of_first]
-        alpha[p, of_second] = coefficients[i, of_second]
-    return sign * np.asarray(alpha @ vectors), sign * svm.intercept_
 
 
 def _fit_logistic(

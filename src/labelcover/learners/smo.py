@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelcover._arguments import check_real
 from labelcover.learners._features import FeatureCoding, checked_table
 from labelcover.learners._smo_filter import LinearFilter
-from labelcover.learners._smo_pairs import PairStack, fit_pairs, gram_matrix
+from labelcover.learners._smo_pairs import PairStack, TrainingTable, fit_pairs
 from labelcover.learners._targets import check_weights, encode_classes
 
 
@@ -90,15 +90,8 @@ class SMOClassifier(ClassifierMixin, BaseEstimator):
             kept = np.flatnonzero(weights)
             X, label, weights = _safe_indexing(X, kept), label[kept], weights[kept]
         self._filter = LinearFilter.of(X, coding, weights)
-        columns = self._filter.columns(X)
-        machines = fit_pairs(
-            columns,
-            gram_matrix(columns),
-            label,
-            len(self.classes_),
-            weights=weights,
-            **options,
-        )
+        table = TrainingTable.of(self._filter.columns(X))
+        machines = fit_pairs(table, label, len(self.classes_), weights=weights, **options)
         self._stack = PairStack([machines], logistic=options["logistic"])
         return self
 
