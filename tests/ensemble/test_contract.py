@@ -19,6 +19,7 @@ EXPECTED_FAILURES = {
     "check_fit2d_1feature": ZEROS_AND_ONES,
     "check_classifiers_classes": ONE_COLUMN,
     "check_classifiers_train": ONE_COLUMN,
+    "check_classifiers_one_label_sample_weights": ONE_COLUMN,
     "check_decision_proba_consistency": ONE_COLUMN,
     "check_classifier_multioutput": "classes_ holds the classes of each label, as scorers and "
     "cross_val_predict need them; the check reads it as the classes of a single one",
