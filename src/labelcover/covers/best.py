@@ -27,8 +27,8 @@ EFFORTS = {"instant": 0, "seconds": 10_000_000, "minutes": 400_000_000}
 BALANCE_WORTH = 0.01
 # How many of the smallest plans are built and compared; of larger covers only the first.
 PLANS_BUILT, MOST_COMPARED_ROWS = 3, 20_000
-# Annealing keeps a table of rows by labels, of at most so many bytes. Of larger covers, which are
-# within a fraction of a per cent of the bound, it would take off a row or two a second.
+# Annealing keeps a table of rows by labels, of at most so many bytes. Of larger covers it would
+# take off no more than a row or two a second.
 MOST_TABLE = 2**24
 # The label-by-label greedy is run where plans are this far above the lower bound, and for at
 # most so many r-labelsets.

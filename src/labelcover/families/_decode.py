@@ -6,46 +6,23 @@ from numba import njit
 
 
 @njit(cache=True)
-def add_member(probabilities, patterns, labels, votes, sums):
-    """Add what one member says of its labels to `sums` (Algorithm 2, lines 7 to 10).
+def add_members(probabilities, starts, lows, highs, patterns, labelsets, votes, sums):
+    """Add what members say of their labels to `sums` (Algorithm 2, lines 7 to 10).
 
     Parameters
     ----------
-    probabilities : float array of shape (n, c)
-        The member's class distribution in each row.
-    patterns : uint8 array of shape (c, k)
-        The 0/1 values of its labels in each class.
-    labels : int32 array of shape (k,)
+    probabilities : float array of shape (n, columns)
+        Class distributions; that of member ``j`` begins at column ``starts[j]`` (members that
+        pose the same problem share their columns).
+    patterns : uint8 array of shape (n_classes, k)
+        The 0/1 values of the member's labels in each class, for ``j`` the rows
+        ``lows[j]:highs[j]``.
+    labelsets : int32 array of shape (members, k)
         Which labels those are.
     votes : bool
         Whether the most probable class (the first on ties) speaks alone.
     sums : float64 array of shape (n, n_labels)
         Changed in place.
-    """
-    n, c = probabilities.shape
-    k = len(labels)
-    for i in range(n):
-        if votes:
-            best = 0
-            for a in range(1, c):
-                if probabilities[i, a] > probabilities[i, best]:
-                    best = a
-            for position in range(k):
-                sums[i, labels[position]] += patterns[best, position]
-        else:
-            for a in range(c):
-                for position in range(k):
-                    if patterns[a, position] == 1:
-                        sums[i, labels[position]] += probabilities[i, a]
-
-
-@njit(cache=True)
-def add_members(probabilities, starts, lows, highs, patterns, labelsets, votes, sums):
-    """Add what members say of their labels to `sums`.
-
-    The class distribution of member ``j`` begins at column ``starts[j]`` of `probabilities`
-    (members that pose the same problem share their columns); the patterns of its classes are the
-    rows ``lows[j]:highs[j]`` of `patterns`.
     """
     k = labelsets.shape[1]
     for i in range(probabilities.shape[0]):

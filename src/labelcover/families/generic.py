@@ -17,7 +17,7 @@ from sklearn.tree import BaseDecisionTree
 from sklearn.utils.parallel import Parallel, delayed
 
 from labelcover._progress import progress_bar
-from labelcover.families._decode import add_member
+from labelcover.families._decode import add_members
 from labelcover.families.base import Family, mean_confidence
 from labelcover.families.encoding import Encoding
 
@@ -71,11 +71,18 @@ class GenericFamily(Family):
         """Return the mean over the members that hold a label, a few members at a time."""
         cover, offsets = self.encoding_.cover, self.encoding_.offsets
         sums = np.zeros((X.shape[0], cover.n_labels))
-        members = [np.flatnonzero(self.problem_ == p) for p in range(len(self.models_))]
         for p, distribution in enumerate(self._distributions(X)):
-            for j in members[p]:
-                patterns = self.encoding_.patterns[offsets[j] : offsets[j + 1]]
-                add_member(distribution, patterns, cover.labelsets[j], votes, sums)
+            members = np.flatnonzero(self.problem_ == p)
+            add_members(
+                distribution,
+                np.zeros_like(members),
+                offsets[members],
+                offsets[members + 1],
+                self.encoding_.patterns,
+                cover.labelsets[members],
+                votes,
+                sums,
+            )
         return mean_confidence(sums, cover)
 
     def _distributions(self, X: Any) -> Iterator[NDArray[np.float64]]:
