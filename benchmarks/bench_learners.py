@@ -15,9 +15,10 @@ import numpy as np
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from labelcover.covers import random_cover
+from labelcover.covers import Cover, random_cover
 from labelcover.datasets import Dataset, load
-from labelcover.families import Encoding, encode, family_of
+from labelcover.ensemble.cover_view import CoverView, TrainingRows
+from labelcover.ensemble.encoding import encode
 from labelcover.learners import C45Classifier, SMOClassifier
 
 SIZES = {"scene": 7, "yeast": 35}
@@ -33,19 +34,28 @@ def seconds(function) -> tuple[float, object]:
     return time.perf_counter() - began, result
 
 
-def together(estimator, data: Dataset, encoding: Encoding) -> tuple[float, float]:
-    """Return the seconds to fit and to ask all members as a family, on two cores."""
-    seeds = np.zeros(len(encoding.cover), dtype=np.int64)
-    fit, family = seconds(
-        lambda: family_of(estimator).fit(data.X, encoding, seeds=seeds, n_jobs=CORES)
-    )
-    ask, _ = seconds(lambda: family.class_probabilities(data.X))
+def together(estimator, data: Dataset, cover: Cover) -> tuple[float, float]:
+    """Return the seconds to fit and to ask all members at once, on two cores."""
+    all_numeric = np.zeros(data.X.shape[1], dtype=np.int32)
+    training = TrainingRows(data.X, data.Y, all_numeric, None, {})
+    seeds = np.zeros(len(cover), dtype=np.int64)
+    fit, view = seconds(lambda: CoverView(estimator, cover).fit(training, seeds, n_jobs=CORES))
+    members = view.members
+    everyone = slice(0, len(members.offsets) - 1)
+    ask, _ = seconds(lambda: members.distributions(members.prepare(data.X), everyone))
     return fit, ask
 
 
-def one_by_one(make, data: Dataset, encoding: Encoding) -> tuple[float, float]:
+def member_classes(data: Dataset, cover: Cover) -> np.ndarray:
+    """Return the class of every row for every member, a row per member."""
+    encoding, classes, _ = encode(data.Y, cover)
+    return classes[encoding.problem]
+
+
+def one_by_one(make, data: Dataset, cover: Cover) -> tuple[float, float]:
     """Return the seconds to fit and to ask the members one after the other."""
-    fit, members = seconds(lambda: [make().fit(data.X, codes) for codes in encoding.codes])
+    of_members = member_classes(data, cover)
+    fit, members = seconds(lambda: [make().fit(data.X, classes) for classes in of_members])
     ask, _ = seconds(lambda: [member.predict(data.X) for member in members])
     return fit, ask
 
@@ -55,32 +65,30 @@ def best_of(timings: list[tuple[float, float]]) -> tuple[float, float]:
     return min(fit), min(ask)
 
 
-def write_arff(path: Path, data: Dataset, codes: np.ndarray) -> None:
+def write_arff(path: Path, data: Dataset, y: np.ndarray) -> None:
     heads = [f"@attribute x{f} numeric" for f in range(data.X.shape[1])]
-    classes = ",".join(map(str, np.unique(codes)))
-    rows = [
-        ",".join([*map(repr, row.tolist()), str(c)]) for row, c in zip(data.X, codes, strict=True)
-    ]
+    classes = ",".join(map(str, np.unique(y)))
+    rows = [",".join([*map(repr, row.tolist()), str(c)]) for row, c in zip(data.X, y, strict=True)]
     text = ["@relation member", *heads, f"@attribute class {{{classes}}}", "@data", *rows]
     path.write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
-def weka_fit_seconds(learner: str, data: Dataset, encoding: Encoding) -> float:
+def weka_fit_seconds(learner: str, data: Dataset, cover: Cover) -> float:
     """Return the seconds that WEKA needs to fit all members, from the first few of them."""
     from weka.classifiers import Classifier
     from weka.core.converters import Loader
 
     spent = []
     with tempfile.TemporaryDirectory() as folder:
-        for j, codes in enumerate(encoding.codes[: WEKA_MEMBERS + 1]):
+        for j, y in enumerate(member_classes(data, cover)[: WEKA_MEMBERS + 1]):
             path = Path(folder) / f"{j}.arff"
-            write_arff(path, data, codes)
+            write_arff(path, data, y)
             rows = Loader("weka.core.converters.ArffLoader").load_file(os.fspath(path))
             rows.class_is_last()
             classifier = Classifier(classname=WEKA[learner])
             spent.append(seconds(lambda c=classifier, r=rows: c.build_classifier(r))[0])
     timed = spent[1:] if len(spent) > WEKA_MEMBERS else spent  # the first warms the JVM up
-    return float(np.mean(timed)) * len(encoding.codes)
+    return float(np.mean(timed)) * len(cover)
 
 
 def start_weka() -> bool:
@@ -108,15 +116,15 @@ def main() -> None:
         except FileNotFoundError as error:
             print(f"{name} left out: {error}")
             continue
-        encoding = encode(data.Y, random_cover(data.Y.shape[1], 3, size=size, random_state=0))
+        cover = random_cover(data.Y.shape[1], 3, size=size, random_state=0)
         for learner, (estimator, make_peer) in pairs.items():
-            together(estimator, data, encoding)  # compile
+            together(estimator, data, cover)  # compile
             ours, peers = [], []
             for _ in range(REPEATS):  # in turns, so that both see the same load of the machine
-                ours.append(together(estimator, data, encoding))
-                peers.append(one_by_one(make_peer, data, encoding))
+                ours.append(together(estimator, data, cover))
+                peers.append(one_by_one(make_peer, data, cover))
             (fit, ask), (peer_fit, peer_ask) = best_of(ours), best_of(peers)
-            weka = weka_fit_seconds(learner, data, encoding) if has_weka else None
+            weka = weka_fit_seconds(learner, data, cover) if has_weka else None
             print(
                 f"| {name} | {size} | {learner} | {fit:.3f} | {peer_fit:.3f} "
                 f"| {peer_fit / fit:.1f} | {ask:.3f} | {peer_ask:.3f} | {peer_ask / ask:.1f} "

@@ -72,6 +72,23 @@ def test_ranking_measures_follow_their_definitions(tables):
     assert metrics.average_precision(Y, scores) == pytest.approx(theirs)
 
 
+OF_PREDICTIONS = [measure.function for measure in MEASURES.values() if not measure.of_ranking]
+
+
+@pytest.mark.parametrize("function", [*OF_PREDICTIONS, metrics.label_f1])
+@settings(max_examples=30, deadline=None)
+@given(two_tables(), st.data())
+def test_a_weight_is_how_often_a_row_counts(function, tables, data):
+    Y, P = tables
+    whole = arrays(np.int64, len(Y), elements=st.integers(0, 4)).filter(np.any)
+    times = data.draw(whole)
+    repeated = function(np.repeat(Y, times, axis=0), np.repeat(P, times, axis=0))
+    assert function(Y, P, sample_weight=times) == pytest.approx(repeated)
+    # Only the ratio of weights matters, and weights of one change nothing.
+    assert function(Y, P, sample_weight=times * 0.3) == pytest.approx(repeated)
+    assert function(Y, P, sample_weight=np.ones(len(Y))) == pytest.approx(function(Y, P))
+
+
 @pytest.mark.parametrize("name", MEASURES)
 def test_a_perfect_prediction_is_the_best_there_is(name):
     Y = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0]])

@@ -70,5 +70,29 @@ def test_each_label_gets_its_own_threshold():
 
 
 def test_measures_of_rankings_are_refused():
-    with pytest.raises(ValueError, match=r"measure must be one of .*got 'ranking_loss'"):
+    with pytest.raises(ValueError, match=r"threshold_measure must be one of .*got 'ranking_loss'"):
         score_function("ranking_loss")
+
+
+@pytest.mark.parametrize("measure", ["micro_f1", "macro_f1", "example_f1", "hamming_loss"])
+@pytest.mark.parametrize("search", ["grid", "golden"])
+@pytest.mark.parametrize("find", [best_threshold, best_thresholds_per_label])
+def test_weights_of_rows_count_as_often(find, search, measure):
+    Y, confidence = problem(n=60)
+    times = np.random.default_rng(0).integers(1, 5, size=60)
+    weighted = find(
+        Y, confidence, measure=measure, search=search, sample_weight=times.astype(float)
+    )
+    repeated = find(
+        np.repeat(Y, times, axis=0),
+        np.repeat(confidence, times, axis=0),
+        measure=measure,
+        search=search,
+    )
+    np.testing.assert_allclose(weighted[0], repeated[0])
+    assert weighted[1] == pytest.approx(repeated[1])
+
+
+def test_a_function_without_weights_is_refused_where_rows_have_them():
+    with pytest.raises(ValueError, match="threshold_measure must take sample_weight"):
+        score_function(lambda Y, predicted: 0.0, weighted=True)

@@ -75,6 +75,12 @@ def check_random_state(random_state: Any) -> np.random.RandomState:
     return np.random.RandomState(random_state)
 
 
+def check_jobs(n_jobs: Any) -> None:
+    """Raise a ``ValueError`` unless `n_jobs` is None or an integer other than 0."""
+    if n_jobs is not None and check_integer("n_jobs", n_jobs) == 0:
+        raise ValueError("n_jobs must be None or an integer other than 0, got 0.")
+
+
 def _span(low: int | None, high: int | None) -> str:
     if low is not None and high is not None:
         return f" between {low} and {high}"

@@ -1,7 +1,8 @@
 """How good a prediction is: the measures of Section 5.2, and those of rankings.
 
-Measures of predictions take two tables of zeros and ones, ``f(Y, Y_pred)``; measures of rankings
-take a table of scores in the second place, ``f(Y, scores)``. Rows are examples, columns labels.
+Measures of predictions take two tables of zeros and ones, ``f(Y, Y_pred)``, and weights of rows if
+there are any, ``sample_weight=``; measures of rankings take a table of scores in the second place,
+``f(Y, scores)``. Rows are examples, columns labels.
 
 Where nothing is there and nothing was predicted, nothing was done wrong: empty against empty
 counts 1 in every F1 and accuracy, as it does in MULAN (scikit-learn's default is 0 with a warning).
@@ -22,7 +23,7 @@ from sklearn.metrics import (
 )
 
 
-def micro_f1(Y: ArrayLike, Y_pred: ArrayLike) -> float:
+def micro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Return the F-measure over all cells of the table together (Section 5.2).
 
     Examples
@@ -32,39 +33,50 @@ def micro_f1(Y: ArrayLike, Y_pred: ArrayLike) -> float:
     0.8
     """
     truth, guess = _tables(Y, Y_pred)
-    return float(_f1(truth, guess, axis=None))
+    hits, both = _row_weighted(truth & guess, sample_weight), _counts(truth, guess, sample_weight)
+    return float(_ratio(2 * hits.sum(), both.sum()))
 
 
-def macro_f1(Y: ArrayLike, Y_pred: ArrayLike) -> float:
+def macro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Return the mean over labels of the F-measure of each label."""
-    return float(label_f1(Y, Y_pred).mean())
+    return float(label_f1(Y, Y_pred, sample_weight=sample_weight).mean())
 
 
-def example_f1(Y: ArrayLike, Y_pred: ArrayLike) -> float:
+def example_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Return the mean over examples of the F-measure of each example."""
     truth, guess = _tables(Y, Y_pred)
-    return float(_f1(truth, guess, axis=1).mean())
+    hits, both = (truth & guess).sum(axis=1), truth.sum(axis=1) + guess.sum(axis=1)
+    return _mean(_ratio(2 * hits, both), sample_weight)
 
 
-def label_f1(Y: ArrayLike, Y_pred: ArrayLike) -> NDArray[np.float64]:
+def label_f1(
+    Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> NDArray[np.float64]:
     """Return the F-measure of each label, ``(n_labels,)``."""
     truth, guess = _tables(Y, Y_pred)
-    return _f1(truth, guess, axis=0)
+    hits = _row_weighted(truth & guess, sample_weight)
+    return _ratio(2 * hits, _counts(truth, guess, sample_weight))
 
 
-def hamming_loss(Y: ArrayLike, Y_pred: ArrayLike) -> float:
+def hamming_loss(
+    Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Return the share of cells that are wrong (Section 5.2); less is better."""
     truth, guess = _tables(Y, Y_pred)
-    return float((truth != guess).mean())
+    return _mean((truth != guess).mean(axis=1), sample_weight)
 
 
-def subset_accuracy(Y: ArrayLike, Y_pred: ArrayLike) -> float:
+def subset_accuracy(
+    Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Return the share of examples whose labels are all predicted right (Section 5.2)."""
     truth, guess = _tables(Y, Y_pred)
-    return float((truth == guess).all(axis=1).mean())
+    return _mean((truth == guess).all(axis=1), sample_weight)
 
 
-def example_accuracy(Y: ArrayLike, Y_pred: ArrayLike) -> float:
+def example_accuracy(
+    Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Return the mean over examples of |true ∩ predicted| / |true ∪ predicted| (Section 5.2).
 
     An example without labels for which none is predicted counts 1.
@@ -76,7 +88,8 @@ def example_accuracy(Y: ArrayLike, Y_pred: ArrayLike) -> float:
     0.75
     """
     truth, guess = _tables(Y, Y_pred)
-    return float(_ratio((truth & guess).sum(axis=1), (truth | guess).sum(axis=1)).mean())
+    shares = _ratio((truth & guess).sum(axis=1), (truth | guess).sum(axis=1))
+    return _mean(shares, sample_weight)
 
 
 def one_error(Y: ArrayLike, scores: ArrayLike) -> float:
@@ -141,14 +154,23 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def _f1(truth, guess, *, axis):
-    hits = (truth & guess).sum(axis=axis)
-    return _ratio(2 * hits, truth.sum(axis=axis) + guess.sum(axis=axis))
+def _counts(truth, guess, weights):
+    """For each label, how often it is true plus how often it is predicted."""
+    return _row_weighted(truth, weights) + _row_weighted(guess, weights)
+
+
+def _row_weighted(table, weights):
+    """Return the sums of the columns, rows weighted."""
+    return table.sum(axis=0) if weights is None else np.asarray(weights) @ table
+
+
+def _mean(values, weights):
+    return float(np.average(values, weights=weights))
 
 
 def _ratio(part, whole):
     """`part` / `whole`, and 1 where `whole` is 0: empty against empty."""
-    return np.where(whole == 0, 1.0, part / np.maximum(whole, 1))
+    return np.where(whole == 0, 1.0, part / np.where(whole == 0, 1, whole))
 
 
 def _tables(Y, other, *, ranking=False):

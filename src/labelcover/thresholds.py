@@ -5,15 +5,18 @@ A label is predicted where its confidence exceeds the threshold (Algorithm 2, li
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice
 from labelcover.metrics import MEASURES
 
-Score = Callable[[ArrayLike, ArrayLike], float]
+Score = Callable[..., float]
 
 # Section 2.3: nine values first, then steps of .01 between the neighbours of the best of them.
 COARSE = np.round(np.arange(0.1, 0.95, 0.1), 2)
@@ -22,15 +25,30 @@ GOLDEN_RATIO = (np.sqrt(5) - 1) / 2
 SEARCHES = ("grid", "golden")
 
 
-def score_function(measure: str | Score) -> Score:
-    """Return ``f(Y, Y_pred)``, higher is better, for the name of a measure or a function."""
+def score_function(measure: str | Score, *, weighted: bool = False) -> Score:
+    """Return ``f(Y, Y_pred)``, higher is better, for the name of a measure or a function.
+
+    If `weighted`, it takes ``sample_weight`` too.
+    """
     if callable(measure):
+        if weighted and "sample_weight" not in inspect.signature(measure).parameters:
+            raise ValueError(
+                "threshold_measure must take sample_weight where rows have weights, "
+                f"got {measure!r}."
+            )
         return measure
     names = [name for name, entry in MEASURES.items() if not entry.of_ranking]
-    entry = MEASURES[check_choice("measure", measure, names)]
+    entry = MEASURES[check_choice("threshold_measure", measure, names)]
     if entry.higher_is_better:
         return entry.function
-    return lambda Y, Y_pred: -entry.function(Y, Y_pred)
+    return lambda Y, Y_pred, **weights: -entry.function(Y, Y_pred, **weights)
+
+
+def weighted_score(measure: str | Score, sample_weight: NDArray[np.float64] | None) -> Score:
+    """Return ``f(Y, Y_pred)``, higher is better, with rows weighted."""
+    if sample_weight is None:
+        return score_function(measure)
+    return partial(score_function(measure, weighted=True), sample_weight=sample_weight)
 
 
 def best_threshold(
@@ -39,6 +57,7 @@ def best_threshold(
     *,
     measure: str | Score = "micro_f1",
     search: str = "grid",
+    sample_weight: NDArray[np.float64] | None = None,
 ) -> tuple[float, float]:
     """Return the threshold that scores best, and its score (higher is better).
 
@@ -55,6 +74,8 @@ def best_threshold(
         ``"grid"`` is the paper's: .1 to .9, then steps of .01 around the best. Of equal
         scores the threshold nearest to .5 wins. ``"golden"`` is a golden-section search between
         the neighbours of the best of the nine, to within .001.
+    sample_weight : ndarray of shape (n,), optional
+        Weights of the rows.
 
     Examples
     --------
@@ -65,8 +86,8 @@ def best_threshold(
     >>> best_threshold(Y, confidence)
     (0.34, 1.0)
     """
-    check_choice("search", search, SEARCHES)
-    score = score_function(measure)
+    check_choice("threshold_search", search, SEARCHES)
+    score = weighted_score(measure, sample_weight)
 
     def at(threshold: float) -> float:
         return score(Y, confidence > threshold)
@@ -84,6 +105,7 @@ def best_thresholds_per_label(
     *,
     measure: str | Score = "micro_f1",
     search: str = "grid",
+    sample_weight: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], float]:
     """Return for each label the threshold that scores best on that label alone.
 
@@ -95,14 +117,13 @@ def best_thresholds_per_label(
     score : float
         Of all labels together, each cut at its threshold.
     """
-    shared, _ = best_threshold(Y, confidence, measure=measure, search=search)
+    how: dict[str, Any] = {"measure": measure, "search": search, "sample_weight": sample_weight}
+    shared, _ = best_threshold(Y, confidence, **how)
     thresholds = np.full(Y.shape[1], shared)
     for j in np.flatnonzero(Y.any(axis=0)):
         one = slice(j, j + 1)
-        thresholds[j], _ = best_threshold(
-            Y[:, one], confidence[:, one], measure=measure, search=search
-        )
-    return thresholds, score_function(measure)(Y, confidence > thresholds)
+        thresholds[j], _ = best_threshold(Y[:, one], confidence[:, one], **how)
+    return thresholds, weighted_score(measure, sample_weight)(Y, confidence > thresholds)
 
 
 def _best_of(thresholds: NDArray[np.float64], at: Callable[[float], float]) -> tuple[float, float]:

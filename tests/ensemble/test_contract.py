@@ -16,7 +16,6 @@ EXPECTED_FAILURES = {
     "check_estimator_sparse_array": ZEROS_AND_ONES,
     "check_estimator_sparse_matrix": ZEROS_AND_ONES,
     "check_classifier_data_not_an_array": ZEROS_AND_ONES,
-    "check_fit2d_1feature": ZEROS_AND_ONES,
     "check_classifiers_classes": ONE_COLUMN,
     "check_classifiers_train": ONE_COLUMN,
     "check_classifiers_one_label_sample_weights": ONE_COLUMN,

@@ -17,11 +17,14 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer, StandardScaler
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import labelcover
 from labelcover import BalancorClassifier, LabelCoverClassifier, RakelClassifier
 from labelcover.covers import Cover, random_cover
+from labelcover.ensemble.choose_cover import default_cover
+from labelcover.ensemble.cover_view import CoverView
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.methods import BinaryRelevanceClassifier
 from labelcover.metrics import micro_f1
@@ -84,14 +87,14 @@ def test_data_frames_come_out_where_they_are_asked_for(problem, method):
     X = pd.DataFrame(X, index=[f"row{i}" for i in range(90)]).rename(columns=str)
     model = LabelCoverClassifier(random_state=0).fit(X, pd.DataFrame(Y, columns=NAMES))
     assert isinstance(getattr(model, method)(X), np.ndarray)
-    with config_context(transform_output="pandas"):
-        frame = getattr(model, method)(X)
+    frame = getattr(model.set_output(predict="pandas"), method)(X)
     assert isinstance(frame, pd.DataFrame)
     assert frame.columns.tolist() == NAMES
     assert frame.index.tolist() == X.index.tolist()
     frame = getattr(model.set_output(predict="polars"), method)(X)
     assert isinstance(frame, pl.DataFrame)
     assert frame.columns == NAMES
+    assert isinstance(getattr(model.set_output(predict="default"), method)(X), np.ndarray)
     with pytest.raises(ValueError, match="predict must be one of 'default', 'pandas', 'polars'"):
         model.set_output(predict="excel")
 
@@ -163,13 +166,17 @@ def test_weights_of_rows_are_routed_to_the_members(problem):
     weighted = clone(model).fit(X, Y, sample_weight=weights)
     differ = [
         not np.allclose(one.coef_, other.coef_)
-        for one, other in zip(plain.family_.models_, weighted.family_.models_, strict=True)
+        for one, other in zip(
+            plain.view_.members.models, weighted.view_.members.models, strict=True
+        )
     ]
     assert all(differ)
     with config_context(enable_metadata_routing=True):
         asked = RakelClassifier(LogisticRegression().set_fit_request(sample_weight=True))
         asked.set_params(random_state=0).fit(X, Y, sample_weight=weights)
-    np.testing.assert_allclose(asked.family_.models_[0].coef_, weighted.family_.models_[0].coef_)
+    np.testing.assert_allclose(
+        asked.view_.members.models[0].coef_, weighted.view_.members.models[0].coef_
+    )
 
 
 def test_weights_of_rows_follow_their_rows_in_cross_validation(problem):
@@ -186,7 +193,7 @@ def test_metadata_that_members_do_not_take_is_refused(problem):
 
 def test_weights_move_the_default_members_and_zero_leaves_a_row_out(problem):
     X, Y = problem
-    cover = [[0, 1, 2], [1, 2, 3]]
+    cover = [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
     model = LabelCoverClassifier(cover=cover, random_state=0)
     heavy = Y[:, 0] == 1
     up = clone(model).fit(X, Y, sample_weight=np.where(heavy, 5.0, 1.0)).predict_proba(X)
@@ -197,6 +204,17 @@ def test_weights_move_the_default_members_and_zero_leaves_a_row_out(problem):
     weighted = clone(model).fit(X, Y, sample_weight=kept.astype(float))
     np.testing.assert_allclose(weighted.predict_proba(X), without.predict_proba(X), atol=1e-8)
     assert weighted.threshold_ == without.threshold_
+
+
+@pytest.mark.parametrize("options", [{}, {"threshold": "cv"}, {"threshold_per_label": True}])
+def test_a_label_in_no_labelset_is_never_predicted_and_named_in_a_warning(problem, options):
+    X, Y = problem
+    cover = Cover([[0, 1, 2], [1, 2, 3]], 5)
+    model = LabelCoverClassifier(cover=cover, random_state=0, **options)
+    with pytest.warns(UserWarning, match="cover leaves out 1 of 5 labels, .*: funk"):
+        model.fit(X, pd.DataFrame(Y, columns=NAMES))
+    assert model.predict_proba(X)[:, 4].max() < 1e-9
+    assert not model.predict(X)[:, 4].any()
 
 
 def test_one_row_is_predicted_like_many(problem):
@@ -219,40 +237,88 @@ def test_fixed_thresholds_are_used_as_given(problem):
     [
         {"threshold": "loo"},
         {"threshold": "cv"},
-        {"threshold": "cv", "search": "golden"},
-        {"threshold": "cv", "max_std": 0.05},
-        {"threshold": "loo", "per_label": True, "measure": "macro_f1"},
-        {"threshold": "cv", "per_label": True},
-        {"threshold": "loo", "measure": "hamming_loss"},
+        {"threshold": "cv", "threshold_search": "golden"},
+        {"threshold": "cv", "threshold_max_std": 0.05},
+        {"threshold": "loo", "threshold_per_label": True, "threshold_measure": "macro_f1"},
+        {"threshold": "cv", "threshold_per_label": True},
+        {"threshold": "loo", "threshold_measure": "hamming_loss"},
     ],
     ids=str,
 )
 def test_thresholds_are_tuned(problem, options):
     X, Y = problem
     model = LabelCoverClassifier(random_state=0, **options).fit(X, Y)
-    expected = (5,) if options.get("per_label") else ()
+    expected = (5,) if options.get("threshold_per_label") else ()
     assert np.shape(model.threshold_) == expected
     assert (np.asarray(model.threshold_) > 0).all()
     assert (np.asarray(model.threshold_) < 1).all()
 
 
+def test_left_out_confidences_are_kept_only_to_tune_the_threshold(problem):
+    X, Y = problem
+    for threshold, is_kept in (("auto", True), ("loo", True), ("cv", False), (0.5, False)):
+        model = LabelCoverClassifier(threshold=threshold, random_state=0).fit(X, Y)
+        assert (model.view_.left_out is not None) == is_kept
+        assert model.n_threshold_rows_ == (0 if threshold == 0.5 else 90)
+
+
+def test_weights_of_rows_count_in_the_threshold(problem):
+    X, Y = problem
+    weights = np.random.default_rng(0).integers(1, 6, size=90).astype(float)
+
+    def measure(Y, predicted, sample_weight):
+        seen.append(np.sort(sample_weight))
+        return micro_f1(Y, predicted, sample_weight=sample_weight)
+
+    for threshold in ("loo", "cv"):
+        seen = []
+        model = LabelCoverClassifier(
+            threshold=threshold, threshold_measure=measure, random_state=0
+        ).fit(X, Y, sample_weight=weights)
+        named = clone(model).set_params(threshold_measure="micro_f1")
+        assert named.fit(X, Y, sample_weight=weights).threshold_ == model.threshold_
+        assert sum(map(len, seen)) % 90 == 0
+        if threshold == "loo":
+            np.testing.assert_array_equal(seen[0], np.sort(weights))
+
+
+def test_a_measure_without_weights_is_refused_where_rows_have_them(problem):
+    def measure(Y, predicted):
+        return micro_f1(Y, predicted)
+
+    model = LabelCoverClassifier(threshold_measure=measure, random_state=0)
+    assert 0 < clone(model).fit(*problem).threshold_ < 1
+    with pytest.raises(ValueError, match="threshold_measure must take sample_weight"):
+        model.fit(*problem, sample_weight=np.linspace(1, 2, 90))
+
+
+@pytest.mark.parametrize("member", [None, LogisticRegression(), LinearSVC(), SVC()], ids=repr)
+def test_missing_values_in_a_data_frame_are_refused_like_those_in_an_array(problem, member):
+    X = pd.DataFrame(problem[0]).rename(columns=str)
+    model = LabelCoverClassifier(member, threshold=0.5, random_state=0).fit(X, problem[1])
+    X.iloc[3, 2] = np.nan
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.fit(X, problem[1])
+
+
 def test_large_ensembles_are_tuned_on_a_tenth_of_their_members(problem, monkeypatch):
     X, Y = make_multilabel_classification(60, 5, n_classes=12, random_state=0)
     sizes = []
-    original = labelcover.ensemble.tuning.encode
 
-    def spy(Y, cover):
+    def spy(learner, cover):
         sizes.append(len(cover))
-        return original(Y, cover)
+        return CoverView(learner, cover)
 
-    monkeypatch.setattr("labelcover.ensemble.tuning.encode", spy)
+    monkeypatch.setattr("labelcover.ensemble.threshold_tuning.CoverView", spy)
     cover = random_cover(12, 3, size=150, random_state=0)
     LabelCoverClassifier(RidgeClassifier(), cover=cover, threshold="cv").fit(X, Y)
     assert sizes == [15] * 5
 
 
 def test_very_many_labels_get_a_cover_that_can_be_trained():
-    cover = labelcover.ensemble.covering.default_cover(400, 3, random_state=0)
+    cover = default_cover(400, 3, random_state=0)
     assert len(cover) == 1600
     assert cover.imbalance <= 1
 
@@ -298,11 +364,18 @@ def test_too_long_labelsets_are_shortened_with_one_warning(problem):
         ({"cover": lambda *args, **options: None}, "cover must return a Cover"),
         ({"k": 0}, "k must be an integer of at least 1, got 0"),
         ({"r": 0}, "r must be an integer of at least 1, got 0"),
-        ({"threshold": "best"}, "threshold must be one of 'auto', 'cv', 'loo', got 'best'"),
+        ({"threshold": "best"}, "threshold must be one of 'auto', 'cv', 'loo', .*got 'best'"),
         ({"threshold": 1.5}, "threshold must be .*got 1.5"),
         ({"threshold": [0.5, 0.5]}, "threshold must be .*got \\[0.5, 0.5\\]"),
-        ({"measure": "coverage"}, "measure must be one of .*got 'coverage'"),
-        ({"search": "random"}, "search must be one of 'grid', 'golden', got 'random'"),
+        (
+            {"threshold_measure": "coverage"},
+            "threshold_measure must be one of .*got 'coverage'",
+        ),
+        (
+            {"threshold_search": "random"},
+            "threshold_search must be one of 'grid', 'golden', got 'random'",
+        ),
+        ({"threshold_max_std": 0}, "threshold_max_std must be a number above 0, got 0"),
         ({"estimator": "ridge"}, "estimator must be a scikit-learn classifier"),
         ({"estimator": LogisticRegression(), "threshold": "loo"}, 'threshold="loo" needs members'),
     ],

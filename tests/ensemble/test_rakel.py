@@ -49,3 +49,10 @@ def test_an_unknown_way_to_break_ties_is_refused():
     X, Y = make_multilabel_classification(20, n_classes=5, random_state=0)
     with pytest.raises(ValueError, match="ties must be one of 'positive', 'negative', got 'up'"):
         RakelClassifier(ties="up", cover=LABELSETS).fit(X, Y)
+
+
+@pytest.mark.parametrize("threshold", ["cv", "loo", "auto", "best"])
+def test_a_threshold_is_never_tuned_but_given(threshold):
+    X, Y = make_multilabel_classification(20, n_classes=5, random_state=0)
+    with pytest.raises(ValueError, match=f"threshold must be .*between 0 and 1.*got '{threshold}'"):
+        RakelClassifier(threshold=threshold, cover=LABELSETS).fit(X, Y)

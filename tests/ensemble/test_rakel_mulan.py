@@ -17,6 +17,8 @@ from labelcover.metrics import hamming_loss, micro_f1
 LEARNERS = {"J48": C45Classifier, "SMO": SMOClassifier}
 TOLERANCE = 0.003
 
+# The five labelsets that MULAN drew for yeast leave labels out.
+pytestmark = pytest.mark.filterwarnings("ignore:cover leaves out")
 
 ARFF = {"scene": "scene-train"}
 
@@ -74,7 +76,7 @@ RUNS = ["emotions_k3_7", "yeast_k3_5"]
 
 
 @pytest.fixture(scope="module")
-def run(golden, table):
+def run(golden, table, member_distributions):
     """Return a fitted RAKEL, its members' class distributions and MULAN's, for one run."""
 
     @cache
@@ -84,11 +86,11 @@ def run(golden, table):
         model = rakel(data, base, mulan["subsets"])
         model.fit(data.X[mulan["train"]], data.Y[mulan["train"]])
         test = data.X[mulan["test"]]
-        encoding = model.family_.encoding_
-        answers = model.family_.class_probabilities(test)
+        encoding = model.view_.encoding
+        answers = member_distributions(model.view_, model._coding.read(model, test))
         ours, theirs = [], []
         for j in range(len(mulan["subsets"])):
-            low, high = encoding.offsets[j : j + 2]
+            low, high = encoding.starts[j : j + 2]
             names = ["".join(map(str, pattern)) for pattern in encoding.patterns[low:high]]
             order = mulan["class_order_per_member"][j]
             assert sorted(order) == names
@@ -128,11 +130,11 @@ def test_smo_members_have_the_winners_of_mulan(run, which):
 
 def vote_bounds(model, distributions):
     """Return the least and the largest share of votes of each label, whoever wins the ties."""
-    encoding = model.family_.encoding_
+    encoding = model.view_.encoding
     low = np.zeros((len(distributions[0]), model.cover_.n_labels))
     high = np.zeros_like(low)
     for j, dist in enumerate(distributions):
-        patterns = encoding.patterns[encoding.offsets[j] : encoding.offsets[j + 1]]
+        patterns = encoding.patterns[encoding.starts[j] : encoding.starts[j + 1]]
         tied = winners(dist)[:, :, None]
         labels = model.cover_.labelsets[j]
         low[:, labels] += np.where(tied, patterns, 1).min(axis=1)
@@ -159,7 +161,7 @@ def test_bits_and_votes_are_those_of_mulan_where_it_broke_no_tie(run, table, whi
     fractions = np.array([row[1] for row in mulan["prediction"]])
     low, high = vote_bounds(model, ours)
     ties = (low < high - 1e-9).any(axis=1)
-    confidence = model.family_.confidence(test, votes=True)
+    confidence = model.predict_proba(test)
     np.testing.assert_array_equal(model.predict(test)[~ties], bits[~ties])
     np.testing.assert_allclose(confidence[~ties], fractions[~ties], atol=1e-9)
     assert (fractions >= low - 1e-9).all()

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelcover.learners._c45_grow import rank_codes, split_rows
-from labelcover.learners._c45_prune import added_errors
-from labelcover.learners._c45_splits import (
+from labelcover.learners.c45.growing_kernels import split_rows, value_ranks
+from labelcover.learners.c45.pruning_kernels import added_errors
+from labelcover.learners.c45.split_kernels import (
     nominal_split_counts,
     nominal_split_weights,
     numeric_split_weights,
@@ -92,7 +92,7 @@ def test_numeric_splits_by_counts_are_those_of_numpy(node, min_leaf, scale):
     value, label, weight, n_classes = node
     value = value * scale  # neighbours closer than 1e-5 are not separated
     order = np.argsort(value, kind="stable").astype(np.uint16)[None, :]
-    rank, far = rank_codes(value[None, :], order)
+    rank, far = value_ranks(value[None, :], order)
     counts = np.bincount(label, minlength=n_classes)
     expected = numeric_oracle(value, label, weight, n_classes, min_leaf)
     found = np.empty((1, 3))

@@ -13,23 +13,22 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners._exponential import exponential
-from labelcover.learners._least_squares import (
+from labelcover.learners.least_squares.choosing import brier_score, leave_one_out, own_columns
+from labelcover.learners.least_squares.class_kernels import (
     alike_rows,
-    best_sharpness,
-    brier_score,
+    best_inverse_temperatures,
     class_counts,
     class_sums_dense,
     class_sums_sparse,
-    leave_one_out,
     softmax_columns,
 )
-from labelcover.learners.class_ridge import ClassRidge, Settings
-from labelcover.learners.scaling import FeatureScaling
+from labelcover.learners.least_squares.exponential_kernels import exponential
+from labelcover.learners.least_squares.feature_scaling import FeatureScaling
+from labelcover.learners.problems import Problems
 
 
-def one_hot(codes, n_classes):
-    return (codes[:, None] == np.arange(n_classes)).astype(float)
+def one_hot(classes, n_classes):
+    return (classes[:, None] == np.arange(n_classes)).astype(float)
 
 
 def problem(n=40, d=6, n_classes=3, seed=0):
@@ -39,9 +38,21 @@ def problem(n=40, d=6, n_classes=3, seed=0):
     return X, y.astype(np.int32)
 
 
-def class_ridge(X, y, weights=None, **settings):
+def solved(X, y, weights=None, **parameters):
+    """Return the model of one problem and its leave-one-out predictions, on features as given."""
     offsets = np.array([0, y.max() + 1], dtype=np.int64)
-    return ClassRidge(X, y[None], offsets, Settings(scale=False, **settings), weights=weights)
+    problems = Problems(y[None], offsets, np.zeros(X.shape[1], np.int32), weights)
+    kept = []
+
+    def keep(rows, which, distributions):
+        np.testing.assert_array_equal(rows, np.arange(len(y)))
+        assert which == slice(0, 1)
+        kept.append(distributions.copy())
+
+    learner = LeastSquaresClassifier(scale=False, **parameters)
+    members = learner.fit_problems(X, problems, left_out=keep)
+    (left_out,) = kept
+    return members, left_out
 
 
 def some_weights(n):
@@ -109,8 +120,8 @@ def test_gaussian_scores_are_those_of_centred_kernel_ridge_regression():
     "settings",
     [
         {"kernel": "linear", "alpha": 0.5},
-        {"kernel": "rbf", "gammas": (0.2,), "alpha": 0.5},
-        {"kernel": "rbf", "gammas": (0.05, 0.2, 0.8), "alpha": 0.05},
+        {"kernel": "rbf", "gamma": 0.2, "alpha": 0.5},
+        {"kernel": "rbf", "gamma": (0.05, 0.2, 0.8), "alpha": 0.05},
     ],
     ids=["linear", "rbf", "mean of rbf"],
 )
@@ -119,9 +130,7 @@ def test_gaussian_scores_are_those_of_centred_kernel_ridge_regression():
 def test_closed_form_leave_one_out_equals_fitting_without_each_row(n, d, settings, weighted):
     X, y = problem(n, d)
     weights = some_weights(n) if weighted else np.ones(n)
-    ridge = class_ridge(X, y, weights, **settings)
-    (solution,) = ridge.solutions()
-    sharpness = solution.sharpness[0]
+    members, left_out = solved(X, y, weights, **settings)
     brute = np.empty((n, 3))
     for i in range(n):
         rest = np.delete(np.arange(n), i)
@@ -130,30 +139,31 @@ def test_closed_form_leave_one_out_equals_fitting_without_each_row(n, d, setting
             fitted.fit(X[rest], one_hot(y[rest], 3), weights[rest])
             brute[i] = fitted.predict(X[i : i + 1])[0]
         else:
-            one = class_ridge(X[rest], y[rest], weights[rest], **settings)
-            (left,) = one.solutions()
-            features = one.for_prediction().transform(X[i : i + 1])
-            brute[i] = features @ left.coefficients.T + left.intercept
-    np.testing.assert_allclose(solution.left_out, softmax(sharpness * brute, axis=1), atol=1e-8)
+            left, _ = solved(X[rest], y[rest], weights[rest], **settings)
+            brute[i] = left.scores(left.prepare(X[i : i + 1]), slice(0, 1))[0]
+    expected = softmax(members.inverse_temperature[0] * brute, axis=1)
+    np.testing.assert_allclose(left_out, expected, atol=1e-8)
 
 
 def test_the_temperature_has_the_least_leave_one_out_log_loss():
     X, y = problem(60)
-    ridge = class_ridge(X, y, kernel="linear", alpha=1.0)
-    (solution,) = ridge.solutions()
-    scores = np.log(solution.left_out) / solution.sharpness[0]
+    members, left_out = solved(X, y, kernel="linear", alpha=1.0)
+    (inverse_temperature,) = members.inverse_temperature
+    scores = np.log(left_out) / inverse_temperature
 
-    def loss(log_sharpness):
-        return -log_softmax(np.exp(log_sharpness) * scores, axis=1)[np.arange(60), y].mean()
+    def loss(log_beta):
+        return -log_softmax(np.exp(log_beta) * scores, axis=1)[np.arange(60), y].mean()
 
     found = minimize_scalar(loss, bounds=(-3, 5), method="bounded", options={"xatol": 1e-9})
-    assert solution.sharpness[0] == pytest.approx(np.exp(found.x), rel=1e-4)
+    assert inverse_temperature == pytest.approx(np.exp(found.x), rel=1e-4)
+    model = LeastSquaresClassifier(kernel="linear", alpha=1.0, scale=False).fit(X, y)
+    assert model.inverse_temperature_ == pytest.approx(inverse_temperature)
 
 
-def test_more_rows_than_are_factorised_exactly_are_seen_from_landmarks(monkeypatch):
-    monkeypatch.setattr("labelcover.learners.class_ridge.EXACT_ROWS", 50)
+def test_many_rows_are_approximated_with_landmarks(monkeypatch):
+    monkeypatch.setattr("labelcover.learners.least_squares.choosing.EXACT_ROWS", 50)
     X, y = problem(200, 8)
-    few = LeastSquaresClassifier(kernel="rbf", n_landmarks=40).fit(X, y)
+    few = LeastSquaresClassifier(kernel="rbf", n_landmarks=40, random_state=0).fit(X, y)
     assert few.coef_.shape[1] <= 40
     all_of_them = LeastSquaresClassifier(
         kernel="rbf", gamma=few.gamma_, alpha=few.alpha_, n_landmarks=200
@@ -187,30 +197,32 @@ def test_the_automatic_kernel_stays_linear_where_that_is_best():
 def test_class_sums_equal_the_product_of_one_hot_classes_and_centred_rows(seed, n, d, n_problems):
     random = np.random.default_rng(seed)
     sizes = random.integers(1, 5, size=n_problems)
-    codes = np.array([random.integers(0, size, size=n) for size in sizes], dtype=np.int32)
+    classes = np.array([random.integers(0, size, size=n) for size in sizes], dtype=np.int32)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     X = random.normal(size=(n, d)) * (random.random((n, d)) < 0.5)
-    T = np.hstack([one_hot(code, size) for code, size in zip(codes, sizes, strict=True)])
-    counts = class_counts(codes, offsets, np.ones(n))
+    T = np.hstack([one_hot(own, size) for own, size in zip(classes, sizes, strict=True)])
+    counts = class_counts(classes, offsets, np.ones(n))
     np.testing.assert_array_equal(counts, T.sum(axis=0))
     weights = random.random(n)
-    np.testing.assert_allclose(class_counts(codes, offsets, weights), weights @ T)
+    np.testing.assert_allclose(class_counts(classes, offsets, weights), weights @ T)
     centre = X.mean(axis=0)
     expected = T.T @ (X - centre)
     np.testing.assert_allclose(
-        class_sums_dense(X, centre, codes, offsets, counts), expected, atol=1e-12
+        class_sums_dense(X, centre, classes, offsets, counts), expected, atol=1e-12
     )
     S = sparse.csr_matrix(X)
-    sums = class_sums_sparse(S.data, S.indices, S.indptr, centre, codes, offsets, counts)
+    sums = class_sums_sparse(S.data, S.indices, S.indptr, centre, classes, offsets, counts)
     np.testing.assert_allclose(sums, expected, atol=1e-12)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 5), st.integers(1, 4))
 def test_rows_are_grouped_as_unique_columns_of_their_classes(seed, n, n_problems, n_classes):
-    codes = np.random.default_rng(seed).integers(0, n_classes, size=(n_problems, n), dtype=np.int32)
-    group, first = alike_rows(codes)
-    _, expected = np.unique(codes, axis=1, return_inverse=True)
-    np.testing.assert_array_equal(codes[:, first[group]], codes)
+    classes = np.random.default_rng(seed).integers(
+        0, n_classes, size=(n_problems, n), dtype=np.int32
+    )
+    group, first = alike_rows(classes)
+    _, expected = np.unique(classes, axis=1, return_inverse=True)
+    np.testing.assert_array_equal(classes[:, first[group]], classes)
     assert len(first) == expected.max() + 1
     assert (np.diff(first) > 0).all()
 
@@ -226,23 +238,21 @@ def test_kernels_of_many_problems_equal_their_plain_twins():
     random = np.random.default_rng(0)
     sizes = np.array([3, 1, 4])
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    codes = np.array([random.integers(0, size, size=20) for size in sizes], dtype=np.int32)
-    T = np.hstack([one_hot(code, size) for code, size in zip(codes, sizes, strict=True)])
+    classes = np.array([random.integers(0, size, size=20) for size in sizes], dtype=np.int32)
+    T = np.hstack([one_hot(own, size) for own, size in zip(classes, sizes, strict=True)])
     scores, leverage = random.random((20, 8)), random.random(20) * 0.9
     left = scores.copy()
-    leave_one_out(left, leverage, codes, offsets)
+    own = own_columns(classes, offsets)
+    leave_one_out(left, leverage, own)
     np.testing.assert_allclose(left, T - (T - scores) / (1 - leverage)[:, None])
-    sharpness = best_sharpness(left, codes, offsets, np.ones(20), 1e-11)
+    beta = best_inverse_temperatures(left, classes, offsets, np.ones(20), 1e-11)
     expected = np.hstack(
-        [
-            softmax(sharpness[p] * left[:, offsets[p] : offsets[p + 1]], axis=1)
-            for p in range(len(sizes))
-        ]
+        [softmax(beta[p] * left[:, offsets[p] : offsets[p + 1]], axis=1) for p in range(len(sizes))]
     )
-    softmax_columns(left, offsets, sharpness)
+    softmax_columns(left, offsets, beta)
     np.testing.assert_allclose(left, expected)
     loss = ((left - T) ** 2).sum(axis=1).mean()
-    assert brier_score(left, codes, offsets, np.ones(20)) == pytest.approx(loss)
+    assert brier_score(left, own, np.ones(20)) == pytest.approx(loss)
 
 
 def test_kernels_of_some_problems_take_offsets_that_do_not_begin_at_zero():
@@ -307,6 +317,8 @@ def test_columns_that_never_change_do_no_harm():
         ("gamma", 0, "gamma must be .*a number above 0, got 0"),
         ("gamma", [], "gamma must be .*got \\[\\]"),
         ("n_landmarks", 0, "n_landmarks must be an integer of at least 1, got 0"),
+        ("alpha", np.inf, "alpha must be a finite number above 0, got inf"),
+        ("random_state", "now", "random_state must be an integer .*got 'now'"),
     ],
 )
 def test_senseless_parameters_are_refused(parameter, value, message):

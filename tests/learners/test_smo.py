@@ -8,8 +8,9 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from labelcover.learners import SMOClassifier, _smo_pairs
-from labelcover.learners._smo_kernels import coupled_distributions, vote_distributions
+from labelcover.learners import SMOClassifier
+from labelcover.learners.smo import pair_machines
+from labelcover.learners.smo.vote_kernels import coupled_distributions, vote_distributions
 
 
 @parametrize_with_checks([SMOClassifier(), SMOClassifier(logistic=True, tol=1e-10)])
@@ -48,7 +49,7 @@ def test_machines_come_near_the_optimum_of_libsvm(C):
         slack = np.maximum(0.0, 1.0 - np.where(y == 1, 1, -1) * (X @ w + b))
         return w @ w / 2 + C * weights @ slack
 
-    ours = cost(machine._stack.weights[0], machine._stack.bias[0])
+    ours = cost(machine.members_.weights[0], machine.members_.bias[0])
     # Not nearer: like WEKA's, the steps can stop where a multiplier is off its bound by rounding.
     np.testing.assert_allclose(ours, cost(svc.coef_[0], svc.intercept_[0]), rtol=1e-3)
 
@@ -57,17 +58,17 @@ def test_a_tolerance_below_rounding_errors_ends_all_the_same(problem_of_four):
     X, y = problem_of_four
     exact = SMOClassifier(tol=1e-300).fit(X, y)
     np.testing.assert_allclose(
-        exact._stack.weights, SMOClassifier(tol=1e-6).fit(X, y)._stack.weights, atol=1e-3
+        exact.members_.weights, SMOClassifier(tol=1e-6).fit(X, y).members_.weights, atol=1e-3
     )
 
 
 def test_many_rows_need_no_matrix_of_all_products(problem_of_four, monkeypatch):
     X, y = problem_of_four
     with_gram = SMOClassifier().fit(X, y)
-    monkeypatch.setattr(_smo_pairs, "MOST_GRAM_ROWS", 10)
+    monkeypatch.setattr(pair_machines, "MOST_GRAM_ROWS", 10)
     for table in (X, sparse.csr_array(X)):
         without = SMOClassifier().fit(table, y)
-        np.testing.assert_array_equal(without._stack.weights, with_gram._stack.weights)
+        np.testing.assert_array_equal(without.members_.weights, with_gram.members_.weights)
 
 
 def test_sparse_and_dense_tables_give_the_same_machines():
@@ -80,8 +81,8 @@ def test_sparse_and_dense_tables_give_the_same_machines():
         table = table.tocsr()
         dense = SMOClassifier().fit(table.toarray(), y)
         ours = SMOClassifier().fit(table, y)
-        assert ours._filter.keeps_sparse == (offset == 0.0)
-        np.testing.assert_allclose(ours._stack.weights, dense._stack.weights, atol=1e-9)
+        assert ours.members_.features.keeps_sparse == (offset == 0.0)
+        np.testing.assert_allclose(ours.members_.weights, dense.members_.weights, atol=1e-9)
         np.testing.assert_allclose(ours.predict_proba(table), dense.predict_proba(table.toarray()))
 
 
@@ -92,11 +93,17 @@ def test_sparse_nominal_features_of_two_values_stay_sparse():
     y = np.arange(60) % 2
     sparse_machine = SMOClassifier(categorical_features=range(6)).fit(sparse.csr_array(X), y)
     dense_machine = SMOClassifier(categorical_features=range(6)).fit(X, y)
-    assert sparse_machine._filter.keeps_sparse
-    np.testing.assert_allclose(sparse_machine._filter.fill, dense_machine._filter.fill)
+    assert sparse_machine.members_.features.keeps_sparse
     np.testing.assert_allclose(
-        sparse_machine._stack.weights, dense_machine._stack.weights, atol=1e-9
+        sparse_machine.members_.features.fill, dense_machine.members_.features.fill
     )
+    np.testing.assert_allclose(
+        sparse_machine.members_.weights, dense_machine.members_.weights, atol=1e-9
+    )
+
+
+def _numbers(column):
+    return np.where(column.isna(), np.nan, column.cat.codes)
 
 
 def test_missing_values_become_the_mean_or_the_most_frequent_value():
@@ -108,7 +115,8 @@ def test_missing_values_become_the_mean_or_the_most_frequent_value():
         }
     )
     machine = SMOClassifier().fit(frame, [0, 1, 0, 1])
-    columns = machine._filter.columns(frame)
+    numbers = np.column_stack([frame["size"], *(_numbers(frame[c]) for c in ("colour", "large"))])
+    columns = machine.members_.features.columns(numbers)
     np.testing.assert_allclose(columns[:, 0], [0, 0.5, 0.5, 1])
     np.testing.assert_allclose(columns[:, 1:4], [[1, 0, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1]])
     np.testing.assert_allclose(columns[:, 4], [0, 1, 0, 0])
@@ -117,20 +125,22 @@ def test_missing_values_become_the_mean_or_the_most_frequent_value():
 def test_an_unseen_category_marks_no_column_and_else_counts_as_missing():
     X = np.array([[0.0, 0], [1, 1], [2, 1], [0, 1]])
     machine = SMOClassifier(categorical_features=[0, 1]).fit(X, [0, 1, 1, 0])
-    columns = machine._filter.columns(np.array([[9.0, 9.0]]))
+    columns = machine.members_.features.columns(
+        np.array([[-1.0, -1.0]])
+    )  # the number of unseen values
     np.testing.assert_allclose(columns, [[0, 0, 0, 1]])
     assert machine.predict_proba([[9.0, 9.0]]).sum() == 1
 
 
 def test_values_beyond_the_training_range_are_not_clipped():
     machine = SMOClassifier().fit([[0.0], [2.0], [4.0]], [0, 1, 1])
-    np.testing.assert_allclose(machine._filter.columns(np.array([[8.0]])), [[2.0]])
+    np.testing.assert_allclose(machine.members_.features.columns(np.array([[8.0]])), [[2.0]])
 
 
 def test_constant_and_empty_columns_become_zero():
     X = np.array([[1.0, 7.0, np.nan], [2.0, 7.0, np.nan], [3.0, 7.0, np.nan]])
     machine = SMOClassifier().fit(X, [0, 1, 1])
-    columns = machine._filter.columns(np.array([[1.0, 9.0, 5.0]]))
+    columns = machine.members_.features.columns(np.array([[1.0, 9.0, 5.0]]))
     np.testing.assert_allclose(columns[:, 1:], 0)
 
 
@@ -155,7 +165,7 @@ def test_rows_of_zero_weight_do_not_count():
     kept = np.arange(len(y)) % 3 > 0
     weighted = SMOClassifier().fit(pd.DataFrame(X), y, sample_weight=kept.astype(float))
     fitted = SMOClassifier().fit(X[kept], y[kept])
-    np.testing.assert_allclose(weighted._stack.weights, fitted._stack.weights)
+    np.testing.assert_allclose(weighted.members_.weights, fitted.members_.weights)
 
 
 def test_logistic_outputs_are_graded_probabilities(problem_of_four):

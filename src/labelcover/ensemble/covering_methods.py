@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from labelcover.ensemble.adapting import data_driven_cover
-from labelcover.ensemble.base import LabelEnsemble
-from labelcover.ensemble.covering import make_cover
+from labelcover.ensemble.choose_cover import balancor_size, choose_cover, labelset_shape
+from labelcover.ensemble.label_ensemble import LabelEnsemble
 
 
 class CoveringMethod(LabelEnsemble):
-    """RAKEL++ on the cover of one strategy; the parameters of the paper's methods.
-
-    Parameters
-    ----------
-    estimator : scikit-learn classifier, optional
-        What the members are clones of; by default a `LeastSquaresClassifier`. The paper used
-        `SMOClassifier` and `C45Classifier`.
-    k : int, default=3
-        Number of labels in a labelset.
-    r : int, default=2
-        Order of the correlations to cover.
-    size : int, optional
-        Number of labelsets; by default as many as the strategy needs.
-    threshold, measure, search, per_label, max_std, n_jobs, random_state, verbose
-        As for `LabelCoverClassifier`; here ``threshold="cv"``, the paper's five folds.
-    """
+    """RAKEL++ on the cover of one strategy, with the parameters of `BalancorClassifier`."""
 
     _strategy: str
 
@@ -35,10 +19,10 @@ class CoveringMethod(LabelEnsemble):
         r=2,
         size=None,
         threshold="cv",
-        measure="micro_f1",
-        search="grid",
-        per_label=False,
-        max_std=None,
+        threshold_measure="micro_f1",
+        threshold_search="grid",
+        threshold_per_label=False,
+        threshold_max_std=None,
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -48,18 +32,19 @@ class CoveringMethod(LabelEnsemble):
         self.r = r
         self.size = size
         self.threshold = threshold
-        self.measure = measure
-        self.search = search
-        self.per_label = per_label
-        self.max_std = max_std
+        self.threshold_measure = threshold_measure
+        self.threshold_search = threshold_search
+        self.threshold_per_label = threshold_per_label
+        self.threshold_max_std = threshold_max_std
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
     def _make_cover(self, Y, seed):
-        return make_cover(
-            self._strategy, Y.shape[1], k=self.k, r=self.r, size=self.size, random_state=seed
+        cover, _ = choose_cover(
+            Y, self._strategy, k=self.k, r=self.r, size=self.size, random_state=seed
         )
+        return cover
 
 
 class InlacClassifier(CoveringMethod):
@@ -82,7 +67,8 @@ class InlacClassifier(CoveringMethod):
 class BalcoClassifier(CoveringMethod):
     """BALCO: every label lies in about as many labelsets (Algorithm 5).
 
-    The parameters are those of `BalancorClassifier`.
+    The parameters are those of `BalancorClassifier`. By default there are as many labelsets as
+    BALANCOR takes for the same k and r.
 
     Examples
     --------
@@ -94,6 +80,13 @@ class BalcoClassifier(CoveringMethod):
     """
 
     _strategy = "balco"
+
+    def _make_cover(self, Y, seed):
+        size = self.size
+        if size is None:
+            size = balancor_size(Y.shape[1], *labelset_shape(self.k, self.r, Y.shape[1]))
+        cover, _ = choose_cover(Y, "balco", k=self.k, r=self.r, size=size, random_state=seed)
+        return cover
 
 
 class BalancorClassifier(CoveringMethod):
@@ -110,7 +103,8 @@ class BalancorClassifier(CoveringMethod):
         Order of the correlations to cover.
     size : int, optional
         Number of labelsets; by default as many as it takes to cover all.
-    threshold, measure, search, per_label, max_std, n_jobs, random_state, verbose
+    threshold, threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
+    n_jobs, random_state, verbose
         As for `LabelCoverClassifier`; here ``threshold="cv"``, the paper's five folds.
 
     Examples
@@ -138,7 +132,8 @@ class DDBalancorClassifier(CoveringMethod):
         As for `LabelCoverClassifier`: ``"auto"`` chooses by dependency and cost (Section 5.7).
         For a budget of one's own take
         ``LabelCoverClassifier(cover="balancor", adapt=True, budget=…)``.
-    estimator, size, threshold, measure, search, per_label, max_std, n_jobs, random_state, verbose
+    estimator, size, threshold, threshold_measure, threshold_search, threshold_per_label,
+    threshold_max_std, n_jobs, random_state, verbose
         As for `BalancorClassifier`.
 
     Attributes
@@ -160,7 +155,7 @@ class DDBalancorClassifier(CoveringMethod):
     """
 
     def _make_cover(self, Y, seed):
-        cover, self.cover_choices_ = data_driven_cover(
+        cover, self.cover_choices_ = choose_cover(
             Y, "balancor", k=self.k, r=self.r, size=self.size, adapt=True, random_state=seed
         )
         return cover

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from labelcover.ensemble.adapting import data_driven_cover
-from labelcover.ensemble.base import LabelEnsemble
+from labelcover.ensemble.choose_cover import choose_cover
+from labelcover.ensemble.label_ensemble import LabelEnsemble
 
 
 class LabelCoverClassifier(LabelEnsemble):
@@ -39,18 +39,19 @@ class LabelCoverClassifier(LabelEnsemble):
         Where confidences are cut. ``"cv"`` is the paper's five-fold cross-validation; ``"loo"``
         uses leave-one-out predictions, which the default members give without refitting;
         ``"auto"`` is ``"loo"`` where the members offer it and ``"cv"`` elsewhere.
-    measure : str or callable, default="micro_f1"
+    threshold_measure : str or callable, default="micro_f1"
         What the threshold is tuned for: a measure of `labelcover.metrics`, or ``f(Y, Y_pred)``
         where higher is better.
-    search : {"grid", "golden"}, default="grid"
+    threshold_search : {"grid", "golden"}, default="grid"
         How a threshold is searched: .1 to .9 and then steps of .01, or by golden sections.
-    per_label : bool, default=False
+    threshold_per_label : bool, default=False
         Tune one threshold for each label.
-    max_std : float, optional
+    threshold_max_std : float, optional
         With ``threshold="cv"``: repeat the cross-validation, at most five times, until the
         standard deviation of the mean score is at most this (Kohavi and John, 1997).
     n_jobs : int, optional
-        Members fitted at the same time, where they are fitted one by one. Never changes results.
+        Number of members fitted in parallel; ignored by members that are solved jointly. Never
+        changes results.
     random_state : int, RandomState or None
         Seed of the cover, the members and the folds.
     verbose : bool, default=False
@@ -84,10 +85,10 @@ class LabelCoverClassifier(LabelEnsemble):
         adapt=False,
         budget=None,
         threshold="auto",
-        measure="micro_f1",
-        search="grid",
-        per_label=False,
-        max_std=None,
+        threshold_measure="micro_f1",
+        threshold_search="grid",
+        threshold_per_label=False,
+        threshold_max_std=None,
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -100,16 +101,16 @@ class LabelCoverClassifier(LabelEnsemble):
         self.adapt = adapt
         self.budget = budget
         self.threshold = threshold
-        self.measure = measure
-        self.search = search
-        self.per_label = per_label
-        self.max_std = max_std
+        self.threshold_measure = threshold_measure
+        self.threshold_search = threshold_search
+        self.threshold_per_label = threshold_per_label
+        self.threshold_max_std = threshold_max_std
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
     def _make_cover(self, Y, seed):
-        cover, self.cover_choices_ = data_driven_cover(
+        cover, self.cover_choices_ = choose_cover(
             Y,
             self.cover,
             k=self.k,

@@ -5,10 +5,13 @@ from __future__ import annotations
 from math import comb
 from typing import Any, Self
 
-from labelcover._arguments import check_choice
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover._arguments import check_choice, check_integer
 from labelcover.covers import Cover
-from labelcover.ensemble.base import LabelEnsemble
-from labelcover.ensemble.covering import make_cover
+from labelcover.ensemble.choose_cover import choose_cover
+from labelcover.ensemble.label_ensemble import LabelEnsemble
 
 TIES = ("positive", "negative")
 
@@ -76,7 +79,7 @@ class RakelClassifier(LabelEnsemble):
         return super().fit(X, y, **fit_params)
 
     def _make_cover(self, Y, seed):
-        return _random_labelsets(self, Y.shape[1], seed)
+        return _random_labelsets(self, Y, seed)
 
     def _cut(self, confidence):
         if self.ties == "positive":
@@ -97,7 +100,8 @@ class RakelPlusPlusClassifier(LabelEnsemble):
         Number of labelsets; by default twice the number of labels, or all labelsets if fewer.
     cover : "random", Cover, callable or array-like, default="random"
         Labelsets to use instead of random ones.
-    threshold, measure, search, per_label, max_std, n_jobs, random_state, verbose
+    threshold, threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
+    n_jobs, random_state, verbose
         As for `LabelCoverClassifier`; here ``threshold="cv"``, the paper's five folds.
 
     Examples
@@ -118,10 +122,10 @@ class RakelPlusPlusClassifier(LabelEnsemble):
         size=None,
         cover="random",
         threshold="cv",
-        measure="micro_f1",
-        search="grid",
-        per_label=False,
-        max_std=None,
+        threshold_measure="micro_f1",
+        threshold_search="grid",
+        threshold_per_label=False,
+        threshold_max_std=None,
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -131,22 +135,23 @@ class RakelPlusPlusClassifier(LabelEnsemble):
         self.size = size
         self.cover = cover
         self.threshold = threshold
-        self.measure = measure
-        self.search = search
-        self.per_label = per_label
-        self.max_std = max_std
+        self.threshold_measure = threshold_measure
+        self.threshold_search = threshold_search
+        self.threshold_per_label = threshold_per_label
+        self.threshold_max_std = threshold_max_std
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
     def _make_cover(self, Y, seed):
-        return _random_labelsets(self, Y.shape[1], seed)
+        return _random_labelsets(self, Y, seed)
 
 
-def _random_labelsets(model: LabelEnsemble, m: int, seed: int) -> Cover:
+def _random_labelsets(model: Any, Y: NDArray[np.uint8], seed: int) -> Cover:
     """Return the cover of a RAKEL: by default ``2 m`` labelsets, as its authors advise."""
-    size = model.size
+    m, size = Y.shape[1], model.size
     if size is None:
-        size = min(2 * m, comb(m, min(model.k, m)) if isinstance(model.k, int) else 2 * m)
+        size = min(2 * m, comb(m, min(check_integer("k", model.k, low=1), m)))
     # RAKEL does not look at the order of correlations: with a size, r = 1 asks for nothing more.
-    return make_cover(model.cover, m, k=model.k, r=1, size=size, random_state=seed)
+    cover, _ = choose_cover(Y, model.cover, k=model.k, r=1, size=size, random_state=seed)
+    return cover

@@ -1,7 +1,7 @@
-"""Single-label classifiers, useful alone: least squares, C4.5 and SMO."""
+"""Learners of many single-label problems on one table; the classifiers are useful alone too."""
 
-from labelcover.learners.c45 import C45Classifier
-from labelcover.learners.least_squares import LeastSquaresClassifier
-from labelcover.learners.smo import SMOClassifier
+from labelcover.learners.c45.c45_classifier import C45Classifier
+from labelcover.learners.least_squares.least_squares_classifier import LeastSquaresClassifier
+from labelcover.learners.smo.smo_classifier import SMOClassifier
 
 __all__ = ["C45Classifier", "LeastSquaresClassifier", "SMOClassifier"]

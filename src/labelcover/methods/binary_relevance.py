@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from labelcover.covers import Cover
-from labelcover.ensemble.base import LabelEnsemble
+from labelcover.ensemble.label_ensemble import LabelEnsemble
 
 
 class BinaryRelevanceClassifier(LabelEnsemble):
@@ -17,7 +17,8 @@ class BinaryRelevanceClassifier(LabelEnsemble):
         What the members are clones of; by default a `LeastSquaresClassifier`.
     threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default=0.5
         Where confidences are cut; see `LabelCoverClassifier`.
-    measure, search, per_label, max_std, n_jobs, random_state, verbose
+    threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
+    n_jobs, random_state, verbose
         As for `LabelCoverClassifier`.
 
     Examples
@@ -34,20 +35,20 @@ class BinaryRelevanceClassifier(LabelEnsemble):
         estimator=None,
         *,
         threshold=0.5,
-        measure="micro_f1",
-        search="grid",
-        per_label=False,
-        max_std=None,
+        threshold_measure="micro_f1",
+        threshold_search="grid",
+        threshold_per_label=False,
+        threshold_max_std=None,
         n_jobs=None,
         random_state=None,
         verbose=False,
     ):
         self.estimator = estimator
         self.threshold = threshold
-        self.measure = measure
-        self.search = search
-        self.per_label = per_label
-        self.max_std = max_std
+        self.threshold_measure = threshold_measure
+        self.threshold_search = threshold_search
+        self.threshold_per_label = threshold_per_label
+        self.threshold_max_std = threshold_max_std
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

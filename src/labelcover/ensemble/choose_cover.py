@@ -1,0 +1,163 @@
+"""Which cover an estimator uses for the training labels at hand."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labelcover._arguments import check_choice, check_integer
+from labelcover.covers import Cover, balancor_cover, balco_cover, best_cover, strategies_by_name
+from labelcover.covers.bounds import cover_size_bounds
+from labelcover.dependence import CoverChoice, adapt_cover, cover_choices, label_dependence
+from labelcover.dependence.choice import LABELSET_SIZES, ORDERS
+
+Strategy = Callable[..., Cover]
+
+AUTO = "auto"
+# A cover of all pairs grows with the square of the number of labels. Where even the smallest
+# possible one is larger than this, the default is a balanced cover of single labels instead.
+MOST_MEMBERS = 5_000
+# Its size, in labelsets for each label.
+LABELSETS_PER_LABEL = 4
+
+
+def choose_cover(
+    Y: NDArray[np.uint8],
+    cover: str | Cover | Strategy | ArrayLike,
+    *,
+    k: Any,
+    r: Any = 2,
+    size: Any = None,
+    adapt: bool = False,
+    budget: Any = None,
+    random_state: Any = None,
+) -> tuple[Cover, list[CoverChoice] | None]:
+    """Return the cover that the parameters of an estimator describe for the labels `Y`.
+
+    Parameters
+    ----------
+    cover : str, Cover, callable or array-like
+        "auto" or the name of a strategy ("best", "random", "inlac", "balco", "balancor" and the
+        others of `labelcover.covers`); or a function like those, called with
+        ``(n_labels, k, r, size=size, random_state=random_state)``; or the labelsets themselves.
+    k, r : int or "auto"
+        "auto" leaves it to `cover_choices`.
+    adapt : bool
+        Permute the cover for `Y`, as DD-BALANCOR does (Section 4.4).
+
+    Returns
+    -------
+    cover : Cover
+    choices : list of CoverChoice or None
+        What the cover was chosen from, with ``k="auto"`` or ``r="auto"``.
+    """
+    m = Y.shape[1]
+    size = None if size is None else check_integer("size", size, low=1)
+    strategy = _strategy(cover)
+    if strategy is not None and (_is_auto(k) or _is_auto(r)):
+        choices = cover_choices(
+            Y,
+            LABELSET_SIZES if _is_auto(k) else [k],
+            ORDERS if _is_auto(r) else [r],
+            strategy=strategy,
+            size=size,
+            adapt=adapt,
+            budget=budget,
+            random_state=random_state,
+        )
+        (chosen,) = [choice.cover for choice in choices if choice.cover and choice.chosen]
+        return chosen, choices
+    r = 2 if _is_auto(r) else check_integer("r", r, low=1)
+    if strategy is None:
+        made = fixed_cover(cover, m)
+    else:
+        k, r = labelset_shape(k, r, m)
+        made = fixed_cover(strategy(m, k, r, size=size, random_state=random_state), m)
+    order = min(r + 1, made.k)
+    if adapt and order >= 2:
+        made = adapt_cover(made, label_dependence(Y, order), random_state=random_state).cover
+    return made, None
+
+
+def default_cover(
+    n_labels: int, k: int, r: int = 2, *, size: int | None = None, random_state: Any = None
+) -> Cover:
+    """Return the cover that serves best where nobody asked for a certain one.
+
+    All r-labelsets are covered by the fewest labelsets known, with balanced label counts. Where
+    that would take more than 5,000 members and no `size` is given, labels are only balanced, in
+    4 labelsets for each label.
+    """
+    fewest = comb(n_labels, r) / comb(k, r)
+    if size is None and fewest > MOST_MEMBERS:
+        size = LABELSETS_PER_LABEL * n_labels
+        return balco_cover(n_labels, k, r, size=size, random_state=random_state)
+    return best_cover(n_labels, k, r, size=size, random_state=random_state)
+
+
+@cache
+def balancor_size(n_labels: int, k: int, r: int) -> int:
+    """Return the number of labelsets of BALANCOR's cover; by Lemma 2 where it is too large."""
+    fewest, _ = cover_size_bounds(n_labels, k, r)
+    if fewest > MOST_MEMBERS:
+        return fewest
+    return len(balancor_cover(n_labels, k, r, random_state=0))
+
+
+def labelset_shape(k: Any, r: Any, n_labels: int) -> tuple[int, int]:
+    """Return `k` and `r`, both at most the number of labels, with a warning if `k` was not."""
+    k, r = check_integer("k", k, low=1), check_integer("r", r, low=1)
+    if k == 1:
+        return 1, 1
+    if r > k:
+        raise ValueError(f"r must be at most k={k}, the labels in a labelset, got {r}.")
+    if k <= n_labels:
+        return k, r
+    warnings.warn(
+        f"k={k} is larger than the number of labels; k={n_labels} is used: one labelset of all.",
+        UserWarning,
+        stacklevel=6,
+    )
+    return n_labels, min(r, n_labels)
+
+
+def fixed_cover(cover: Any, n_labels: int) -> Cover:
+    """Return `cover` if it is for `n_labels` labels; rows of label indices become a `Cover`."""
+    if not isinstance(cover, Cover):
+        try:
+            return Cover(cover, n_labels)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"cover must be a strategy or labelsets: {error}") from error
+    if cover.n_labels != n_labels:
+        raise ValueError(
+            f"cover must be for the {n_labels} labels of Y, got one for {cover.n_labels} labels."
+        )
+    return cover
+
+
+def _strategy(cover: Any) -> Strategy | None:
+    """Return the function that makes the cover; None if the labelsets themselves are given."""
+    if isinstance(cover, str):
+        known = {AUTO: default_cover, **strategies_by_name()}
+        return known[check_choice("cover", cover, list(known))]
+    return _checked(cover) if callable(cover) else None
+
+
+def _checked(strategy: Strategy) -> Strategy:
+    def checked(*arguments: Any, **options: Any) -> Cover:
+        made = strategy(*arguments, **options)
+        if not isinstance(made, Cover):
+            raise ValueError(f"cover must return a Cover, got {made!r} from {strategy!r}.")
+        return made
+
+    return checked
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == AUTO

@@ -1,0 +1,148 @@
+"""One learner over all labelsets of a cover: pose problems, fit members, average confidences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover.covers import Cover
+from labelcover.ensemble.encoding import Encoding, encode
+from labelcover.learners.blas_threads import blas_threads
+from labelcover.learners.problems import Members, Problems, problem_blocks
+
+# Class distributions, and what members make of rows, are held in blocks of so many numbers (64 MB),
+# but of no fewer rows than these.
+BLOCK_NUMBERS = 2**23
+BLOCK_ROWS = 1_024
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """What members are fitted on.
+
+    Attributes
+    ----------
+    X : ndarray, CSR matrix or data frame of shape (n, d)
+        As the learner reads it.
+    Y : ndarray of shape (n, n_labels), uint8
+    n_values : ndarray of shape (d,)
+        How many values a nominal feature has, 0 for a numeric one.
+    weights : ndarray of shape (n,) or None
+        Above 0.
+    metadata : mapping
+        What else goes to the ``fit`` of every member.
+    """
+
+    X: Any
+    Y: NDArray[np.uint8]
+    n_values: NDArray[np.int32]
+    weights: NDArray[np.float64] | None
+    metadata: Mapping[str, Any]
+
+    def rows(self, rows: NDArray[np.int64]) -> TrainingRows:
+        """Return some of the rows; metadata that is not one value per row stays as it is."""
+        n = len(self.Y)
+        metadata = {
+            name: np.asarray(value)[rows] if np.shape(value)[:1] == (n,) else value
+            for name, value in self.metadata.items()
+        }
+        weights = None if self.weights is None else self.weights[rows]
+        return TrainingRows(rows_of(self.X, rows), self.Y[rows], self.n_values, weights, metadata)
+
+
+class CoverView:
+    """The members of one learner, one per labelset of a cover.
+
+    Parameters
+    ----------
+    learner : batch learner
+    cover : Cover
+    votes : bool
+        Whether a member says which labels it predicts (RAKEL) or how sure it is of each (RAKEL++).
+
+    Attributes
+    ----------
+    members : Members
+    encoding : Encoding
+    left_out : tuple or None
+        Rows of the training set and their confidences by members fitted without them, if kept.
+    """
+
+    members: Members
+    encoding: Encoding
+
+    def __init__(self, learner: Any, cover: Cover, *, votes: bool = False) -> None:
+        self.learner, self.cover, self.votes = learner, cover, votes
+        self.left_out: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+
+    def fit(
+        self,
+        training: TrainingRows,
+        seeds: NDArray[np.int64],
+        *,
+        keep_left_out: bool = False,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> CoverView:
+        """Fit every distinct problem once; `seeds` has one for each labelset, drawn beforehand."""
+        encoding, classes, first = encode(training.Y, self.cover)
+        self.encoding = encoding
+        rows_and_sums: list[Any] = []
+
+        def add_left_out(rows, problems, distributions):
+            if not rows_and_sums:
+                rows_and_sums.extend([rows, np.zeros((len(rows), self.cover.n_labels))])
+            encoding.add(distributions, problems, rows_and_sums[1], votes=self.votes)
+
+        self.members = self.learner.fit_problems(
+            training.X,
+            Problems(
+                classes,
+                encoding.offsets,
+                training.n_values,
+                training.weights,
+                seeds[first],
+                training.metadata,
+            ),
+            left_out=add_left_out if keep_left_out else None,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        if keep_left_out:
+            self.left_out = rows_and_sums[0], encoding.mean(rows_and_sums[1])
+        return self
+
+    def confidence(self, X: Any) -> NDArray[np.float64]:
+        """Return ``(n, n_labels)``: the mean over the members that hold a label (Algorithm 2).
+
+        A label in no labelset gets 0. Works in blocks of rows and problems of bounded memory.
+        """
+        sums = np.zeros((X.shape[0], self.cover.n_labels))
+        with blas_threads(X.shape[0]):
+            self._add_blocks(X, sums)
+        return self.encoding.mean(sums)
+
+    def _add_blocks(self, X: Any, sums: NDArray[np.float64]) -> None:
+        members, offsets = self.members, self.members.offsets
+        for rows in row_blocks(X.shape[0], max(members.row_width, int(offsets[-1]))):
+            block = X if rows.stop - rows.start == X.shape[0] else rows_of(X, rows)
+            prepared = members.prepare(block)
+            for problems in problem_blocks(offsets, BLOCK_NUMBERS // (rows.stop - rows.start)):
+                distributions = members.distributions(prepared, problems)
+                self.encoding.add(distributions, problems, sums[rows], votes=self.votes)
+
+
+def row_blocks(n: int, width: int) -> Iterator[slice]:
+    """Yield slices of ``range(n)`` so that a block of `width` numbers a row stays bounded."""
+    step = max(BLOCK_ROWS, BLOCK_NUMBERS // max(1, width))
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
+
+
+def rows_of(X: Any, rows: Any) -> Any:
+    """Return some rows of an array, a sparse matrix or a data frame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

@@ -1,0 +1,154 @@
+"""From a label table and a cover to single-label problems, and back to confidences per label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover.covers import Cover
+from labelcover.ensemble.decoding_kernels import add_members
+from labelcover.ensemble.encoding_kernels import encode_members
+
+# Patterns of up to this many labels are ranked by a table of all of them, longer ones by sorting.
+TABLE_BITS = 12
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The classes of all members, and which problem each member poses.
+
+    Members pose the same problem if every row has the same class in both: the same labelset
+    twice, or labels that agree in all rows.
+
+    Attributes
+    ----------
+    cover : Cover
+        Which labels each member holds.
+    starts : ndarray of shape (size + 1,), int64
+        The patterns of member ``j`` are the rows ``starts[j]:starts[j + 1]`` of `patterns`.
+    patterns : ndarray of shape (n_patterns, k), uint8
+        The 0/1 values of the member's labels in each class, in the order of
+        ``cover.labelsets[j]``. Within a member, classes are in lexicographic order of patterns.
+    problem : ndarray of shape (size,), int64
+        Which problem each member poses.
+    offsets : ndarray of shape (n_problems + 1,), int64
+        The classes of problem ``p`` are ``offsets[p]:offsets[p + 1]`` of all classes side by side.
+    """
+
+    cover: Cover
+    starts: NDArray[np.int64]
+    patterns: NDArray[np.uint8]
+    problem: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+    def add(
+        self,
+        distributions: NDArray[np.float64],
+        problems: slice,
+        sums: NDArray[np.float64],
+        *,
+        votes: bool = False,
+    ) -> None:
+        """Add to `sums`, ``(n, n_labels)``, what the members of some problems say.
+
+        A member contributes the probability of each of its labels, or, with `votes`, the 0/1
+        values in its most probable class (the first on ties).
+        """
+        members = np.flatnonzero((self.problem >= problems.start) & (self.problem < problems.stop))
+        add_members(
+            distributions,
+            self.offsets[self.problem[members]] - self.offsets[problems.start],
+            self.starts[members],
+            self.starts[members + 1],
+            self.patterns,
+            self.cover.labelsets[members],
+            votes,
+            sums,
+        )
+
+    def mean(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``Sum_j / Votes_j`` (Algorithm 2, line 13); a label in no labelset gets 0."""
+        return sums / np.maximum(self.cover.label_counts, 1)
+
+
+def encode(
+    Y: NDArray[np.uint8], cover: Cover
+) -> tuple[Encoding, NDArray[np.int32], NDArray[np.int64]]:
+    """Return the problems that the labelsets of `cover` pose, each once.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, n_labels)
+        Zeros and ones, at least one row.
+    cover : Cover
+        Of the same number of labels.
+
+    Returns
+    -------
+    encoding : Encoding
+    classes : ndarray of shape (n_problems, n), int32
+        The class of every row in every problem: the lexicographic rank of its pattern.
+    first : ndarray of shape (n_problems,)
+        The first member that poses each problem, ascending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.covers import Cover
+    >>> from labelcover.ensemble.encoding import encode
+    >>> Y = np.array([[1, 0, 1], [0, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=np.uint8)
+    >>> encoding, classes, first = encode(Y, Cover([[0, 1], [0, 2], [0, 1]], n_labels=3))
+    >>> classes
+    array([[1, 0, 1, 2],
+           [2, 0, 2, 1]], dtype=int32)
+    >>> encoding.problem
+    array([0, 1, 0])
+    """
+    classes, counts, patterns = _encoded(Y, cover)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    first, problem = _distinct(classes)
+    offsets = starts
+    if len(first) < len(cover):
+        classes, offsets = classes[first], np.concatenate([[0], np.cumsum(counts[first])])
+    return Encoding(cover, starts, patterns, problem, offsets), classes, first
+
+
+def _encoded(
+    Y: NDArray[np.uint8], cover: Cover
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8]]:
+    """Return the classes of all rows, the number of classes and the patterns of each member."""
+    n, k = len(Y), cover.k
+    classes = np.empty((len(cover), n), dtype=np.int32)
+    if k <= TABLE_BITS:
+        keys = np.empty((len(cover), min(n, 2**k)), dtype=np.uint16)
+        columns = np.ascontiguousarray(Y.T, dtype=np.uint8)
+        counts = encode_members(columns, cover.labelsets, classes, keys)
+        found = keys[np.arange(keys.shape[1]) < counts[:, None]]
+        bits = found[:, None] >> np.arange(k - 1, -1, -1, dtype=np.uint16) & 1
+        return classes, counts, bits.astype(np.uint8)
+    patterns = []
+    for j, labels in enumerate(cover.labelsets):
+        seen, inverse = np.unique(Y[:, labels], axis=0, return_inverse=True)
+        classes[j] = inverse.ravel()
+        patterns.append(seen)
+    return classes, np.array([len(p) for p in patterns]), np.concatenate(patterns)
+
+
+def _distinct(classes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first row of each kind of rows, ascending, and the kind of every row."""
+    seen: dict[int, list[int]] = {}
+    first: list[int] = []
+    kind = np.empty(len(classes), dtype=np.int64)
+    for j, key in enumerate(map(hash, map(bytes, classes))):
+        alike = seen.setdefault(key, [])
+        for p in alike:
+            if np.array_equal(classes[first[p]], classes[j]):
+                kind[j] = p
+                break
+        else:
+            kind[j] = len(first)
+            alike.append(len(first))
+            first.append(j)
+    return np.array(first, dtype=np.int64), kind

@@ -1,0 +1,52 @@
+"""Compiled loops from label columns to the class of every row for every member."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def encode_members(columns, labelsets, classes, patterns):
+    """Class of every row for every member, by a table of all patterns of its labels.
+
+    Parameters
+    ----------
+    columns : uint8 array of shape (n_labels, n)
+        The label table, transposed.
+    labelsets : int32 array of shape (size, k)
+        The labels of each member, in the order that ranks patterns; k is at most 16.
+    classes : int32 array of shape (size, n)
+        Filled: ``classes[j, i]`` is the lexicographic rank of the pattern of row ``i`` among the
+        patterns that occur.
+    patterns : uint16 array of shape (size, most)
+        Filled: the patterns that occur, as binary numbers, ascending.
+
+    Returns
+    -------
+    int64 array of shape (size,)
+        How many patterns occur.
+    """
+    size, k = labelsets.shape
+    n = columns.shape[1]
+    counts = np.zeros(size, dtype=np.int64)
+    # Narrow keys stay in the cache and are shifted many at a time.
+    keys = np.empty(n, dtype=np.uint16)
+    rank = np.empty(1 << k, dtype=np.int32)
+    for j in range(size):
+        keys[:] = 0
+        for position in range(k):
+            column = columns[labelsets[j, position]]
+            for i in range(n):
+                keys[i] = (keys[i] << np.uint16(1)) | column[i]
+        rank[:] = -1
+        for i in range(n):
+            rank[keys[i]] = 0
+        for key in range(1 << k):
+            if rank[key] == 0:
+                rank[key] = counts[j]
+                patterns[j, counts[j]] = key
+                counts[j] += 1
+        for i in range(n):
+            classes[j, i] = rank[keys[i]]
+    return counts

@@ -1,0 +1,89 @@
+"""The label table: what comes in as Y, and what goes out as a prediction."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.multiclass import type_of_target
+
+from labelcover.covers import Cover
+
+
+def label_table(Y: Any) -> NDArray[np.uint8]:
+    """Return `Y` as a dense table of zeros and ones.
+
+    Parameters
+    ----------
+    Y : ndarray or sparse matrix of shape (n, n_labels)
+        Booleans or numbers 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If `Y` is not two-dimensional, has no label, or holds anything else.
+    """
+    if Y.ndim != 2 or Y.shape[1] == 0:
+        raise ValueError(
+            f"Y must be a table of zeros and ones of shape (n_samples, n_labels), got shape "
+            f"{Y.shape}. Only binary classification is supported. The type of the target is "
+            f"{type_of_target(Y)}. A single label is a table of one column: y.reshape(-1, 1)."
+        )
+    if sparse.issparse(Y):
+        Y = Y.toarray()
+    if Y.dtype.kind == "b":
+        return Y.astype(np.uint8)
+    odd = ~((Y == 0) | (Y == 1)) if Y.dtype.kind in "iuf" else _odd_objects(Y)
+    if odd.any():
+        raise ValueError(
+            f"Y must hold only 0 and 1, got {Y[odd].tolist()[0]!r}. Sets of label names become "
+            "such a table by sklearn.preprocessing.MultiLabelBinarizer."
+        )
+    return Y.astype(np.uint8)
+
+
+def _odd_objects(Y: Any) -> NDArray[np.bool_]:
+    good = [isinstance(value, (bool, int, float)) and value in (0, 1) for value in Y.flat]
+    return ~np.array(good, dtype=bool).reshape(Y.shape)
+
+
+def label_names(Y: Any) -> NDArray[np.object_] | None:
+    """Return the column names of a data frame if all are strings, else None."""
+    columns = getattr(Y, "columns", None)
+    if columns is None:
+        return None
+    names = np.asarray(list(columns), dtype=object)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def labelled(table: NDArray, container: str, names: NDArray[np.object_], X: Any) -> Any:
+    """Return a prediction as the `container` asked for: "default", "pandas" or "polars".
+
+    A pandas frame takes the index of `X` where `X` is one too.
+    """
+    if container == "pandas":
+        import pandas as pd
+
+        index = X.index if hasattr(X, "iloc") else None
+        return pd.DataFrame(table, columns=list(names), index=index)
+    if container == "polars":
+        import polars as pl
+
+        return pl.DataFrame(table, schema=[str(name) for name in names])
+    return table
+
+
+def warn_of_left_out(cover: Cover, names: NDArray[np.object_]) -> None:
+    """Warn of the labels that no labelset holds, by name: they are never predicted."""
+    missing = names[cover.label_counts == 0]
+    if len(missing):
+        shown = ", ".join(map(str, missing[:10])) + (", …" if len(missing) > 10 else "")
+        warnings.warn(
+            f"cover leaves out {len(missing)} of {len(names)} labels, which will never be "
+            f"predicted: {shown}.",
+            UserWarning,
+            stacklevel=3,
+        )

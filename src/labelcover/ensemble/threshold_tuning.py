@@ -1,0 +1,123 @@
+"""The threshold of an ensemble, tuned on its training data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold
+
+from labelcover._arguments import check_choice, check_real
+from labelcover.covers import Cover
+from labelcover.ensemble.cover_view import CoverView, TrainingRows
+from labelcover.thresholds import (
+    SEARCHES,
+    Score,
+    best_threshold,
+    best_thresholds_per_label,
+    score_function,
+)
+
+FOLDS = 5
+# Section 2.3: above so many members, cross-validation uses only a tenth of them.
+MANY_MEMBERS = 100
+# Kohavi and John (1997) stop after five cross-validations even if the spread stays large.
+MOST_REPEATS = 5
+
+
+@dataclass(frozen=True)
+class ThresholdSearch:
+    """What to look for: the measure, how, and one threshold for all labels or one each."""
+
+    measure: str | Score = "micro_f1"
+    search: str = "grid"
+    per_label: bool = False
+    max_std: float | None = None
+
+    def check(self, *, weighted: bool) -> None:
+        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
+        check_choice("threshold_search", self.search, SEARCHES)
+        score_function(self.measure, weighted=weighted)
+        if self.max_std is not None:
+            check_real("threshold_max_std", self.max_std, above=0)
+
+    def best(
+        self,
+        Y: NDArray[np.uint8],
+        confidence: NDArray[np.float64],
+        labels: NDArray[np.int64] | None = None,
+        weights: NDArray[np.float64] | None = None,
+    ) -> tuple[Any, float]:
+        """Return the best threshold (or one per label) and its score, seen on `labels` only."""
+        labels = np.arange(Y.shape[1]) if labels is None else labels
+        find: Callable[..., tuple[Any, float]] = (
+            best_thresholds_per_label if self.per_label else best_threshold
+        )
+        found, score = find(
+            Y[:, labels],
+            confidence[:, labels],
+            measure=self.measure,
+            search=self.search,
+            sample_weight=weights,
+        )
+        if self.per_label:
+            # A label that no member holds is never predicted, whatever its threshold.
+            thresholds = np.full(Y.shape[1], 0.5)
+            thresholds[labels] = found
+            return thresholds, score
+        return found, score
+
+
+def left_out_threshold(
+    view: CoverView, training: TrainingRows, search: ThresholdSearch
+) -> tuple[float | NDArray[np.float64], int]:
+    """Return the best threshold for the leave-one-out confidences, and of how many rows."""
+    assert view.left_out is not None
+    rows, confidence = view.left_out
+    weights = None if training.weights is None else training.weights[rows]
+    found, _ = search.best(training.Y[rows], confidence, weights=weights)
+    return found, len(rows)
+
+
+def cross_validated_threshold(
+    learner: Any,
+    training: TrainingRows,
+    cover: Cover,
+    search: ThresholdSearch,
+    *,
+    seed: int,
+    n_jobs: int | None = None,
+) -> float | NDArray[np.float64]:
+    """Return the mean over five folds of the threshold that is best on each (Section 2.3).
+
+    With ``search.max_std``, cross-validation is repeated, at most five times in all, until the
+    standard deviation of the mean score is at most that (Kohavi and John).
+    """
+    random = np.random.default_rng(seed)
+    if len(cover) > MANY_MEMBERS:
+        chosen = np.sort(random.choice(len(cover), len(cover) // 10, replace=False))
+        cover = Cover(cover.labelsets[chosen], cover.n_labels)
+    labels = np.flatnonzero(cover.label_counts)
+    thresholds, scores = [], []
+    for _ in range(1 if search.max_std is None else MOST_REPEATS):
+        for train, test in _folds(len(training.Y), int(random.integers(2**31))):
+            view = CoverView(learner, cover)
+            seeds = random.integers(2**31, size=len(cover))
+            view.fit(training.rows(train), seeds, n_jobs=n_jobs)
+            held = training.rows(test)
+            confidence = view.confidence(held.X)
+            threshold, score = search.best(held.Y, confidence, labels, held.weights)
+            thresholds.append(threshold)
+            scores.append(score)
+        spread = np.std(scores, ddof=1) / np.sqrt(len(scores))
+        if search.max_std is not None and spread <= search.max_std:
+            break
+    mean = np.mean(thresholds, axis=0)
+    return mean if search.per_label else float(mean)
+
+
+def _folds(n: int, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    return KFold(FOLDS, shuffle=True, random_state=seed).split(np.empty(n))

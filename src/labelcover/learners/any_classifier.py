@@ -1,0 +1,199 @@
+"""Any scikit-learn classifier as a batch learner: one clone per problem."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit, softmax
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import BaseDecisionTree
+from sklearn.utils import get_tags
+from sklearn.utils.parallel import delayed
+from sklearn.utils.validation import validate_data
+
+from labelcover.learners.features import is_frame
+from labelcover.learners.problems import LeftOut, Members, Problems, in_parallel
+
+
+class AnyClassifier:
+    """A batch learner that fits one clone of a scikit-learn classifier per problem, in parallel.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+    """
+
+    gives_left_out = False
+
+    def __init__(self, estimator: BaseEstimator) -> None:
+        self.estimator = estimator
+
+    def check_parameters(self) -> None:
+        """Raise a ``ValueError`` if the estimator cannot be a member."""
+        check_classifier(self.estimator)
+
+    def read_table(self, owner: BaseEstimator, X: Any) -> tuple[AsItIs, Any]:
+        """Return the table as clones take it: a data frame stays one, other tables are checked."""
+        self.check_parameters()
+        coding = AsItIs(get_tags(self.estimator).input_tags.allow_nan)
+        return coding, coding.read(owner, X, reset=True)
+
+    def fit_problems(
+        self,
+        X: Any,
+        problems: Problems,
+        *,
+        left_out: LeftOut | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Clones:
+        """Fit a clone per problem of more than one class."""
+        params = dict(problems.metadata)
+        if problems.weights is not None:
+            params["sample_weight"] = problems.weights
+        X = shared_table(self.estimator, X, fitting=True)
+        trained = np.flatnonzero(problems.n_classes > 1).tolist()
+        seeds = np.zeros(len(problems), np.int64) if problems.seeds is None else problems.seeds
+        jobs = (
+            delayed(_fit_member)(self.estimator, X, problems.classes[p], int(seeds[p]), params)
+            for p in trained
+        )
+        models: list[BaseEstimator | None] = [None] * len(problems)
+        fitted = in_parallel(jobs, n_jobs, text="fitting members", verbose=verbose)
+        for p, model in zip(trained, fitted, strict=True):
+            models[p] = model
+        return Clones(self.estimator, models, problems.offsets, n_jobs)
+
+
+class Clones(Members):
+    """Fitted clones of a scikit-learn classifier, None for a problem of one class.
+
+    The class distribution comes from ``predict_proba``; else from ``decision_function`` (logistic
+    for two classes, softmax for more); else the class that is predicted gets all.
+    """
+
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        models: list[BaseEstimator | None],
+        offsets: NDArray[np.int64],
+        n_jobs: int | None,
+    ) -> None:
+        self.estimator, self.models, self.offsets, self.n_jobs = estimator, models, offsets, n_jobs
+
+    def prepare(self, X: Any) -> Any:
+        """Return `X` in the form that all clones share."""
+        return shared_table(self.estimator, X, fitting=False)
+
+    def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
+        """Return the class distributions of some problems side by side."""
+        jobs = (delayed(class_distribution)(model, prepared) for model in self.models[problems])
+        return np.hstack(list(in_parallel(jobs, self.n_jobs)))
+
+
+@dataclass(frozen=True)
+class AsItIs:
+    """Tables as scikit-learn's classifiers take them."""
+
+    allow_nan: bool
+    n_values = np.empty(0, np.int32)  # what is nominal is the classifier's business
+
+    def read(self, owner: BaseEstimator, X: Any, *, reset: bool = False) -> Any:
+        """Return `X` after scikit-learn's checks; data frames are left to the classifier."""
+        if is_frame(X):
+            validate_data(owner, X, reset=reset, skip_check_array=True)
+            return X
+        return validate_data(
+            owner,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if self.allow_nan else True,
+        )
+
+
+def class_distribution(model: BaseEstimator | None, X: Any) -> NDArray[np.float64]:
+    """Return ``(n, n_classes)``, rows summing to one, from whatever `model` offers."""
+    if model is None:
+        return np.ones((X.shape[0], 1))
+    with _already_checked(X):
+        return _distribution(model, X)
+
+
+def _distribution(model: BaseEstimator, X: Any) -> NDArray[np.float64]:
+    if hasattr(model, "predict_proba"):
+        return np.ascontiguousarray(model.predict_proba(X), dtype=np.float64)
+    if hasattr(model, "decision_function"):
+        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+        n_classes = len(model.classes_)
+        if scores.ndim == 1:
+            positive = expit(scores)
+            return np.column_stack([1 - positive, positive])
+        if scores.shape[1] == n_classes:
+            return np.ascontiguousarray(softmax(scores, axis=1))
+    predicted = np.asarray(model.predict(X))
+    return np.ascontiguousarray(predicted[:, None] == model.classes_, dtype=np.float64)
+
+
+def shared_table(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Any:
+    """Return `X` once in the form to which every member would else copy it again.
+
+    Known of scikit-learn's own trees (32-bit floats, columns side by side to fit on sparse data)
+    and support vector machines (64-bit floats); other estimators get `X` as it is.
+    """
+    if is_frame(X):
+        return X
+    if isinstance(estimator, BaseDecisionTree):
+        dtype, form = "float32", "csc" if fitting else "csr"
+    elif isinstance(estimator, (SVC, LinearSVC)):
+        dtype, form = "float64", "csr"
+    else:
+        return X
+    if sparse.issparse(X):
+        return X.astype(dtype, copy=False).asformat(form)
+    return np.ascontiguousarray(X, dtype=dtype)
+
+
+def _already_checked(X: Any) -> AbstractContextManager:
+    """Spare classifiers a second look at `X`, unless it is a data frame, which nobody checked."""
+    return nullcontext() if is_frame(X) else config_context(assume_finite=True)
+
+
+def _fit_member(estimator, X, classes, seed, params):
+    model = clone(estimator)
+    _set_seeds(model, seed)
+    # X was checked for all members; metadata was not.
+    with nullcontext() if params else _already_checked(X):
+        return model.fit(X, classes, **params)
+
+
+def _set_seeds(model: BaseEstimator, seed: int) -> None:
+    """Set every ``random_state`` among the parameters that has no value, from `seed`."""
+    random = np.random.default_rng(seed)
+    unset = {
+        name: int(random.integers(2**31))
+        for name, value in sorted(model.get_params(deep=True).items())
+        if (name == "random_state" or name.endswith("__random_state")) and value is None
+    }
+    if unset:
+        model.set_params(**unset)
+
+
+def check_classifier(estimator: object) -> None:
+    """Raise a ``ValueError`` if `estimator` cannot be a member."""
+    wanted = "estimator must be a scikit-learn classifier"
+    missing = [name for name in ("fit", "predict", "get_params") if not hasattr(estimator, name)]
+    if missing or isinstance(estimator, type):
+        lacks = f"has no {' and no '.join(missing)}" if missing else "is a class: call it"
+        raise ValueError(f"{wanted}, got {estimator!r}, which {lacks}.")
+    kind = get_tags(estimator).estimator_type
+    if kind not in ("classifier", None):
+        raise ValueError(f"{wanted}, got {estimator!r}, which is a {kind}.")

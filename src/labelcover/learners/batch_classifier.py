@@ -1,0 +1,105 @@
+"""The classifiers people use alone: a batch learner with a batch of one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from labelcover.learners.features import FeatureCoding
+from labelcover.learners.problems import LeftOut, Members, Problems
+from labelcover.learners.targets import check_weights, encode_classes, weighted_rows
+
+
+class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
+    """A classifier that can also solve many problems of one table together.
+
+    A subclass has the parameter ``categorical_features`` and defines `fit_problems`. It may have
+    ``classes``: all classes, in order.
+
+    Attributes
+    ----------
+    gives_left_out : bool
+        Whether `fit_problems` can say what members fitted without a training row say of it.
+    """
+
+    gives_left_out = False
+    members_: Any
+
+    @abstractmethod
+    def check_parameters(self) -> None:
+        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
+
+    @abstractmethod
+    def fit_problems(
+        self,
+        X: Any,
+        problems: Problems,
+        *,
+        left_out: LeftOut | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Members:
+        """Return the fitted models of all problems.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, features), float64
+            Nominal features as numbers of their values; shared by all problems, never changed.
+        problems : Problems
+        left_out : callable, optional
+            Receives predictions for training rows by models fitted without them.
+        n_jobs : int, optional
+            Number of problems solved in parallel; ignored where they are solved jointly.
+        """
+
+    def read_table(self, owner: BaseEstimator, X: Any) -> tuple[FeatureCoding, Any]:
+        """Return how a training table is coded, and the table as `fit_problems` takes it.
+
+        The names and the number of features are kept on `owner`.
+        """
+        self.check_parameters()
+        return FeatureCoding.fitted(owner, X, self)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, features)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            Rows of weight 0 are left out.
+        """
+        self._coding, X = self.read_table(self, X)
+        self.classes_, classes = encode_classes(self, y, X.shape[0])
+        kept, weights = weighted_rows(check_weights(sample_weight, X.shape[0]))
+        offsets = np.array([0, len(self.classes_)])
+        alone = np.ascontiguousarray(classes[None, kept])
+        problem = Problems(alone, offsets, self._coding.n_values, weights)
+        self.members_ = self.fit_problems(X[kept], problem)
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the class distribution of every row, ``(n, n_classes)``."""
+        prepared = self._prepared(X)
+        return self.members_.distributions(prepared, slice(0, 1))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of every row, the first of equals."""
+        most_probable = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[most_probable]
+
+    def _prepared(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self.members_.prepare(self._coding.read(self, X))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        return tags

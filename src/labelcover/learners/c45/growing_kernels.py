@@ -1,0 +1,339 @@
+"""Growing a C4.5 tree: arrays in, arrays out.
+
+A tree is five arrays with one entry per node, the root first: ``feature`` (-1 in a leaf),
+``threshold``, ``first`` and ``n_sons`` (the sons of a node stand side by side), and ``dist``, the
+weight of every class. A numeric split sends values up to the threshold to the first son and the
+others to the second; a nominal split has a son per value. Rows whose value is missing go to every
+son with a part of their weight.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from labelcover.learners.c45.split_kernels import (
+    TOLERANCE,
+    VALUE_STEP,
+    nominal_split_counts,
+    nominal_split_weights,
+    numeric_split_weights,
+    numeric_splits_counts,
+    switch_splits_counts,
+    xlog2x,
+)
+
+MEAN_SLACK = 1e-3  # a gain this much below the mean gain still counts as one of the better half
+MANY_VALUES = 0.3  # a nominal feature with more values than this times n is left out of the mean
+
+
+@njit(cache=True, nogil=True)
+def split_rows(value, threshold, nominal, n_sons, rows, weights):
+    """Return rows and weights of all sons one after the other, where each starts, and the routes.
+
+    The route of a row is the number of its son, or -1 when its value is missing and it goes to
+    every son that has some weight; the last thing returned says which sons have.
+    """
+    n = len(rows)
+    route = np.empty(n, np.int32)
+    share = np.zeros(n_sons)
+    sizes = np.zeros(n_sons + 1, np.int64)
+    n_missing = 0
+    for i in range(n):
+        v = value[rows[i]]
+        if math.isnan(v):
+            route[i] = -1
+            n_missing += 1
+        else:
+            son = int(v) if nominal else (0 if v <= threshold else 1)
+            route[i] = son
+            share[son] += weights[i]
+            sizes[son + 1] += 1
+    if n_missing:
+        known = share.sum()
+        share = np.full(n_sons, 1.0 / n_sons) if known < TOLERANCE else share / known
+        for son in range(n_sons):
+            if share[son] > TOLERANCE:
+                sizes[son + 1] += n_missing
+    starts = np.cumsum(sizes)
+    cursor = starts[:-1].copy()
+    son_rows = np.empty(starts[-1], np.int32)
+    son_weights = np.empty(starts[-1])
+    for i in range(n):
+        low, high = (route[i], route[i] + 1) if route[i] >= 0 else (0, n_sons)
+        for son in range(low, high):
+            part = 1.0 if route[i] >= 0 else share[son]
+            if part > TOLERANCE:
+                son_rows[cursor[son]] = rows[i]
+                son_weights[cursor[son]] = part * weights[i]
+                cursor[son] += 1
+    return son_rows, son_weights, starts, route, share > TOLERANCE
+
+
+@njit(cache=True, nogil=True)
+def class_weights(label, rows, weights, n_classes):
+    """Return the weight of every class among `rows`."""
+    dist = np.zeros(n_classes)
+    for i in range(len(rows)):
+        dist[label[rows[i]]] += weights[i]
+    return dist
+
+
+@njit(cache=True)
+def _is_leaf(dist, min_leaf):
+    total = dist.sum()
+    return 2.0 * min_leaf - total > TOLERANCE or total - dist.max() < TOLERANCE
+
+
+@njit(cache=True)
+def _features_in_mean(n_values, total):
+    """Return which features count in the mean gain: not the nominal ones with too many values."""
+    few = np.empty(len(n_values), np.bool_)
+    for f in range(len(n_values)):
+        few[f] = n_values[f] == 0 or MANY_VALUES * total - n_values[f] > TOLERANCE
+    if not few.any():
+        few[:] = True
+    return few
+
+
+@njit(cache=True)
+def _best_split(splits, in_mean):
+    """Return the feature with the best gain ratio among those of at least average gain, or -1."""
+    mean, n_valid = 0.0, 0
+    for f in range(len(splits)):
+        if splits[f, 1] >= 0 and in_mean[f]:
+            mean += splits[f, 0]
+            n_valid += 1
+    if n_valid == 0:
+        return -1
+    mean /= n_valid
+    best, best_ratio = -1, 0.0
+    for f in range(len(splits)):
+        if splits[f, 0] >= mean - MEAN_SLACK and splits[f, 1] - best_ratio > TOLERANCE:
+            best, best_ratio = f, splits[f, 1]
+    return best
+
+
+@njit(cache=True)
+def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, room):
+    """Return gain, gain ratio and cut of the best split on every feature; all weights are 1."""
+    values, n_values, (sorted_features, numeric, _, rank, far), switches = table
+    splits = np.zeros((len(n_values), 3))
+    splits[:, 1] = -1.0
+    counts = np.rint(dist).astype(np.int64)
+    found = np.empty((len(order), 3))
+    numeric_splits_counts(numeric, rank, far, order, label, counts, min_leaf, xlogx, found)
+    for k in range(len(order)):
+        splits[sorted_features[k]] = found[k]
+    switch_splits_counts(switches, rows, label, counts, min_leaf, xlogx, room, splits)
+    for f in range(len(n_values)):
+        if n_values[f] > 0:
+            splits[f, 0], splits[f, 1], splits[f, 2] = nominal_split_counts(
+                values[f], n_values[f], rows, label, counts, min_leaf, xlogx
+            )
+    return splits
+
+
+@njit(cache=True)
+def _splits_by_weights(table, rows, weights, order, label, dist, min_leaf, weight_of):
+    """Return gain, gain ratio and cut of the best split on every feature."""
+    values, n_values, _, _ = table
+    splits = np.empty((len(n_values), 3))
+    total = dist.sum()
+    weight_of[rows] = weights
+    k = 0
+    for f in range(len(n_values)):
+        if n_values[f] == 0:
+            found = numeric_split_weights(
+                values[f], order[k], label, weight_of, len(dist), total, min_leaf
+            )
+            k += 1
+        else:
+            found = nominal_split_weights(
+                values[f], n_values[f], rows, label, weight_of, len(dist), total, min_leaf
+            )
+        splits[f, 0], splits[f, 1], splits[f, 2] = found
+    return splits
+
+
+@njit(cache=True)
+def _largest_value_up_to(value, cut):
+    """Return the largest known value that is at most `cut`."""
+    largest = -np.inf
+    for v in value:
+        if largest < v <= cut:
+            largest = v
+    return largest
+
+
+@njit(cache=True)
+def _split_order(order, rows, route, starts, heavy, wanted, son_of):
+    """Return the sorted rows of every wanted son, as one buffer and where each son starts in it.
+
+    The part of a son of `m` rows is a matrix of a row per numeric feature and `m` columns.
+    """
+    n_sons, n_numeric = len(starts) - 1, len(order)
+    for i in range(len(rows)):
+        son_of[rows[i]] = route[i]
+    begin = np.zeros(n_sons + 1, np.int64)
+    for son in range(n_sons):
+        m = starts[son + 1] - starts[son]
+        begin[son + 1] = begin[son] + (n_numeric * m if wanted[son] else 0)
+    buffer = np.empty(begin[-1] + 1, order.dtype)
+    if n_sons == 2 and starts[2] == len(rows):  # the common case: two sons, no missing values
+        for son in range(2):
+            place = begin[son]
+            if wanted[son]:
+                for k in range(n_numeric):
+                    place = _filter(order[k], son_of, son, buffer, place)
+        return buffer, begin
+    place = np.empty(n_sons, np.int64)
+    for k in range(n_numeric):
+        for son in range(n_sons):
+            place[son] = begin[son] + k * (starts[son + 1] - starts[son])
+        for row in order[k]:
+            route_of_row = son_of[row]
+            low, high = (route_of_row, route_of_row + 1) if route_of_row >= 0 else (0, n_sons)
+            for son in range(low, high):
+                if wanted[son] and (route_of_row >= 0 or heavy[son]):
+                    buffer[place[son]] = row
+                    place[son] += 1
+    return buffer, begin
+
+
+@njit(cache=True)
+def _filter(rows, son_of, son, out, place):
+    """Write the rows of one son to `out` from `place` on; return the next free place."""
+    # Every row is written where the next one of the son belongs, and stays there only if it is
+    # that one: no branch to be guessed wrong. Thus one place more than needed is written.
+    for row in rows:
+        out[place] = row
+        place += son_of[row] == son
+    return place
+
+
+@njit(cache=True)
+def _enlarged(array, capacity):
+    larger = np.zeros(capacity, array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def grow(table, label, weights, n_classes, min_leaf, unit):
+    """Return the unpruned tree ``(feature, threshold, first, n_sons, dist)``.
+
+    Parameters
+    ----------
+    table : (values, n_values, sorted, switches)
+        ``values`` of shape (features, n), NaN where missing; ``n_values`` of each feature, 0 if
+        numeric; the rest as in `FeatureTable`.
+    label : ndarray of shape (n,)
+        Classes 0 to `n_classes` - 1.
+    weights : ndarray of shape (n,)
+        All above 0.
+    unit : bool
+        Whether all weights are 1 and no value is missing.
+    """
+    values, n_values, (_, _, root_order, _, _), _ = table
+    n = len(label)
+    xlogx = np.empty(n + 2)
+    for i in range(n + 2):
+        xlogx[i] = xlog2x(float(i))
+    in_mean = _features_in_mean(n_values, weights.sum())
+    weight_of, son_of = np.zeros(n), np.zeros(n, np.int32)
+    room = np.zeros(len(n_values), np.int32), np.zeros((len(n_values), n_classes), np.int32)
+
+    size, capacity = 1, 64
+    feature = np.full(capacity, -1, np.int32)
+    threshold = np.zeros(capacity)
+    first = np.zeros(capacity, np.int32)
+    n_sons = np.zeros(capacity, np.int32)
+    dist = np.zeros((capacity, n_classes))
+    rows = np.arange(n).astype(np.int32)
+    dist[0] = class_weights(label, rows, weights, n_classes)
+    waiting, waiting_rows, waiting_weights, waiting_order = [0], [rows], [weights], [root_order]
+    if _is_leaf(dist[0], min_leaf):
+        waiting.pop()
+    while len(waiting):
+        node, rows, w = waiting.pop(), waiting_rows.pop(), waiting_weights.pop()
+        order = waiting_order.pop()
+        if unit:
+            splits = _splits_by_counts(table, rows, order, label, dist[node], min_leaf, xlogx, room)
+        else:
+            splits = _splits_by_weights(
+                table, rows, w, order, label, dist[node], min_leaf, weight_of
+            )
+        f = _best_split(splits, in_mean)
+        if f < 0:
+            continue
+        sons = 2 if n_values[f] == 0 else n_values[f]
+        if size + sons > capacity:
+            while size + sons > capacity:
+                capacity *= 2
+            feature, threshold = _enlarged(feature, capacity), _enlarged(threshold, capacity)
+            first, n_sons = _enlarged(first, capacity), _enlarged(n_sons, capacity)
+            dist = _enlarged(dist.ravel(), capacity * n_classes).reshape((capacity, n_classes))
+        feature[node], first[node], n_sons[node] = f, size, sons
+        if n_values[f] == 0:
+            threshold[node] = _largest_value_up_to(values[f], splits[f, 2])
+        son_rows, son_weights, starts, route, heavy = split_rows(
+            values[f], threshold[node], n_values[f] > 0, sons, rows, w
+        )
+        wanted = np.zeros(sons, np.bool_)
+        for son in range(sons):
+            low, high = starts[son], starts[son + 1]
+            new = size + son
+            feature[new] = -1
+            dist[new] = class_weights(label, son_rows[low:high], son_weights[low:high], n_classes)
+            wanted[son] = not _is_leaf(dist[new], min_leaf)
+        buffer, begin = _split_order(order, rows, route, starts, heavy, wanted, son_of)
+        for son in range(sons - 1, -1, -1):
+            if wanted[son]:
+                low, high = starts[son], starts[son + 1]
+                waiting.append(size + son)
+                waiting_rows.append(son_rows[low:high])
+                waiting_weights.append(son_weights[low:high])
+                part = buffer[begin[son] : begin[son + 1]]
+                waiting_order.append(part.reshape((len(order), high - low)))
+        size += sons
+    return feature[:size], threshold[:size], first[:size], n_sons[:size], dist[:size]
+
+
+@njit(cache=True, nogil=True)
+def value_ranks(values, order):
+    """Return ranks of values, and which rank may be separated from which.
+
+    Parameters
+    ----------
+    values : ndarray of shape (features, n)
+        Without missing values.
+    order : ndarray of shape (features, n)
+        The rows by ascending value.
+
+    Returns
+    -------
+    rank : ndarray of shape (features, n)
+        The number of each row's value among the distinct values of the feature.
+    far : ndarray of shape (features, n)
+        For each rank, the least rank whose value is larger by more than `VALUE_STEP`.
+    """
+    rank, far = np.zeros_like(order), np.zeros_like(order)
+    n = order.shape[1]
+    for k in range(len(order)):
+        level = np.empty(n)
+        top = -1
+        for row in order[k]:
+            v = values[k, row]
+            if top < 0 or v > level[top]:
+                top += 1
+                level[top] = v
+            rank[k, row] = top
+        above = 0
+        for r in range(top + 1):
+            while above <= top and not level[r] + VALUE_STEP < level[above]:
+                above += 1
+            far[k, r] = above
+    return rank, far

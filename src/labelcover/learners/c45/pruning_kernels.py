@@ -1,0 +1,239 @@
+"""Pruning a C4.5 tree in place: subtrees become leaves or are raised to their parent.
+
+The tree is the five arrays of `growing_kernels`, in which sons come after their parent; nodes that
+fall away stay in the arrays, unreachable, until `compact` renumbers the tree.
+Nothing here is recursive: compiled recursive functions cannot be relied on once cached on disk.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from labelcover.learners.c45.growing_kernels import class_weights, split_rows
+from labelcover.learners.c45.split_kernels import TOLERANCE
+
+COLLAPSE_SLACK = 1e-3  # training errors that a subtree must save
+PRUNE_SLACK = 0.1  # estimated errors that a subtree must save
+
+
+@njit(cache=True, nogil=True)
+def added_errors(n, errors, confidence, z):
+    """Return what the pessimistic estimate adds to `errors` seen among weight `n`.
+
+    The upper limit of the binomial confidence interval of level `confidence`, by the normal
+    approximation with continuity correction (`z` its quantile) when there is at least one error;
+    in between, a straight line.
+    """
+    if errors >= 1.0:
+        return _added_to_some(n, errors, z)
+    base = n * (1.0 - confidence ** (1.0 / n))
+    return base + errors * (_added_to_some(n, 1.0, z) - base) if errors > 0.0 else base
+
+
+@njit(cache=True, nogil=True)
+def _added_to_some(n, errors, z):
+    if errors + 0.5 >= n:
+        return max(n - errors, 0.0)
+    f = (errors + 0.5) / n
+    z2 = z * z
+    spread = math.sqrt(f / n - f * f / n + z2 / (4.0 * n * n))
+    return n * (f + z2 / (2.0 * n) + z * spread) / (1.0 + z2 / n) - errors
+
+
+@njit(cache=True, nogil=True)
+def estimated_errors(dist, confidence, z):
+    """Return the pessimistic number of errors of a leaf with class weights `dist`."""
+    total = dist.sum()
+    if total < TOLERANCE:
+        return 0.0
+    errors = total - dist.max()
+    return errors + added_errors(total, errors, confidence, z)
+
+
+@njit(cache=True, nogil=True)
+def collapse(tree):
+    """Make a leaf of every subtree that saves no training errors."""
+    feature, _, first, n_sons, dist = tree
+    size = len(feature)
+    errors = np.zeros(size)
+    for node in range(size - 1, -1, -1):
+        if feature[node] < 0:
+            errors[node] = dist[node].sum() - dist[node].max()
+        for son in range(first[node], first[node] + n_sons[node]):
+            errors[node] += errors[son]
+    for node in range(size):
+        as_leaf = dist[node].sum() - dist[node].max()
+        if feature[node] >= 0 and errors[node] >= as_leaf - COLLAPSE_SLACK:
+            feature[node], n_sons[node] = -1, 0
+
+
+@njit(cache=True, nogil=True)
+def _send_down(tree, table, node, rows, weights):
+    """Return the rows and weights of the sons of `node` one after the other, and their bounds."""
+    values, n_values, _, _ = table
+    feature, threshold, _, n_sons, _ = tree
+    f = feature[node]
+    son_rows, son_weights, starts, _, _ = split_rows(
+        values[f], threshold[node], n_values[f] > 0, n_sons[node], rows, weights
+    )
+    return son_rows, son_weights, starts
+
+
+@njit(cache=True, nogil=True)
+def _branch_errors(tree, table, label, branch, rows, weights, confidence, z):
+    """Return the estimated errors of the subtree at `branch` if these rows came to it."""
+    feature, _, first, n_sons, dist = tree
+    errors = 0.0
+    waiting, waiting_rows, waiting_weights = [branch], [rows], [weights]
+    while len(waiting):
+        node, rows, weights = waiting.pop(), waiting_rows.pop(), waiting_weights.pop()
+        if feature[node] < 0:
+            here = class_weights(label, rows, weights, dist.shape[1])
+            errors += estimated_errors(here, confidence, z)
+            continue
+        son_rows, son_weights, starts = _send_down(tree, table, node, rows, weights)
+        for i in range(n_sons[node]):
+            waiting.append(first[node] + i)
+            waiting_rows.append(son_rows[starts[i] : starts[i + 1]])
+            waiting_weights.append(son_weights[starts[i] : starts[i + 1]])
+    return errors
+
+
+@njit(cache=True, nogil=True)
+def _errors_with(tree, table, label, branch, rows, errors, confidence, z):
+    """Return the estimated errors of the subtree at `branch` if these rows came to it as well.
+
+    For rows of weight 1 without missing values, which go their way whatever the others do: what
+    they do not reach has the `errors` that it had.
+    """
+    feature, _, first, n_sons, dist = tree
+    total = 0.0
+    waiting, waiting_rows = [branch], [rows]
+    while len(waiting):
+        node, rows = waiting.pop(), waiting_rows.pop()
+        if len(rows) == 0:
+            total += errors[node]
+        elif feature[node] < 0:
+            here = dist[node] + class_weights(label, rows, np.ones(len(rows)), dist.shape[1])
+            total += estimated_errors(here, confidence, z)
+        else:
+            son_rows, _, starts = _send_down(tree, table, node, rows, np.ones(len(rows)))
+            for i in range(n_sons[node]):
+                waiting.append(first[node] + i)
+                waiting_rows.append(son_rows[starts[i] : starts[i + 1]])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _rows_beside(son, first, n_sons, rows_of):
+    """Return the rows of all sons but one."""
+    n = 0
+    for other in range(first, first + n_sons):
+        n += len(rows_of[other]) if other != son else 0
+    rows = np.empty(n, np.int32)
+    at = 0
+    for other in range(first, first + n_sons):
+        if other != son:
+            rows[at : at + len(rows_of[other])] = rows_of[other]
+            at += len(rows_of[other])
+    return rows
+
+
+@njit(cache=True, nogil=True)
+def _distribute(tree, table, label, top, rows_of, weights_of):
+    """Give every node below `top` its rows of those of `top`; return the last of these nodes."""
+    feature, _, first, n_sons, dist = tree
+    last = top
+    waiting = [top]
+    while len(waiting):
+        node = waiting.pop()
+        last = max(last, node)
+        dist[node] = class_weights(label, rows_of[node], weights_of[node], dist.shape[1])
+        if feature[node] < 0:
+            continue
+        son_rows, son_weights, starts = _send_down(
+            tree, table, node, rows_of[node], weights_of[node]
+        )
+        for i in range(n_sons[node]):
+            son = first[node] + i
+            rows_of[son] = son_rows[starts[i] : starts[i + 1]]
+            weights_of[son] = son_weights[starts[i] : starts[i + 1]]
+            waiting.append(son)
+    return last
+
+
+@njit(cache=True, nogil=True)
+def prune(tree, table, label, weights, unit, raising, confidence, z):
+    """Prune the tree of all rows, from the last node to the root.
+
+    Parameters
+    ----------
+    tree, table : tuples
+        Of `labelcover.learners.c45.growing_kernels`; the tree is changed.
+    unit : bool
+        Whether all weights are 1 and no value is missing.
+    raising : bool
+        Whether a node may be replaced by its largest branch.
+    confidence, z : float
+        Level of the estimates and its normal quantile.
+    """
+    feature, threshold, first, n_sons, dist = tree
+    size = len(feature)
+    rows = np.arange(len(label)).astype(np.int32)
+    rows_of = [rows for _ in range(size)]
+    weights_of = [weights for _ in range(size)]
+    _distribute(tree, table, label, 0, rows_of, weights_of)
+    errors = np.zeros(size)
+    limit = PRUNE_SLACK + TOLERANCE
+    node = size
+    while node > 0:
+        node -= 1
+        errors[node] = estimated_errors(dist[node], confidence, z)
+        if feature[node] < 0:
+            continue
+        as_tree, largest, largest_weight = 0.0, -1, 0.0
+        for son in range(first[node], first[node] + n_sons[node]):
+            as_tree += errors[son]
+            if dist[son].sum() > largest_weight - TOLERANCE:
+                largest, largest_weight = son, dist[son].sum()
+        as_branch = np.inf
+        if raising and unit:
+            beside = _rows_beside(largest, first[node], n_sons[node], rows_of)
+            as_branch = _errors_with(tree, table, label, largest, beside, errors, confidence, z)
+        elif raising:
+            as_branch = _branch_errors(
+                tree, table, label, largest, rows_of[node], weights_of[node], confidence, z
+            )
+        if errors[node] < as_tree + limit and errors[node] < as_branch + limit:
+            feature[node], n_sons[node] = -1, 0
+        elif as_branch < as_tree + limit:
+            feature[node], threshold[node] = feature[largest], threshold[largest]
+            first[node], n_sons[node] = first[largest], n_sons[largest]
+            feature[largest], n_sons[largest] = -1, 0  # its sons have another parent now
+            # The whole subtree has other rows now: prune it again, from its last node.
+            node = _distribute(tree, table, label, node, rows_of, weights_of) + 1
+        else:
+            errors[node] = as_tree
+
+
+@njit(cache=True, nogil=True)
+def compact(tree):
+    """Return the reachable part of the tree, level by level; sons stay side by side."""
+    feature, threshold, first, n_sons, dist = tree
+    old = np.zeros(len(feature), np.int64)
+    new_first = np.zeros(len(feature), np.int32)
+    size = 1
+    for new in range(len(feature)):
+        if new == size:
+            break
+        node = old[new]
+        if feature[node] >= 0:
+            new_first[new] = size
+            for i in range(n_sons[node]):
+                old[size] = first[node] + i
+                size += 1
+    keep = old[:size]
+    return feature[keep], threshold[keep], new_first[:size], n_sons[keep], dist[keep]

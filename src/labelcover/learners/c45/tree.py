@@ -1,0 +1,224 @@
+"""One C4.5 tree as a value: grown, pruned, asked and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover.learners.c45.answer_kernels import distributions, node_answers
+from labelcover.learners.c45.growing_kernels import grow, value_ranks
+from labelcover.learners.c45.pruning_kernels import collapse, compact, prune
+from labelcover.learners.c45.split_kernels import VALUE_STEP
+from labelcover.learners.problems import Members
+
+
+@dataclass(frozen=True)
+class FeatureTable:
+    """The features of the training rows, laid out for growing any number of trees.
+
+    Attributes
+    ----------
+    values : ndarray of shape (features, n)
+        NaN where missing, value numbers from 0 for nominal features.
+    n_values : ndarray of shape (features,), int32
+        Number of values of a nominal feature, 0 for a numeric one.
+    sorted : (features, values, order, rank, far)
+        The numeric features whose rows are sorted: which those are, and, with a row each, their
+        values; the rows by ascending value, missing values last; the ranks of the values and
+        which may be separated (`value_ranks`, empty unless `unit`).
+    switches : (starts, features, pair)
+        The numeric features of two values, if `unit`, which need no sorting: row ``i`` has the
+        rarer value in ``features[starts[i]:starts[i + 1]]``; ``pair`` holds the lower and the
+        higher value.
+    unit : bool
+        Whether no value is missing and all rows weigh the same.
+    """
+
+    values: NDArray[np.float64]
+    n_values: NDArray[np.int32]
+    sorted: tuple[NDArray, ...]
+    switches: tuple[NDArray, ...]
+    unit: bool
+
+    @classmethod
+    def of(
+        cls, X: NDArray[np.float64], n_values: NDArray[np.int32], *, weighted: bool
+    ) -> FeatureTable:
+        """Return the table of `X` (rows by features), preparing every numeric feature once."""
+        values = np.array(X.T, dtype=np.float64, order="C")
+        unit = not weighted and not np.isnan(values).any()
+        lowest, highest = values.min(axis=1), values.max(axis=1)
+        high = values == highest[:, None]
+        switch = (n_values == 0) & unit & (high | (values == lowest[:, None])).all(axis=1)
+        rare = high ^ (2 * high.sum(axis=1) > len(X))[:, None]
+        # Values that are too close are one, and one value alone never splits.
+        rare[~switch | ~(lowest + VALUE_STEP < highest)] = False
+        row, feature = np.nonzero(rare.T)
+        starts = np.searchsorted(row, np.arange(len(X) + 1))
+        pair = np.column_stack([lowest, highest])
+
+        sorted_features = np.flatnonzero((n_values == 0) & ~switch)
+        numeric = values if len(sorted_features) == len(values) else values[sorted_features]
+        # Half the bytes where they are enough: the tables are read over and over.
+        small = np.uint16 if len(X) < 2**16 else np.int32
+        order = np.argsort(numeric, axis=1, kind="stable").astype(small)
+        rank, far = value_ranks(numeric, order) if unit else (order[:0], order[:0])
+        return cls(
+            values,
+            n_values,
+            (sorted_features, numeric, order, rank, far),
+            (starts, feature.astype(np.int32), pair),
+            unit,
+        )
+
+    def arrays(self) -> tuple[Any, ...]:
+        """Return the arrays, as the kernels want them."""
+        return self.values, self.n_values, self.sorted, self.switches
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree: an entry per node, level by level, the sons of a node side by side.
+
+    Attributes
+    ----------
+    feature : ndarray of int32
+        The feature a node splits on, -1 in a leaf.
+    threshold : ndarray of float
+        Values up to it go to the first son (numeric splits).
+    first, n_sons : ndarray of int32
+        The sons of node ``i`` are ``first[i]`` to ``first[i] + n_sons[i] - 1``.
+    dist : ndarray of shape (nodes, classes)
+        Training weight of every class.
+    nominal : ndarray of bool
+        Whether the node splits on a nominal feature.
+    """
+
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    first: NDArray[np.int32]
+    n_sons: NDArray[np.int32]
+    dist: NDArray[np.float64]
+    nominal: NDArray[np.bool_]
+
+    @classmethod
+    def grown(
+        cls,
+        table: FeatureTable,
+        label: NDArray[np.int32],
+        n_classes: int,
+        *,
+        weights: NDArray[np.float64] | None = None,
+        confidence: float = 0.25,
+        min_leaf: float = 2,
+        pruned: bool = True,
+        subtree_raising: bool = True,
+    ) -> Tree:
+        """Return the tree of the rows of `table` with classes `label`.
+
+        `weights` are given if the table was made as `weighted`, and only then.
+        """
+        if weights is None:
+            weights = np.ones(len(label))
+        features = table.arrays()
+        tree = grow(features, label, weights, n_classes, float(min_leaf), table.unit)
+        collapse(tree)
+        if pruned:
+            z = NormalDist().inv_cdf(1.0 - confidence)
+            prune(tree, features, label, weights, table.unit, subtree_raising, confidence, z)
+        feature, threshold, first, n_sons, dist = compact(tree)
+        nominal = (feature >= 0) & (table.n_values[feature] > 0)
+        return cls(feature, threshold, first, n_sons, dist, nominal)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves, empty ones included."""
+        return int(np.count_nonzero(self.feature < 0))
+
+    def parent(self) -> NDArray[np.int64]:
+        """Return the parent of every node, -1 for the root."""
+        inner = np.flatnonzero(self.feature >= 0)
+        return np.concatenate([[-1], np.repeat(inner, self.n_sons[inner])])
+
+    def depth(self) -> int:
+        """Return the number of splits on the longest way from the root to a leaf."""
+        depths = np.zeros(len(self.feature), dtype=np.int64)
+        parent = self.parent()
+        for node in range(1, len(depths)):
+            depths[node] = depths[parent[node]] + 1
+        return int(depths.max())
+
+    def gains(self, n_features: int) -> NDArray[np.float64]:
+        """Return, per feature, the information in bits that its splits gain in training."""
+        total = self.dist.sum(axis=1)
+        bits = _xlog2x(total) - _xlog2x(self.dist).sum(axis=1)
+        below = np.zeros(len(total))
+        np.add.at(below, self.parent()[1:], bits[1:])
+        inner = self.feature >= 0
+        gained = np.bincount(self.feature[inner], (bits - below)[inner], n_features)
+        return np.maximum(gained, 0.0)
+
+
+class TreeStack(Members):
+    """Trees packed one after the other, for answering all of them in one pass.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+    laplace : bool
+        Whether leaves answer with one added to the weight of every class.
+    """
+
+    def __init__(self, trees: Sequence[Tree], *, laplace: bool = False) -> None:
+        self.trees = trees
+        sizes = [len(tree.feature) for tree in trees]
+        widths = [tree.dist.shape[1] for tree in trees]
+        self.roots = np.cumsum([0, *sizes[:-1]])
+        self.offsets = np.cumsum([0, *widths])
+        self.nodes = (
+            np.concatenate([tree.feature for tree in trees]),
+            np.concatenate([tree.threshold for tree in trees]),
+            np.concatenate([tree.first + at for tree, at in zip(trees, self.roots, strict=True)]),
+            np.concatenate([tree.n_sons for tree in trees]),
+            np.concatenate([tree.nominal for tree in trees]),
+            np.concatenate([tree.dist.sum(axis=1) for tree in trees]),
+        )
+        answers = [
+            node_answers(
+                (tree.feature, tree.threshold, tree.first, tree.n_sons, tree.dist),
+                tree.parent(),
+                laplace,
+            ).ravel()
+            for tree in trees
+        ]
+        self.answers = np.concatenate(answers)
+        ends = np.cumsum([0, *(len(a) for a in answers)])
+        self.answer_at = np.concatenate(
+            [at + np.arange(n) * w for at, n, w in zip(ends, sizes, widths, strict=False)]
+        )
+
+    def prepare(self, X: Any) -> NDArray[np.float64]:
+        """Return `X` dense."""
+        return X.toarray() if sparse.issparse(X) else X
+
+    def distributions(self, prepared: NDArray[np.float64], problems: slice) -> NDArray[np.float64]:
+        """Return the class distributions of some trees side by side, a row per row."""
+        offsets = self.offsets[problems.start : problems.stop + 1]
+        return distributions(
+            prepared,
+            self.nodes,
+            self.roots[problems],
+            self.answers,
+            self.answer_at,
+            offsets - offsets[0],
+        )
+
+
+def _xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return x * np.log2(np.where(x > 0, x, 1.0))

@@ -1,0 +1,263 @@
+"""Numeric and nominal features of a table, as one matrix of numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array, get_tags
+from sklearn.utils.validation import validate_data
+
+PLAIN = -1  # among the values that columns mark: the column is the feature itself
+
+
+def checked_table(owner: Any, X: Any, *, reset: bool, mixed: bool, allow_nan: bool) -> Any:
+    """Return `X` after scikit-learn's checks; a data frame stays one, so that dtypes are kept.
+
+    The names and the number of features are kept on `owner`. A `mixed` table may hold anything.
+    """
+    if is_frame(X):
+        validate_data(owner, X, reset=reset, skip_check_array=True)
+        return X
+    return validate_data(
+        owner,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=None if mixed else np.float64,
+        ensure_all_finite="allow-nan" if allow_nan else True,
+    )
+
+
+@dataclass(frozen=True)
+class FeatureCoding:
+    """How the values of nominal features become numbers.
+
+    Attributes
+    ----------
+    categories : tuple
+        For each feature the values it may take, in order, or None if it is numeric.
+    mixed : bool
+        Whether tables may hold other values than numbers.
+    allow_nan : bool
+        Whether a numeric feature may have missing values.
+    """
+
+    categories: tuple[NDArray[Any] | None, ...]
+    mixed: bool = False
+    allow_nan: bool = True
+
+    @classmethod
+    def fitted(cls, owner: Any, X: Any, learner: Any) -> tuple[FeatureCoding, Any]:
+        """Return the coding of a training table by the rules of `learner`, and its numbers."""
+        chosen = learner.categorical_features
+        mixed = chosen is not None and not isinstance(chosen, str)
+        allow_nan = get_tags(learner).input_tags.allow_nan
+        X = checked_table(owner, X, reset=True, mixed=mixed, allow_nan=allow_nan)
+        coding = cls(feature_categories(X, chosen), mixed, allow_nan)
+        return coding, coding.numbers(X)
+
+    def read(self, owner: Any, X: Any) -> Any:
+        """Return the numbers of a table of new rows."""
+        return self.numbers(
+            checked_table(owner, X, reset=False, mixed=self.mixed, allow_nan=self.allow_nan)
+        )
+
+    @property
+    def nominal(self) -> NDArray[np.bool_]:
+        """Which features are nominal."""
+        return np.array([values is not None for values in self.categories], dtype=bool)
+
+    @property
+    def n_values(self) -> NDArray[np.int32]:
+        """Number of values of each nominal feature (at least 1), 0 for a numeric one."""
+        sizes = [0 if values is None else max(len(values), 1) for values in self.categories]
+        return np.array(sizes, dtype=np.int32)
+
+    def numbers(self, X: Any) -> Any:
+        """Return `X` as floats: numbers of values, -1 for unseen ones, NaN for missing ones.
+
+        A sparse table stays sparse where every nominal feature takes the values 0 and 1 only,
+        which are their own numbers.
+        """
+        nominal = self.nominal
+        if not nominal.any() or (sparse.issparse(X) and self._values_are_numbers()):
+            return self._floats(X)
+        X = X.tocsc() if sparse.issparse(X) else X
+        numbers = np.empty(X.shape)
+        numeric = np.flatnonzero(~nominal)
+        if len(numeric):
+            floats = self._floats(_columns(X, numeric))
+            numbers[:, numeric] = floats.toarray() if sparse.issparse(floats) else floats
+        for f, categories in enumerate(self.categories):
+            if categories is not None:
+                numbers[:, f] = _value_numbers(_column(X, f), categories)
+        return numbers
+
+    def _floats(self, X: Any) -> Any:
+        if isinstance(X, np.ndarray) and X.dtype == np.float64:
+            return X  # checked with the whole table
+        finite = "allow-nan" if self.allow_nan else True
+        return check_array(
+            X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, input_name="X"
+        )
+
+    def _values_are_numbers(self) -> bool:
+        return all(
+            values is None or (values.dtype.kind in "fiub" and values.tolist() in ([], [0], [0, 1]))
+            for values in self.categories
+        )
+
+
+def feature_categories(X: Any, categorical_features: Any) -> tuple[NDArray[Any] | None, ...]:
+    """Return the values of each nominal feature of a training table, None for a numeric one.
+
+    A column of categorical dtype declares its categories; of any other nominal column, the
+    values that occur are the categories, sorted.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame
+    categorical_features : "from_dtype", None, or array-like
+        Which features are nominal: those of categorical dtype, none, or those named, numbered
+        or marked by a mask.
+    """
+    nominal = _nominal_mask(X, categorical_features)
+    categories: list[NDArray[Any] | None] = [None] * X.shape[1]
+    X = X.tocsc() if sparse.issparse(X) and nominal.any() else X
+    for f in np.flatnonzero(nominal).tolist():
+        column = _column(X, f)
+        declared = _declared_categories(column)
+        if declared is None:
+            values = np.asarray(column)
+            categories[f] = np.unique(values[~_is_missing(values)])
+        else:
+            categories[f] = np.asarray(list(declared), dtype=object)
+    return tuple(categories)
+
+
+def one_hot_columns(n_values: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return of which feature each column is made, and which value it marks.
+
+    A nominal feature of more than two values becomes a 0/1 column for each; any other feature is
+    a column itself (`PLAIN`).
+    """
+    counts = np.where(n_values > 2, n_values, 1)
+    source = np.repeat(np.arange(len(counts)), counts)
+    value = np.concatenate([np.arange(c) if c > 1 else [PLAIN] for c in counts])
+    return source, value
+
+
+def one_hot(
+    numbers: NDArray[np.float64], source: NDArray[np.int64], value: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the columns that `one_hot_columns` describes; a value never seen marks none."""
+    marks = value != PLAIN
+    if not marks.any():
+        return numbers
+    columns = numbers[:, source]
+    columns[:, marks] = columns[:, marks] == value[marks]
+    return columns
+
+
+def _nominal_mask(X: Any, categorical_features: Any) -> NDArray[np.bool_]:
+    n_features = X.shape[1]
+    mask = np.zeros(n_features, dtype=bool)
+    if categorical_features is None:
+        return mask
+    if isinstance(categorical_features, str):
+        if categorical_features != "from_dtype":
+            raise ValueError(
+                "categorical_features must be 'from_dtype', None, a mask, indices or names of "
+                f"features, got {categorical_features!r}."
+            )
+        if is_frame(X):
+            mask[:] = [_is_categorical(X[name]) for name in X.columns]
+        return mask
+    given = np.asarray(categorical_features)
+    if given.dtype == bool:
+        if given.shape != (n_features,):
+            raise ValueError(
+                f"categorical_features as a mask must have one entry for each of the {n_features} "
+                f"features, got shape {given.shape}."
+            )
+        return given
+    if given.dtype.kind in "UO" and given.size:
+        given = _positions(X, given)
+    given = given.astype(np.int64) if not given.size else given
+    if given.dtype.kind not in "iu" or (
+        given.size and not 0 <= given.min() <= given.max() < n_features
+    ):
+        raise ValueError(
+            f"categorical_features as indices must lie between 0 and {n_features - 1}, "
+            f"got {categorical_features!r}."
+        )
+    mask[given] = True
+    return mask
+
+
+def _positions(X: Any, names: NDArray[Any]) -> NDArray[np.int64]:
+    known = {name: f for f, name in enumerate(X.columns)} if is_frame(X) else {}
+    unknown = [str(name) for name in names if name not in known]
+    if unknown:
+        raise ValueError(
+            f"categorical_features names {', '.join(unknown)}, but X has no such column."
+        )
+    return np.array([known[name] for name in names], dtype=np.int64)
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether `X` is a pandas or polars data frame."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def _column(X: Any, f: int) -> Any:
+    if is_frame(X):
+        return X[X.columns[f]]
+    return X[:, [f]].toarray().ravel() if sparse.issparse(X) else np.asarray(X)[:, f]
+
+
+def _columns(X: Any, features: NDArray[np.int64]) -> Any:
+    return X[[X.columns[f] for f in features]] if is_frame(X) else X[:, features]
+
+
+def _dtype_kind(column: Any) -> str:
+    return type(getattr(column, "dtype", None)).__name__
+
+
+def _is_categorical(column: Any) -> bool:
+    """Tell whether a pandas or polars column is of categorical dtype."""
+    return _dtype_kind(column) in ("CategoricalDtype", "Categorical", "Enum")
+
+
+def _declared_categories(column: Any) -> Any:
+    """Return the categories that the dtype of a pandas or polars column fixes, else None."""
+    return column.dtype.categories if _dtype_kind(column) in ("CategoricalDtype", "Enum") else None
+
+
+def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind == "O":
+        return np.array([v is None or v != v for v in values], dtype=bool)
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+
+
+def _value_numbers(column: Any, categories: NDArray[Any]) -> NDArray[np.float64]:
+    if _dtype_kind(column) == "CategoricalDtype":
+        known = np.asarray(list(column.dtype.categories), dtype=object)
+        renumbered = np.append(_value_numbers(known, categories), np.nan)
+        return renumbered[np.asarray(column.cat.codes)]
+    values = np.asarray(column)
+    missing = _is_missing(values)
+    numbers = np.full(len(values), np.nan)
+    if values.dtype.kind in "fiub" and categories.dtype.kind in "fiub":
+        known = values[~missing]
+        at = np.searchsorted(categories, known).clip(max=max(len(categories) - 1, 0))
+        found = categories[at] == known if len(categories) else np.zeros(len(known), dtype=bool)
+        numbers[~missing] = np.where(found, at, -1)
+    else:
+        number = {value: i for i, value in enumerate(categories)}
+        numbers[~missing] = [number.get(value, -1) for value in values[~missing]]
+    return numbers

@@ -1,0 +1,1 @@
+"""Regularised least squares on classes, in closed form."""

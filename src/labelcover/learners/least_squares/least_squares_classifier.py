@@ -1,0 +1,179 @@
+"""Regularised least squares on one-hot classes, in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover._arguments import check_choice, check_integer, check_random_state, check_real
+from labelcover._progress import progress_bar
+from labelcover.learners.batch_classifier import BatchClassifier
+from labelcover.learners.blas_threads import blas_threads
+from labelcover.learners.least_squares.choosing import Settings
+from labelcover.learners.least_squares.least_squares_members import LeastSquaresMembers, solve
+from labelcover.learners.problems import LeftOut, Problems
+
+KERNELS = ("auto", "linear", "rbf")
+
+
+class LeastSquaresClassifier(BatchClassifier):
+    """Kernel ridge regression on one-hot classes, with probabilities and no cross-validation.
+
+    The scores of the classes are those of ridge regression with an intercept; a softmax makes
+    them probabilities. Leave-one-out predictions in closed form choose what is not given: the
+    kernel and its width, the ridge (by the Brier score) and the temperature of the softmax (by
+    the log-loss).
+
+    Parameters
+    ----------
+    kernel : {"auto", "linear", "rbf"}, default="auto"
+        ``"auto"`` compares the linear and the Gaussian kernel on a Nyström approximation with 300
+        landmarks.
+    gamma : float or sequence of floats, optional
+        The Gaussian kernel is ``exp(-gamma |x - z|²)``, or the mean of several. By default
+        the best of widths ``1 / sqrt(2 gamma)`` of ½, 1 and 2 median distances between rows, and of
+        the mean of those three.
+    alpha : float, optional
+        The ridge, as in scikit-learn's ``Ridge``. By default the best of eleven.
+    scale : bool, default=True
+        Bring features to one scale first: numbers are standardised; if at least half of the
+        columns hold only 0 and 1, those are divided by the length of the row, like bags of words.
+    n_landmarks : int, default=1000
+        Above 4,000 rows (and, for the linear kernel, features) the kernel is approximated with so
+        many landmarks (Nyström).
+    categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+        The nominal features: the columns of categorical dtype, none, or a mask, indices or names.
+        Each value becomes a 0/1 column; missing and unseen values are 0 in all of them.
+    random_state : int, RandomState or None, default=None
+        Seed of the landmarks and of the samples of rows. With up to 512 rows nothing is sampled.
+        The members of an ensemble take it from the ensemble unless it is given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    kernel_ : {"linear", "rbf"}
+    gamma_ : tuple of floats
+        Empty for the linear kernel.
+    alpha_ : float
+    inverse_temperature_ : float
+        Probabilities are ``softmax(inverse_temperature_ * decision scores)``.
+    coef_, intercept_ : ndarray of shape (n_classes, n_features) and (n_classes,)
+        Scores are ``features @ coef_.T + intercept_``, with features scaled, or kernel values.
+    n_choice_rows_, n_temperature_rows_ : int
+        On how many rows the kernel and the ridge (at most 1,024, and classes up to 256 in all) and
+        the temperature (at most 512) were chosen.
+    members_ : LeastSquaresMembers
+        The model, as the members of an ensemble.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from labelcover.learners import LeastSquaresClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LeastSquaresClassifier().fit(X, y)
+    >>> model.kernel_
+    'rbf'
+    >>> model.predict_proba(X[:1]).round(1)
+    array([[1., 0., 0.]])
+    """
+
+    gives_left_out = True
+
+    def __init__(
+        self,
+        *,
+        kernel="auto",
+        gamma=None,
+        alpha=None,
+        scale=True,
+        n_landmarks=1000,
+        categorical_features="from_dtype",
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.alpha = alpha
+        self.scale = scale
+        self.n_landmarks = n_landmarks
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def check_parameters(self) -> None:
+        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
+        check_random_state(self.random_state)
+        self._settings(seed=0)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, features)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            Rows of weight 0 are left out.
+        """
+        members = super().fit(X, y, sample_weight).members_
+        self.kernel_ = "linear" if members.kernel.is_linear else "rbf"
+        self.gamma_, self.alpha_ = members.kernel.gammas, members.ridge
+        self.coef_, self.intercept_ = members.coefficients, members.intercept
+        self.inverse_temperature_ = float(members.inverse_temperature[0])
+        self.n_choice_rows_ = members.n_choice_rows
+        self.n_temperature_rows_ = members.n_temperature_rows
+        return self
+
+    def fit_problems(
+        self,
+        X: Any,
+        problems: Problems,
+        *,
+        left_out: LeftOut | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> LeastSquaresMembers:
+        """Return the members of all problems, solved jointly.
+
+        Leave-one-out predictions are those of all training rows up to 512, else of a sample of up
+        to 2,048 (down to 512 where rows times classes would exceed 2²⁶).
+        """
+        if self.random_state is None and problems.seeds is not None:
+            seed = int(problems.seeds[0])
+        else:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        bar_of = progress_bar("solving members", len(problems), show=verbose)
+        with bar_of as bar, blas_threads(X.shape[0]):
+            return solve(X, problems, self._settings(seed), left_out, bar)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of the classes; the score of the second less the first for two."""
+        prepared = self._prepared(X)
+        scores = self.members_.scores(prepared, slice(0, 1))
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def _settings(self, seed: int) -> Settings:
+        return Settings(
+            kernel=check_choice("kernel", self.kernel, KERNELS),
+            gammas=_gammas(self.gamma),
+            alpha=None if self.alpha is None else _positive("alpha", self.alpha),
+            scale=bool(self.scale),
+            n_landmarks=check_integer("n_landmarks", self.n_landmarks, low=1),
+            seed=seed,
+        )
+
+
+def _gammas(value: Any) -> tuple[float, ...] | None:
+    if value is None:
+        return None
+    values = tuple(value) if isinstance(value, Iterable) else (value,)
+    if not values:
+        raise ValueError(f"gamma must be None or one or more numbers above 0, got {value!r}.")
+    return tuple(_positive("gamma", each) for each in values)
+
+
+def _positive(name: str, value: Any) -> float:
+    if value == np.inf:
+        raise ValueError(f"{name} must be a finite number above 0, got {value!r}.")
+    return check_real(name, value, above=0)

@@ -1,0 +1,117 @@
+"""What every learner keeps to: problems in, members out.
+
+A *batch learner* solves many single-label problems that share one table. It has
+``fit_problems(X, problems, *, left_out=None, n_jobs=None, verbose=False)``, which returns
+`Members`, and ``gives_left_out``, which tells whether it has predictions for training rows that a
+member has not seen. Those go to the function ``left_out(rows, problems, distributions)``, in
+blocks: the numbers of some training rows, a slice of problems, and their class distributions side
+by side.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.parallel import Parallel
+
+from labelcover._progress import progress_bar
+
+LeftOut = Callable[[NDArray[np.int64], slice, NDArray[np.float64]], None]
+
+# So many calls are handed out between two looks at the results.
+BATCH = 64
+
+
+@dataclass(frozen=True)
+class Problems:
+    """Single-label problems on the rows of one table.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_problems, n), int32
+        ``classes[p, i]`` is the class of row ``i`` in problem ``p``, from 0.
+    offsets : ndarray of shape (n_problems + 1,), int64
+        The classes of problem ``p`` are ``offsets[p]:offsets[p + 1]`` of all classes side by side.
+    n_values : ndarray of shape (features,), int32
+        How many values a nominal feature of the table has, 0 for a numeric one.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows, above 0; all 1 by default.
+    seeds : ndarray of shape (n_problems,), optional
+        A seed for each problem, for learners whose own ``random_state`` is None.
+    metadata : mapping
+        What else the ``fit`` of a scikit-learn classifier is given.
+    """
+
+    classes: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    n_values: NDArray[np.int32]
+    weights: NDArray[np.float64] | None = None
+    seeds: NDArray[np.int64] | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    @property
+    def n_classes(self) -> NDArray[np.int64]:
+        """Number of classes of each problem."""
+        return np.diff(self.offsets)
+
+
+class Members(ABC):
+    """The fitted models of some problems.
+
+    Attributes
+    ----------
+    offsets : ndarray of shape (n_problems + 1,), int64
+        Those of the problems.
+    row_width : int
+        How many numbers `prepare` makes of a row: who asks for many rows takes them in blocks.
+    """
+
+    offsets: NDArray[np.int64]
+    row_width: int = 1
+
+    def prepare(self, X: Any) -> Any:
+        """Return what `distributions` takes: the work on new rows that all problems share."""
+        return X
+
+    @abstractmethod
+    def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
+        """Return the class distributions of some problems side by side, a row per row."""
+
+
+def problem_blocks(offsets: NDArray[np.int64], most: int) -> Iterator[slice]:
+    """Yield slices of problems with no more than `most` classes (or one problem) each."""
+    start = 0
+    while start < len(offsets) - 1:
+        stop = int(np.searchsorted(offsets, offsets[start] + most, side="right")) - 1
+        stop = max(stop, start + 1)
+        yield slice(start, stop)
+        start = stop
+
+
+def in_parallel(
+    jobs: Iterable[Any],
+    n_jobs: int | None,
+    *,
+    text: str = "",
+    verbose: bool = False,
+    **how: Any,
+) -> Iterator[Any]:
+    """Yield the results of delayed calls in order, a batch at a time.
+
+    Not every joblib backend can return a generator, and a list of all results may be large.
+    """
+    jobs = list(jobs)
+    bar_of = progress_bar(text, len(jobs), show=verbose)
+    with Parallel(n_jobs=n_jobs, **how) as parallel, bar_of as bar:
+        for start in range(0, len(jobs), BATCH):
+            for result in parallel(jobs[start : start + BATCH]):
+                bar.advance()
+                yield result

@@ -1,0 +1,1 @@
+"""Linear support vector machines with the answers of WEKA's SMO."""

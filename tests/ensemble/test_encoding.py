@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelcover.covers import Cover
+from labelcover.ensemble.encoding import encode
+
+
+def reference(Y, cover):
+    """The plain NumPy twin of `encode`: classes, starts and patterns of every member."""
+    classes, patterns = [], []
+    for labels in cover.labelsets:
+        found, inverse = np.unique(Y[:, labels], axis=0, return_inverse=True)
+        classes.append(inverse.ravel())
+        patterns.append(found)
+    starts = np.cumsum([0] + [len(found) for found in patterns])
+    return np.array(classes), starts, np.concatenate(patterns)
+
+
+def assert_encoded_as_by_numpy(Y, cover):
+    encoding, classes, first = encode(Y, cover)
+    of_members, starts, patterns = reference(Y, cover)
+    np.testing.assert_array_equal(classes[encoding.problem], of_members)
+    np.testing.assert_array_equal(encoding.starts, starts)
+    np.testing.assert_array_equal(encoding.patterns, patterns)
+    # Every problem is posed once, in the order of the members that pose it first.
+    _, first_of_kind, kind = np.unique(of_members, axis=0, return_index=True, return_inverse=True)
+    np.testing.assert_array_equal(first, np.sort(first_of_kind))
+    np.testing.assert_array_equal(first[encoding.problem], first_of_kind[kind.ravel()])
+    np.testing.assert_array_equal(np.diff(encoding.offsets), np.diff(starts)[first])
+
+
+def random_problem(seed, n, m, k, size):
+    random = np.random.default_rng(seed)
+    Y = (random.random((n, m)) < random.random(m)).astype(np.uint8)
+    rows = [random.choice(m, k, replace=False) for _ in range(size)]
+    return Y, Cover(rows, m)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 40),
+    m=st.integers(1, 20),
+    size=st.integers(1, 6),
+    data=st.data(),
+)
+def test_encoding_equals_the_plain_one(seed, n, m, size, data):
+    k = data.draw(st.integers(1, m))
+    Y, cover = random_problem(seed, n, m, k, size)
+    assert_encoded_as_by_numpy(Y, cover)
+
+
+@pytest.mark.parametrize(("m", "k"), [(70, 70), (200, 150), (64, 63), (40, 31), (40, 32), (13, 13)])
+def test_labelsets_longer_than_a_machine_word_are_encoded(m, k):
+    Y, cover = random_problem(0, 60, m, k, 3)
+    Y[1::2] = Y[::2]
+    assert_encoded_as_by_numpy(Y, cover)
+
+
+def test_the_pattern_of_the_class_of_a_row_is_what_the_row_says():
+    Y, cover = random_problem(1, 50, 8, 3, 10)
+    encoding, classes, _ = encode(Y, cover)
+    for j, labels in enumerate(cover.labelsets):
+        rows = encoding.patterns[encoding.starts[j] + classes[encoding.problem[j]]]
+        np.testing.assert_array_equal(rows, Y[:, labels])
+
+
+def test_read_only_labels_are_accepted():
+    Y, cover = random_problem(2, 20, 5, 2, 4)
+    Y.setflags(write=False)
+    assert_encoded_as_by_numpy(Y, cover)
+
+
+def test_members_that_pose_the_same_problem_are_found():
+    Y = np.array([[0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]], dtype=np.uint8)
+    cover = Cover([[0, 2], [0, 1], [1, 2], [0, 2]], n_labels=3)
+    encoding, classes, first = encode(Y, cover)
+    np.testing.assert_array_equal(first, [0, 1])
+    np.testing.assert_array_equal(encoding.problem, [0, 1, 0, 0])
+    np.testing.assert_array_equal(classes, [[1, 2, 0, 3], [0, 1, 0, 1]])
+    np.testing.assert_array_equal(encoding.offsets, [0, 4, 6])
+
+
+def test_labels_that_never_change_make_a_member_of_one_class():
+    Y = np.zeros((5, 3), dtype=np.uint8)
+    encoding, _, _ = encode(Y, Cover([[0, 1], [1, 2]], n_labels=3))
+    np.testing.assert_array_equal(np.diff(encoding.starts), [1, 1])
+
+
+@given(seed=st.integers(0, 10**6), votes=st.booleans(), split=st.integers(0, 6))
+def test_confidences_added_problem_by_problem_are_those_of_algorithm_2(seed, votes, split):
+    Y, cover = random_problem(seed, 12, 6, 2, 7)
+    Y[:, 5] = Y[:, 4]
+    encoding, _, _ = encode(Y, cover)
+    n_problems = len(encoding.offsets) - 1
+    distributions = np.random.default_rng(seed).random((5, encoding.offsets[-1])).round(1)
+    expected = np.zeros((5, 6))
+    for j, labels in enumerate(cover.labelsets):
+        low, high = encoding.offsets[encoding.problem[j]], encoding.offsets[encoding.problem[j] + 1]
+        patterns, own = encoding.patterns[encoding.starts[j] :], distributions[:, low:high]
+        said = patterns[own.argmax(axis=1)] if votes else own @ patterns[: high - low]
+        expected[:, labels] += said / cover.label_counts[labels]
+    sums = np.zeros((5, 6))
+    split = min(split, n_problems)
+    for problems in (slice(split, n_problems), slice(0, split)):
+        low, high = encoding.offsets[problems.start], encoding.offsets[problems.stop]
+        encoding.add(distributions[:, low:high], problems, sums, votes=votes)
+    np.testing.assert_allclose(encoding.mean(sums), expected, atol=1e-12)
