@@ -12,14 +12,14 @@ from scipy.sparse.csgraph import connected_components
 
 from labelcover._arguments import check_integer
 from labelcover._progress import progress_bar
-from labelcover.covers._kernels import (
+from labelcover.covers.branch_and_bound_kernels import is_chosen, remember_chosen
+from labelcover.covers.cover import TABLE_LIMIT, Cover
+from labelcover.covers.labelset_kernels import (
     count_new,
     labelset_ranks,
     mark_covered,
     unrank_labelsets,
 )
-from labelcover.covers._search import is_chosen, remember_chosen
-from labelcover.covers.cover import TABLE_LIMIT, Cover
 
 BLOCK = 1 << 16
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from labelcover._arguments import check_choice, check_integer, check_random_state
 from labelcover._progress import progress_bar
-from labelcover.covers._grown import grow_rows
-from labelcover.covers.anneal import Budget, annealed_cover, fewer_rows, levelled, with_size
+from labelcover.covers.annealing import Budget, annealed_cover, fewer_rows, levelled, with_size
 from labelcover.covers.bounds import lower_bound
 from labelcover.covers.catalogue import DamagedEntry, catalogued_cover
 from labelcover.covers.cover import Cover
 from labelcover.covers.designs import RULES, Planner, Rows
 from labelcover.covers.designs.cyclic import cyclic_cover
-from labelcover.covers.polish import balanced, filled, without_spare_rows
+from labelcover.covers.label_by_label_kernels import rows_label_by_label
+from labelcover.covers.spare_places import balanced, filled, without_spare_rows
 
 #: Steps of annealing that each effort may take.
 EFFORTS = {"instant": 0, "seconds": 10_000_000, "minutes": 400_000_000}
@@ -59,7 +59,7 @@ def best_cover(
 ) -> Cover:
     """Return the smallest cover known to the library, verified and balanced.
 
-    It is the best of the catalogue, of designs from algebra, of a greedy that grows labelsets
+    It is the best of the catalogue, of designs from algebra, of a greedy that builds labelsets
     label by label, of base blocks moved by a cyclic group, and of annealing that drops labelsets
     and mends the rest.
 
@@ -232,8 +232,8 @@ def _started(m, k, r, least, given, start: Cover | None) -> tuple[Rows, str]:
     made = [(without_spare_rows(p.build(), m, r), p.title) for p in plans[:compared]]
     fewest = min((len(rows) for rows, _ in made), default=2**62)
     if (fewest > GREEDY_ABOVE * least and comb(m, r) <= GREEDY_LABELSETS) or not made:
-        rows = without_spare_rows(grow_rows(m, k, r, 0), m, r)
-        made.append((rows, "grown label by label"))
+        rows = without_spare_rows(rows_label_by_label(m, k, r, 0), m, r)
+        made.append((rows, "greedy, label by label"))
     if start is not None:
         made.append((np.asarray(start.labelsets), start.method or "catalogue"))
     return min(made, key=lambda pair: len(pair[0]))

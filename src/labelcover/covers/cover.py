@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_integer
 from labelcover._files import replacing
-from labelcover.covers._kernels import labelset_ranks, mark_covered, unrank_labelsets
+from labelcover.covers.labelset_kernels import labelset_ranks, mark_covered, unrank_labelsets
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -271,7 +271,7 @@ class Cover:
         matplotlib.figure.Figure
             Needs matplotlib (the ``report`` extra).
         """
-        from labelcover.covers._plot import plot_cover
+        from labelcover.covers._cover_plot import plot_cover
 
         return plot_cover(self, label_names)
 

@@ -10,10 +10,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, eye_array, hstack
 
 from labelcover._arguments import check_integer, check_random_state
-from labelcover.covers._kernels import labelset_ranks, take_combinations
 from labelcover.covers._state import check_problem
 from labelcover.covers.bounds import schonheim_bound
 from labelcover.covers.cover import Cover
+from labelcover.covers.labelset_kernels import labelset_ranks, take_combinations
 
 #: A zero-one program with more k-labelsets than this is refused.
 MOST_CANDIDATES = 1_000_000

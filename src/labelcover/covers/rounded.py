@@ -8,11 +8,11 @@ from scipy.optimize import linprog
 
 from labelcover._arguments import check_integer, check_random_state
 from labelcover.covers._choosers import SearchChooser
-from labelcover.covers._kernels import labelset_ranks
 from labelcover.covers._state import State, check_problem, run, start
 from labelcover.covers.cover import Cover
 from labelcover.covers.exact import all_labelsets, incidence
 from labelcover.covers.greedy import greedy_cover
+from labelcover.covers.labelset_kernels import labelset_ranks
 from labelcover.covers.strategies import inlac_cover
 
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice, check_integer, check_random_state
 from labelcover.covers._choosers import TIES, WORTHS, SearchChooser
-from labelcover.covers._kernels import unrank_labelsets
 from labelcover.covers._state import State, run, start
 from labelcover.covers.cover import Cover
+from labelcover.covers.labelset_kernels import unrank_labelsets
 
 #: Up to this many labelsets their order is drawn at once; among more, a repeat is drawn again.
 ORDER_LIMIT = 1 << 16

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_integer
 from labelcover.covers import Cover
-from labelcover.covers._kernels import labelset_ranks
+from labelcover.covers.labelset_kernels import labelset_ranks
 from labelcover.dependence.cooccurrence import cooccurrences, label_rows
 
 # Tables worked on at once: a few megabytes each time, however many labelsets there are.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._arguments import check_integer
-from labelcover.dependence._enumerate import frequent_labelsets
+from labelcover.dependence.cooccurrence_kernels import frequent_labelsets
 
 # Labelsets are told apart by their colexicographic rank, which must fit 64 bits.
 MOST_LABELSETS = 2**63 - 1

@@ -9,8 +9,8 @@ import numpy as np
 
 from labelcover._arguments import check_integer
 from labelcover.covers import Cover
-from labelcover.dependence._lazy_greedy import lazy_greedy
 from labelcover.dependence.chi_square import label_dependence
+from labelcover.dependence.lazy_greedy_kernels import lazy_greedy
 
 
 def dependent_cover(

@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state
 
 from labelcover._arguments import check_integer
 from labelcover.covers import Cover
-from labelcover.covers._kernels import binomial_table, labelset_ranks
-from labelcover.dependence._anneal import anneal, hash_table, swap_changes
+from labelcover.covers.labelset_kernels import binomial_table, labelset_ranks
 from labelcover.dependence.chi_square import LabelDependence
+from labelcover.dependence.permutation_kernels import anneal, hash_table, swap_changes
 
 # γ of Section 4.4.
 DECAY = 0.85
@@ -125,7 +125,7 @@ def adapt_cover(
 
 
 def _problem(cover: Cover, dependence: LabelDependence) -> dict[str, NDArray]:
-    """Arrays that the kernels need of the cover and the dependent labelsets."""
+    """Arrays that the compiled loops need of the cover and the dependent labelsets."""
     r, labelsets = dependence.r, dependence.labelsets
     by_label = np.argsort(labelsets.ravel(), kind="stable")
     degrees = np.bincount(labelsets.ravel(), minlength=cover.n_labels)

@@ -28,7 +28,7 @@ from itertools import combinations, combinations_with_replacement, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.covers.designs._cyclic import anneal_orbits, tuple_orbits
+from labelcover.covers.designs.cyclic_kernels import anneal_orbits, tuple_orbits
 from labelcover.covers.designs.plans import Rows
 
 # The table of r-tuples of labels is at most this long.

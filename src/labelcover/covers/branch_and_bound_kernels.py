@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelcover.covers._kernels import binomial_table
+from labelcover.covers.labelset_kernels import binomial_table
 
 
 @njit(cache=True)
