@@ -52,7 +52,7 @@ class SearchChooser:
         for target in self._targets():
             if first_labelset(
                 covered, counts, state.k, state.r, self.gain, self.balance, target,
-                state.slots, state.rows, self.names, together, apart, state.constrained,
+                state.chosen, self.names, together, apart, state.constrained,
                 self.bound_1, self.bound_2, found,
             ):  # fmt: skip
                 return np.sort(self.names[found]).astype(np.int32)
@@ -98,9 +98,7 @@ class ScanChooser:
         if weights is not None:
             weights = np.asarray(weights, dtype=float)
             if cost != "gain":
-                raise ValueError(
-                    "weights and a user-defined cost exclude each other."
-                )
+                raise ValueError("weights do not go with a user-defined cost; leave out one.")
             if rows is None or weights.shape != (len(rows),) or not (weights > 0).all():
                 raise ValueError(
                     "weights must hold one positive number for each candidate, "

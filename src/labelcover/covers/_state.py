@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from labelcover._arguments import check_integer
+from labelcover._hash_kernels import new_slots
 from labelcover._progress import progress_bar
 from labelcover.covers.branch_and_bound_kernels import is_chosen, remember_chosen
 from labelcover.covers.cover import TABLE_LIMIT, Cover
@@ -38,13 +39,15 @@ class State:
     apart: NDArray[np.bool_]
     counts: NDArray[np.int64]
     rows: NDArray[np.int32] = field(init=False)
+    keys: NDArray[np.uint64] = field(init=False)  # of the rows, for the hash table
     slots: NDArray[np.int64] = field(init=False)
     n_rows: int = 0
     remaining: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.rows = np.empty((16, self.k), dtype=np.int32)
-        self.slots = np.full(64, -1, dtype=np.int64)
+        self.keys = np.empty(16, dtype=np.uint64)
+        self.slots = new_slots(16)
         self.remaining = int(self.covered.size - np.count_nonzero(self.covered))
 
     @property
@@ -58,6 +61,11 @@ class State:
         return int(np.ptp(self.counts))
 
     @property
+    def chosen(self) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]]:
+        """The chosen labelsets as the compiled search looks them up: slots, keys and rows."""
+        return self.slots, self.keys, self.rows
+
+    @property
     def done(self) -> bool:
         """Whether the size is reached or, without one, all is covered by at least one labelset."""
         if self.size is None:
@@ -68,10 +76,10 @@ class State:
         """Choose a labelset."""
         if self.n_rows == len(self.rows):
             self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
+            self.keys = np.concatenate([self.keys, np.empty_like(self.keys)])
+            self._fill_slots()
         self.rows[self.n_rows] = labels
-        if 4 * self.n_rows >= len(self.slots):
-            self._hash_anew(2 * len(self.slots))
-        remember_chosen(self.slots, self.rows, self.n_rows, self.n_rows + 1)
+        remember_chosen(self.chosen, self.n_rows, self.n_rows + 1)
         self.n_rows += 1
         self.counts[labels] += 1
         row = self.rows[self.n_rows - 1 : self.n_rows]
@@ -83,18 +91,19 @@ class State:
         self.counts[self.rows[index]] -= 1
         self.rows[index] = labels
         self.counts[labels] += 1
-        self._hash_anew(len(self.slots))
+        self._fill_slots()
         self.covered[:] = self.outside
         mark_covered(self.rows[: self.n_rows], self.r, self.covered)
         self.remaining = int(self.covered.size - np.count_nonzero(self.covered))
 
-    def _hash_anew(self, length: int) -> None:
-        self.slots = np.full(length, -1, dtype=np.int64)
-        remember_chosen(self.slots, self.rows, 0, self.n_rows)
+    def _fill_slots(self) -> None:
+        """Make the hash table anew, with room for as many labelsets as `rows`."""
+        self.slots = new_slots(len(self.rows))
+        remember_chosen(self.chosen, 0, self.n_rows)
 
     def has(self, labels: NDArray[np.int32]) -> bool:
         """Whether a labelset is chosen already."""
-        return bool(is_chosen(self.slots, self.rows, labels))
+        return bool(is_chosen(self.chosen, labels))
 
 
 def start(

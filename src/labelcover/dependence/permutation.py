@@ -13,7 +13,7 @@ from labelcover._arguments import check_integer
 from labelcover.covers import Cover
 from labelcover.covers.labelset_kernels import binomial_table, labelset_ranks
 from labelcover.dependence.chi_square import LabelDependence
-from labelcover.dependence.permutation_kernels import anneal, hash_table, swap_changes
+from labelcover.dependence.permutation_kernels import anneal, rank_table, swap_changes
 
 # γ of Section 4.4.
 DECAY = 0.85
@@ -131,7 +131,7 @@ def _problem(cover: Cover, dependence: LabelDependence) -> dict[str, NDArray]:
     degrees = np.bincount(labelsets.ravel(), minlength=cover.n_labels)
     without = [np.delete(np.arange(r), axis) for axis in range(r)]
     others = np.stack([labelsets[:, rest] for rest in without], axis=1).reshape(-1, r - 1)
-    table, bits = hash_table(labelset_ranks(cover.labelsets, r))
+    table, bits = rank_table(labelset_ranks(cover.labelsets, r))
     return {
         "labelsets": labelsets,
         "weights": dependence.weights,
