@@ -301,7 +301,7 @@ def test_too_long_labelsets_are_shortened_with_one_warning(problem):
         ({"threshold": "best"}, "threshold must be one of 'auto', 'cv', 'loo', got 'best'"),
         ({"threshold": 1.5}, "threshold must be .*got 1.5"),
         ({"threshold": [0.5, 0.5]}, "threshold must be .*got \\[0.5, 0.5\\]"),
-        ({"measure": "coverage"}, "measure must be one of .*got 'coverage'"),
+        ({"measure": "ranking_depth"}, "measure must be one of .*got 'ranking_depth'"),
         ({"search": "random"}, "search must be one of 'grid', 'golden', got 'random'"),
         ({"estimator": "ridge"}, "estimator must be a scikit-learn classifier"),
         ({"estimator": LogisticRegression(), "threshold": "loo"}, 'threshold="loo" needs members'),

@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from labelcover._arguments import check_integer
+from labelcover._label_values import label_rows
 from labelcover.covers import Cover, balancor_cover
 from labelcover.covers.bounds import cover_size_bounds
 from labelcover.dependence.chi_square import LabelDependence, label_dependence
-from labelcover.dependence.cooccurrence import label_rows
 from labelcover.dependence.permutation import adapt_cover
 
 LABELSET_SIZES = (3, 4, 5, 6, 7)
