@@ -182,5 +182,7 @@ def test_bad_arguments_are_named():
         adapt_cover(cover, dependence, n_restarts=0)
     with pytest.raises(ValueError, match="n_iterations"):
         adapt_cover(cover, dependence, n_iterations=0)
+    with pytest.raises(ValueError, match="random_state must be an integer between 0"):
+        adapt_cover(cover, dependence, random_state=-1)
     with pytest.raises(ValueError, match="3 labels"):
         adapt_cover(Cover([[0, 1]], n_labels=2), dependence)

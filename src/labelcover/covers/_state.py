@@ -147,15 +147,40 @@ def check_problem(
     return m, k, r, size
 
 
-def run(state: State, next_labelset: Callable[[], NDArray[np.int32]], method: str) -> Cover:
+def run(
+    state: State,
+    next_labelset: Callable[[], NDArray[np.int32]],
+    method: str,
+    verbose: bool = False,
+) -> Cover:
     """Choose labelsets until the size is reached or, without one, all is covered."""
     total = state.remaining if state.size is None else state.size
-    with progress_bar(f"cover ({method})", total) as bar:
+    with progress_bar(f"cover ({method})", total, show=verbose) as bar:
         while not state.done:
             before = state.remaining
             state.add(next_labelset())
             bar.advance(before - state.remaining if state.size is None else 1)
     return finish(state, method)
+
+
+def swap_to_balance(state: State, first: int = 0) -> None:
+    """Swap labels in the rows from `first` on until the imbalance is at most 1.
+
+    In all rows there is always a swap that helps (see `balco_cover`); in some of them there may
+    be none, and the imbalance stays.
+    """
+    swapped = True
+    while swapped and state.imbalance > 1:
+        often, rarely = int(state.counts.argmax()), int(state.counts.argmin())
+        swapped = False
+        for index in range(state.n_rows - 1, first - 1, -1):
+            row = state.rows[index]
+            if often in row and rarely not in row:
+                other = np.sort(np.where(row == often, rarely, row))
+                if not state.has(other):
+                    state.replace(index, other)
+                    swapped = True
+                    break
 
 
 def finish(state: State, method: str) -> Cover:

@@ -1,4 +1,4 @@
-"""The permutation search of DD-BALANCOR: a cover turned to the dependence in the data."""
+"""The permutation search of DD-BALANCOR: dependent labels are brought into the same labelsets."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from math import log
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from labelcover._arguments import check_integer
+from labelcover._arguments import check_integer, check_random_state
 from labelcover.covers import Cover
 from labelcover.covers.labelset_kernels import binomial_table, labelset_ranks
 from labelcover.dependence.chi_square import LabelDependence
