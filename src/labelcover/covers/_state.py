@@ -97,7 +97,7 @@ class State:
         self.remaining = int(self.covered.size - np.count_nonzero(self.covered))
 
     def _fill_slots(self) -> None:
-        """Make the hash table anew, with room for as many labelsets as `rows`."""
+        """Rebuild the hash table, with room for as many labelsets as `rows`."""
         self.slots = new_slots(len(self.rows))
         remember_chosen(self.chosen, 0, self.n_rows)
 
@@ -184,7 +184,7 @@ def swap_to_balance(state: State, first: int = 0) -> None:
 
 
 def finish(state: State, method: str) -> Cover:
-    """Return the cover, after counting anew that it covers what it should."""
+    """Return the cover, after checking independently that it covers what it should."""
     cover = Cover(state.rows[: state.n_rows], state.m, method=method)
     covered = state.outside.copy()
     mark_covered(cover.labelsets, state.r, covered)

@@ -53,7 +53,7 @@ def greedy_cover(
         Labels that must always, or must never, be in the same labelset.
     ties : {"first", "random"}, default="first"
         Among equal costs take the lexicographically first labelset, or the first in an order of
-        the labels drawn anew at every step (with `candidates` or a callable: any, uniformly).
+        the labels redrawn at every step (with `candidates` or a callable: any, uniformly).
     random_state : int, RandomState or None
         Seed for ``ties="random"``.
     verbose : bool, default=False

@@ -90,7 +90,7 @@ def inlac_cover(
         default (σ = ∞) the algorithm stops when all r-labelsets are covered.
     ties : {"first", "random"}, default="first"
         Among the best labelsets take the lexicographically first, or the first in an order of
-        the labels drawn anew at every step (the randomised greedy of Section 3.2).
+        the labels redrawn at every step (the randomised greedy of Section 3.2).
     random_state : int, RandomState or None
         Seed for ``ties="random"``.
     verbose : bool, default=False

@@ -211,7 +211,7 @@ def lazy_greedy(labelsets, weights, n_labels, k, target, most_rows):
 
     `labelsets` come in order of falling weight, all positive. Each is the seed of a candidate
     row; the candidates wait in a heap with the gain they had when last extended, and only the
-    one on top is extended anew. Every label is in some row at the end, for which rows are kept
+    one on top is extended again. Every label is in some row at the end, for which rows are kept
     back when `most_rows` is tight.
     """
     entries = _entries(labelsets, weights, n_labels)

@@ -15,7 +15,7 @@ covers would all be multiples of n.
 
 The conditions are fewer by a factor of about n than those of a cover without symmetry, and so
 are the rows to be searched for: annealing finds base blocks where it cannot find the cover.
-Which permutation serves is found by a race (`cyclic_cover`).
+Which permutation works best is found by a race (`cyclic_cover`).
 """
 
 from __future__ import annotations
