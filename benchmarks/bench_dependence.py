@@ -67,11 +67,11 @@ def delicious(k: int = 6) -> None:
     line("permutation search, 10 restarts", timer, f"merit {share:.2%} of all, × "
          f"{adapted.merit / before:.1f}")  # fmt: skip
     print(f"| both together | {triples.wall + timer.wall:.1f} | {triples.cpu + timer.cpu:.1f} | |")
-    for coverage in (0.95, 1.0):
+    for wanted in (0.95, 1.0):
         with Timer() as timer:
-            found = dependent_cover(Y, k, coverage=coverage)
-        share = label_dependence(Y, 2).coverage(found)
-        line(f"dependent cover of {coverage:.0%}", timer, f"{len(found):,} labelsets, {share:.2%}")
+            found = dependent_cover(Y, k, share=wanted)
+        share = label_dependence(Y, 2).share(found)
+        line(f"dependent cover of {wanted:.0%}", timer, f"{len(found):,} labelsets, {share:.2%}")
 
 
 def many_labels(m: int = 100_000, n: int = 300_000, k: int = 6) -> None:
@@ -95,7 +95,7 @@ def many_labels(m: int = 100_000, n: int = 300_000, k: int = 6) -> None:
         cover = dependent_cover(Y, k)
     line(
         "dependent cover", timer,
-        f"{len(cover):,} labelsets, {dependence.coverage(cover):.2%} of χ², every label at least "
+        f"{len(cover):,} labelsets, {dependence.share(cover):.2%} of χ², every label at least "
         f"{cover.label_counts.min()} times",
     )  # fmt: skip
 

@@ -65,7 +65,7 @@ def test_ranking_measures_follow_their_definitions(tables):
         losses.append(np.mean([a <= b for a, b in pairs]) if pairs else 0.0)
         top = np.flatnonzero(s == s.max())
         errors.append(1 - y[top].mean() if y.any() else 0.0)
-    assert metrics.coverage(Y, scores) == pytest.approx(np.mean(depths))
+    assert metrics.ranking_depth(Y, scores) == pytest.approx(np.mean(depths))
     assert metrics.ranking_loss(Y, scores) == pytest.approx(np.mean(losses))
     assert metrics.one_error(Y, scores) == pytest.approx(np.mean(errors))
     theirs = sklearn.metrics.label_ranking_average_precision_score(Y, scores)
@@ -96,7 +96,7 @@ def test_a_perfect_prediction_is_the_best_there_is(name):
     value = measure.function(Y, Y.astype(float) if measure.of_ranking else Y)
     if measure.higher_is_better:
         assert value == 1
-    elif name == "coverage":
+    elif name == "ranking_depth":
         assert value == pytest.approx(1 / 3)  # the second label of the second row
     else:
         assert value == 0
@@ -115,6 +115,7 @@ def test_tables_may_come_as_sparse_frames_or_lists(kind):
         ([[2, 0]], [[1, 0]], "Y must hold only 0 and 1, got .*2"),
         ([[1, 0]], [[0.5, 0]], "Y_pred must hold only 0 and 1, got .*0.5"),
         ([1, 0], [1, 0], "Y must be a table"),
+        ([[1, 0]], [["a", "b"]], "Y_pred must hold only 0 and 1, got 'a'. Sets of label names"),
     ],
 )
 def test_wrong_tables_are_refused_by_name(Y, P, message):

@@ -20,7 +20,7 @@ import numpy as np
 
 from labelcover._files import replacing
 from labelcover.covers import Cover, build_cover
-from labelcover.covers.anneal import Budget, levelled
+from labelcover.covers.annealing import Budget, levelled
 from labelcover.covers.bounds import lower_bound
 from labelcover.covers.catalogue import (
     FILE,
@@ -32,7 +32,7 @@ from labelcover.covers.catalogue import (
 )
 from labelcover.covers.designs.difference import developed, wilson_family
 from labelcover.covers.designs.shortening import shortened
-from labelcover.covers.polish import balanced, filled
+from labelcover.covers.spare_places import balanced, filled
 
 PATH = Path(str(files("labelcover.covers") / FILE))
 MOST_BYTES = 300_000

@@ -33,8 +33,9 @@ def check_real(
     low: float | None = None,
     high: float | None = None,
     above: float | None = None,
+    below: float | None = None,
 ) -> float:
-    """Return `value` as a ``float`` if it is a number in ``[low, high]`` and larger than `above`.
+    """Return `value` as a ``float`` if it is a number in ``[low, high]`` and in ``(above, below)``.
 
     Raises
     ------
@@ -44,6 +45,7 @@ def check_real(
     bounds = [f"above {above}"] if above is not None else []
     bounds += [f"at least {low}"] if low is not None else []
     bounds += [f"at most {high}"] if high is not None else []
+    bounds += [f"below {below}"] if below is not None else []
     number: Any = (
         value if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
     )
@@ -52,6 +54,7 @@ def check_real(
         or (low is not None and number < low)
         or (high is not None and number > high)
         or (above is not None and number <= above)
+        or (below is not None and number >= below)
     ):
         span = " " + " and ".join(bounds) if bounds else ""
         raise ValueError(f"{name} must be a number{span}, got {value!r}.")

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import sys
-import time
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any, Protocol
+
+try:
+    from numba.core import event as numba_event
+except ImportError:  # a numba without events: bars do not tell when it compiles
+    numba_event = None  # type: ignore[assignment]
+
+COMPILING = "compiling, first use"
 
 
 class Progress(Protocol):
@@ -29,35 +36,79 @@ class _Silent:
 
 
 class _Delayed:
-    """A rich bar that starts at the first news after `DELAY` seconds."""
+    """A rich bar that appears after `DELAY` seconds, if the work is not done by then."""
 
     DELAY = 0.5
 
     def __init__(self, text: str, total: int | None) -> None:
-        self.text, self.total, self.done = text, total, 0
-        self.due = time.monotonic() + self.DELAY
+        self.text, self.total, self.done, self.compiling = text, total, 0, 0
         self.bar: Any = None
+        self.closed = False
+        # News may come from several threads: the timer's, and those in which numba compiles.
+        self.lock = threading.RLock()
+        self.timer = threading.Timer(self.DELAY, self._appear)
+        self.timer.daemon = True
+        self.timer.start()
 
     def advance(self, steps: int = 1) -> None:
-        self.done += steps
-        self._show()
+        with self.lock:
+            self.done += steps
+            self._update()
 
     def describe(self, text: str) -> None:
-        self.text = text
-        self._show()
+        with self.lock:
+            self.text = text
+            self._update()
+
+    def compiles(self, change: int) -> None:
+        """Count a function that numba begins (1) or has ended (−1) to compile."""
+        with self.lock:
+            self.compiling += change
+            self._update()
 
     def close(self) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+        self.timer.cancel()
+        with self.lock:
+            self.closed = True
+            if self.bar is not None:
+                self.bar.stop()
 
-    def _show(self) -> None:
-        if self.bar is None:
-            if time.monotonic() < self.due:
-                return
-            self.bar = _rich_bar(self.total)
-            self.task = self.bar.add_task(self.text, total=self.total)
-            self.bar.start()
-        self.bar.update(self.task, completed=self.done, description=self.text)
+    def _appear(self) -> None:
+        with self.lock:
+            if not self.closed:
+                self.bar = _rich_bar(self.total)
+                self.task = self.bar.add_task(self._shown_text(), total=self.total)
+                self._update()
+                self.bar.start()
+
+    def _update(self) -> None:
+        if self.bar is not None:
+            self.bar.update(self.task, completed=self.done, description=self._shown_text())
+
+    def _shown_text(self) -> str:
+        return COMPILING if self.compiling else self.text
+
+
+@contextmanager
+def _telling_of_compilation(bar: _Delayed) -> Iterator[None]:
+    """Let `bar` say so while numba compiles; code that is loaded from its cache does not count."""
+    if numba_event is None:
+        yield
+        return
+
+    class Listener(numba_event.Listener):
+        def on_start(self, event: Any) -> None:
+            bar.compiles(1)
+
+        def on_end(self, event: Any) -> None:
+            bar.compiles(-1)
+
+    listener = Listener()
+    numba_event.register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        numba_event.unregister("numba:compile", listener)
 
 
 def _rich_bar(total: int | None):
@@ -84,13 +135,14 @@ def progress_bar(text: str, total: int | None = None, *, show: bool = True) -> I
 
     It is silent when `show` is false, when standard error is not a terminal, and when ``rich``
     (the ``cli`` extra) is not installed. It appears only after half a second, so quick work
-    leaves no trace.
+    leaves no trace. While numba compiles, the text is "compiling, first use".
     """
     if not show or not sys.stderr.isatty() or find_spec("rich") is None:
         yield _Silent()
         return
     bar = _Delayed(text, total)
     try:
-        yield bar
+        with _telling_of_compilation(bar):
+            yield bar
     finally:
         bar.close()

@@ -89,7 +89,7 @@ def cover(
     named = strategies_by_name()
     design = named[check_choice("--strategy", strategy, named)]
     began = time.perf_counter()
-    made = design(n_labels, k, r, size=size, random_state=seed)
+    made = design(n_labels, k, r, size=size, random_state=seed, verbose=True)
     seconds = time.perf_counter() - began
     lemma_2 = cover_size_bounds(n_labels, k, r)
     facts = {

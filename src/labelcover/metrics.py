@@ -22,6 +22,8 @@ from sklearn.metrics import (
     label_ranking_loss,
 )
 
+from labelcover._label_values import as_booleans, as_table
+
 
 def micro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Return the F-measure over all cells of the table together (Section 5.2).
@@ -104,12 +106,12 @@ def one_error(Y: ArrayLike, scores: ArrayLike) -> float:
     return float(np.where(truth.any(axis=1), wrong, 0.0).mean())
 
 
-def coverage(Y: ArrayLike, scores: ArrayLike) -> float:
+def ranking_depth(Y: ArrayLike, scores: ArrayLike) -> float:
     """Return how many steps down the ranking all labels of an example are found; less is better.
 
     The mean over examples of the worst rank of a true label, the best rank being 0 (Schapire and
-    Singer, 2000). This is scikit-learn's ``coverage_error``, whose ranks begin at 1, less one for
-    every example that has labels. Equal scores share the worse rank.
+    Singer, 2000, who call it coverage). This is scikit-learn's ``coverage_error``, whose ranks
+    begin at 1, less one for every example that has labels. Equal scores share the worse rank.
     """
     truth, given = _tables(Y, scores, ranking=True)
     return float(coverage_error(truth, given) - truth.any(axis=1).mean())
@@ -148,7 +150,7 @@ MEASURES: dict[str, Measure] = {
     "subset_accuracy": Measure(subset_accuracy, "subset accuracy", True, False),
     "example_accuracy": Measure(example_accuracy, "accuracy", True, False),
     "one_error": Measure(one_error, "one-error", False, True),
-    "coverage": Measure(coverage, "coverage", False, True),
+    "ranking_depth": Measure(ranking_depth, "ranking depth", False, True),
     "ranking_loss": Measure(ranking_loss, "ranking loss", False, True),
     "average_precision": Measure(average_precision, "average precision", True, True),
 }
@@ -174,33 +176,19 @@ def _ratio(part, whole):
 
 
 def _tables(Y, other, *, ranking=False):
-    truth = _dense("Y", Y)
+    truth = _dense(Y, "Y")
     name = "scores" if ranking else "Y_pred"
-    given = _dense(name, other)
+    given = _dense(other, name)
     if truth.shape != given.shape:
         raise ValueError(f"{name} must have the shape of Y, {truth.shape}, got {given.shape}.")
-    truth = _zeros_and_ones("Y", truth)
+    truth = as_booleans(truth, "Y")
     if not ranking:
-        return truth, _zeros_and_ones(name, given)
+        return truth, as_booleans(given, name)
     if not np.isfinite(given).all():
         raise ValueError("scores must be finite numbers, got NaN or infinity.")
     return truth, given
 
 
-def _dense(name, table):
-    table = table.toarray() if sparse.issparse(table) else np.asarray(table)
-    if table.ndim != 2 or table.size == 0:
-        raise ValueError(
-            f"{name} must be a table of at least one example and one label, "
-            f"got shape {table.shape}."
-        )
-    return table
-
-
-def _zeros_and_ones(name, table):
-    if table.dtype == bool:
-        return table
-    odd = ~((table == 0) | (table == 1))
-    if odd.any():
-        raise ValueError(f"{name} must hold only 0 and 1, got {table[odd].flat[0]!r}.")
-    return table.astype(bool)
+def _dense(table, name):
+    table = as_table(table, name)
+    return table.toarray() if sparse.issparse(table) else table

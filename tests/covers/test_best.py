@@ -1,6 +1,7 @@
 """best_cover and build_cover: small, balanced, verified, repeatable."""
 
 from itertools import combinations
+from math import comb
 
 import numpy as np
 import pytest
@@ -71,9 +72,19 @@ def test_a_size_is_kept():
     assert len(most) == 40
     assert is_cover(most, 2)
     assert most.imbalance <= 1
+    assert len(set(map(tuple, most.labelsets.tolist()))) == 40
     fewer = best_cover(14, 4, size=15, effort=50_000, random_state=0)
     assert len(fewer) == 15
     assert fewer.coverage(2) > 0.9
+
+
+def test_all_labelsets_are_different_whatever_the_size():
+    for m, k, r in [(4, 3, 2), (5, 2, 1), (5, 4, 2), (6, 3, 2), (6, 4, 3), (7, 4, 2)]:
+        for size in [None, *range(1, comb(m, k) + 1)]:
+            cover = best_cover(m, k, r, size=size, effort=1_000, random_state=0)
+            assert len(set(map(tuple, cover.labelsets.tolist()))) == len(cover)
+            if size is not None:
+                assert len(cover) == size
 
 
 def test_more_effort_never_makes_it_larger():
@@ -90,7 +101,7 @@ def test_more_effort_never_makes_it_larger():
         ({"n_labels": 5, "k": 3, "r": 4}, "r must be an integer between 1 and 3, got 4"),
         ({"n_labels": 5, "k": 3, "effort": "hours"}, "effort must be one of 'instant'"),
         ({"n_labels": 5, "k": 3, "effort": -1}, "effort must be an integer of at least 0"),
-        ({"n_labels": 5, "k": 3, "size": 0}, "size must be an integer of at least 1"),
+        ({"n_labels": 5, "k": 3, "size": 0}, "size must be an integer between 1 and 10, got 0"),
     ],
 )
 def test_a_wrong_argument_is_named(arguments, message):

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from labelcover.covers import build_cover
 from labelcover.covers.bounds import lower_bound
-from labelcover.covers.designs._cyclic import tuple_orbits
 from labelcover.covers.designs.cyclic import (
     MOST_TUPLES,
     Shape,
@@ -18,6 +17,7 @@ from labelcover.covers.designs.cyclic import (
     developed_blocks,
     shapes,
 )
+from labelcover.covers.designs.cyclic_kernels import tuple_orbits
 
 
 def missing(rows, n_labels, r=2):

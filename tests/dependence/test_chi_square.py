@@ -100,12 +100,12 @@ def test_degenerate_tables_have_no_dependence_and_no_warning(Y, r):
     assert np.isfinite(phi(Y)).all()
 
 
-def test_merit_and_coverage_count_each_covered_labelset_once():
+def test_merit_and_share_count_each_covered_labelset_once():
     Y = np.array([[1, 1, 0, 0]] * 6 + [[0, 1, 1, 0]] * 5 + [[0, 0, 0, 1]] * 9)
     dependence = label_dependence(Y, 2)
     assert dependence.labelsets.tolist() == [[0, 1], [1, 2]]
     cover = Cover([[0, 1, 3], [0, 1, 2]], n_labels=4)
-    assert dependence.coverage(cover) == 1.0
+    assert dependence.share(cover) == 1.0
     assert dependence.merit(cover) == pytest.approx(dependence.weights.sum())
     partial = Cover([[0, 1], [0, 1], [2, 3]], n_labels=4)
     assert dependence.merit(partial) == pytest.approx(6 * dependence.chi_square[0])
@@ -124,4 +124,4 @@ def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="r must be"):
         label_dependence(Y, 1)
     with pytest.raises(ValueError, match="6 labels"):
-        label_dependence(Y, 2).coverage(Cover([[0, 1]], n_labels=2))
+        label_dependence(Y, 2).share(Cover([[0, 1]], n_labels=2))

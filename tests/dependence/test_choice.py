@@ -1,10 +1,13 @@
 """The choice of k and r."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from labelcover.covers import inlac_cover
 from labelcover.covers.bounds import cover_size_bounds
+from labelcover.datasets import load
 from labelcover.dependence import cover_choices, label_dependence
 
 
@@ -25,7 +28,7 @@ def test_the_affordable_cover_of_greatest_dependency_is_chosen():
     assert {(choice.k, choice.r) for choice in choices} == {
         (k, r) for k in (3, 4, 5, 6, 7) for r in (2, 3) if r < k
     }
-    dependence = label_dependence(Y, 4)
+    dependence = label_dependence(Y, max(c.r for c in choices if c.affordable) + 1)
     for choice in choices:
         assert choice.size_bound == cover_size_bounds(9, choice.k, choice.r)[0]
         assert choice.cost == choice.size_bound * choice.member_cost
@@ -73,6 +76,57 @@ def test_a_strategy_of_ones_own_and_no_permutation():
         assert choice.dependency == label_dependence(Y, 3).merit(choice.cover)
 
 
+def test_the_order_of_the_comparison_comes_from_what_is_affordable():
+    Y = random_labels(5)
+    both = cover_choices(Y, budget=1e9, random_state=0)
+    limit = min(choice.cost for choice in both if choice.r == 3) * (1 - 1e-9)
+    choices = cover_choices(Y, budget=limit, random_state=0)
+    assert {choice.r for choice in choices if choice.affordable} == {2}
+    triples = label_dependence(Y, 3)
+    for choice in choices:
+        if choice.affordable:
+            assert choice.dependency == triples.merit(choice.cover) > 0
+    only_pairs = cover_choices(Y, r=[2], budget=limit, random_state=0)
+    assert {choice.k for choice in only_pairs if choice.affordable} == {
+        choice.k for choice in choices if choice.affordable
+    }
+
+
+def test_every_cover_is_permuted_at_its_own_order():
+    Y = random_labels(6)
+    choices = cover_choices(Y, budget=1e9, random_state=0)
+    assert {choice.r for choice in choices} == {2, 3}
+    triples, quadruples = label_dependence(Y, 3), label_dependence(Y, 4)
+    for choice in choices:
+        assert choice.dependency == quadruples.merit(choice.cover)
+        own = triples if choice.r == 2 else quadruples
+        # No swap of two labels improves what the search maximised.
+        merit = own.merit(choice.cover)
+        for a, b in combinations(range(9), 2):
+            swap = np.arange(9)
+            swap[[a, b]] = b, a
+            assert own.merit(choice.cover.permute(swap)) <= merit * (1 + 1e-9)
+
+
+@pytest.mark.shared_data
+def test_the_triples_of_enron_are_not_given_away(shared_data):
+    Y = load("enron").Y
+    chosen = chosen_of(cover_choices(Y, random_state=0))
+    triples = label_dependence(Y, 3)
+    alone = chosen_of(cover_choices(Y, k=[chosen.k], r=[chosen.r], random_state=0))
+    assert chosen.r == 2
+    assert triples.merit(chosen.cover) >= 0.99 * triples.merit(alone.cover)
+
+
+def test_numpy_numbers_are_numbers():
+    Y = random_labels(7)
+    settings = {"k": np.array([3, 4]), "r": [np.int64(2)], "random_state": np.int64(0)}
+    for budget in (np.int64(500), np.float32(500.0)):
+        found = cover_choices(Y, size=np.int64(12), budget=budget, **settings)
+        expected = cover_choices(Y, [3, 4], [2], size=12, budget=500, random_state=0)
+        assert [c.cover for c in found] == [c.cover for c in expected]
+
+
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
 def test_few_labels_still_give_a_cover(m):
     best = chosen_of(cover_choices(random_labels(4, m=m), random_state=0))
@@ -92,6 +146,12 @@ def test_bad_arguments_are_named():
     Y = random_labels(0)
     with pytest.raises(ValueError, match="budget"):
         cover_choices(Y, budget="much")
+    with pytest.raises(ValueError, match="budget must be a number above 0, got True"):
+        cover_choices(Y, budget=True)
+    with pytest.raises(ValueError, match="size must be an integer of at least 1, got 0"):
+        cover_choices(Y, size=0)
+    with pytest.raises(ValueError, match="random_state must be an integer"):
+        cover_choices(Y, random_state="x")
     with pytest.raises(ValueError, match="k must be"):
         cover_choices(Y, k=[0])
     with pytest.raises(ValueError, match="r must be"):

@@ -73,7 +73,10 @@ def test_the_callers_sparse_table_is_left_alone():
         ([[0, float("nan")]], "got nan"),
         ([0, 1], "shape"),
         (np.empty((0, 3)), "shape"),
-        ([["a", "b"]], "dtype"),
+        ([["a", "b"]], "Y must hold only 0 and 1, got 'a'"),
+        ([[0, None]], "Y must hold only 0 and 1, got None"),
+        ([[0], [0, 1]], "rows of different lengths"),
+        (sparse.csr_array([[0, 3]]), "got 3"),
     ],
 )
 def test_tables_that_are_not_zeros_and_ones_are_refused(Y, said):

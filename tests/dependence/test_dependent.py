@@ -37,18 +37,18 @@ def test_a_size_is_kept_and_every_label_still_covered(seed, size):
     assert cover.label_counts.min() >= 1
     larger = dependent_cover(Y, 4, size=size + 5)
     dependence = label_dependence(Y, 2)
-    assert dependence.coverage(larger) >= dependence.coverage(cover) - 1e-12
+    assert dependence.share(larger) >= dependence.share(cover) - 1e-12
 
 
 def test_the_share_asked_for_is_reached_and_reported():
     Y = random_labels(1)
     dependence = label_dependence(Y, 2)
     whole = dependent_cover(Y, 4)
-    most = dependent_cover(Y, 4, coverage=0.8)
-    assert 0.8 <= dependence.coverage(most) < 1
+    most = dependent_cover(Y, 4, share=0.8)
+    assert 0.8 <= dependence.share(most) < 1
     assert len(most) < len(whole)
-    assert dependence.coverage(whole) == pytest.approx(1.0)
-    assert f"{dependence.coverage(most):.1%}" in most.method
+    assert dependence.share(whole) == pytest.approx(1.0)
+    assert f"{dependence.share(most):.1%}" in most.method
 
 
 def test_rows_are_no_worse_than_those_of_a_plain_greedy():
@@ -87,7 +87,7 @@ def test_a_wide_sparse_table_is_covered():
     Y = sparse.csr_array((np.ones(16_000, dtype=np.uint8), (rows, columns)), (4_000, 20_000))
     cover = dependent_cover(Y, 4, min_count=2)
     assert cover.label_counts.min() >= 1
-    assert label_dependence(Y, 2, min_count=2).coverage(cover) == pytest.approx(1.0)
+    assert label_dependence(Y, 2, min_count=2).share(cover) == pytest.approx(1.0)
     assert len(cover) < 5_100
 
 
@@ -115,5 +115,5 @@ def test_bad_arguments_are_named():
         dependent_cover(Y, 2, r=3)
     with pytest.raises(ValueError, match="size must be"):
         dependent_cover(Y, 4, size=4)
-    with pytest.raises(ValueError, match="coverage must be"):
-        dependent_cover(Y, 4, coverage=1.5)
+    with pytest.raises(ValueError, match="share must be"):
+        dependent_cover(Y, 4, share=1.5)

@@ -8,7 +8,7 @@ import pytest
 from labelcover.covers import Cover
 from labelcover.dependence import adapt_cover, annealing_iterations, label_dependence
 from labelcover.dependence import permutation as search
-from labelcover.dependence._anneal import anneal, swap_changes
+from labelcover.dependence.permutation_kernels import anneal, swap_changes
 
 
 def random_labels(seed, m, n=300):
@@ -95,7 +95,7 @@ def test_the_change_of_a_swap_is_the_difference_of_merits():
 
 
 def annealed_in_numpy(cover, dependence, column, swaps, draws, temperatures):
-    """The plain twin of the kernel: every merit is computed anew."""
+    """The plain twin of the compiled loop: every merit is computed anew."""
 
     def merit_of(columns):
         return dependence.merit(cover.permute(np.argsort(columns)))
@@ -114,7 +114,7 @@ def annealed_in_numpy(cover, dependence, column, swaps, draws, temperatures):
     return best_column, best, column, merit
 
 
-def test_the_kernel_walks_as_its_numpy_twin():
+def test_the_compiled_search_walks_as_its_numpy_twin():
     cover, dependence, problem = problem_of(1, m=12, k=4)
     random = np.random.RandomState(3)
     swaps = search._random_swaps(np.arange(12), 12, 400, random)
@@ -182,5 +182,7 @@ def test_bad_arguments_are_named():
         adapt_cover(cover, dependence, n_restarts=0)
     with pytest.raises(ValueError, match="n_iterations"):
         adapt_cover(cover, dependence, n_iterations=0)
+    with pytest.raises(ValueError, match="random_state must be an integer between 0"):
+        adapt_cover(cover, dependence, random_state=-1)
     with pytest.raises(ValueError, match="3 labels"):
         adapt_cover(Cover([[0, 1]], n_labels=2), dependence)

@@ -368,8 +368,8 @@ def test_too_long_labelsets_are_shortened_with_one_warning(problem):
         ({"threshold": 1.5}, "threshold must be .*got 1.5"),
         ({"threshold": [0.5, 0.5]}, "threshold must be .*got \\[0.5, 0.5\\]"),
         (
-            {"threshold_measure": "coverage"},
-            "threshold_measure must be one of .*got 'coverage'",
+            {"threshold_measure": "ranking_depth"},
+            "threshold_measure must be one of .*got 'ranking_depth'",
         ),
         (
             {"threshold_search": "random"},

@@ -23,7 +23,7 @@ __all__ = [
 
 
 def strategies_by_name() -> dict:
-    """Return the strategies that take ``(n_labels, k, r, *, size, random_state)``, by name."""
+    """Return by name the strategies ``f(n_labels, k, r, *, size, random_state, verbose)``."""
     return {
         "best": best_cover,
         "balancor": balancor_cover,

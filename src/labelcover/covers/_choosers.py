@@ -1,8 +1,8 @@
 """How a greedy cover chooses its next labelset.
 
-Two engines. For the worths of the paper (see `_search`) a branch and bound finds the exact
-arg-max without listing the k-labelsets; for a cost function or candidates of the user's, the
-candidates are scanned, a block at a time.
+There are two ways. For the costs of the paper, a branch and bound (`branch_and_bound_kernels`)
+finds the exact arg-max without listing the k-labelsets. For a user-defined cost function or
+user-defined candidates, all candidates are scanned, a block at a time.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_choice
-from labelcover.covers._kernels import count_new, rename_table, take_combinations
-from labelcover.covers._search import first_labelset
 from labelcover.covers._state import BLOCK, State, nothing_left
+from labelcover.covers.branch_and_bound_kernels import first_labelset
 from labelcover.covers.cover import Cover
+from labelcover.covers.labelset_kernels import count_new, rename_table, take_combinations
 
 Cost = Callable[[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]], ArrayLike]
 
@@ -52,7 +52,7 @@ class SearchChooser:
         for target in self._targets():
             if first_labelset(
                 covered, counts, state.k, state.r, self.gain, self.balance, target,
-                state.slots, state.rows, self.names, together, apart, state.constrained,
+                state.chosen, self.names, together, apart, state.constrained,
                 self.bound_1, self.bound_2, found,
             ):  # fmt: skip
                 return np.sort(self.names[found]).astype(np.int32)
@@ -87,7 +87,7 @@ class ScanChooser:
 
     @classmethod
     def make(cls, state: State, candidates, weights, cost, ties, rng) -> ScanChooser:
-        """Check the candidates, weights and cost of the user's."""
+        """Check user-defined candidates, weights and cost."""
         rows = None
         if candidates is not None:
             rows = Cover(candidates, state.m).labelsets
@@ -98,7 +98,7 @@ class ScanChooser:
         if weights is not None:
             weights = np.asarray(weights, dtype=float)
             if cost != "gain":
-                raise ValueError("weights cannot go with a cost of your own; leave out one.")
+                raise ValueError("weights do not go with a user-defined cost; leave out one.")
             if rows is None or weights.shape != (len(rows),) or not (weights > 0).all():
                 raise ValueError(
                     "weights must hold one positive number for each candidate, "

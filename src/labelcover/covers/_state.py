@@ -11,15 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from labelcover._arguments import check_integer
+from labelcover._hash_kernels import new_slots
 from labelcover._progress import progress_bar
-from labelcover.covers._kernels import (
+from labelcover.covers.branch_and_bound_kernels import is_chosen, remember_chosen
+from labelcover.covers.cover import TABLE_LIMIT, Cover
+from labelcover.covers.labelset_kernels import (
     count_new,
     labelset_ranks,
     mark_covered,
     unrank_labelsets,
 )
-from labelcover.covers._search import is_chosen, remember_chosen
-from labelcover.covers.cover import TABLE_LIMIT, Cover
 
 BLOCK = 1 << 16
 
@@ -38,13 +39,15 @@ class State:
     apart: NDArray[np.bool_]
     counts: NDArray[np.int64]
     rows: NDArray[np.int32] = field(init=False)
+    keys: NDArray[np.uint64] = field(init=False)  # of the rows, for the hash table
     slots: NDArray[np.int64] = field(init=False)
     n_rows: int = 0
     remaining: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.rows = np.empty((16, self.k), dtype=np.int32)
-        self.slots = np.full(64, -1, dtype=np.int64)
+        self.keys = np.empty(16, dtype=np.uint64)
+        self.slots = new_slots(16)
         self.remaining = int(self.covered.size - np.count_nonzero(self.covered))
 
     @property
@@ -58,6 +61,11 @@ class State:
         return int(np.ptp(self.counts))
 
     @property
+    def chosen(self) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]]:
+        """The chosen labelsets as the compiled search looks them up: slots, keys and rows."""
+        return self.slots, self.keys, self.rows
+
+    @property
     def done(self) -> bool:
         """Whether the size is reached or, without one, all is covered by at least one labelset."""
         if self.size is None:
@@ -68,10 +76,10 @@ class State:
         """Choose a labelset."""
         if self.n_rows == len(self.rows):
             self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
+            self.keys = np.concatenate([self.keys, np.empty_like(self.keys)])
+            self._fill_slots()
         self.rows[self.n_rows] = labels
-        if 4 * self.n_rows >= len(self.slots):
-            self._hash_anew(2 * len(self.slots))
-        remember_chosen(self.slots, self.rows, self.n_rows, self.n_rows + 1)
+        remember_chosen(self.chosen, self.n_rows, self.n_rows + 1)
         self.n_rows += 1
         self.counts[labels] += 1
         row = self.rows[self.n_rows - 1 : self.n_rows]
@@ -83,18 +91,19 @@ class State:
         self.counts[self.rows[index]] -= 1
         self.rows[index] = labels
         self.counts[labels] += 1
-        self._hash_anew(len(self.slots))
+        self._fill_slots()
         self.covered[:] = self.outside
         mark_covered(self.rows[: self.n_rows], self.r, self.covered)
         self.remaining = int(self.covered.size - np.count_nonzero(self.covered))
 
-    def _hash_anew(self, length: int) -> None:
-        self.slots = np.full(length, -1, dtype=np.int64)
-        remember_chosen(self.slots, self.rows, 0, self.n_rows)
+    def _fill_slots(self) -> None:
+        """Rebuild the hash table, with room for as many labelsets as `rows`."""
+        self.slots = new_slots(len(self.rows))
+        remember_chosen(self.chosen, 0, self.n_rows)
 
     def has(self, labels: NDArray[np.int32]) -> bool:
         """Whether a labelset is chosen already."""
-        return bool(is_chosen(self.slots, self.rows, labels))
+        return bool(is_chosen(self.chosen, labels))
 
 
 def start(
@@ -138,10 +147,15 @@ def check_problem(
     return m, k, r, size
 
 
-def run(state: State, next_labelset: Callable[[], NDArray[np.int32]], method: str) -> Cover:
+def run(
+    state: State,
+    next_labelset: Callable[[], NDArray[np.int32]],
+    method: str,
+    verbose: bool = False,
+) -> Cover:
     """Choose labelsets until the size is reached or, without one, all is covered."""
     total = state.remaining if state.size is None else state.size
-    with progress_bar(f"cover ({method})", total) as bar:
+    with progress_bar(f"cover ({method})", total, show=verbose) as bar:
         while not state.done:
             before = state.remaining
             state.add(next_labelset())
@@ -149,8 +163,28 @@ def run(state: State, next_labelset: Callable[[], NDArray[np.int32]], method: st
     return finish(state, method)
 
 
+def swap_to_balance(state: State, first: int = 0) -> None:
+    """Swap labels in the rows from `first` on until the imbalance is at most 1.
+
+    In all rows there is always a swap that helps (see `balco_cover`); in some of them there may
+    be none, and the imbalance stays.
+    """
+    swapped = True
+    while swapped and state.imbalance > 1:
+        often, rarely = int(state.counts.argmax()), int(state.counts.argmin())
+        swapped = False
+        for index in range(state.n_rows - 1, first - 1, -1):
+            row = state.rows[index]
+            if often in row and rarely not in row:
+                other = np.sort(np.where(row == often, rarely, row))
+                if not state.has(other):
+                    state.replace(index, other)
+                    swapped = True
+                    break
+
+
 def finish(state: State, method: str) -> Cover:
-    """Return the cover, after counting anew that it covers what it should."""
+    """Return the cover, after checking independently that it covers what it should."""
     cover = Cover(state.rows[: state.n_rows], state.m, method=method)
     covered = state.outside.copy()
     mark_covered(cover.labelsets, state.r, covered)

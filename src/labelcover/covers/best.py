@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 
 from labelcover._arguments import check_choice, check_integer, check_random_state
+from labelcover._hash_kernels import alike_rows
 from labelcover._progress import progress_bar
-from labelcover.covers._grown import grow_rows
-from labelcover.covers.anneal import Budget, annealed_cover, fewer_rows, levelled, with_size
+from labelcover.covers._choosers import WORTHS, SearchChooser
+from labelcover.covers._state import check_problem, start, swap_to_balance
+from labelcover.covers.annealing import Budget, annealed_cover, fewer_rows, levelled, with_size
 from labelcover.covers.bounds import lower_bound
 from labelcover.covers.catalogue import DamagedEntry, catalogued_cover
 from labelcover.covers.cover import Cover
 from labelcover.covers.designs import RULES, Planner, Rows
 from labelcover.covers.designs.cyclic import cyclic_cover
-from labelcover.covers.polish import balanced, filled, without_spare_rows
+from labelcover.covers.label_by_label_kernels import rows_label_by_label
+from labelcover.covers.spare_places import balanced, filled, without_spare_rows
 
 #: Steps of annealing that each effort may take.
 EFFORTS = {"instant": 0, "seconds": 10_000_000, "minutes": 400_000_000}
@@ -56,10 +59,11 @@ def best_cover(
     size: int | None = None,
     effort: str | int = "seconds",
     random_state: Any = None,
+    verbose: bool = False,
 ) -> Cover:
     """Return the smallest cover known to the library, verified and balanced.
 
-    It is the best of the catalogue, of designs from algebra, of a greedy that grows labelsets
+    It is the best of the catalogue, of designs from algebra, of a greedy that builds labelsets
     label by label, of base blocks moved by a cyclic group, and of annealing that drops labelsets
     and mends the rest.
 
@@ -77,11 +81,13 @@ def best_cover(
         worked on too.
     random_state : int, RandomState or None
         Seed of the annealing. The catalogue and algebra do not depend on it.
+    verbose : bool, default=False
+        Show a progress bar, if standard error is a terminal.
 
     Returns
     -------
     Cover
-        With its ``method``, ``lower_bound`` and ``gap``.
+        With its ``method``, ``lower_bound`` and ``gap``. All labelsets are different.
 
     Warns
     -----
@@ -95,17 +101,18 @@ def best_cover(
     >>> len(cover), cover.imbalance, cover.gap, cover.coverage(2)
     (99, 0, 0.0, 1.0)
     """
-    m, k, r, steps = _check(n_labels, k, r, effort)
-    if size is not None:
-        size = check_integer("size", size, low=1)
+    m, k, r, size = check_problem(n_labels, k, r, size)
+    steps = _steps(effort)
     rng = _generator(random_state)
     known = _known(m, k, r)
     if known is None or (known.gap != 0.0 and steps > EFFORTS["seconds"]):
-        made = _built(m, k, r, steps, rng, given=_or_annealed(_known_rows, m), start=known)
+        given = _or_annealed(_known_rows, m)
+        made = _built(m, k, r, steps, rng, given=given, known=known, verbose=verbose)
         known = made if known is None else min(known, made, key=_worth)
     if size is None or size == len(known):
         return known
     rows = with_size(known.labelsets, m, r, size, steps // SIZE_SHARE, rng)
+    rows = _different(rows, m, r, len(known))
     return Cover(rows, m, method=known.method, lower_bound=known.lower_bound)
 
 
@@ -117,28 +124,27 @@ def build_cover(
     effort: str | int = "seconds",
     random_state: Any = None,
     parts: Callable[[int, int, int], Rows | None] | None = None,
+    verbose: bool = False,
 ) -> Cover:
     """Return the smallest cover that can be made from scratch, without the catalogue.
 
     Parameters
     ----------
-    n_labels, k, r, effort, random_state
+    n_labels, k, r, effort, random_state, verbose
         As for `best_cover`.
     parts : callable, optional
         ``parts(n_labels, k, r)`` returns the rows of a smaller cover that may be used as a part,
         or ``None``. By default parts are made from scratch too.
     """
-    m, k, r, steps = _check(n_labels, k, r, effort)
-    return _built(m, k, r, steps, _generator(random_state), given=_or_annealed(parts, m))
+    m, k, r, _ = check_problem(n_labels, k, r, None)
+    steps, rng = _steps(effort), _generator(random_state)
+    return _built(m, k, r, steps, rng, given=_or_annealed(parts, m), verbose=verbose)
 
 
-def _check(n_labels: int, k: int, r: int, effort: str | int) -> tuple[int, int, int, int]:
-    m = check_integer("n_labels", n_labels, low=1)
-    k = check_integer("k", k, low=1, high=m)
-    r = check_integer("r", r, low=1, high=k)
+def _steps(effort: str | int) -> int:
     if isinstance(effort, str):
-        return m, k, r, EFFORTS[check_choice("effort", effort, EFFORTS)]
-    return m, k, r, check_integer("effort", effort, low=0)
+        return EFFORTS[check_choice("effort", effort, EFFORTS)]
+    return check_integer("effort", effort, low=0)
 
 
 def _generator(random_state: Any) -> np.random.Generator:
@@ -156,6 +162,29 @@ def _known(m: int, k: int, r: int) -> Cover | None:
     except DamagedEntry as error:
         warnings.warn(f"{error} The cover is built instead.", UserWarning, stacklevel=3)
         return None
+
+
+def _different(rows: Rows, m: int, r: int, n_known: int) -> Rows:
+    """Return the rows with others in the place of those that repeat an earlier one.
+
+    The first `n_known` rows cover everything. If there are more, the others are chosen for
+    balance; if there are fewer, they cover as many new r-labelsets as possible.
+    """
+    rows = np.sort(rows, axis=1)
+    _, first = alike_rows(rows)
+    if len(first) == len(rows):
+        return rows
+    surplus = len(rows) > n_known
+    state = start(m, rows.shape[1], 1 if surplus else r, len(rows))
+    for row in rows[first]:
+        state.add(row)
+    gain, balance = WORTHS["balance" if surplus else "gain"]
+    chooser = SearchChooser(state, gain, balance, ties="first", rng=None)
+    while not state.done:
+        state.add(chooser.next_labelset())
+        if surplus:
+            swap_to_balance(state, first=n_known)
+    return state.rows[: state.n_rows]
 
 
 class _Annealed:
@@ -204,12 +233,22 @@ def _or_annealed(parts, n_labels: int):
     return given
 
 
-def _built(m: int, k: int, r: int, steps: int, rng, *, given, start: Cover | None = None) -> Cover:
+def _built(
+    m: int,
+    k: int,
+    r: int,
+    steps: int,
+    rng,
+    *,
+    given,
+    known: Cover | None = None,
+    verbose: bool = False,
+) -> Cover:
     least = lower_bound(m, k, r)
-    rows, method = _started(m, k, r, least, given, start)
+    rows, method = _started(m, k, r, least, given, known)
     if len(rows) * m > MOST_TABLE:
         steps = 0
-    with progress_bar(f"cover of {m} labels", steps or None) as bar:
+    with progress_bar(f"cover of {m} labels", steps or None, show=verbose) as bar:
         if len(rows) > least and steps > 0:
             budget, share = Budget(steps, bar), max(steps // SIZE_SHARE, 1)
             rows, method = _mended(rows, method, m, r, least, share, budget, rng)
@@ -225,17 +264,17 @@ def _built(m: int, k: int, r: int, steps: int, rng, *, given, start: Cover | Non
     return cover
 
 
-def _started(m, k, r, least, given, start: Cover | None) -> tuple[Rows, str]:
+def _started(m, k, r, least, given, known: Cover | None) -> tuple[Rows, str]:
     """Return the fewest rows that need no annealing, and what made them."""
     plans = Planner(RULES, given).plans(m, k, r)
     compared = 1 if plans and plans[0].size > MOST_COMPARED_ROWS else PLANS_BUILT
     made = [(without_spare_rows(p.build(), m, r), p.title) for p in plans[:compared]]
     fewest = min((len(rows) for rows, _ in made), default=2**62)
     if (fewest > GREEDY_ABOVE * least and comb(m, r) <= GREEDY_LABELSETS) or not made:
-        rows = without_spare_rows(grow_rows(m, k, r, 0), m, r)
-        made.append((rows, "grown label by label"))
-    if start is not None:
-        made.append((np.asarray(start.labelsets), start.method or "catalogue"))
+        rows = without_spare_rows(rows_label_by_label(m, k, r, 0), m, r)
+        made.append((rows, "greedy, label by label"))
+    if known is not None:
+        made.append((np.asarray(known.labelsets), known.method or "catalogue"))
     return min(made, key=lambda pair: len(pair[0]))
 
 

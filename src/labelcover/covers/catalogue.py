@@ -26,7 +26,7 @@ from labelcover.covers.cover import Cover
 from labelcover.covers.designs.difference import developed
 from labelcover.covers.designs.plans import Rows
 from labelcover.covers.designs.shortening import shortened
-from labelcover.covers.polish import balanced, filled
+from labelcover.covers.spare_places import balanced, filled
 
 FILE = "catalogue.jsonl"
 ALPHABET = string.digits + string.ascii_letters + "+-"

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_integer
 from labelcover._files import replacing
-from labelcover.covers._kernels import labelset_ranks, mark_covered, unrank_labelsets
+from labelcover.covers.labelset_kernels import labelset_ranks, mark_covered, unrank_labelsets
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +72,9 @@ class Cover:
         self._labelsets = _check_labelsets(labelsets, self._n_labels)
         self._labelsets.setflags(write=False)
         self._method = method
-        self._lower_bound = lower_bound
+        self._lower_bound = (
+            None if lower_bound is None else check_integer("lower_bound", lower_bound, low=0)
+        )
         self._hash = hash((self._n_labels, self._labelsets.shape, self._labelsets.tobytes()))
 
     @classmethod
@@ -233,12 +235,11 @@ class Cover:
                 f"{path}: cover file of version {document.get('version')!r}, expected {VERSION}."
             )
         try:
-            bound = document.get("lower_bound")
             cover = cls(
                 document["labelsets"],
                 document["n_labels"],
                 method=document.get("method"),
-                lower_bound=None if bound is None else check_integer("lower_bound", bound, low=0),
+                lower_bound=document.get("lower_bound"),
             )
         except KeyError as error:
             raise ValueError(f"{path}: damaged cover file, {error} is missing.") from None
@@ -271,7 +272,7 @@ class Cover:
         matplotlib.figure.Figure
             Needs matplotlib (the ``report`` extra).
         """
-        from labelcover.covers._plot import plot_cover
+        from labelcover.covers._cover_plot import plot_cover
 
         return plot_cover(self, label_names)
 

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, eye_array, hstack
 
-from labelcover._arguments import check_integer, check_random_state
-from labelcover.covers._kernels import labelset_ranks, take_combinations
+from labelcover._arguments import check_integer, check_random_state, check_real
+from labelcover._progress import progress_bar
 from labelcover.covers._state import check_problem
 from labelcover.covers.bounds import schonheim_bound
 from labelcover.covers.cover import Cover
+from labelcover.covers.labelset_kernels import labelset_ranks, take_combinations
 
 #: A zero-one program with more k-labelsets than this is refused.
 MOST_CANDIDATES = 1_000_000
@@ -28,6 +29,7 @@ def exact_cover(
     node_limit: int | None = None,
     gap: float = 0.0,
     random_state=None,
+    verbose: bool = False,
 ) -> Cover:
     """Return a cover of the least possible size, with the proven bound in ``lower_bound``.
 
@@ -45,6 +47,8 @@ def exact_cover(
         Stop when the size is proven to be within this share of the least.
     random_state : int, RandomState or None
         If given, the labels are renamed at random: every renaming is as small.
+    verbose : bool, default=False
+        Show a progress bar, if standard error is a terminal.
 
     Returns
     -------
@@ -76,14 +80,15 @@ def exact_cover(
     rows = all_labelsets(m, k)
     if node_limit is not None:
         node_limit = check_integer("node_limit", node_limit, low=0)
-    if not 0 <= gap < 1:
-        raise ValueError(f"gap must be at least 0 and below 1, got {gap!r}.")
+    gap = check_real("gap", gap, low=0, below=1)
     options = {"mip_rel_gap": gap, "node_limit": node_limit}
     options = {name: value for name, value in options.items() if value is not None}
-    if size is None:
-        chosen, bound = _least(rows, m, r, options)
-    else:
-        chosen, bound = _most_covered(rows, m, r, size, options), None
+    bound = None
+    with progress_bar("cover (exact)", show=verbose):
+        if size is None:
+            chosen, bound = _least(rows, m, r, options)
+        else:
+            chosen = _most_covered(rows, m, r, size, options)
     cover = Cover(rows[chosen], m, method="exact", lower_bound=bound)
     if size is None and cover.coverage(r) < 1:
         raise RuntimeError("exact: the solver's answer leaves labelsets uncovered")

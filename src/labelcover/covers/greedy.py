@@ -26,6 +26,7 @@ def greedy_cover(
     apart: Iterable[tuple[int, int]] = (),
     ties: str = "first",
     random_state=None,
+    verbose: bool = False,
 ) -> Cover:
     """Return a cover built greedily: at each step the labelset of least cost (Algorithm 3).
 
@@ -52,9 +53,11 @@ def greedy_cover(
         Labels that must always, or must never, be in the same labelset.
     ties : {"first", "random"}, default="first"
         Among equal costs take the lexicographically first labelset, or the first in an order of
-        the labels drawn anew at every step (with `candidates` or a callable: any, uniformly).
+        the labels redrawn at every step (with `candidates` or a callable: any, uniformly).
     random_state : int, RandomState or None
         Seed for ``ties="random"``.
+    verbose : bool, default=False
+        Show a progress bar, if standard error is a terminal.
 
     Returns
     -------
@@ -86,10 +89,11 @@ def greedy_cover(
     else:
         gain, balance = WORTHS[check_choice("cost", cost, WORTHS)]
         chooser = SearchChooser(state, gain, balance, ties, rng)
-    return run(state, chooser.next_labelset, method=f"greedy, {_name(cost, weights)}")
+    method = f"greedy, {_name(cost, weights)}"
+    return run(state, chooser.next_labelset, method=method, verbose=verbose)
 
 
 def _name(cost: str | Cost, weights) -> str:
     if weights is not None:
         return "weight / gain"
-    return cost if isinstance(cost, str) else getattr(cost, "__name__", "own cost")
+    return cost if isinstance(cost, str) else getattr(cost, "__name__", "user-defined cost")

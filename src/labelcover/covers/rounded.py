@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from labelcover._arguments import check_integer, check_random_state
+from labelcover._arguments import check_integer, check_random_state, check_real
+from labelcover._progress import progress_bar
 from labelcover.covers._choosers import SearchChooser
-from labelcover.covers._kernels import labelset_ranks
 from labelcover.covers._state import State, check_problem, run, start
 from labelcover.covers.cover import Cover
 from labelcover.covers.exact import all_labelsets, incidence
 from labelcover.covers.greedy import greedy_cover
+from labelcover.covers.labelset_kernels import labelset_ranks
 from labelcover.covers.strategies import inlac_cover
 
 
@@ -25,6 +26,7 @@ def rounded_cover(
     scale: float = 1.5,
     trials: int = 10,
     random_state=None,
+    verbose: bool = False,
 ) -> Cover:
     """Return the smallest of several covers made by rounding the fractional solution.
 
@@ -45,6 +47,8 @@ def rounded_cover(
         How often the coins are tossed; the smallest cover is kept.
     random_state : int, RandomState or None
         Seed.
+    verbose : bool, default=False
+        Show a progress bar, if standard error is a terminal.
 
     Examples
     --------
@@ -54,8 +58,7 @@ def rounded_cover(
     """
     n_labels, k, r, size = check_problem(n_labels, k, r, size)
     trials = check_integer("trials", trials, low=1)
-    if not scale > 1:
-        raise ValueError(f"scale must be a number above 1, got {scale!r}.")
+    scale = check_real("scale", scale, above=1)
     rng = check_random_state(random_state)
     rows = all_labelsets(n_labels, k)
     names = rng.permutation(n_labels)
@@ -68,10 +71,12 @@ def rounded_cover(
     if answer.x is None:
         raise RuntimeError(f"rounded: the linear program was not solved: {answer.message}")
     chances = np.minimum(scale * np.clip(answer.x, 0, 1), 1)
-    covers = [
-        _repaired(rows[rng.uniform(size=len(rows)) < chances], (n_labels, k, r), size)
-        for _ in range(trials)
-    ]
+    covers = []
+    with progress_bar("cover (rounded)", trials, show=verbose) as bar:
+        for _ in range(trials):
+            taken = rows[rng.uniform(size=len(rows)) < chances]
+            covers.append(_repaired(taken, (n_labels, k, r), size))
+            bar.advance()
     return min(covers, key=lambda cover: (len(cover), -cover.coverage(r)))
 
 
@@ -83,6 +88,7 @@ def randomized_greedy_cover(
     size: int | None = None,
     trials: int = 10,
     random_state=None,
+    verbose: bool = False,
 ) -> Cover:
     """Return the smallest of several INLAC covers with ties broken at random at every step.
 
@@ -90,10 +96,11 @@ def randomized_greedy_cover(
     """
     trials = check_integer("trials", trials, low=1)
     rng = check_random_state(random_state)
-    covers = [
-        inlac_cover(n_labels, k, r, size=size, ties="random", random_state=rng)
-        for _ in range(trials)
-    ]
+    covers = []
+    with progress_bar("cover (randomised greedy)", trials, show=verbose) as bar:
+        for _ in range(trials):
+            covers.append(inlac_cover(n_labels, k, r, size=size, ties="random", random_state=rng))
+            bar.advance()
     best = min(covers, key=lambda cover: (len(cover), -cover.coverage(r)))
     return Cover(best.labelsets, best.n_labels, method="randomised greedy")
 

@@ -9,16 +9,22 @@ from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice, check_integer, check_random_state
 from labelcover.covers._choosers import TIES, WORTHS, SearchChooser
-from labelcover.covers._kernels import unrank_labelsets
-from labelcover.covers._state import State, run, start
+from labelcover.covers._state import State, run, start, swap_to_balance
 from labelcover.covers.cover import Cover
+from labelcover.covers.labelset_kernels import unrank_labelsets
 
 #: Up to this many labelsets their order is drawn at once; among more, a repeat is drawn again.
 ORDER_LIMIT = 1 << 16
 
 
 def random_cover(
-    n_labels: int, k: int, r: int = 2, *, size: int | None = None, random_state=None
+    n_labels: int,
+    k: int,
+    r: int = 2,
+    *,
+    size: int | None = None,
+    random_state=None,
+    verbose: bool = False,
 ) -> Cover:
     """Return distinct labelsets drawn uniformly without replacement, as RAKEL does.
 
@@ -31,6 +37,8 @@ def random_cover(
         Number of labelsets σ. By default labelsets are drawn until all r-labelsets are covered.
     random_state : int, RandomState or None
         Seed.
+    verbose : bool, default=False
+        Show a progress bar, if standard error is a terminal.
 
     Examples
     --------
@@ -42,8 +50,9 @@ def random_cover(
     rng = check_random_state(random_state)
     n_all = comb(state.m, state.k)
     if n_all <= ORDER_LIMIT:
-        return run(state, _shuffled(state, rng.permutation(n_all)), method="random")
-    return run(state, lambda: _draw(state, rng), method="random")
+        shuffled = _shuffled(state, rng.permutation(n_all))
+        return run(state, shuffled, method="random", verbose=verbose)
+    return run(state, lambda: _draw(state, rng), method="random", verbose=verbose)
 
 
 def _shuffled(state: State, ranks: NDArray[np.int64]):
@@ -66,6 +75,7 @@ def inlac_cover(
     size: int | None = None,
     ties: str = "first",
     random_state=None,
+    verbose: bool = False,
 ) -> Cover:
     """Return INLAC's cover: each labelset covers as many new r-labelsets as possible.
 
@@ -80,9 +90,11 @@ def inlac_cover(
         default (σ = ∞) the algorithm stops when all r-labelsets are covered.
     ties : {"first", "random"}, default="first"
         Among the best labelsets take the lexicographically first, or the first in an order of
-        the labels drawn anew at every step (the randomised greedy of Section 3.2).
+        the labels redrawn at every step (the randomised greedy of Section 3.2).
     random_state : int, RandomState or None
         Seed for ``ties="random"``.
+    verbose : bool, default=False
+        Show a progress bar, if standard error is a terminal.
 
     Examples
     --------
@@ -95,7 +107,7 @@ def inlac_cover(
            [1, 0, 1, 1]])
     """
     state, chooser = _search("gain", n_labels, k, r, size, ties, random_state)
-    return run(state, chooser.next_labelset, method="inlac")
+    return run(state, chooser.next_labelset, method="inlac", verbose=verbose)
 
 
 def balancor_cover(
@@ -106,6 +118,7 @@ def balancor_cover(
     size: int | None = None,
     ties: str = "first",
     random_state=None,
+    verbose: bool = False,
 ) -> Cover:
     """Return BALANCOR's cover: the best of |S*| − imb(I ∪ S) at each step (Section 4.3).
 
@@ -118,7 +131,7 @@ def balancor_cover(
     Cover(n_labels=14, k=4, size=20, imbalance=1, method='balancor')
     """
     state, chooser = _search("gain-balance", n_labels, k, r, size, ties, random_state)
-    return run(state, chooser.next_labelset, method="balancor")
+    return run(state, chooser.next_labelset, method="balancor", verbose=verbose)
 
 
 def balco_cover(
@@ -130,6 +143,7 @@ def balco_cover(
     balanced: bool = True,
     ties: str = "first",
     random_state=None,
+    verbose: bool = False,
 ) -> Cover:
     """Return BALCO's cover: at each step the labelset that leaves the least imbalance.
 
@@ -151,6 +165,8 @@ def balco_cover(
         As for `inlac_cover`.
     random_state : int, RandomState or None
         Seed for ``ties="random"``.
+    verbose : bool, default=False
+        Show a progress bar, if standard error is a terminal.
 
     Notes
     -----
@@ -171,14 +187,14 @@ def balco_cover(
 
     def next_labelset() -> NDArray[np.int32]:
         if balanced:
-            _balance(state)
+            swap_to_balance(state)
         return chooser.next_labelset()
 
-    cover = run(state, next_labelset, method="balco")
+    cover = run(state, next_labelset, method="balco", verbose=verbose)
     while balanced and cover.imbalance > 1:
         # The last labelset is mended too; without a size that may uncover something again.
-        _balance(state)
-        cover = run(state, next_labelset, method="balco")
+        swap_to_balance(state)
+        cover = run(state, next_labelset, method="balco", verbose=verbose)
     return cover
 
 
@@ -191,16 +207,3 @@ def _search(worth: str, n_labels, k, r, size, ties, random_state) -> tuple[State
     state = start(n_labels, k, r, size)
     check_choice("ties", ties, TIES)
     return state, SearchChooser(state, *WORTHS[worth], ties, check_random_state(random_state))
-
-
-def _balance(state: State) -> None:
-    """Swap labels between labelsets until the imbalance is at most 1."""
-    while state.imbalance > 1:
-        often, rarely = int(state.counts.argmax()), int(state.counts.argmin())
-        for index in range(state.n_rows - 1, -1, -1):
-            row = state.rows[index]
-            if often in row and rarely not in row:
-                swapped = np.sort(np.where(row == often, rarely, row))
-                if not state.has(swapped):
-                    state.replace(index, swapped)
-                    break

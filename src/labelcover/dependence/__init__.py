@@ -9,9 +9,9 @@ from labelcover.dependence.chi_square import (
 )
 from labelcover.dependence.choice import CoverChoice, cover_choices
 from labelcover.dependence.cooccurrence import cooccurrences
+from labelcover.dependence.dependence_plot import plot_dependence
 from labelcover.dependence.dependent import dependent_cover
 from labelcover.dependence.permutation import Adaptation, adapt_cover, annealing_iterations
-from labelcover.dependence.plot import plot_dependence
 
 __all__ = [
     "Adaptation",

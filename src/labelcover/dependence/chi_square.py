@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_integer
+from labelcover._label_values import label_rows
 from labelcover.covers import Cover
-from labelcover.covers._kernels import labelset_ranks
-from labelcover.dependence.cooccurrence import cooccurrences, label_rows
+from labelcover.covers.labelset_kernels import labelset_ranks
+from labelcover.dependence.cooccurrence import cooccurrences
 
 # Tables worked on at once: a few megabytes each time, however many labelsets there are.
 BLOCK = 2**16
@@ -152,7 +153,7 @@ class LabelDependence:
         """Return the total weighted dependency that `cover` addresses (Section 4.4)."""
         return float(self.weights[self.covered(cover)].sum())
 
-    def coverage(self, cover: Cover) -> float:
+    def share(self, cover: Cover) -> float:
         """Return the share of the total χ² that `cover` addresses; 1 if there is none."""
         total = self.chi_square.sum()
         return float(self.chi_square[self.covered(cover)].sum() / total) if total > 0 else 1.0

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from labelcover._arguments import check_integer
+from labelcover._arguments import check_integer, check_random_state, check_real
+from labelcover._label_values import label_rows
 from labelcover.covers import Cover, balancor_cover
 from labelcover.covers.bounds import cover_size_bounds
 from labelcover.dependence.chi_square import LabelDependence, label_dependence
-from labelcover.dependence.cooccurrence import label_rows
 from labelcover.dependence.permutation import adapt_cover
 
 LABELSET_SIZES = (3, 4, 5, 6, 7)
@@ -43,7 +42,8 @@ class CoverChoice:
     cover : Cover or None
         The cover, permuted for the labels if that was asked for; None if not affordable.
     dependency : float
-        The total weighted dependency that the cover addresses; NaN if not affordable.
+        The total weighted dependency that the cover addresses, of labelsets of the order on
+        which covers are compared; NaN if not affordable.
     share : float
         The same as a share of all there is; NaN if not affordable or there is none.
     chosen : bool
@@ -79,9 +79,10 @@ def cover_choices(
 
     Chosen is the cover that addresses the greatest total dependency (Section 4.4) among those
     whose Lemma 2 lower bound times the cost of a member is within the budget (Section 5.7); of
-    equals the one with the fewest labelsets. Covers of different r are compared on labelsets of
-    the same order, one above the highest r, or the highest order below that at which any
-    labels occur together.
+    equals the one with the fewest labelsets. Each cover is permuted for labelsets of r + 1
+    labels. Covers of different r are compared on labelsets of the same order: one above the
+    highest r that is affordable. Where no labels occur together at an order, the next lower one
+    takes its place.
 
     Parameters
     ----------
@@ -119,20 +120,23 @@ def cover_choices(
     """
     rows = label_rows(Y)
     random = check_random_state(random_state)
-    if budget is not None and not (isinstance(budget, (int, float)) and budget > 0):
-        raise ValueError(f"budget must be a number of binary models above 0, got {budget!r}.")
+    if size is not None:
+        size = check_integer("size", size, low=1)
+    if budget is not None:
+        budget = check_real("budget", budget, above=0)
     choices = _costs(rows, k, r, size, budget, member_cost, random)
-    highest = max(choice.r for choice in choices) + 1
-    dependence = _highest_dependence(rows, highest, min_count)
-    total = float(dependence.weights.sum())
+    orders = {choice.r for choice in choices if choice.affordable}
+    dependences = {order: _highest_dependence(rows, order + 1, min_count) for order in orders}
+    compared = dependences[max(orders)]
+    total = float(compared.weights.sum())
     for i, choice in enumerate(choices):
         seed = int(random.randint(2**31 - 1))
         if not choice.affordable:
             continue
         cover = strategy(rows.shape[1], choice.k, choice.r, size=size, random_state=seed)
         if adapt:
-            cover = adapt_cover(cover, dependence, random_state=seed).cover
-        merit = dependence.merit(cover)
+            cover = adapt_cover(cover, dependences[choice.r], random_state=seed).cover
+        merit = compared.merit(cover)
         share = merit / total if total > 0 else np.nan
         choices[i] = replace(choice, cover=cover, dependency=merit, share=share)
     made = [i for i, choice in enumerate(choices) if choice.cover is not None]

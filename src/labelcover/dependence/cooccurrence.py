@@ -7,42 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from labelcover._arguments import check_integer
-from labelcover.dependence._enumerate import frequent_labelsets
+from labelcover._label_values import label_rows
+from labelcover.dependence.cooccurrence_kernels import frequent_labelsets
 
 # Labelsets are told apart by their colexicographic rank, which must fit 64 bits.
 MOST_LABELSETS = 2**63 - 1
-
-
-def label_rows(Y: Any) -> sparse.csr_array:
-    """Return the label table as CSR with sorted labels and ones only.
-
-    Parameters
-    ----------
-    Y : array-like, sparse array or data frame of shape (n, m)
-        Zeros and ones (or booleans).
-
-    Raises
-    ------
-    ValueError
-        If `Y` is not a table, has no rows or no labels, or holds anything else.
-    """
-    table = Y if sparse.issparse(Y) else np.asarray(Y)
-    if table.ndim != 2 or table.shape[0] == 0 or table.shape[1] == 0:
-        raise ValueError(
-            f"Y must be a table of at least one row and one label, got shape {table.shape}."
-        )
-    if table.dtype.kind not in "buif":
-        raise ValueError(f"Y must hold zeros and ones, got dtype {table.dtype}.")
-    rows = sparse.csr_array(table, copy=True)
-    rows.sum_duplicates()
-    rows.eliminate_zeros()
-    if (rows.data != 1).any():
-        value = rows.data[np.argmax(rows.data != 1)]
-        raise ValueError(f"Y must hold zeros and ones, got {value!s}.")
-    return rows.astype(np.uint8)
 
 
 def cooccurrences(

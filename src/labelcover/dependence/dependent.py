@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from labelcover._arguments import check_integer
+from labelcover._arguments import check_integer, check_real
 from labelcover.covers import Cover
-from labelcover.dependence._lazy_greedy import lazy_greedy
 from labelcover.dependence.chi_square import label_dependence
+from labelcover.dependence.lazy_greedy_kernels import lazy_greedy
 
 
 def dependent_cover(
@@ -19,7 +19,7 @@ def dependent_cover(
     r: int = 2,
     *,
     size: int | None = None,
-    coverage: float = 1.0,
+    share: float = 1.0,
     min_count: int = 5,
 ) -> Cover:
     """Return a cover of the r-labelsets that depend on each other in `Y`, and of every label.
@@ -39,15 +39,15 @@ def dependent_cover(
     size : int, optional
         At most so many labelsets, at least m/k: every label is covered first of all. By default
         as many as it takes.
-    coverage : float
-        Stop at this share of the total χ².
+    share : float
+        Stop when this share of the total χ² is covered, between 0 and 1.
     min_count : int
         Labelsets that occur together in fewer rows do not count as dependent (Section 4.4).
 
     Returns
     -------
     Cover
-        ``label_dependence(Y, r).coverage(cover)`` is the share of the total χ² that it covers;
+        ``label_dependence(Y, r).share(cover)`` is the share of the total χ² that it covers;
         its `method` says so too.
 
     Examples
@@ -66,8 +66,7 @@ def dependent_cover(
     most = len(dependence.labelsets) + least
     if size is not None:
         most = check_integer("size", size, low=least)
-    if isinstance(coverage, bool) or not 0 <= coverage <= 1:
-        raise ValueError(f"coverage must be a share between 0 and 1, got {coverage!r}.")
+    share = check_real("share", share, low=0, high=1)
 
     by_weight = np.argsort(-dependence.chi_square, kind="stable")
     by_weight = by_weight[dependence.chi_square[by_weight] > 0]
@@ -79,10 +78,10 @@ def dependent_cover(
         m,
         k,
         # Summed in another order than the covered weight, hence the rounding.
-        weights.sum() * coverage * (1 - 1e-12) if coverage < 1 else np.inf,
+        weights.sum() * share * (1 - 1e-12) if share < 1 else np.inf,
         most,
     )
     cover = Cover(rows, m)
-    share = dependence.coverage(cover)
-    method = f"dependent cover: {share:.1%} of the χ² of {len(labelsets)} labelsets of {r}"
+    covered = dependence.share(cover)
+    method = f"dependent cover: {covered:.1%} of the χ² of {len(labelsets)} labelsets of {r}"
     return Cover(rows, m, method=method)

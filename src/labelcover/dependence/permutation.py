@@ -1,4 +1,4 @@
-"""The permutation search of DD-BALANCOR: a cover turned to the dependence in the data."""
+"""The permutation search of DD-BALANCOR: dependent labels are brought into the same labelsets."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from math import log
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from labelcover._arguments import check_integer
+from labelcover._arguments import check_integer, check_random_state
 from labelcover.covers import Cover
-from labelcover.covers._kernels import binomial_table, labelset_ranks
-from labelcover.dependence._anneal import anneal, hash_table, swap_changes
+from labelcover.covers.labelset_kernels import binomial_table, labelset_ranks
 from labelcover.dependence.chi_square import LabelDependence
+from labelcover.dependence.permutation_kernels import anneal, rank_table, swap_changes
 
 # γ of Section 4.4.
 DECAY = 0.85
@@ -125,13 +124,13 @@ def adapt_cover(
 
 
 def _problem(cover: Cover, dependence: LabelDependence) -> dict[str, NDArray]:
-    """Arrays that the kernels need of the cover and the dependent labelsets."""
+    """Arrays that the compiled loops need of the cover and the dependent labelsets."""
     r, labelsets = dependence.r, dependence.labelsets
     by_label = np.argsort(labelsets.ravel(), kind="stable")
     degrees = np.bincount(labelsets.ravel(), minlength=cover.n_labels)
     without = [np.delete(np.arange(r), axis) for axis in range(r)]
     others = np.stack([labelsets[:, rest] for rest in without], axis=1).reshape(-1, r - 1)
-    table, bits = hash_table(labelset_ranks(cover.labelsets, r))
+    table, bits = rank_table(labelset_ranks(cover.labelsets, r))
     return {
         "labelsets": labelsets,
         "weights": dependence.weights,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcover._hash_kernels import alike_rows
 from labelcover.covers import Cover
 from labelcover.ensemble.decoding_kernels import add_members
 from labelcover.ensemble.encoding_kernels import encode_members
@@ -96,7 +97,8 @@ def encode(
     Examples
     --------
     >>> import numpy as np
-    >>> from labelcover.covers import Cover
+    >>> from labelcover._hash_kernels import alike_rows
+    from labelcover.covers import Cover
     >>> from labelcover.ensemble.encoding import encode
     >>> Y = np.array([[1, 0, 1], [0, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=np.uint8)
     >>> encoding, classes, first = encode(Y, Cover([[0, 1], [0, 2], [0, 1]], n_labels=3))
@@ -108,7 +110,7 @@ def encode(
     """
     classes, counts, patterns = _encoded(Y, cover)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    first, problem = _distinct(classes)
+    problem, first = alike_rows(classes)
     offsets = starts
     if len(first) < len(cover):
         classes, offsets = classes[first], np.concatenate([[0], np.cumsum(counts[first])])
@@ -134,21 +136,3 @@ def _encoded(
         classes[j] = inverse.ravel()
         patterns.append(seen)
     return classes, np.array([len(p) for p in patterns]), np.concatenate(patterns)
-
-
-def _distinct(classes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first row of each kind of rows, ascending, and the kind of every row."""
-    seen: dict[int, list[int]] = {}
-    first: list[int] = []
-    kind = np.empty(len(classes), dtype=np.int64)
-    for j, key in enumerate(map(hash, map(bytes, classes))):
-        alike = seen.setdefault(key, [])
-        for p in alike:
-            if np.array_equal(classes[first[p]], classes[j]):
-                kind[j] = p
-                break
-        else:
-            kind[j] = len(first)
-            alike.append(len(first))
-            first.append(j)
-    return np.array(first, dtype=np.int64), kind

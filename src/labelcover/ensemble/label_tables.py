@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
+from labelcover._label_values import as_booleans
 from labelcover.covers import Cover
 
 
@@ -32,22 +32,7 @@ def label_table(Y: Any) -> NDArray[np.uint8]:
             f"{Y.shape}. Only binary classification is supported. The type of the target is "
             f"{type_of_target(Y)}. A single label is a table of one column: y.reshape(-1, 1)."
         )
-    if sparse.issparse(Y):
-        Y = Y.toarray()
-    if Y.dtype.kind == "b":
-        return Y.astype(np.uint8)
-    odd = ~((Y == 0) | (Y == 1)) if Y.dtype.kind in "iuf" else _odd_objects(Y)
-    if odd.any():
-        raise ValueError(
-            f"Y must hold only 0 and 1, got {Y[odd].tolist()[0]!r}. Sets of label names become "
-            "such a table by sklearn.preprocessing.MultiLabelBinarizer."
-        )
-    return Y.astype(np.uint8)
-
-
-def _odd_objects(Y: Any) -> NDArray[np.bool_]:
-    good = [isinstance(value, (bool, int, float)) and value in (0, 1) for value in Y.flat]
-    return ~np.array(good, dtype=bool).reshape(Y.shape)
+    return as_booleans(Y).view(np.uint8)
 
 
 def label_names(Y: Any) -> NDArray[np.object_] | None:

@@ -15,7 +15,7 @@ covers would all be multiples of n.
 
 The conditions are fewer by a factor of about n than those of a cover without symmetry, and so
 are the rows to be searched for: annealing finds base blocks where it cannot find the cover.
-Which permutation serves is found by a race (`cyclic_cover`).
+Which permutation works best is found by a race (`cyclic_cover`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from itertools import combinations, combinations_with_replacement, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.covers.designs._cyclic import anneal_orbits, tuple_orbits
+from labelcover.covers.designs.cyclic_kernels import anneal_orbits, tuple_orbits
 from labelcover.covers.designs.plans import Rows
 
 # The table of r-tuples of labels is at most this long.

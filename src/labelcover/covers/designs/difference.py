@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.covers.designs._difference import wilson_block
+from labelcover.covers.designs.difference_kernels import wilson_block
 from labelcover.covers.designs.fields import galois_field, prime_power
 
 # Trials of the search for a base block; enough for k ≤ 8 wherever one is likely.

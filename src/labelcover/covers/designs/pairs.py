@@ -177,7 +177,7 @@ def one_point_more(planner: Planner, n_labels: int, k: int, r: int, limit: int) 
     if n_labels <= k or not 2 <= r <= 3:
         return
     hopeful = fewest_rows(n_labels - 1, k, r) + fewest_rows(n_labels - 1, k - 1, r - 1)
-    if hopeful >= limit or (n_labels > 150 and r == 2):
+    if hopeful >= limit or (n_labels > MOST_FOR_ONE_MORE and r == 2):
         return
     without = planner.smallest(n_labels - 1, k, r)
     beside = planner.smallest(n_labels - 1, k - 1, r - 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.covers.designs._triples import climb_triples
+from labelcover.covers.designs.triples_kernels import climb_triples
 
 # Steps of the climb per pair; a climb needs about five.
 STEPS_PER_PAIR = 60

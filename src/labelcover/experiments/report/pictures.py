@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from labelcover.dependence import phi
-from labelcover.dependence.plot import clustered_order
+from labelcover.dependence.dependence_plot import clustered_order
 from labelcover.experiments.statistics import groups
 from labelcover.metrics import MEASURES
 

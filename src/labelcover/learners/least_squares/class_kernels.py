@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from labelcover._hash_kernels import alike_columns
 from labelcover.learners.least_squares.exponential_kernels import exponential
 
 # Newton steps for the temperature of one problem, and the bounds of its inverse.
@@ -53,53 +54,6 @@ def _finish_sums(offsets, p, largest, sums):
 
 
 @njit(cache=True)
-def alike_rows(classes):
-    """Group the rows that have the same class in every problem.
-
-    Returns
-    -------
-    group : int64 array of shape (n,)
-        The group of each row, numbered in the order of their first rows.
-    first : int64 array of shape (n_groups,)
-        The first row of each group.
-    """
-    n_problems, n = classes.shape
-    keys = np.full(n, np.uint64(14695981039346656037))
-    for p in range(n_problems):
-        for i in range(n):
-            keys[i] = (keys[i] ^ np.uint64(classes[p, i])) * np.uint64(1099511628211)
-    size = 4
-    while size < 2 * n:
-        size *= 2
-    # Open addressing; the high bits of such a key are the well mixed ones.
-    table = np.full(size, -1)
-    group, first = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    found = 0
-    for i in range(n):
-        at = np.int64((keys[i] >> np.uint64(20)) & np.uint64(size - 1))
-        while True:
-            g = table[at]
-            if g < 0:
-                table[at] = found
-                group[i], first[found] = found, i
-                found += 1
-                break
-            if keys[first[g]] == keys[i] and _same_classes(classes, first[g], i):
-                group[i] = g
-                break
-            at = (at + 1) & (size - 1)
-    return group, first[:found]
-
-
-@njit(cache=True)
-def _same_classes(classes, i, j):
-    p = 0
-    while p < len(classes) and classes[p, i] == classes[p, j]:
-        p += 1
-    return p == len(classes)
-
-
-@njit(cache=True)
 def _sums_of_groups(rows, group, n_groups):
     sums = np.zeros((n_groups, rows.shape[1]))
     for i in range(len(group)):
@@ -117,7 +71,7 @@ def class_sums_dense(rows, centre, classes, offsets, counts):
     it is what the others leave. `centre` must be the mean of all rows. Rows that are alike in
     all problems, as most are where labels are few, are added up once for all.
     """
-    group, first = alike_rows(classes)
+    group, first = alike_columns(classes)
     if 2 * len(first) <= classes.shape[1]:
         rows = _sums_of_groups(rows, group, len(first))
         classes = classes[:, first]

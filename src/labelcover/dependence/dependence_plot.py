@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_integer
+from labelcover._label_values import label_rows
 from labelcover.dependence.chi_square import label_dependence, phi
-from labelcover.dependence.cooccurrence import label_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

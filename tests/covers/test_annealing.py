@@ -1,4 +1,4 @@
-"""Growing, freeing, packing, balancing and annealing rows, against plain Python."""
+"""Building, freeing, packing, balancing and annealing rows, against plain Python."""
 
 from collections import Counter
 from itertools import combinations
@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelcover.covers._anneal import anneal_rows
-from labelcover.covers._grown import grow_rows
-from labelcover.covers._kernels import binomial_table
-from labelcover.covers._label_ranks import ranks_with_label
-from labelcover.covers._polish import free_places, pack_rows
-from labelcover.covers._random import below, seeded, uniform
-from labelcover.covers.anneal import Budget, annealed_cover, fewer_rows, levelled, with_size
-from labelcover.covers.polish import balanced, filled, without_spare_rows
+from labelcover.covers.annealing import Budget, annealed_cover, fewer_rows, levelled, with_size
+from labelcover.covers.annealing_kernels import anneal_rows
+from labelcover.covers.label_by_label_kernels import rows_label_by_label
+from labelcover.covers.labelset_kernels import binomial_table, ranks_with_label
+from labelcover.covers.random_kernels import below, seeded, uniform
+from labelcover.covers.spare_places import balanced, filled, without_spare_rows
+from labelcover.covers.spare_places_kernels import free_places, pack_rows
 
 
 def covered(rows, r):
@@ -80,9 +79,9 @@ def test_free_places_go_to_the_rarest_labels():
 
 @settings(max_examples=25, deadline=None)
 @given(shapes)
-def test_grown_rows_cover_everything(shape):
+def test_rows_built_label_by_label_cover_everything(shape):
     m, k, r, seed = shape
-    rows = grow_rows(m, k, r, seed)
+    rows = rows_label_by_label(m, k, r, seed)
     assert covered(rows, r) == everything(m, r)
     for row in rows:
         labels = [x for x in row if x >= 0]
@@ -93,7 +92,7 @@ def test_grown_rows_cover_everything(shape):
 @given(shapes)
 def test_freed_and_packed_rows_cover_the_same(shape):
     m, k, r, seed = shape
-    rows = grow_rows(m, k, r, seed)
+    rows = rows_label_by_label(m, k, r, seed)
     freed = free_places(rows, m, r, np.arange(len(rows)))
     assert covered(freed, r) == everything(m, r)
     packed = pack_rows(freed)
@@ -130,7 +129,7 @@ def test_remnants_are_packed_together():
 @given(shapes)
 def test_balancing_keeps_the_cover_and_narrows_the_spread(shape):
     m, k, r, seed = shape
-    full = filled(without_spare_rows(grow_rows(m, k, r, seed), m, r), m, seed)
+    full = filled(without_spare_rows(rows_label_by_label(m, k, r, seed), m, r), m, seed)
     level = balanced(full, m, r, seed)
     assert covered(level, r) == everything(m, r)
     assert level.shape == full.shape
@@ -151,7 +150,7 @@ def test_annealing_tells_truly_what_it_misses(m, k, r, size):
 
 
 def test_annealing_repeats_itself():
-    start = grow_rows(12, 4, 2, 0)[:10]
+    start = rows_label_by_label(12, 4, 2, 0)[:10]
     start = filled(start, 12)
     first, second = (anneal_rows(start, 12, 2, 5_000, 0.5, 0.1, 0.02, 3)[0] for _ in range(2))
     assert np.array_equal(first, second)
@@ -166,7 +165,7 @@ def test_annealing_finds_a_projective_plane():
 
 def test_rows_are_dropped_while_the_rest_can_mend():
     rng = np.random.default_rng(0)
-    rows = without_spare_rows(grow_rows(20, 5, 2, 0), 20, 2)
+    rows = without_spare_rows(rows_label_by_label(20, 5, 2, 0), 20, 2)
     fewer = fewer_rows(rows, 20, 2, 21, 500_000, Budget(3_000_000), rng)
     assert len(fewer) < len(rows)
     assert covered(fewer, 2) == everything(20, 2)
@@ -174,7 +173,7 @@ def test_rows_are_dropped_while_the_rest_can_mend():
 
 def test_levelling_keeps_the_cover():
     rng = np.random.default_rng(0)
-    rows = filled(without_spare_rows(grow_rows(15, 5, 2, 3), 15, 2), 15)
+    rows = filled(without_spare_rows(rows_label_by_label(15, 5, 2, 3), 15, 2), 15)
     level = levelled(rows, 15, 2, 500_000, Budget(500_000), rng)
     assert covered(level, 2) == everything(15, 2)
     assert np.ptp(np.bincount(level.ravel())) <= 1
@@ -185,7 +184,7 @@ def test_a_budget_is_never_exceeded():
     rng = np.random.default_rng(0)
     assert annealed_cover(30, 5, 2, 20, 1_000, 700, budget, rng) is None
     assert budget.left == 300
-    rows = filled(grow_rows(30, 5, 2, 0), 30)
+    rows = filled(rows_label_by_label(30, 5, 2, 0), 30)
     fewer_rows(rows, 30, 2, 20, 700, budget, rng)
     assert budget.left == 0
 
@@ -193,7 +192,7 @@ def test_a_budget_is_never_exceeded():
 @pytest.mark.parametrize("size", [5, 12, 30])
 def test_a_cover_is_brought_to_the_size_asked_for(size):
     rng = np.random.default_rng(0)
-    rows = filled(grow_rows(10, 4, 2, 0), 10)
+    rows = filled(rows_label_by_label(10, 4, 2, 0), 10)
     sized = with_size(rows, 10, 2, size, 20_000, rng)
     assert sized.shape == (size, 4)
     if size == 30:

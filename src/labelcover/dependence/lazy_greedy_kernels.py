@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelcover.dependence._enumerate import grown
+from labelcover.dependence.cooccurrence_kernels import with_room
 
 # A candidate is taken if its gain is at least this share of the next best, not known to be exact.
 CLOSE_ENOUGH = 0.8
@@ -73,7 +73,7 @@ def _remove(t, labelsets, entries):
 
 @njit(cache=True)
 def _join(label, entries, held, gains, reached, n_reached):
-    """Put `label` into the labelset that grows, and bring the gains of the other labels up to date.
+    """Put `label` into the labelset in the making, and update the gains of the other labels.
 
     ``held[t]`` counts the labels of uncovered labelset ``t`` that are in (not needed for pairs);
     ``gains[l]`` is the uncovered weight that label ``l`` would complete, −1 for a label that is
@@ -113,7 +113,7 @@ def _best_reached(gains, reached, n_reached):
 
 @njit(cache=True)
 def _is_inside(labels, gains):
-    """Whether all `labels` are in the labelset that grows."""
+    """Whether all `labels` are in the labelset in the making."""
     for label in labels:  # noqa: SIM110 (numba has no generators)
         if gains[label] >= 0:
             return False
@@ -121,8 +121,8 @@ def _is_inside(labels, gains):
 
 
 @njit(cache=True)
-def _grow(seed, heaviest, labelsets, entries, covered, held, gains, reached, members):
-    """Grow labelset `seed` to as many labels as `members` has room for, the greatest gain first.
+def _extend(seed, heaviest, labelsets, entries, covered, held, gains, reached, members):
+    """Extend labelset `seed` to as many labels as `members` has room for, the greatest gain first.
 
     When no label has a gain and there is room for a whole labelset, the first uncovered one from
     `heaviest` on joins; with ``heaviest = len(labelsets)`` none does. Returns the number of
@@ -179,7 +179,7 @@ def _uncovered_inside(members, labelsets, entries, gains):
         for i in range(starts[label], ends[label]):
             labels = labelsets[which[i]]
             if labels[0] == label and _is_inside(labels, gains):
-                found = grown(found, n_found + 1)
+                found = with_room(found, n_found + 1)
                 found[n_found] = which[i]
                 n_found += 1
     for label in members:
@@ -210,9 +210,9 @@ def lazy_greedy(labelsets, weights, n_labels, k, target, most_rows):
     """Rows of `k` labels that cover `labelsets`, heaviest first, until their weight is `target`.
 
     `labelsets` come in order of falling weight, all positive. Each is the seed of a candidate
-    row; the candidates wait in a heap with the gain they had when last grown, and only the one on
-    top is grown anew. Every label is in some row at the end, for which rows are kept back when
-    `most_rows` is tight.
+    row; the candidates wait in a heap with the gain they had when last extended, and only the
+    one on top is extended again. Every label is in some row at the end, for which rows are kept
+    back when `most_rows` is tight.
     """
     entries = _entries(labelsets, weights, n_labels)
     q = len(labelsets)
@@ -225,7 +225,7 @@ def lazy_greedy(labelsets, weights, n_labels, k, target, most_rows):
     rows = np.empty((1024, k), dtype=np.int32)
     keys = np.empty(q)
     for t in range(q):
-        _, keys[t] = _grow(t, q, labelsets, entries, covered, held, gains, reached, members)
+        _, keys[t] = _extend(t, q, labelsets, entries, covered, held, gains, reached, members)
     heap = np.argsort(-keys, kind="mergesort")
     length, heaviest, next_label, n_rows = q, 0, 0, 0
     unused = n_labels
@@ -237,7 +237,7 @@ def lazy_greedy(labelsets, weights, n_labels, k, target, most_rows):
             heap[0] = heap[length]
             _sift_down(heap, keys, length)
             continue
-        _, keys[top] = _grow(top, q, labelsets, entries, covered, held, gains, reached, members)
+        _, keys[top] = _extend(top, q, labelsets, entries, covered, held, gains, reached, members)
         next_key = 0.0
         for i in range(1, min(3, length)):
             next_key = max(next_key, keys[heap[i]])
@@ -248,10 +248,10 @@ def lazy_greedy(labelsets, weights, n_labels, k, target, most_rows):
             break
         while covered[heaviest]:
             heaviest += 1
-        size, _ = _grow(top, heaviest, labelsets, entries, covered, held, gains, reached, members)
+        size, _ = _extend(top, heaviest, labelsets, entries, covered, held, gains, reached, members)
         next_label = _pad(members, size, counts, next_label)
         n_rows += 1
-        rows = grown(rows, n_rows)
+        rows = with_room(rows, n_rows)
         rows[n_rows - 1] = members
         for label in members:
             unused -= counts[label] == 0
@@ -263,7 +263,7 @@ def lazy_greedy(labelsets, weights, n_labels, k, target, most_rows):
     while unused > 0:
         next_label = _pad(members, 0, counts, next_label)
         n_rows += 1
-        rows = grown(rows, n_rows)
+        rows = with_room(rows, n_rows)
         rows[n_rows - 1] = members
         for label in members:
             unused -= counts[label] == 0

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._progress import Progress
-from labelcover.covers._anneal import anneal_rows
-from labelcover.covers._kernels import labelset_ranks
-from labelcover.covers.polish import filled, without_spare_rows
+from labelcover.covers.annealing_kernels import anneal_rows
+from labelcover.covers.labelset_kernels import labelset_ranks
+from labelcover.covers.spare_places import filled, without_spare_rows
 
 Rows = NDArray[np.int32]
 

@@ -11,41 +11,28 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-EMPTY = -1
+from labelcover._hash_kernels import mixed, new_slots, place_of_integer
+
 FILTER_BITS_PER_RANK = 16
 
 
 @njit(cache=True)
-def _mixed(rank):
-    """Well-spread non-negative number for `rank`."""
-    mixed = (rank ^ (rank >> 31)) * np.int64(0x1E3779B97F4A7C15)
-    return (mixed ^ (mixed >> 29)) & np.int64(0x7FFFFFFFFFFFFFFF)
-
-
-@njit(cache=True)
-def _place(table, rank, mixed):
-    """Where `rank` is in `table`, or the empty place where it would go."""
-    mask = len(table) - 1
-    place = mixed & mask
-    while table[place] != EMPTY and table[place] != rank:
-        place = (place + 1) & mask
-    return place
-
-
-@njit(cache=True)
-def hash_table(ranks):
-    """Open-addressing table of the distinct `ranks` and its bit filter, powers of two long."""
-    length = 16
-    while length < 2 * len(ranks):
-        length *= 2
-    table = np.full(length, EMPTY, dtype=np.int64)
-    bits = np.zeros(length * FILTER_BITS_PER_RANK // 2 // 8, dtype=np.uint8)
+def rank_table(ranks):
+    """Hash table of the distinct `ranks`, and its bit filter, a power of two long."""
+    table = new_slots(len(ranks))
+    bits = np.zeros(len(table) * FILTER_BITS_PER_RANK // 2 // 8, dtype=np.uint8)
     for rank in ranks:
-        mixed = _mixed(rank)
-        table[_place(table, rank, mixed)] = rank
-        bit = (mixed >> 20) & (8 * len(bits) - 1)
+        key = mixed(rank)
+        table[place_of_integer(table, rank, key)] = rank
+        bit = _filter_bit(key, bits)
         bits[bit >> 3] |= np.uint8(1 << (bit & 7))
     return table, bits
+
+
+@njit(cache=True)
+def _filter_bit(key, bits):
+    """Which bit of the filter stands for a key: other bits of it than the place in the table."""
+    return np.int64(key >> np.uint64(20)) & (8 * len(bits) - 1)
 
 
 @njit(cache=True)
@@ -61,11 +48,11 @@ def _is_covered(columns, table, bits, binomials):
     rank = np.int64(0)
     for i in range(len(columns)):
         rank += binomials[columns[i], i + 1]
-    mixed = _mixed(rank)
-    bit = (mixed >> 20) & (8 * len(bits) - 1)
+    key = mixed(rank)
+    bit = _filter_bit(key, bits)
     if not bits[bit >> 3] >> (bit & 7) & 1:
         return False
-    return table[_place(table, rank, mixed)] == rank
+    return table[place_of_integer(table, rank, key)] == rank
 
 
 @njit(cache=True)

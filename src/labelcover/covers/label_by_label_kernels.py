@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelcover.covers._kernels import binomial_table, next_combination, unrank_labelsets
-from labelcover.covers._random import below, seeded
+from labelcover.covers.labelset_kernels import binomial_table, next_combination, unrank_into
+from labelcover.covers.random_kernels import below, seeded
 
 
 @njit(cache=True)
@@ -27,8 +27,8 @@ def _rank_with(chosen, label, table):
 
 
 @njit(cache=True)
-def grow_rows(m, k, r, seed):
-    """Rows that cover every r-labelset, each grown label by label around an uncovered one.
+def rows_label_by_label(m, k, r, seed):
+    """Rows that cover every r-labelset, each built label by label around an uncovered one.
 
     The label that joins a row covers the most r-labelsets with those in it, the rarest of
     equals. Nothing is kept but which r-labelsets are covered: time O(σ·m·C(k, r−1)). A place
@@ -48,7 +48,6 @@ def grow_rows(m, k, r, seed):
     for i in range(m - 1, 0, -1):
         j = below(state, i + 1)
         name[i], name[j] = name[j], name[i]
-    one = np.empty(1, dtype=np.int64)
     at = 0
     while True:
         while at < total and covered[at]:
@@ -59,9 +58,8 @@ def grow_rows(m, k, r, seed):
             larger = np.full((2 * size, k), -1, dtype=np.int32)
             larger[:size] = out
             out = larger
-        one[0] = at
         row = out[size]
-        row[:r] = unrank_labelsets(one, m, r)[0]
+        unrank_into(at, table, row[:r])
         gain[:] = 0
         for n in range(1, k + 1):
             # Row now holds n labels; count what the newest makes the others gain.

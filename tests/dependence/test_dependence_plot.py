@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelcover.dependence import phi, plot_dependence
-from labelcover.dependence.plot import clustered_order
+from labelcover.dependence.dependence_plot import clustered_order
 
 
 def block_labels(seed=0):

@@ -22,7 +22,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelcover.covers._kernels import binomial_table
+from labelcover._hash_kernels import FREE, place_of_row, row_key
+from labelcover.covers.labelset_kernels import binomial_table
 
 
 @njit(cache=True)
@@ -38,42 +39,20 @@ def gain_below_pairs(k, r):
 
 
 @njit(cache=True)
-def hash_labelset(labels):
-    """64-bit mix of a labelset."""
-    value = np.uint64(1469598103934665603)
-    for label in labels:
-        value = (value ^ np.uint64(label + 1)) * np.uint64(1099511628211)
-        value ^= value >> np.uint64(29)
-    return value
+def is_chosen(chosen, labels):
+    """Whether `labels` is among the rows chosen: their slots, keys and labels."""
+    slots, keys, rows = chosen
+    place = place_of_row(slots, keys, rows, labels.reshape(1, -1), 0, row_key(labels))
+    return slots[place] != FREE
 
 
 @njit(cache=True)
-def is_chosen(slots, rows, labels):
-    """Whether `labels` is among `rows`, by open addressing in `slots` (−1 is free)."""
-    mask = np.uint64(len(slots) - 1)
-    at = hash_labelset(labels) & mask
-    while slots[at] >= 0:
-        row = rows[slots[at]]
-        same = True
-        for i in range(len(labels)):
-            if row[i] != labels[i]:
-                same = False
-                break
-        if same:
-            return True
-        at = (at + np.uint64(1)) & mask
-    return False
-
-
-@njit(cache=True)
-def remember_chosen(slots, rows, begin, end):
-    """Enter ``rows[begin:end]`` into `slots`."""
-    mask = np.uint64(len(slots) - 1)
-    for index in range(begin, end):
-        at = hash_labelset(rows[index]) & mask
-        while slots[at] >= 0:
-            at = (at + np.uint64(1)) & mask
-        slots[at] = index
+def remember_chosen(chosen, begin, end):
+    """Enter the rows from `begin` to `end`, all different, into the slots."""
+    slots, keys, rows = chosen
+    for i in range(begin, end):
+        keys[i] = row_key(rows[i])
+        slots[place_of_row(slots, keys, rows, rows, i, keys[i])] = i
 
 
 @njit(cache=True)
@@ -133,8 +112,7 @@ def first_labelset(
     gain_weight,
     balance_weight,
     target,
-    slots,
-    rows,
+    chosen,
     names,
     together,
     apart,
@@ -151,10 +129,10 @@ def first_labelset(
         By rank of r-labelset; also true for those outside the universe.
     counts : int array
         Labelsets that hold each label so far.
-    slots, rows : arrays
+    chosen : (slots, keys, rows)
         The labelsets chosen so far, which are not offered again.
     names : int array
-        What the labels are called in `rows`.
+        What the labels are called in the chosen rows.
     together, apart : bool arrays of shape (m, m)
         Labels that must be, or must not be, in the same labelset; read if `constrained`.
     bound_1, bound_2 : int arrays of shapes (m,) and (m, m)
@@ -237,7 +215,7 @@ def first_labelset(
             if constrained and not _complete(prefix, depth, v, together):
                 continue
             new = gain_weight > 0 and bound > 0
-            if new or not is_chosen(slots, rows, np.sort(names[prefix])):
+            if new or not is_chosen(chosen, np.sort(names[prefix])):
                 out[:] = prefix
                 return True
             continue

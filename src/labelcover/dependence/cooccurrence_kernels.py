@@ -7,7 +7,7 @@ from numba import njit
 
 
 @njit(cache=True)
-def grown(array, size):
+def with_room(array, size):
     """`array` with room for at least `size` entries along its first axis, doubled when short."""
     if size <= len(array):
         return array
@@ -78,8 +78,8 @@ def frequent_labelsets(row_starts, row_labels, n_labels, order, min_count):
                 if depth == order - 1:
                     for label in found:
                         if count[label] >= min_count:
-                            out_sets = grown(out_sets, n_out + 1)
-                            out_counts = grown(out_counts, n_out + 1)
+                            out_sets = with_room(out_sets, n_out + 1)
+                            out_counts = with_room(out_counts, n_out + 1)
                             out_sets[n_out, :depth] = sets[s, :depth]
                             out_sets[n_out, depth] = label
                             out_counts[n_out] = count[label]
@@ -88,14 +88,14 @@ def frequent_labelsets(row_starts, row_labels, n_labels, order, min_count):
                     for label in found:
                         slot[label] = -1
                         if count[label] >= min_count:
-                            next_sets = grown(next_sets, n_next + 1)
-                            next_starts = grown(next_starts, n_next + 2)
+                            next_sets = with_room(next_sets, n_next + 1)
+                            next_starts = with_room(next_starts, n_next + 2)
                             next_sets[n_next, :depth] = sets[s, :depth]
                             next_sets[n_next, depth] = label
                             slot[label] = next_starts[n_next]
                             next_starts[n_next + 1] = next_starts[n_next] + count[label]
                             n_next += 1
-                    next_places = grown(next_places, next_starts[n_next])
+                    next_places = with_room(next_places, next_starts[n_next])
                     for t in range(starts[s], starts[s + 1]):
                         for place in range(places[t] + 1, ends[places[t]]):
                             label = row_labels[place]

@@ -8,9 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelcover.covers._kernels import binomial_table, next_combination
-from labelcover.covers._label_ranks import ranks_with_label
-from labelcover.covers._random import below, seeded
+from labelcover.covers.labelset_kernels import binomial_table, next_combination, ranks_with_label
+from labelcover.covers.random_kernels import below, seeded
 
 # Rounds of exchanges without a gain after which balancing stops.
 PATIENCE = 6

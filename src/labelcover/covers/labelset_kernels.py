@@ -1,4 +1,4 @@
-"""Compiled loops over labelsets: ranking, coverage.
+"""Compiled loops over labelsets: their ranks, and which of them are covered.
 
 An r-labelset ``c_1 < … < c_r`` has the colexicographic rank ``Σ C(c_i, i)``, which does not
 depend on the number of labels.
@@ -63,6 +63,58 @@ def labelset_ranks(labelsets, r):
 
 
 @njit(cache=True)
+def ranks_with_label(row, skip, label, r, table, positions, ordered, out):
+    """Write to `out` the ranks of all r-labelsets of `label` and r−1 others of `row`; how many.
+
+    The label at place `skip` of the row is not one of the others. `positions` (r) and `ordered`
+    (k) are scratch.
+    """
+    k = len(row)
+    n_rest = k - 1
+    if n_rest < r - 1:
+        return 0
+    if r == 2:
+        at = 0
+        for j in range(k):
+            if j != skip:
+                a, b = row[j], label
+                if a > b:
+                    a, b = b, a
+                out[at] = a + table[b, 2]
+                at += 1
+        return at
+    # The rest of the row with the label put in its place by insertion sort.
+    n = 0
+    for j in range(k):
+        if j != skip:
+            i = n
+            while i > 0 and ordered[i - 1] > row[j]:
+                ordered[i] = ordered[i - 1]
+                i -= 1
+            ordered[i] = row[j]
+            n += 1
+    for j in range(r - 1):
+        positions[j] = j
+    at = 0
+    while True:
+        rank = np.int64(0)
+        placed = 0
+        for j in range(r - 1):
+            other = ordered[positions[j]]
+            if placed == 0 and other > label:
+                rank += table[label, j + 1]
+                placed = 1
+            rank += table[other, j + 1 + placed]
+        if placed == 0:
+            rank += table[label, r]
+        out[at] = rank
+        at += 1
+        if not next_combination(positions[: r - 1], n_rest):
+            break
+    return at
+
+
+@njit(cache=True)
 def mark_covered(labelsets, r, covered):
     """Set ``covered[rank]`` for every r-subset of every row of `labelsets`."""
     for start in range(0, len(labelsets), 4096):
@@ -71,24 +123,29 @@ def mark_covered(labelsets, r, covered):
 
 
 @njit(cache=True)
+def unrank_into(rank, table, out):
+    """Write to `out` the labels, ascending, with a rank; `table` holds the binomials."""
+    top = len(table) - 1
+    for j in range(len(out), 0, -1):
+        low, high = j - 1, top - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if table[middle, j] <= rank:
+                low = middle
+            else:
+                high = middle - 1
+        out[j - 1] = low
+        rank -= table[low, j]
+        top = low
+
+
+@njit(cache=True)
 def unrank_labelsets(ranks, n_labels, r):
     """Labelsets with the given colexicographic ranks, ``(len(ranks), r)``."""
     table = binomial_table(n_labels, r)
     out = np.empty((len(ranks), r), dtype=np.int32)
     for i in range(len(ranks)):
-        rank = ranks[i]
-        top = n_labels
-        for j in range(r, 0, -1):
-            low, high = j - 1, top - 1
-            while low < high:
-                middle = (low + high + 1) // 2
-                if table[middle, j] <= rank:
-                    low = middle
-                else:
-                    high = middle - 1
-            out[i, j - 1] = low
-            rank -= table[low, j]
-            top = low
+        unrank_into(ranks[i], table, out[i])
     return out
 
 
@@ -107,7 +164,7 @@ def count_new(labelsets, r, covered):
 
 @njit(cache=True)
 def rename_table(covered, names, r):
-    """Coverage by rank after label ``names[i]`` is called ``i``."""
+    """Which r-labelsets are covered, by rank, after label ``names[i]`` is called ``i``."""
     m = len(names)
     table = binomial_table(m, r)
     out = np.empty_like(covered)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelcover.covers._random import below, seeded
+from labelcover.covers.random_kernels import below, seeded
 
 
 @njit(cache=True)

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labelcover.covers._polish import exchange_spare, fill_places, free_places, pack_rows
+from labelcover.covers.spare_places_kernels import (
+    exchange_spare,
+    fill_places,
+    free_places,
+    pack_rows,
+)
 
 # Rounds over all rows in which spare labels are exchanged for rarer ones.
 BALANCE_ROUNDS = 60

@@ -4,7 +4,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from labelcover.covers._kernels import (
+from labelcover.covers.labelset_kernels import (
     binomial_table,
     count_new,
     labelset_ranks,

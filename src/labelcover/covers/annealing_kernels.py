@@ -7,9 +7,13 @@ import math
 import numpy as np
 from numba import njit
 
-from labelcover.covers._kernels import binomial_table, next_combination
-from labelcover.covers._label_ranks import ranks_with_label
-from labelcover.covers._random import below, seeded, uniform
+from labelcover.covers.labelset_kernels import (
+    binomial_table,
+    next_combination,
+    ranks_with_label,
+    unrank_into,
+)
+from labelcover.covers.random_kernels import below, seeded, uniform
 
 
 @njit(cache=True)
@@ -23,17 +27,6 @@ def _listed(at, flag, listed, where, n_listed):
     listed[where[at]] = last
     where[last] = where[at]
     return n_listed - 1
-
-
-@njit(cache=True)
-def _unrank_into(rank, m, r, table, out):
-    top = m
-    for j in range(r, 0, -1):
-        top -= 1
-        while table[top, j] > rank:
-            top -= 1
-        out[j - 1] = top
-        rank -= table[top, j]
 
 
 @njit(cache=True)
@@ -109,7 +102,7 @@ def anneal_rows(rows, m, r, steps, hot, cold, balance, seed):
                 continue
             j = below(state, k)
         else:
-            _unrank_into(listed[below(state, n_listed)], m, r, table, missing)
+            unrank_into(listed[below(state, n_listed)], table, missing)
             # Rows that lack one label of it; sampled, since an index of them would cost more.
             i = -1
             fewest = r

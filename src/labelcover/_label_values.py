@@ -1,0 +1,97 @@
+"""Label tables as they come in: the one check that they hold zeros and ones."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+HINT = "Sets of label names become such a table by sklearn.preprocessing.MultiLabelBinarizer."
+
+
+def as_table(table: Any, name: str = "Y") -> Any:
+    """Return an array, list or data frame as an array, or a sparse table as it is.
+
+    Raises
+    ------
+    ValueError
+        If it is not two-dimensional, or has no rows or no columns.
+    """
+    if not sparse.issparse(table):
+        try:
+            table = np.asarray(table)
+        except ValueError:
+            raise ValueError(
+                f"{name} must be a table, got rows of different lengths. {HINT}"
+            ) from None
+    if table.ndim != 2 or 0 in table.shape:
+        raise ValueError(
+            f"{name} must be a table of at least one row and one label, got shape {table.shape}."
+        )
+    return table
+
+
+def as_booleans(values: Any, name: str = "Y") -> NDArray[np.bool_]:
+    """Return zeros and ones as booleans; an array of booleans is returned as it is.
+
+    Parameters
+    ----------
+    values : ndarray or sparse array
+        Booleans or the numbers 0 and 1, of any dtype.
+    name : str
+        What the table is called in errors.
+
+    Raises
+    ------
+    ValueError
+        If there is another value, which is named.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover._label_values import as_booleans
+    >>> as_booleans(np.array([[0.0, 1.0]]))
+    array([[False,  True]])
+    """
+    if sparse.issparse(values):
+        values = values.toarray()
+    if values.dtype.kind == "b":
+        return values
+    if values.dtype.kind in "iuf":
+        odd = (values != 0) & (values != 1)
+    else:
+        odd = np.array([not _is_zero_or_one(value) for value in values.flat], dtype=bool)
+        odd = odd.reshape(values.shape)
+    if odd.any():
+        raise ValueError(f"{name} must hold only 0 and 1, got {values[odd].tolist()[0]!r}. {HINT}")
+    return values.astype(bool)
+
+
+def label_rows(Y: Any, name: str = "Y") -> sparse.csr_array:
+    """Return a label table as CSR with sorted labels and ones only.
+
+    Parameters
+    ----------
+    Y : array-like, sparse array or data frame of shape (n, m)
+        Booleans or the numbers 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If `Y` is not a table, has no rows or no labels, or holds anything else.
+    """
+    table = as_table(Y, name)
+    if not sparse.issparse(table):
+        return sparse.csr_array(as_booleans(table, name).astype(np.uint8))
+    rows = sparse.csr_array(table, copy=True)
+    rows.sum_duplicates()
+    as_booleans(rows.data, name)
+    rows.eliminate_zeros()
+    return rows.astype(np.uint8)
+
+
+def _is_zero_or_one(value: Any) -> bool:
+    return isinstance(value, (numbers.Real, np.bool_)) and value in (0, 1)
