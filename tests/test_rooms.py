@@ -174,6 +174,28 @@ def test_no_two_files_differ_only_in_an_underscore_or_a_folder():
     assert not found, "\n".join(map(" and ".join, found))
 
 
+def compiled_files(source):
+    return [f for f in sorted(source.rglob("*.py")) if "@njit" in f.read_text(encoding="utf-8")]
+
+
+def test_compiled_functions_are_in_files_that_end_in_kernels():
+    others = [f for f in compiled_files(SOURCE) if not f.stem.endswith("_kernels")]
+    assert not others, "\n".join(str(f.relative_to(SOURCE)) for f in others)
+
+
+def test_compiled_files_import_only_compiled_files_of_the_package():
+    """Or the cache of the tests would not notice an edit of what they import."""
+    compiled = compiled_files(SOURCE)
+    found = [
+        f"{file.relative_to(SOURCE)}:{imported.line}: {imported.name}"
+        for file in compiled
+        for imported in imports_of(file, SOURCE)
+        if imported.name.startswith(f"{PACKAGE}.")
+        and file_of(imported.name, SOURCE) not in compiled
+    ]
+    assert not found, "\n".join(found)
+
+
 TABLE = """
 | room | it answers | rooms it may use | libraries |
 |---|---|---|---|
