@@ -1,7 +1,7 @@
 """Where the tests find the data that is not part of the project.
 
 It is looked for in ``LABELCOVER_DATA`` (a folder with a folder per data set), else in
-``../shared/data`` beside the project. Reference answers and covers lie beside that folder.
+``../shared/data`` beside the project. Reference answers lie beside that folder.
 Without it the tests that need it are skipped and say so; in CI its absence is an error.
 """
 
@@ -42,12 +42,6 @@ def shared_data() -> Path:
 def golden() -> Path:
     """The folder of what WEKA and MULAN answered."""
     return _need(DATA.parent / "golden")
-
-
-@pytest.fixture(scope="session")
-def shared_covers() -> Path:
-    """The folder of covers that the project started from."""
-    return _need(DATA.parent / "covers")
 
 
 @pytest.fixture(scope="session")
