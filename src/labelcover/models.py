@@ -18,9 +18,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from labelcover._files import replacing
 from labelcover.datasets import KNOWN, DataError, Dataset, load, read
+from labelcover.learners import LeastSquaresClassifier
 from labelcover.metrics import MEASURES, label_f1
 
 FORMAT = "labelcover-model-1"
@@ -50,9 +52,12 @@ class TrainedModel:
 
     @classmethod
     def fit(cls, estimator: Any, dataset: Dataset) -> TrainedModel:
-        """Return the model that `estimator` becomes on all rows of `dataset`."""
+        """Return the model that `estimator` becomes on all rows of `dataset`.
+
+        Its members are told which features are nominal; see `with_nominal_features`.
+        """
         return cls(
-            estimator.fit(dataset.X, dataset.Y),
+            with_nominal_features(estimator, dataset).fit(dataset.X, dataset.Y),
             list(dataset.feature_names),
             list(dataset.label_names),
             dict(dataset.categories),
@@ -92,6 +97,43 @@ class TrainedModel:
                     f"{{{','.join(values)}}}.",
                 )
         return dataset
+
+
+def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
+    """Return `estimator` with its ``categorical_features`` set to the nominal ones of `dataset`.
+
+    This is done where they are still ``"from_dtype"``, the default, as the features of a `Dataset`
+    are an array, whose dtype does not say: in the estimator itself or in its member
+    (``estimator__categorical_features``), where the default member takes the place of None.
+    Everything else is returned as it is.
+
+    Examples
+    --------
+    >>> from labelcover import RakelClassifier
+    >>> from labelcover.datasets import Dataset
+    >>> from labelcover.learners import C45Classifier
+    >>> from labelcover.models import with_nominal_features
+    >>> import numpy as np
+    >>> colours = {"colour": ("red", "green", "blue")}
+    >>> dataset = Dataset("toy", np.array([[0.0], [2.0]]), np.eye(2, dtype=np.uint8), ["colour"],
+    ...                   ["a", "b"], np.array([True]), categories=colours)
+    >>> with_nominal_features(RakelClassifier(C45Classifier()), dataset).estimator
+    C45Classifier(categorical_features=array([ True]))
+    """
+    if not dataset.categorical.any():
+        return estimator
+    parameters = estimator.get_params()
+    if "estimator" in parameters and parameters["estimator"] is None:
+        default = LeastSquaresClassifier()
+        if "categorical_features" not in default.get_params():
+            return estimator
+        estimator = clone(estimator).set_params(estimator=default)
+        parameters = estimator.get_params()
+    names = ("categorical_features", "estimator__categorical_features")
+    asked = [name for name in names if isinstance(parameters.get(name), str)]
+    if not asked:
+        return estimator
+    return clone(estimator).set_params(**dict.fromkeys(asked, dataset.categorical))
 
 
 def write_predictions(
