@@ -1,9 +1,9 @@
-"""Trained models on disk: written with skops, and read without running what a file brings along.
+"""Trained models on disk: written with skops, and loaded without running code from the file.
 
 A model file is a skops archive: a description of objects by the names of their types, and arrays.
-Reading it makes objects only of the types that skops trusts (numbers, arrays, scikit-learn's
-estimators) and of the classes that labelcover defines, which run no code of the file when they
-are made. A file that names anything else, be it a function of labelcover, is refused unread.
+Loading it creates only objects of the types that skops trusts (numbers, arrays, scikit-learn's
+estimators) and of the classes that labelcover defines. A file that names anything else, even a
+function of labelcover, is refused before any object is created.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class TrainedModel:
         Raises
         ------
         DataError
-            If a column is missing or a nominal one is declared otherwise than in training.
+            If a column is missing or a nominal one is declared differently than in training.
         """
         wanted = self.label_names if with_labels else []
         if str(source) in KNOWN and not Path(source).exists():
@@ -93,7 +93,7 @@ class TrainedModel:
             if dataset.categories.get(name) != values:
                 raise DataError(
                     source,
-                    f"attribute {name!r} is declared otherwise than in training, expected "
+                    f"attribute {name!r} is declared differently than in training, expected "
                     f"{{{','.join(values)}}}.",
                 )
         return dataset
@@ -104,8 +104,9 @@ def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
 
     This is done where they are still ``"from_dtype"``, the default, as the features of a `Dataset`
     are an array, whose dtype does not say: in the estimator itself or in its member
-    (``estimator__categorical_features``), where the default member takes the place of None.
-    Everything else is returned as it is.
+    (``estimator__categorical_features``). The default member, where the estimator has None, is
+    told of features with more than two values, as it takes zeros and ones as they are. Everything
+    else is returned unchanged.
 
     Examples
     --------
@@ -124,11 +125,11 @@ def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
         return estimator
     parameters = estimator.get_params()
     if "estimator" in parameters and parameters["estimator"] is None:
-        default = LeastSquaresClassifier()
-        if "categorical_features" not in default.get_params():
+        many = dataset.many_valued
+        if not many.any() or "categorical_features" not in LeastSquaresClassifier().get_params():
             return estimator
-        estimator = clone(estimator).set_params(estimator=default)
-        parameters = estimator.get_params()
+        member = LeastSquaresClassifier().set_params(categorical_features=many)
+        return clone(estimator).set_params(estimator=member)
     names = ("categorical_features", "estimator__categorical_features")
     asked = [name for name in names if isinstance(parameters.get(name), str)]
     if not asked:

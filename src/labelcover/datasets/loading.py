@@ -36,7 +36,7 @@ def load(
         come with the package; ``"debtags-words"`` has the words of the descriptions as its only
         features and the 14 most frequent tags as labels.
     identifiers : bool
-        Keep features that only number the rows: the first attribute of genbase.
+        Keep features that only identify rows: the first attribute of genbase.
     download : bool
         Fetch the set from OpenML if it is not found on this machine and OpenML has it. Nothing is
         fetched otherwise.

@@ -1,4 +1,4 @@
-"""Which differences between methods are more than chance (Section 5.3, after Demšar, 2006).
+"""Tests of whether differences between methods are significant (Section 5.3; Demšar, 2006).
 
 Scores come as a table with a row per problem (a data set, or a fold of it) and a column per
 method.
@@ -121,7 +121,7 @@ def _exact_p(ranks: NDArray[np.float64]) -> float:
 def critical_difference(
     n_methods: int, n_problems: int, *, alpha: float = 0.05, test: str = "nemenyi"
 ) -> float:
-    """Return by how much two mean ranks must differ to be called different.
+    """Return by how much two mean ranks must differ to be significantly different.
 
     Parameters
     ----------
@@ -178,7 +178,8 @@ def bonferroni_dunn(
 def groups(ranks: ArrayLike, difference: float) -> list[tuple[int, ...]]:
     """Return the largest groups of methods whose mean ranks all lie within `difference`.
 
-    These are the bars of a critical-difference diagram: methods under one bar are not different.
+    These are the bars of a critical-difference diagram, which join methods that do not differ
+    significantly.
     """
     order = np.argsort(np.asarray(ranks, dtype=float), kind="stable")
     sorted_ranks = np.asarray(ranks, dtype=float)[order]
