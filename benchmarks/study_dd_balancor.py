@@ -1,7 +1,7 @@
-"""DD-BALANCOR beside the other strategies at equal size: the study in docs/dd-balancor-study.md.
+"""DD-BALANCOR and the other strategies at equal size: the study in docs/dd-balancor-study.md.
 
 Run ``python -m benchmarks.study_dd_balancor RESULTS.csv [SEEDS] > docs/dd-balancor-study.md``. It
-goes on from what RESULTS.csv already holds; with 0 SEEDS it only reports on that.
+resumes an interrupted run; with 0 SEEDS it only reports on what RESULTS.csv holds.
 """
 
 import sys
@@ -47,7 +47,8 @@ STRATEGIES = {
 # The linear kernel alone: affordable on one core.
 MEMBERS = {
     "least squares": (LeastSquaresClassifier(kernel="linear"), "loo"),
-    "C4.5": (C45Classifier(), 0.5),
+    # Nominal attributes are taken as numbers; all of them have two values.
+    "C4.5": (C45Classifier(categorical_features=None), 0.5),
 }
 MEASURES = {"micro_f1": ("micro-F1", True), "hamming_loss": ("Hamming loss", False)}
 
@@ -56,13 +57,13 @@ MEASURES = {"micro_f1": ("micro-F1", True), "hamming_loss": ("Hamming loss", Fal
 class AtBalancorsSize:
     """The cover of a method with as many labelsets as BALANCOR needs, its labels shuffled.
 
-    The order of the labels in a file is of no account, so each seed has another.
+    The order of the labels in a file is arbitrary, so each seed has another.
     """
 
     method: str
 
     def __call__(self, n_labels, k, r, *, size=None, random_state=None) -> Cover:
-        """Return the cover; `size` is not looked at."""
+        """Return the cover; `size` is ignored."""
         size = len(balancor_cover(n_labels, k, r))
         seed = random_state if self.method == "RAKEL++" else None
         cover = STRATEGIES[self.method](n_labels, k, r, size=size, random_state=seed)
@@ -146,15 +147,18 @@ def report_scores(frame: pd.DataFrame, members: str, measure: str) -> tuple[floa
         if p[i, j] < 0.05
     ]
     verdict = "rejected" if outcome.p_value < 0.05 else "not rejected"
+    kind = "exact" if outcome.exact else "by the F distribution"
     print(
-        f"\nFriedman: F({outcome.degrees[0]}, {outcome.degrees[1]}) = {outcome.f:.2f}, "
-        f"p = {outcome.p_value:.3f}: that all methods do the same is {verdict} at 5 %. Nemenyi's "
-        f"critical difference of mean ranks is {difference:.2f}; "
-        + (f"different are {', '.join(pairs)}." if pairs else "no two methods differ by it.")
+        f"\nFriedman test: F({outcome.degrees[0]}, {outcome.degrees[1]}) = {outcome.f:.2f}, "
+        f"p = {outcome.p_value:.3f} ({kind}): the hypothesis that all methods perform alike is "
+        f"{verdict} at the 5 % level. The critical difference of mean ranks (Nemenyi) is "
+        f"{difference:.2f}; "
+        + (f"{', '.join(pairs)} differ by more." if pairs else "no two methods differ by more.")
     )
     print(
-        f"\nThe spread is the standard deviation over seeds, mean of the methods. In {n_inside} of "
-        f"{len(table)} sets even the best and the worst are within two spreads of each other."
+        f"\nThe spread is the standard deviation over seeds, averaged over methods. On {n_inside} "
+        f"of {len(table)} data sets, even the best and the worst method are within two spreads of "
+        "each other."
     )
     return outcome.p_value, METHODS[int(np.argmin(ranks))]
 
@@ -171,9 +175,9 @@ def report_idle(frame: pd.DataFrame) -> None:
             sets.append(f"{dataset} ({triples})")
     if sets:
         print(
-            f"\nDD-BALANCOR is BALANCOR in every fit on {', '.join(sets)}. In brackets: how many "
-            "triples of labels occur together in at least five rows; without any, no permutation "
-            "has more merit than another."
+            f"\nDD-BALANCOR equals BALANCOR in every fit on {', '.join(sets)}. In parentheses: the "
+            "number of label triples that occur together in at least five rows; without any, all "
+            "permutations have the same merit."
         )
 
 
@@ -212,9 +216,9 @@ def report_choice(frame: pd.DataFrame) -> None:
         f"\nThe choice was right in {totals[2] / totals[3]:.0%} of the fits (equal losses count "
         f"as right); the paper reports 75 %. Without the {totals[4]} equal ones it is "
         f"{(totals[2] - totals[4]) / (totals[3] - totals[4]):.0%}. "
-        f"It took the highest k in {totals[0]} of {totals[3]}: "
-        f"a row of k labels holds C(k, 3) triples, so that a larger k nearly always addresses "
-        f"more. Always taking the highest k would be right at least {totals[1]} times."
+        f"The highest k was chosen in {totals[0]} of {totals[3]} fits: "
+        f"a labelset of k labels holds C(k, 3) triples, so a larger k nearly always covers "
+        f"more. Always choosing the highest k would be right at least {totals[1]} times."
     )
 
 
@@ -227,26 +231,26 @@ def main(results: str, n_seeds: int = 1) -> None:
     failed = frame[frame["error"].fillna("") != ""]
     if len(failed):
         sys.exit(f"{len(failed)} fits failed, the first with: {failed['error'].iloc[0]}")
-    print("# DD-BALANCOR beside the other strategies\n")
+    print("# DD-BALANCOR and the other strategies\n")
     print(
         f"Made by `python -m benchmarks.study_dd_balancor RESULTS.csv {frame['seed'].nunique()}`. "
-        "Ten folds, all methods at the size σ that BALANCOR needs, at one k of Table 7 for each "
-        "set. Labels are shuffled anew for each seed; folds stay the same. "
-        "Least-squares members have a linear kernel and a "
-        "leave-one-out threshold; C4.5 trees are the paper's J48, but cut at 0.5 and not at a "
-        "threshold tuned in five folds."
+        "Ten folds; all methods have the size σ that BALANCOR needs, at one k of Table 7 for each "
+        "data set. Labels are reshuffled for each seed; folds stay the same. Least-squares members "
+        "have a linear kernel and a threshold tuned by leave-one-out; C4.5 trees are the paper's "
+        "J48, with nominal attributes taken as numbers and a threshold of 0.5 instead of one tuned "
+        "by five-fold cross-validation."
     )
     outcomes = [
         report_scores(frame, members, measure) for members in MEMBERS for measure in MEASURES
     ]
     best = [method for _, method in outcomes].count("DD-BALANCOR")
     print(
-        f"\n## Outcome\n\nThe Friedman test finds a difference between the methods in "
+        f"\n## Outcome\n\nThe Friedman test finds a significant difference between the methods in "
         f"{sum(p < 0.05 for p, _ in outcomes)} of {len(outcomes)} comparisons; DD-BALANCOR has the "
         f"best mean rank in {best} of {len(outcomes)}. The paper finds DD-BALANCOR significantly "
-        "ahead of all others, with other learners, thresholds by cross-validation, and its 64 rows "
-        "of several k and two learners counted as independent problems. Differences within the "
-        "spread over seeds are no differences."
+        "ahead of all others, with other learners, thresholds tuned by cross-validation, and its "
+        "64 rows of several k and two learners counted as independent problems. Differences within "
+        "the spread over seeds are noise."
     )
     report_idle(frame)
     report_choice(frame)

@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -29,27 +30,42 @@ app = typer.Typer(
 )
 
 
+# The names in labelcover.experiments.named_methods, which is slow to import; a test compares them.
+METHOD_NAMES = "RAKEL,RAKEL++,INLAC,BALCO,BALANCOR,DD-BALANCOR,BR,LabelCover"
+
 # Arguments and options that several commands have.
 Data = Annotated[
-    str, typer.Argument(help="A file (.arff, .csv, .tsv, .parquet, .libsvm) or a name.")
+    str, typer.Argument(help="A file (.arff, .csv, .tsv, .parquet, .libsvm) or a known name.")
 ]
-ModelFile = Annotated[Path, typer.Argument(help="A model that labelcover train wrote.")]
+ModelFile = Annotated[Path, typer.Argument(help="A model written by labelcover train.")]
 Labels = Annotated[
     str | None,
     typer.Option(
-        help="Label columns: names between commas; for ARFF also a label file or a number."
+        help="Label columns: comma-separated names; for ARFF also a label file (.xml), or the "
+        "number of leading (negative: trailing) columns."
     ),
 ]
 LabelPrefix = Annotated[
-    str | None, typer.Option(help="Label columns are those whose names start so.")
+    str | None, typer.Option(help="Label columns are those whose names start with this.")
 ]
-Drop = Annotated[str, typer.Option(help="Columns to leave out, between commas.")]
-Member = Annotated[str, typer.Option(help="least-squares, c45, smo or logistic.")]
-K = Annotated[int, typer.Option("-k", help="Labels in each labelset.")]
-R = Annotated[int, typer.Option("-r", help="Labels in each combination to cover.")]
+Drop = Annotated[str, typer.Option(help="Columns to leave out, comma-separated.")]
+Member = Annotated[
+    str, typer.Option(help="The member classifiers: least-squares, c45, smo or logistic.")
+]
+K = Annotated[int, typer.Option("-k", help="Number of labels in each labelset.")]
+R = Annotated[
+    int | None,
+    typer.Option(
+        "-r",
+        help="Order of the label combinations to cover, at most k. By default 2, or 1 with k = 1.",
+        show_default=False,
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Seed.")]
-Jobs = Annotated[int | None, typer.Option(help="Processes for members that are fitted one by one.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Jobs = Annotated[
+    int | None, typer.Option(help="Members fitted in parallel; ignored where solved jointly.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.callback()
@@ -60,16 +76,16 @@ def _root() -> None:
 @app.command()
 def cover(
     n_labels: Annotated[int, typer.Argument(help="Number of labels m.")],
-    k: Annotated[int, typer.Argument(help="Labels in each labelset.")],
-    r: Annotated[int, typer.Argument(help="Labels in each combination to cover.")] = 2,
+    k: Annotated[int, typer.Argument(help="Number of labels in each labelset.")],
+    r: Annotated[int, typer.Argument(help="Order of the label combinations to cover.")] = 2,
     strategy: Annotated[
         str,
         typer.Option(help="best, inlac, balco, balancor, random, exact, rounded or randomized."),
     ] = "balancor",
     size: Annotated[
-        int | None, typer.Option(help="Number of labelsets; by default as many as it takes.")
+        int | None, typer.Option(help="Number of labelsets; by default as many as needed.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed, for what is drawn at random.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of random choices.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the cover to this JSON file.")
     ] = None,
@@ -122,10 +138,10 @@ def train(
     labels: Labels = None,
     label_prefix: LabelPrefix = None,
     drop: Drop = "",
-    method: Annotated[str, typer.Option(help="LabelCover, RAKEL, BALANCOR, BR, …")] = "LabelCover",
+    method: Annotated[str, typer.Option(help=f"One of {METHOD_NAMES}.")] = "LabelCover",
     member: Member = "least-squares",
     k: K = 3,
-    r: R = 2,
+    r: R = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     as_json: AsJson = False,
@@ -137,19 +153,20 @@ def train(
     dataset = _dataset(data, labels, label_prefix, drop)
     _check_folder(output)
 
-    from labelcover.experiments.methods import named_method
+    from labelcover.experiments.named_methods import named_method
     from labelcover.models import TrainedModel, save_model
 
     make = named_method(method, k=k, r=r, member=member, n_jobs=jobs)
     estimator = make(dataset).set_params(random_state=seed, verbose=True)
     began = time.perf_counter()
-    save_model(TrainedModel.fit(estimator, dataset), output)
+    trained = TrainedModel.fit(estimator, dataset)
+    save_model(trained, output)
     facts = {
         "method": method,
         "rows": len(dataset.Y),
         "features": len(dataset.feature_names),
         "labels": len(dataset.label_names),
-        "members": len(estimator.cover_),
+        "members": len(trained.estimator.cover_),
         "seconds": round(time.perf_counter() - began, 3),
         "written": str(output),
     }
@@ -165,7 +182,7 @@ def predict(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Predict the labels of the rows of a file: 0 or 1 and a probability for each.
+    """Predict the labels of every row of a file: 0 or 1, and a probability, for each label.
 
     Example: labelcover predict model.skops new-songs.csv -o moods.csv
     """
@@ -178,7 +195,7 @@ def predict(
     facts = {
         "rows": len(predicted),
         "labels": len(trained.label_names),
-        "labels a row": round(float(predicted.sum(axis=1).mean()), 3),
+        "labels per row": round(float(predicted.sum(axis=1).mean()), 3),
         "written": str(output),
     }
     _print_facts(facts, as_json)
@@ -190,7 +207,7 @@ def evaluate(
     data: Data,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a model on a file that holds the labels too.
+    """Measure a model on a file that also has the labels.
 
     Example: labelcover evaluate model.skops test.csv
     """
@@ -209,37 +226,38 @@ def compare(
     data: Annotated[
         list[str], typer.Argument(help="Files, or names that labelcover datasets lists.")
     ],
-    methods: Annotated[str, typer.Option(help="Names of methods between commas.")] = (
-        "RAKEL,RAKEL++,INLAC,BALCO,BALANCOR,DD-BALANCOR,BR,LabelCover"
-    ),
+    methods: Annotated[
+        str, typer.Option(help="Comma-separated names of methods, by default all there are.")
+    ] = METHOD_NAMES,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for results.csv and report.html.")
     ] = Path("comparison"),
     folds: Annotated[
-        str, typer.Option(help="kfold, stratified, own (the set's split), or a file of folds.")
+        str,
+        typer.Option(help="kfold, stratified, own (the data set's split), or a file of folds."),
     ] = "kfold",
     n_folds: Annotated[int, typer.Option(help="Number of folds.")] = 10,
-    seeds: Annotated[str, typer.Option(help="Seeds between commas.")] = "0",
+    seeds: Annotated[str, typer.Option(help="Comma-separated seeds.")] = "0",
     join: Annotated[
-        list[Path] | None, typer.Option(help="Take in this results file too. May be repeated.")
+        list[Path] | None, typer.Option(help="Add the lines of this results file. Repeatable.")
     ] = None,
     labels: Labels = None,
     label_prefix: LabelPrefix = None,
     drop: Drop = "",
     member: Member = "least-squares",
     k: K = 3,
-    r: R = 2,
-    jobs: Annotated[int, typer.Option(help="Fits at the same time.")] = 1,
+    r: R = None,
+    jobs: Annotated[int, typer.Option(help="Number of fits in parallel.")] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Compare methods on data sets: a table, results.csv and report.html.
 
-    Stopped in the middle, the same command goes on where it was.
+    The same command resumes an interrupted run.
 
     Example: labelcover compare debtags --methods BALANCOR,BR -o comparison
     """
     from labelcover.experiments.comparing import compare as compare_methods
-    from labelcover.experiments.methods import named_method
+    from labelcover.experiments.named_methods import named_method
 
     wanted = [name.strip() for name in methods.split(",")]
     outcome = compare_methods(
@@ -263,7 +281,7 @@ def compare(
 def datasets(
     as_json: AsJson = False,
 ) -> None:
-    """List the data sets known by name, their figures, and which are on this machine.
+    """List the data sets known by name, their properties, and which are on this machine.
 
     Example: labelcover datasets
     """
@@ -311,11 +329,11 @@ def _integers(name: str, text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise ValueError(f"{name} must be integers between commas, got {text!r}.") from None
+        raise ValueError(f"{name} must be comma-separated integers, got {text!r}.") from None
 
 
 def _check_folder(path: Path) -> None:
-    """Say before the work that its outcome could not be written."""
+    """Complain before the work starts that its outcome could not be written."""
     if not path.parent.is_dir():
         raise ValueError(f"--output must lie in a folder that exists, got {path}.")
 
@@ -346,7 +364,13 @@ def _shown(name: str, value) -> str:
 
 
 def main() -> None:
-    """Run the command; a mistake of the user's is told in one line, with exit code 2."""
+    """Run the command; a user error is one line on standard error, with exit code 2."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        _run()
+
+
+def _run() -> NoReturn:
     try:
         code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
     except typer.Abort:
@@ -354,7 +378,7 @@ def main() -> None:
     except UsageError as error:
         _complain(error.format_message(), 2)
     except ImportError as error:
-        _complain(f"{error}; pip install 'labelcover[all]' brings it", 2)
+        _complain(f"{error}; pip install 'labelcover[all]' installs it", 2)
     except ValueError as error:
         _complain(str(error), 2)
     except OSError as error:
@@ -363,5 +387,14 @@ def main() -> None:
 
 
 def _complain(message: str, code: int) -> NoReturn:
-    print(f"labelcover: {' '.join(message.split())}", file=sys.stderr)
+    _print_error(message)
     sys.exit(code)
+
+
+def _show_warning(message: Warning | str, *place: Any, **more: Any) -> None:
+    """Print a warning in one line, without the line of code that it comes from."""
+    _print_error(f"warning: {message}")
+
+
+def _print_error(message: str) -> None:
+    print(f"labelcover: {' '.join(message.split())}", file=sys.stderr)

@@ -1,9 +1,9 @@
-"""Trained models on disk: written with skops, and read without running what a file brings along.
+"""Trained models on disk: written with skops, and loaded without running code from the file.
 
 A model file is a skops archive: a description of objects by the names of their types, and arrays.
-Reading it makes objects only of the types that skops trusts (numbers, arrays, scikit-learn's
-estimators) and of the classes that labelcover defines, which run no code of the file when they
-are made. A file that names anything else, be it a function of labelcover, is refused unread.
+Loading it creates only objects of the types that skops trusts (numbers, arrays, scikit-learn's
+estimators) and of the classes that labelcover defines. A file that names anything else, even a
+function of labelcover, is refused before any object is created.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from labelcover._files import replacing
 from labelcover.datasets import KNOWN, DataError, Dataset, load, read
+from labelcover.learners import LeastSquaresClassifier
 from labelcover.metrics import MEASURES, label_f1
 
 FORMAT = "labelcover-model-1"
@@ -50,9 +52,12 @@ class TrainedModel:
 
     @classmethod
     def fit(cls, estimator: Any, dataset: Dataset) -> TrainedModel:
-        """Return the model that `estimator` becomes on all rows of `dataset`."""
+        """Return the model that `estimator` becomes on all rows of `dataset`.
+
+        Its members are told which features are nominal; see `with_nominal_features`.
+        """
         return cls(
-            estimator.fit(dataset.X, dataset.Y),
+            with_nominal_features(estimator, dataset).fit(dataset.X, dataset.Y),
             list(dataset.feature_names),
             list(dataset.label_names),
             dict(dataset.categories),
@@ -72,7 +77,7 @@ class TrainedModel:
         Raises
         ------
         DataError
-            If a column is missing or a nominal one is declared otherwise than in training.
+            If a column is missing or a nominal one is declared differently than in training.
         """
         wanted = self.label_names if with_labels else []
         if str(source) in KNOWN and not Path(source).exists():
@@ -88,10 +93,48 @@ class TrainedModel:
             if dataset.categories.get(name) != values:
                 raise DataError(
                     source,
-                    f"attribute {name!r} is declared otherwise than in training, expected "
+                    f"attribute {name!r} is declared differently than in training, expected "
                     f"{{{','.join(values)}}}.",
                 )
         return dataset
+
+
+def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
+    """Return `estimator` with its ``categorical_features`` set to the nominal ones of `dataset`.
+
+    This is done where they are still ``"from_dtype"``, the default, as the features of a `Dataset`
+    are an array, whose dtype does not say: in the estimator itself or in its member
+    (``estimator__categorical_features``). The default member, where the estimator has None, is
+    told of features with more than two values, as it takes zeros and ones as they are. Everything
+    else is returned unchanged.
+
+    Examples
+    --------
+    >>> from labelcover import RakelClassifier
+    >>> from labelcover.datasets import Dataset
+    >>> from labelcover.learners import C45Classifier
+    >>> from labelcover.models import with_nominal_features
+    >>> import numpy as np
+    >>> colours = {"colour": ("red", "green", "blue")}
+    >>> dataset = Dataset("toy", np.array([[0.0], [2.0]]), np.eye(2, dtype=np.uint8), ["colour"],
+    ...                   ["a", "b"], np.array([True]), categories=colours)
+    >>> with_nominal_features(RakelClassifier(C45Classifier()), dataset).estimator
+    C45Classifier(categorical_features=array([ True]))
+    """
+    if not dataset.categorical.any():
+        return estimator
+    parameters = estimator.get_params()
+    if "estimator" in parameters and parameters["estimator"] is None:
+        many = dataset.many_valued
+        if not many.any() or "categorical_features" not in LeastSquaresClassifier().get_params():
+            return estimator
+        member = LeastSquaresClassifier().set_params(categorical_features=many)
+        return clone(estimator).set_params(estimator=member)
+    names = ("categorical_features", "estimator__categorical_features")
+    asked = [name for name in names if isinstance(parameters.get(name), str)]
+    if not asked:
+        return estimator
+    return clone(estimator).set_params(**dict.fromkeys(asked, dataset.categorical))
 
 
 def write_predictions(

@@ -143,7 +143,10 @@ BAD = {
     ),
     "label is no bit": (HEADER.replace("rain {0,1}", "rain real") + "2,1,1,clear\n", ":9: .*is 2"),
     "label missing": (HEADER + "?,1,1,clear\n", r":9: label 'rain' is \?, expected 0 or 1"),
-    "labels not said": (HEADER.replace("-C 2", "") + "1,1,1,clear\n", ": which attributes are lab"),
+    "labels not said": (
+        HEADER.replace("-C 2", "") + "1,1,1,clear\n",
+        ": does not say which attributes are lab",
+    ),
     "too many labels": (HEADER.replace("-C 2", "-C 4") + "1,1,1,clear\n", ": 4 labels, expected"),
 }
 

@@ -111,6 +111,70 @@ def test_download_is_checked_and_kept(monkeypatch, tmp_path, shared_data):
         np.testing.assert_array_equal(dataset.Y, real.Y)
 
 
+def genbase_from_openml(monkeypatch, tmp_path):
+    """Download genbase from a stand-in for OpenML: nominal features, and one that is missing."""
+    real = load("genbase", identifiers=True)
+    X = pd.DataFrame(
+        {
+            name: pd.Categorical.from_codes(
+                codes.astype(int), categories=list(real.categories[name])
+            )
+            for name, codes in zip(real.feature_names, np.asarray(real.X).T, strict=True)
+        }
+    )
+    X.iloc[0, 1] = None
+    Y = pd.DataFrame(real.Y, columns=real.label_names).astype(str).astype("category")
+    monkeypatch.setenv("LABELCOVER_DATA", str(tmp_path / "none"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(
+        sklearn.datasets, "fetch_openml", lambda **_: Bunch(data=X.copy(), target=Y)
+    )
+    return real, load("genbase", download=True)
+
+
+def test_a_download_keeps_the_values_of_nominal_features(monkeypatch, tmp_path, shared_data):
+    real, first = genbase_from_openml(monkeypatch, tmp_path)
+    kept = load("genbase")
+    expected = {name: real.categories[name] for name in kept.feature_names}
+    assert "protein" not in expected
+    for dataset in (first, kept):
+        assert dataset.categories == expected
+        assert dataset.categorical.all()
+        assert np.isnan(dataset.X[0, 0])
+    assert load("genbase", identifiers=True).categories == real.categories
+
+
+def test_a_changed_download_is_noticed(monkeypatch, tmp_path, shared_data):
+    genbase_from_openml(monkeypatch, tmp_path)
+    stored = tmp_path / "labelcover" / "genbase" / "genbase.npz"
+    with np.load(stored) as arrays:
+        content = dict(arrays)
+    content["X"][0] = 1 - content["X"][0]
+    np.savez_compressed(stored, **content)
+    with pytest.raises(DataError, match=r"genbase\.npz: has the SHA-256 .*, expected [0-9a-f]{64}"):
+        load("genbase")
+    load("genbase", verify=False)
+
+
+def test_an_npz_in_a_data_folder_needs_a_checksum(monkeypatch, tmp_path, shared_data):
+    real = load("emotions")
+    monkeypatch.setenv("LABELCOVER_DATA", str(tmp_path))
+    folder = tmp_path / "emotions"
+    folder.mkdir()
+    np.savez(
+        folder / "emotions.npz",
+        X=real.X + 1,
+        Y=real.Y,
+        feature_names=np.array(real.feature_names),
+        label_names=np.array(real.label_names),
+    )
+    with pytest.raises(DataError, match=r"emotions\.npz: has no checksum emotions\.npz\.sha256"):
+        load("emotions")
+    for file in ("emotions.arff", "emotions.xml"):
+        shutil.copy(shared_data / "emotions" / file, folder)
+    np.testing.assert_array_equal(load("emotions").X, real.X)
+
+
 def test_a_wrong_download_is_refused_and_not_kept(monkeypatch, tmp_path):
     monkeypatch.setenv("LABELCOVER_DATA", str(tmp_path / "none"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -12,7 +12,9 @@ import pytest
 import skops.io
 
 from labelcover import LabelCoverClassifier, cli
+from labelcover._files import locked
 from labelcover.datasets import DataError, read_csv
+from labelcover.experiments.named_methods import MEMBERS, METHODS, named_method
 from labelcover.experiments.results import COLUMNS
 from labelcover.models import TrainedModel, is_trusted, load_model, save_model
 
@@ -149,6 +151,64 @@ def test_compare_takes_in_another_results_file(table, tmp_path, command):
     assert {line["method"] for line in json.loads(printed)["summary"]} == {"RAKEL", "LabelCover"}
 
 
+def test_another_drop_is_compared_anew_and_said_so(table, tmp_path, command):
+    """The data set has the same name and the methods the same parameters, but X is another."""
+    words = ["compare", table, "--label-prefix", "mood:", "-k", "2", "--n-folds", "3", "--json"]
+    words += ["--methods", "LabelCover"]
+    old, new = tmp_path / "old", tmp_path / "new"
+    before = json.loads(command(*words, "-o", old)[1])["summary"]
+    expected = json.loads(command(*words, "-o", new, "--drop", "b,c")[1])["summary"]
+    done = run(*words, "-o", old, "--drop", "b,c")
+    assert done.returncode == 0
+    (line,) = json.loads(done.stdout)["summary"]
+    assert line["mean_micro_f1"] == expected[0]["mean_micro_f1"] < before[0]["mean_micro_f1"]
+    message = f"labelcover: warning: {old / 'results.csv'}: data set 'songs' changed"
+    assert done.stderr.startswith(message)
+    assert done.stderr.count("\n") == 1
+    assert len((old / "results-outdated.csv").read_text().splitlines()) == 1 + 3
+
+
+def test_a_second_comparison_in_a_folder_is_refused_with_its_name(table, tmp_path, command):
+    out = tmp_path / "comparison"
+    out.mkdir()
+    words = ["compare", table, "--label-prefix", "mood:", "-k", "2", "--methods", "RAKEL"]
+    with locked(out / "results.csv"):
+        done = run(*words, "-o", out)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"labelcover: {out}: another process is writing results.csv")
+    assert done.stderr.count("\n") == 1
+    assert command(*words, "-o", out)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "member"), [*((name, MEMBERS[0]) for name in METHODS), *(("BR", m) for m in MEMBERS)]
+)
+def test_every_method_and_member_that_is_offered_exists(table, name, member):
+    dataset = read_csv(table, label_prefix="mood:")
+    model = named_method(name, k=2, member=member)(dataset).set_params(random_state=0)
+    assert model.fit(dataset.X, dataset.Y).predict(dataset.X).shape == (120, 3)
+
+
+def test_the_help_lists_the_methods_that_exist(command):
+    assert cli.METHOD_NAMES.split(",") == list(METHODS)
+    for words in (["train", "--help"], ["compare", "--help"]):
+        shown = "".join(command(*words)[1].split()).replace("│", "")
+        assert ",".join(METHODS) in shown
+
+
+def test_more_labels_in_a_labelset_than_there_are_is_a_warning(table, tmp_path):
+    dataset = read_csv(table, label_prefix="mood:")
+    message = r"k=5 is larger than the number of labels of data set 'songs', which is 3; k=3 and r"
+    with pytest.warns(UserWarning, match=message):
+        model = named_method("BALANCOR", k=5, r=4)(dataset)
+    assert (model.k, model.r) == (3, 3)
+    words = ["train", table, "--label-prefix", "mood:", "-k", "5", "-o", tmp_path / "m.skops"]
+    done = run(*words)
+    assert done.returncode == 0
+    assert done.stderr.startswith("labelcover: warning: k=5 is larger than the number of labels")
+    assert done.stderr.count("\n") == 1
+
+
 # What is wrong, and the line that the user gets. A file "x.xml" lies beside the ARFF file.
 BAD_FILES = {
     "truncated ARFF": ("x.arff", HEADER + "@data\n1,2,3\n0,4\n", r"x.arff:7: 2 values, expected 3"),
@@ -257,7 +317,7 @@ def test_a_damaged_model_is_refused(model_file, tmp_path):
         (["train", "debtags", "-o", "no/where/m.skops"], "--output must lie in a folder"),
         (
             ["train", "debtags", "--method", "MAGIC", "-o", "m"],
-            "method must be one of 'LabelCover'",
+            "method must be one of 'RAKEL', 'RAKEL++'",
         ),
         (
             ["train", "debtags", "--member", "oak", "-o", "m"],
@@ -266,13 +326,22 @@ def test_a_damaged_model_is_refused(model_file, tmp_path):
         (["compare", "debtags", "--methods", "RAKEL,X", "-o", "c"], "method must be one of"),
         (
             ["compare", "debtags", "--methods", "RAKEL", "--seeds", "a", "-o", "c"],
-            "--seeds must be integers",
+            "--seeds must be comma-separated integers",
         ),
         (
             ["compare", "debtags", "--methods", "RAKEL", "--folds", "own", "-o", "c"],
             "'debtags' has no split of its own",
         ),
         (["predict", "nothing.skops", "x.csv", "-o", "o"], "nothing.skops: No such file"),
+        (
+            ["train", "debtags", "-k", "2", "-r", "3", "-o", "m"],
+            "r must be at most k, got r=3 and k=2",
+        ),
+        (["train", "debtags", "-k", "1", "-r", "2", "-o", "m"], "got r=2 and k=1"),
+        (
+            ["compare", "debtags", "-k", "3", "-r", "4", "-o", "c"],
+            "r must be at most k, got r=4 and k=3",
+        ),
     ],
 )
 def test_a_wrong_command_line_is_one_clear_line(tmp_path, monkeypatch, command, words, message):
@@ -303,5 +372,5 @@ def test_a_file_with_other_nominal_values_than_in_training_is_refused(tmp_path, 
     )
     code, _, errors = command("predict", model, tmp_path / "b.arff", "-o", tmp_path / "o.csv")
     assert code == 2
-    assert "attribute 'c' is declared otherwise than in training, expected {red,green}" in errors
+    assert "attribute 'c' is declared differently than in training, expected {red,green}" in errors
     assert command("predict", model, tmp_path / "a.arff", "-o", tmp_path / "o.csv")[0] == 0

@@ -190,7 +190,7 @@ def test_the_page_tells_what_was_compared_and_how_to_repeat_it(open_page):
         "Friedman test",
         "critical difference",
         "F1 of each label",
-        "Which labels go together",
+        "Dependence between labels",
         "labelsets of",
         "scikit-learn",
         "kfold-3",

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,11 +18,18 @@ from sklearn.tree import DecisionTreeClassifier
 from labelcover import RakelClassifier, __version__
 from labelcover.covers import Cover
 from labelcover.datasets import DataError, Dataset, load
-from labelcover.experiments.results import MEASURED, ResultsFile, join_results, read_results
+from labelcover.experiments.results import (
+    COLUMNS,
+    MEASURED,
+    ResultsFile,
+    join_results,
+    read_results,
+)
 from labelcover.experiments.running import cover_file, run
 
 # A real run in a process of its own: 2 methods × 12 folds on a part of debtags.
 SCRIPT = """
+import time
 from dataclasses import replace
 from sklearn.tree import DecisionTreeClassifier
 from labelcover import RakelClassifier
@@ -30,7 +38,11 @@ from labelcover.experiments.running import run
 full = load("debtags-words")
 part = replace(full, X=full.X[:400], Y=full.Y[:400])
 tree = DecisionTreeClassifier(max_depth=5, random_state=0)
-methods = {"small": RakelClassifier(tree, size=6), "large": RakelClassifier(tree, size=12)}
+class Rakel(RakelClassifier):
+    if SLOW:
+        def fit(self, X, Y):
+            time.sleep(600)
+methods = {"small": Rakel(tree, size=6), "large": Rakel(tree, size=12)}
 run(methods, [part], PATH, n_folds=12)
 """
 
@@ -61,8 +73,19 @@ class Broken(BaseEstimator):
         raise RuntimeError("out of luck\nand more")
 
 
-def start(path):
-    return subprocess.Popen([sys.executable, "-c", f"PATH = {str(path)!r}\n{SCRIPT}"])
+def start(path, *, slow=False, **streams):
+    """Start the script in another process; if it is slow, its first fit takes ten minutes."""
+    text = f"PATH, SLOW = {str(path)!r}, {slow}\n{SCRIPT}"
+    return subprocess.Popen([sys.executable, "-c", text], **streams)
+
+
+def wait_for_lines(process, path, count):
+    """Wait until a run has written so many lines."""
+    deadline = time.monotonic() + 240
+    while not path.exists() or len(path.read_bytes().splitlines()) < count:
+        assert time.monotonic() < deadline, "the run wrote nothing"
+        assert process.poll() is None, "the run ended too early"
+        time.sleep(0.005)
 
 
 def repeatable(path):
@@ -71,13 +94,9 @@ def repeatable(path):
 
 def test_a_run_killed_in_the_middle_resumes_to_the_same_results(tmp_path):
     whole, killed = tmp_path / "whole.csv", tmp_path / "killed.csv"
-    exec(SCRIPT, {"PATH": whole})
+    exec(SCRIPT, {"PATH": whole, "SLOW": False, "__name__": "__main__"})
     process = start(killed)
-    deadline = time.monotonic() + 240
-    while not killed.exists() or len(killed.read_bytes().splitlines()) < 4:
-        assert time.monotonic() < deadline, "the run wrote nothing"
-        assert process.poll() is None, "the run ended before it could be killed"
-        time.sleep(0.005)
+    wait_for_lines(process, killed, 4)
     os.kill(process.pid, signal.SIGKILL)
     assert process.wait(timeout=30) == -signal.SIGKILL
     before = len(killed.read_bytes().splitlines())
@@ -108,11 +127,92 @@ def test_a_finished_run_does_nothing_and_more_methods_add_only_theirs(tmp_path, 
     assert counts.to_dict() == {("a", 0): 3, ("a", 1): 3, ("b", 0): 3, ("b", 1): 3}
 
 
-def test_other_parameters_are_another_task(tmp_path, part):
+def test_other_parameters_are_computed_again_and_the_old_lines_set_aside(tmp_path, part):
+    path = tmp_path / "r.csv"
+    run({"a": rakel(size=3), "b": rakel(size=5)}, [part], path, n_folds=2)
+    with pytest.warns(UserWarning, match=r"r\.csv: method 'a' on 'part' changed .*2 outdated"):
+        run({"a": rakel(size=4)}, [part], path, n_folds=2, seeds=[1])
+    assert read_results(path)[["method", "seed", "size"]].to_numpy().tolist() == [
+        ["b", 0, 5],
+        ["b", 0, 5],
+        ["a", 1, 4],
+        ["a", 1, 4],
+    ]
+    assert read_results(tmp_path / "r-outdated.csv")["size"].tolist() == [3, 3]
+
+
+def test_another_cover_of_the_same_shape_is_computed_again(tmp_path, part):
+    """Both covers have the same repr, as has every cover of their shape."""
+    one = Cover([[0, 1], [2, 3], [3, 4]], n_labels=5)
+    other = Cover([[0, 2], [1, 4], [3, 4]], n_labels=5)
+    path = tmp_path / "r.csv"
+    run({"a": rakel(cover=one)}, [part], path, n_folds=2)
+    with pytest.warns(UserWarning, match="method 'a' on 'part' changed"):
+        run({"a": rakel(cover=other)}, [part], path, n_folds=2)
+    fresh = tmp_path / "fresh.csv"
+    run({"a": rakel(cover=other)}, [part], fresh, n_folds=2)
+    assert repeatable(path).equals(repeatable(fresh))
+
+
+def test_changed_data_of_the_same_name_are_computed_again(tmp_path, part):
+    path, fresh = tmp_path / "r.csv", tmp_path / "fresh.csv"
+    changed = replace(part, Y=np.roll(part.Y, 1, axis=0))
+    run({"a": rakel(size=3), "b": rakel(size=4)}, [part], path, n_folds=2)
+    with pytest.warns(UserWarning, match=r"r\.csv: data set 'part' changed .*4 outdated lines"):
+        run({"a": rakel(size=3)}, [changed], path, n_folds=2)
+    run({"a": rakel(size=3)}, [changed], fresh, n_folds=2)
+    assert repeatable(path).equals(repeatable(fresh)), "b, on the old data, is no longer compared"
+
+
+def test_a_changed_file_of_folds_is_computed_again(tmp_path, part):
+    path, folds = tmp_path / "r.csv", tmp_path / "folds.csv"
+    for shift in (0, 1):
+        folds.write_text("".join(f"{(row + shift) // 60 % 2},{row}\n" for row in range(120)))
+        if shift == 0:
+            run({"a": rakel(size=3)}, [part], path, folds=str(folds))
+        else:
+            with pytest.warns(UserWarning, match=r"fold 0 of 'folds\.csv' on 'part'"):
+                run({"a": rakel(size=3)}, [part], path, folds=str(folds))
+    assert len(read_results(path)) == 2
+
+
+def test_results_of_different_data_are_not_joined(tmp_path, part):
+    a, b = tmp_path / "a.csv", tmp_path / "b.csv"
+    run({"x": rakel(size=3)}, [part], a, n_folds=2)
+    run({"y": rakel(size=3)}, [replace(part, X=part.X + 1)], b, n_folds=2)
+    with pytest.raises(DataError, match=r"b\.csv: data set 'part' has the fingerprint"):
+        read_results(a, b)
+
+
+def test_results_without_fingerprints_are_refused_and_kept(tmp_path, part):
     path = tmp_path / "r.csv"
     run({"a": rakel(size=3)}, [part], path, n_folds=2)
-    run({"a": rakel(size=4)}, [part], path, n_folds=2)
-    assert read_results(path)["size"].tolist() == [3, 3, 4, 4]
+    frame = read_results(path).drop(columns=[c for c in COLUMNS if c.endswith("_fingerprint")])
+    frame.to_csv(path, index=False)
+    before = path.read_bytes()
+    message = r"r\.csv:1: results of another version of labelcover, without data_fingerprint, "
+    with pytest.raises(DataError, match=message):
+        run({"a": rakel(size=3)}, [part], path, n_folds=2)
+    assert path.read_bytes() == before
+
+
+def test_two_processes_do_not_write_one_file(tmp_path, part):
+    path = tmp_path / "r.csv"
+    first = start(path, slow=True)
+    try:
+        wait_for_lines(first, path, 1)
+        with pytest.raises(BlockingIOError, match=r"another process is writing r\.csv") as caught:
+            run({"a": rakel(size=3)}, [part], path)
+        assert caught.value.filename == str(tmp_path)
+        second = start(path, stderr=subprocess.PIPE)
+        assert b"another process is writing r.csv" in second.communicate(timeout=240)[1]
+        assert second.returncode == 1
+        assert first.poll() is None, "the first run goes on"
+    finally:
+        first.kill()
+        first.wait(timeout=30)
+    run({"a": rakel(size=3)}, [part], path, n_folds=2)
+    assert "a" in set(read_results(path)["method"]), "a killed process leaves no lock behind"
 
 
 def test_a_method_that_fails_is_recorded_and_the_rest_goes_on(tmp_path, part):
@@ -189,6 +289,6 @@ def test_results_of_another_version_are_kept_with_a_warning(tmp_path, part):
 def test_a_file_that_is_no_results_file_is_refused_and_left_alone(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(DataError, match=r"r.csv:1: not a results file"):
-        ResultsFile(path)
+    with pytest.raises(DataError, match=r"r.csv:1: not a results file"), ResultsFile(path):
+        pass
     assert path.read_text() == "a,b\n1,2\n"

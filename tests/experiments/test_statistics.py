@@ -1,6 +1,7 @@
 """The tests of Section 5.3 give what the paper's own tables imply."""
 
 import csv
+import itertools
 
 import numpy as np
 import pytest
@@ -67,15 +68,84 @@ def test_ranks_of_a_problem_sum_to_the_same_whatever_ties(scores):
 
 @given(st.integers(0, 10_000))
 def test_friedman_without_ties_is_that_of_scipy(seed):
-    scores = np.random.default_rng(seed).permuted(np.tile(np.arange(5.0), (7, 1)), axis=1)
+    scores = np.random.default_rng(seed).permuted(np.tile(np.arange(5.0), (12, 1)), axis=1)
     expected = scipy.stats.friedmanchisquare(*scores.T).statistic
     assert friedman(scores).chi_square == pytest.approx(expected, abs=1e-9)
 
 
-def test_friedman_of_methods_that_always_rank_alike_is_certain():
+def test_friedman_of_methods_that_always_rank_alike_is_not_certain():
+    """Any of the 3! orders in the first of four problems, and the same in the other three."""
     result = friedman(np.tile([3.0, 2.0, 1.0], (4, 1)))
     assert result.f == np.inf
-    assert result.p_value == 0
+    assert result.p_value == pytest.approx(1 / 6**3)
+
+
+# The exact distribution in the tables of Friedman (1937) and Siegel (1956): for so many methods
+# and problems, the probability that chi-square is at least so large.
+PUBLISHED = {
+    (3, 2): {0: 1.0, 1: 0.833, 3: 0.5, 4: 0.167},
+    (3, 3): {0: 1.0, 0.667: 0.944, 2: 0.528, 2.667: 0.361, 4.667: 0.194, 6: 0.028},
+    (3, 4): {0.5: 0.931, 1.5: 0.653, 2: 0.431, 3.5: 0.273, 4.5: 0.125, 6: 0.069, 6.5: 0.042},
+    (3, 9): {6.222: 0.048, 8.667: 0.010},
+    (4, 2): {0.6: 0.958, 1.2: 0.834, 1.8: 0.792, 3: 0.542, 4.8: 0.208, 5.4: 0.167, 6: 0.042},
+    (4, 3): {5.8: 0.148, 6.6: 0.075, 7: 0.054, 7.4: 0.033, 8.2: 0.017, 9: 0.0017},
+    (4, 4): {6.3: 0.094, 7.5: 0.052, 7.8: 0.036, 9.6: 0.0069},
+}
+
+
+@pytest.mark.parametrize(("k", "n"), PUBLISHED)
+def test_exact_friedman_is_that_of_the_published_tables(k, n):
+    tables = np.random.default_rng(0).permuted(np.tile(np.arange(k), (20_000, n, 1)), axis=2)
+    tables[10_000:, 1:-1] = np.arange(k)  # large values are rare among random orders
+    sums = (tables + 1).sum(axis=1)
+    chi_squares = 12 / (n * k * (k + 1)) * np.square(sums).sum(axis=1) - 3 * n * (k + 1)
+    for chi_square, p_value in PUBLISHED[k, n].items():
+        at = int(np.argmin(np.abs(chi_squares - chi_square)))
+        result = friedman(tables[at])
+        assert result.exact
+        assert result.chi_square == pytest.approx(chi_square, abs=6e-4)
+        assert result.p_value == pytest.approx(p_value, abs=1e-3 if p_value >= 0.01 else 6e-5)
+
+
+def enumerated_p(scores):
+    """Return the p-value by all orders within the rows, one by one."""
+    ranks = problem_ranks(scores)
+    observed = np.square(ranks.sum(axis=0)).sum()
+    orders = [list(itertools.permutations(row)) for row in ranks.tolist()]
+    spreads = [np.square(np.sum(rows, axis=0)).sum() for rows in itertools.product(*orders)]
+    return float(np.mean(np.array(spreads) >= observed - 1e-9))
+
+
+@given(
+    st.sampled_from([(2, 2), (5, 2), (2, 3), (3, 3), (4, 3), (2, 4), (3, 4), (2, 5)]).flatmap(
+        lambda shape: arrays(np.float64, shape, elements=st.sampled_from([0.0, 1.0, 2.0, 3.0]))
+    )
+)
+def test_exact_friedman_is_that_of_all_orders_ties_or_not(scores):
+    assert friedman(scores).p_value == pytest.approx(enumerated_p(scores), abs=1e-12)
+
+
+def test_three_folds_and_three_methods_are_never_beyond_doubt():
+    result = friedman([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.6, 0.5]])
+    assert result.exact
+    assert result.p_value == pytest.approx(0.028, abs=5e-4)
+
+
+def test_many_problems_or_methods_take_the_f_distribution():
+    scores = np.random.default_rng(0).random((10, 8))
+    result = friedman(scores)
+    assert not result.exact
+    assert result.p_value == pytest.approx(scipy.stats.f.sf(result.f, 7, 63))
+
+
+def test_exact_and_approximate_p_values_agree_where_one_becomes_the_other():
+    for n, k in ((100, 3), (25, 4), (9, 5)):
+        scores = np.random.default_rng(n).random((n, k))
+        result = friedman(scores)
+        assert result.exact
+        assert result.p_value == pytest.approx(
+            scipy.stats.f.sf(result.f, *result.degrees), abs=0.02
+        )
 
 
 def test_friedman_example_of_demsar():

@@ -15,7 +15,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners.least_squares.choosing import brier_score, leave_one_out, own_columns
 from labelcover.learners.least_squares.class_kernels import (
-    alike_rows,
     best_inverse_temperatures,
     class_counts,
     class_sums_dense,
@@ -213,18 +212,6 @@ def test_class_sums_equal_the_product_of_one_hot_classes_and_centred_rows(seed, 
     S = sparse.csr_matrix(X)
     sums = class_sums_sparse(S.data, S.indices, S.indptr, centre, classes, offsets, counts)
     np.testing.assert_allclose(sums, expected, atol=1e-12)
-
-
-@given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 5), st.integers(1, 4))
-def test_rows_are_grouped_as_unique_columns_of_their_classes(seed, n, n_problems, n_classes):
-    classes = np.random.default_rng(seed).integers(
-        0, n_classes, size=(n_problems, n), dtype=np.int32
-    )
-    group, first = alike_rows(classes)
-    _, expected = np.unique(classes, axis=1, return_inverse=True)
-    np.testing.assert_array_equal(classes[:, first[group]], classes)
-    assert len(first) == expected.max() + 1
-    assert (np.diff(first) > 0).all()
 
 
 def test_the_exponential_is_right_to_the_last_bits():

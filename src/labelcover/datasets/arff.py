@@ -38,7 +38,7 @@ def read_arff(
         `path` (also ``x.xml`` for ``x-train.arff`` and ``x-test.arff``), else the option ``-C`` in
         the relation's name.
     label_prefix : str, optional
-        Labels are the attributes whose names start so.
+        Labels are the attributes whose names start with this.
     drop : list of str
         Attributes to leave out, such as row identifiers.
     features : list of str, optional
@@ -92,7 +92,7 @@ def _labels(path, table, labels, prefix):
         if labels is None:
             raise DataError(
                 path,
-                "which attributes are labels is not said, expected a MULAN label file beside it, "
+                "does not say which attributes are labels, expected a MULAN label file beside it, "
                 "-C in the relation's name, or labels=….",
             )
     if isinstance(labels, str | os.PathLike):

@@ -54,7 +54,7 @@ class Dataset:
     categorical : ndarray of shape (d,), bool
         Which features are nominal.
     train_rows, test_rows : ndarray of int or None
-        The set's own split into training and test rows, where it has one.
+        The data set's own split into training and test rows, if it has one.
     description : str
         What it is and where it comes from.
     categories : dict of str to tuple of str
@@ -81,6 +81,16 @@ class Dataset:
     def density(self) -> float:
         """Share of the label table that is one: cardinality over the number of labels."""
         return float(self.Y.mean())
+
+    @property
+    def many_valued(self) -> NDArray[np.bool_]:
+        """Which features are nominal with more than two values, or with values not recorded.
+
+        Other nominal features are columns of zeros and ones, which a linear model takes as they
+        are.
+        """
+        counts = [len(self.categories.get(name, "abc")) for name in self.feature_names]
+        return self.categorical & (np.array(counts) > 2)
 
     def __repr__(self) -> str:
         kind = "sparse" if sparse.issparse(self.X) else "dense"
@@ -116,7 +126,7 @@ def choose_labels(
         return _positions(path, columns, labels, "label")
     if prefix is None:
         raise DataError(
-            path, "which columns are labels is not said, expected their names or a prefix."
+            path, "which columns are labels is not given, expected their names or a prefix."
         )
     found = [j for j, name in enumerate(columns) if name.startswith(prefix)]
     if not found:

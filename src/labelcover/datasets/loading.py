@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,7 +36,7 @@ def load(
         come with the package; ``"debtags-words"`` has the words of the descriptions as its only
         features and the 14 most frequent tags as labels.
     identifiers : bool
-        Keep features that only number the rows: the first attribute of genbase.
+        Keep features that only identify rows: the first attribute of genbase.
     download : bool
         Fetch the set from OpenML if it is not found on this machine and OpenML has it. Nothing is
         fetched otherwise.
@@ -121,7 +122,10 @@ def _embedded(name: str, known: KnownSet, verify: bool) -> Dataset:
 
 def _from_folder(name, known, folder, drop, verify):
     stored = folder / f"{name}.npz"
-    if stored.exists():
+    # The files of the set itself go first: their checksums are on record.
+    if stored.exists() and not all((folder / file).exists() for file in known.files):
+        if verify:
+            _check_stored(stored)
         return _without(_read_npz(stored), drop)
     *rows, labels = _checked(folder, known, verify)
     parts = [read_arff(path, labels, drop=drop) for path in rows]
@@ -129,12 +133,34 @@ def _from_folder(name, known, folder, drop, verify):
 
 
 def _checked(folder: Path, known: KnownSet, verify: bool) -> list[Path]:
-    """Return the files of a set, after a look at their checksums."""
+    """Return the files of a set, after comparing their checksums."""
     paths = [folder / file for file in known.files]
     for path, expected in zip(paths, known.files.values(), strict=True):
-        if verify and (found := hashlib.sha256(path.read_bytes()).hexdigest()) != expected:
-            raise DataError(path, f"has the SHA-256 {found}, expected {expected}.")
+        if verify:
+            _check_sum(path, expected)
     return paths
+
+
+def _check_stored(path: Path) -> None:
+    """Compare a file that `_store` wrote with the checksum it wrote beside it."""
+    recorded = _checksum_file(path)
+    if not recorded.exists():
+        raise DataError(
+            path,
+            f"has no checksum {recorded.name} beside it, expected a set that "
+            "load(…, download=True) stored; delete it and load it again.",
+        )
+    _check_sum(path, recorded.read_text(encoding="utf-8").strip())
+
+
+def _check_sum(path: Path, expected: str) -> None:
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != expected:
+        raise DataError(path, f"has the SHA-256 {found}, expected {expected}.")
+
+
+def _checksum_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")
 
 
 def _joined(train: Dataset, test: Dataset) -> Dataset:
@@ -153,7 +179,7 @@ def _joined(train: Dataset, test: Dataset) -> Dataset:
 
 
 def _from_openml(name, known, drop):
-    """Fetch a set, check it, and keep it in the cache for the next time."""
+    """Fetch a set from OpenML, check it, and store it in the cache."""
     from sklearn.datasets import fetch_openml
 
     bunch = fetch_openml(
@@ -174,7 +200,13 @@ def _from_openml(name, known, drop):
     check_figures(dataset, known)
     folder = cache_folder() / name
     folder.mkdir(parents=True, exist_ok=True)
-    with replacing(folder / f"{name}.npz") as temporary:
+    _store(dataset, folder / f"{name}.npz")
+    return _without(dataset, drop)
+
+
+def _store(dataset: Dataset, path: Path) -> None:
+    """Write a set, and its checksum beside it; without the latter it would not be read."""
+    with replacing(path) as temporary:
         np.savez_compressed(
             temporary,
             X=dataset.X,
@@ -182,13 +214,18 @@ def _from_openml(name, known, drop):
             feature_names=np.array(dataset.feature_names),
             label_names=np.array(dataset.label_names),
             categorical=dataset.categorical,
+            categories=np.array(json.dumps(dataset.categories)),
         )
-    return _without(dataset, drop)
+        checksum = hashlib.sha256(temporary.read_bytes()).hexdigest()
+    with replacing(_checksum_file(path)) as temporary:
+        temporary.write_text(checksum + "\n", encoding="utf-8")
 
 
 def _read_npz(path: Path) -> Dataset:
     with np.load(path, allow_pickle=False) as stored:
         X = stored["X"].astype(np.float64)
+        # The embedded set has neither nominal features nor these two arrays.
+        categories = json.loads(str(stored["categories"])) if "categories" in stored else {}
         return Dataset(
             name=path.stem,
             X=X,
@@ -198,6 +235,7 @@ def _read_npz(path: Path) -> Dataset:
             categorical=stored["categorical"]
             if "categorical" in stored
             else np.zeros(X.shape[1], dtype=bool),
+            categories={feature: tuple(values) for feature, values in categories.items()},
         )
 
 
@@ -208,6 +246,7 @@ def _without(dataset: Dataset, drop: Sequence[str]) -> Dataset:
         X=dataset.X[:, keep],
         feature_names=[dataset.feature_names[j] for j in keep],
         categorical=dataset.categorical[keep],
+        categories={f: values for f, values in dataset.categories.items() if f not in drop},
     )
 
 

@@ -22,7 +22,7 @@ class KnownSet:
     source : str
         Where it comes from.
     identifiers : tuple of str
-        Features that only number the rows.
+        Features that only identify rows.
     openml : int, optional
         Its number on OpenML.
     embedded : bool

@@ -31,14 +31,14 @@ def read_csv(
     labels : list of str, optional
         The columns that are labels.
     label_prefix : str, optional
-        Instead of `labels`: every column whose name starts so.
+        Instead of `labels`: every column whose name starts with this.
     drop : list of str
         Columns to leave out.
     features : list of str, optional
         Take just these columns as features, in this order; with ``labels=[]`` the file need not
         hold labels.
     delimiter : str
-        What stands between cells.
+        The separator between cells.
     """
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:

@@ -1,1 +1,1 @@
-"""Comparison out: runs of methods on data sets, their statistics and the report."""
+"""Comparisons: runs of methods on data sets, their statistics and the report."""

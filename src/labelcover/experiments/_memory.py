@@ -1,4 +1,4 @@
-"""The most memory that this process holds during some work."""
+"""Peak memory of this process."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def reset_peak() -> None:
-    """Start counting anew, where the system can (Linux); elsewhere the count goes on."""
+    """Reset the peak, where the system supports it (Linux)."""
     with suppress(OSError):
         RESET.write_text("5")
 
 
 def peak_mb() -> float | None:
-    """Return the peak resident memory since `reset_peak` in MB (10⁶ bytes), if it can be known."""
+    """Return the peak resident memory since `reset_peak` in MB (10⁶ bytes), if known."""
     with suppress(OSError):
         for line in STATUS.read_text().splitlines():
             if line.startswith("VmHWM:"):

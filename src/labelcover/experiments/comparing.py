@@ -1,4 +1,4 @@
-"""The main job: run a comparison, keep its results, and write the report."""
+"""A comparison from end to end: run it, keep its results, and write the report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from labelcover.datasets import Dataset
 from labelcover.experiments.folds import make_folds
 from labelcover.experiments.report import write_report
-from labelcover.experiments.results import join_results, read_results
+from labelcover.experiments.results import ResultsFile, read_results
 from labelcover.experiments.running import Method, run
 from labelcover.experiments.summary import Ranking, rank_methods, summarize
 
@@ -53,6 +53,7 @@ class Outcome:
                 "ranks": dict(zip(self.ranking.methods, self.ranking.ranks.tolist(), strict=True)),
                 "problems": self.ranking.problems,
                 "friedman_p": self.ranking.test.p_value,
+                "friedman_exact": self.ranking.test.exact,
                 "critical_difference": self.ranking.difference,
             }
         files = {"results": str(self.results), "report": str(self.report)}
@@ -82,8 +83,8 @@ class Outcome:
                 for name, rank in zip(self.ranking.methods, self.ranking.ranks, strict=True)
             )
             console.print(
-                f"mean ranks by micro-F1: {shown}; "
-                f"critical difference {self.ranking.difference:.2f}"
+                f"mean ranks by micro-F1: {shown}; critical difference "
+                f"{self.ranking.difference:.2f}; {self.ranking.evidence()}"
             )
         console.print(f"{self.results}\n{self.report}")
 
@@ -108,11 +109,17 @@ def compare(
     methods, datasets, folds, n_folds, seeds, n_jobs, verbose
         As in `run`.
     folder : path-like
-        Made if it is not there. Results that it holds already are not computed again.
+        Created if it does not exist. Results that it already holds are not computed again, unless
+        data, folds or parameters have changed (see `run`).
     join : list of path-like
-        Results files to take in.
+        Results files whose lines are added.
     command : str
         What the user typed, for the report.
+
+    Raises
+    ------
+    BlockingIOError
+        If another process is writing to the folder.
     """
     folder = Path(folder)
     # Mistakes are found before anything is written.
@@ -121,24 +128,23 @@ def compare(
     for dataset in datasets:
         make_folds(dataset, folds, n_folds=n_folds)
     folder.mkdir(parents=True, exist_ok=True)
-    results = folder / "results.csv"
-    if join:
-        join_results([*([results] if results.exists() else []), *join], results)
-    covers = folder / "covers"
-    run(
-        methods,
-        datasets,
-        results,
-        folds=folds,
-        n_folds=n_folds,
-        seeds=seeds,
-        covers=covers,
-        n_jobs=n_jobs,
-        verbose=verbose,
-    )
-    frame = read_results(results)
-    report = folder / "report.html"
-    write_report(report, frame, datasets, covers, command=command)
+    results, report, covers = folder / "results.csv", folder / "report.html", folder / "covers"
+    with ResultsFile(results) as file:
+        if join:
+            file.join(join)
+        run(
+            methods,
+            datasets,
+            file,
+            folds=folds,
+            n_folds=n_folds,
+            seeds=seeds,
+            covers=covers,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        frame = read_results(results)
+        write_report(report, frame, datasets, covers, command=command)
     return Outcome(summarize(frame), rank_methods(frame), results, report)
 
 

@@ -1,4 +1,4 @@
-"""Which rows train and which test: the same for every method."""
+"""Which rows are for training and which for testing: the same for every method."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def make_folds(
         The data set.
     how : str
         ``"kfold"``: at random, of equal size. ``"stratified"``: by iterative stratification, so
-        that each label is spread evenly. ``"own"``: the one split that the set comes with. Else
-        the path of a CSV file with lines ``fold,row``, as MULAN's folds are kept.
+        that each label is spread evenly. ``"own"``: the split that the data set comes with.
+        Otherwise the path of a CSV file with lines ``fold,row``.
     n_folds : int
         Number of folds of the first two.
     random_state : int

@@ -1,17 +1,23 @@
-"""The results file: a CSV line for every fit, written when it is done, so nothing is lost."""
+"""The results file: a CSV line for every fit, written when it is done, so nothing is lost.
+
+A line is identified by its place (data set, method, folds, fold, seed) and by the fingerprints of
+what was fitted there. A file holds one version of every data set, fold and method: lines of
+another version are moved to a second file beside it, which is never read.
+"""
 
 from __future__ import annotations
 
 import csv
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from labelcover import __version__
-from labelcover._files import replacing
+from labelcover._files import locked, replacing
 from labelcover.datasets import DataError
 from labelcover.metrics import MEASURES
 
@@ -26,14 +32,37 @@ VERSION = "version"
 
 @dataclass(frozen=True)
 class Task:
-    """One fit: what identifies a line of the results file."""
+    """One fit: what identifies a line of the results file.
+
+    Attributes
+    ----------
+    dataset, method, folds : str
+        The names of the data set, of the method and of the kind of folds.
+    fold, seed : int
+        Number of the fold, from 0, and seed of the method.
+    data_fingerprint, fold_fingerprint, method_fingerprint : str
+        See `labelcover.experiments.fingerprints`.
+    parameters : str
+        The estimator, for people to read; `method_fingerprint` identifies it.
+    """
 
     dataset: str
     method: str
-    parameters: str
     folds: str
     fold: int
     seed: int
+    data_fingerprint: str
+    fold_fingerprint: str
+    method_fingerprint: str
+    parameters: str = field(default="", compare=False)
+
+    def versions(self) -> dict[str, str]:
+        """Return what must be one and the same in a results file, each with its fingerprint."""
+        return {
+            f"data set {self.dataset!r}": self.data_fingerprint,
+            f"fold {self.fold} of {self.folds!r} on {self.dataset!r}": self.fold_fingerprint,
+            f"method {self.method!r} on {self.dataset!r}": self.method_fingerprint,
+        }
 
 
 @dataclass(frozen=True)
@@ -45,9 +74,9 @@ class Result:
     size : int
         Number of labelsets σ of the fitted cover, where there is one.
     fit_seconds, predict_seconds : float
-        Time by the clock.
+        Wall-clock time.
     peak_mb : float
-        Most memory that the process held while fitting and predicting, in MB (10⁶ bytes).
+        Peak memory of the process during fit and prediction, in MB (10⁶ bytes).
     scores : dict of str to float
         Every measure of `labelcover.metrics.MEASURES` that applies.
     label_f1 : list of float
@@ -73,33 +102,70 @@ COLUMNS = (
     *MEASURES,
     "label_f1",
 )
+# Columns that every version of the file has had.
+ALWAYS = {"dataset", "method", "folds", "fold", "seed", "error"}
 
 
 class ResultsFile:
-    """A results file that is added to line by line.
+    """A results file that is added to line by line, by one process at a time.
 
-    A file that a killed process left behind is taken up where it stopped: a last line that was
-    not finished is removed, finished tasks are known. If they are another version's, there is a
-    warning.
+    Used as a context manager: inside the block no other process can open the file. An interrupted
+    run is resumed: a last line that was not finished is removed, and finished tasks are known.
+    Results of another version of labelcover are kept, with a warning.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        if self.path.exists() and self.path.stat().st_size:
-            _drop_unfinished_line(self.path)
-        if not self.path.exists() or not self.path.stat().st_size:
-            with replacing(self.path) as temporary:
-                temporary.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
-        rows = list(_rows(self.path))
-        self.done = {_task(row) for row in rows}
-        others = sorted({row[VERSION] for row in rows} - {__version__})
-        if others:
-            warnings.warn(
-                f"{self.path} has results of labelcover {', '.join(others)}, which are kept; what "
-                f"is added is by {__version__}. For results of one version, begin a new file.",
-                UserWarning,
-                stacklevel=3,
-            )
+        self.done: set[Task] = set()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(locked(self.path))
+            self._load()
+            self._lock = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.close()
+
+    def join(self, paths: Sequence[str | os.PathLike[str]]) -> None:
+        """Take the lines of other results files in, each task once."""
+        join_results([self.path, *paths], self.path)
+        self.done = {_task(row) for row in _rows(self.path)}
+
+    def set_outdated_aside(self, tasks: Iterable[Task]) -> None:
+        """Move the lines of other data, folds or parameters than those of `tasks` to another file.
+
+        They are added to ``…-outdated.csv`` beside the results. A warning says what has changed.
+        """
+        wanted: dict[str, str] = {}
+        for task in tasks:
+            wanted |= task.versions()
+        kept: list[dict[str, str]] = []
+        outdated: list[dict[str, str]] = []
+        changed: list[str] = []
+        for row in _rows(self.path):
+            versions = _task(row).versions()
+            other = [
+                what for what in versions if wanted.get(what, versions[what]) != versions[what]
+            ]
+            (outdated if other else kept).append(row)
+            # Another version of a data set has other folds too: the first says it all.
+            changed += [what for what in other[:1] if what not in changed]
+        if not outdated:
+            return
+        aside = self.path.with_name(f"{self.path.stem}-outdated.csv")
+        earlier = list(_rows(aside)) if aside.exists() else []
+        _write(aside, [*earlier, *outdated])
+        _write(self.path, kept)
+        self.done = {_task(row) for row in kept}
+        warnings.warn(
+            f"{self.path}: {_listed(changed)} changed since these results were computed; "
+            f"{len(outdated)} outdated lines were moved to {aside.name}, and what this run needs "
+            "is computed again.",
+            UserWarning,
+            stacklevel=3,
+        )
 
     def add(self, task: Task, result: Result) -> None:
         """Write the line of a task and see it safely on disk."""
@@ -111,6 +177,22 @@ class ResultsFile:
             os.fsync(file.fileno())
         self.done.add(task)
 
+    def _load(self) -> None:
+        if self.path.exists() and self.path.stat().st_size:
+            _drop_unfinished_line(self.path)
+        if not self.path.exists() or not self.path.stat().st_size:
+            _write(self.path, [])
+        rows = list(_rows(self.path))
+        self.done = {_task(row) for row in rows}
+        others = sorted({row[VERSION] for row in rows} - {__version__})
+        if others:
+            warnings.warn(
+                f"{self.path} has results of labelcover {', '.join(others)}, which are kept; what "
+                f"is added is by {__version__}. For results of one version, begin a new file.",
+                UserWarning,
+                stacklevel=4,
+            )
+
 
 def read_results(*paths: str | os.PathLike[str]) -> pd.DataFrame:
     """Return the lines of one or more results files as a frame; a task in several counts once.
@@ -118,18 +200,13 @@ def read_results(*paths: str | os.PathLike[str]) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If a file is no results file, or two files disagree about a task.
+        If a file is no results file, or the files are about different data, folds or parameters
+        under the same name, or disagree about a task.
     """
     import pandas as pd
 
-    seen: dict[Task, dict[str, str]] = {}
-    for path in paths:
-        for row in _rows(path):
-            known = seen.setdefault(_task(row), row)
-            if any(known[c] != row[c] for c in COLUMNS if c not in (*MEASURED, VERSION)):
-                raise DataError(path, f"differs from another file about {_task(row)}.")
-    frame = pd.DataFrame(list(seen.values()), columns=list(COLUMNS))
-    text = {"dataset", "method", "parameters", "folds", VERSION, "error", "label_f1"}
+    frame = pd.DataFrame(_consistent_rows(paths), columns=list(COLUMNS))
+    text = {f.name for f in fields(Task)} - {"fold", "seed"} | {VERSION, "error", "label_f1"}
     for column in set(COLUMNS) - text:
         frame[column] = pd.to_numeric(frame[column])
     return frame
@@ -137,31 +214,64 @@ def read_results(*paths: str | os.PathLike[str]) -> pd.DataFrame:
 
 def join_results(paths: Iterable[str | os.PathLike[str]], target: str | os.PathLike[str]) -> None:
     """Write the lines of several results files to one, each task once."""
-    frame = read_results(*paths)
-    with replacing(target) as temporary:
-        frame.to_csv(temporary, index=False, lineterminator="\n")
+    _write(Path(target), _consistent_rows(paths))
+
+
+def _consistent_rows(paths):
+    seen: dict[Task, dict[str, str]] = {}
+    versions: dict[str, str] = {}
+    for path in paths:
+        for row in _rows(path):
+            task = _task(row)
+            for what, fingerprint in task.versions().items():
+                if versions.setdefault(what, fingerprint) != fingerprint:
+                    raise DataError(
+                        path,
+                        f"{what} has the fingerprint {fingerprint} here and {versions[what]} "
+                        "elsewhere, expected results of the same data and parameters.",
+                    )
+            known = seen.setdefault(task, row)
+            if any(known[c] != row[c] for c in COLUMNS if c not in (*MEASURED, VERSION)):
+                raise DataError(path, f"differs from another file about {task}.")
+    return list(seen.values())
 
 
 def _rows(path):
     with open(path, encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
         try:
-            if tuple(reader.fieldnames or ()) != COLUMNS:
-                raise DataError(path, "not a results file, expected the columns of one.", 1)
+            _check_columns(path, tuple(reader.fieldnames or ()))
             yield from reader
         except UnicodeDecodeError:
             raise DataError(path, "not a text file, expected a results file.") from None
 
 
-def _task(row):
-    return Task(
-        row["dataset"],
-        row["method"],
-        row["parameters"],
-        row["folds"],
-        int(row["fold"]),
-        int(row["seed"]),
+def _check_columns(path, found):
+    if found == COLUMNS:
+        return
+    if not ALWAYS.issubset(found):
+        raise DataError(path, "not a results file, expected the columns of one.", 1)
+    lacking = ", ".join(c for c in COLUMNS if c not in found) or "the usual order of columns"
+    raise DataError(
+        path,
+        f"results of another version of labelcover, without {lacking}, so that its lines cannot "
+        "be matched with data and parameters; it is left as it is, expected another folder or "
+        "the file moved away.",
+        1,
     )
+
+
+def _write(path, rows):
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _task(row: dict[str, Any]) -> Task:
+    return Task(**{name: row[name] for name in KEY} | {c: int(row[c]) for c in ("fold", "seed")})
 
 
 def _drop_unfinished_line(path: Path) -> None:
@@ -177,3 +287,8 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     return repr(value) if isinstance(value, float) else " ".join(str(value).split())
+
+
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

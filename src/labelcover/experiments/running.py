@@ -1,4 +1,4 @@
-"""A comparison: methods × data sets × folds × seeds, resumable."""
+"""All fits of a comparison: methods × data sets × folds × seeds, resumable."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,15 @@ from labelcover._progress import progress_bar
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset, load
 from labelcover.experiments._memory import peak_mb, reset_peak
+from labelcover.experiments.fingerprints import (
+    data_fingerprint,
+    fold_fingerprint,
+    method_fingerprint,
+)
 from labelcover.experiments.folds import Fold, make_folds
 from labelcover.experiments.results import Result, ResultsFile, Task
 from labelcover.metrics import MEASURES, label_f1
+from labelcover.models import with_nominal_features
 
 Method = Any | Callable[[Dataset], Any]
 
@@ -27,7 +34,7 @@ Method = Any | Callable[[Dataset], Any]
 def run(
     methods: Mapping[str, Method],
     datasets: Sequence[Dataset | str],
-    results: str | os.PathLike[str],
+    results: str | os.PathLike[str] | ResultsFile,
     *,
     folds: str = "kfold",
     n_folds: int = 10,
@@ -38,17 +45,22 @@ def run(
 ) -> None:
     """Fit and test every method on every fold of every data set; write the outcomes to a file.
 
-    Every finished fit is a line of the file at once. Running the same again, after an
-    interruption or with more methods, does only what is missing. A method that fails is recorded
-    with its error and the rest goes on.
+    Each finished fit is written to the file at once. Running the same again resumes an
+    interrupted run; with more methods, data sets or seeds, only what is missing is computed. A
+    method that fails is recorded with its error, and the others continue.
+
+    Lines of the file are reused only if data, folds and parameters are the same as now, by their
+    fingerprints. Where they are not, the lines are set aside with a warning and computed again.
 
     Parameters
     ----------
     methods : mapping of str to estimator, or to a function of a `Dataset` that returns one
         Methods by name. Each is cloned for every fit and gets the seed as ``random_state``.
+        Members that accept ``categorical_features`` are told which features are nominal, unless
+        they were given it (see `labelcover.models.with_nominal_features`).
     datasets : list of Dataset or str
         Data sets, or names for `labelcover.datasets.load`.
-    results : path-like
+    results : path-like or ResultsFile
         The results file; see `labelcover.experiments.results`.
     folds, n_folds
         As in `make_folds`. The folds are the same for every method and seed.
@@ -57,29 +69,39 @@ def run(
     covers : path-like, optional
         A folder for the cover of each method's first fit on each data set.
     n_jobs : int, optional
-        Fits at the same time, each in a process of its own. The file is the same, but for the
-        times, which are longer when fits compete.
+        Number of fits in parallel, each in a process of its own. Results are the same but for
+        the times, which are longer when fits compete.
     verbose : bool
-        Show a progress bar with what is running and what remains.
+        Show a progress bar.
+
+    Raises
+    ------
+    BlockingIOError
+        If another process is writing the results file.
     """
-    file = ResultsFile(results)
     loaded = [load(name) if isinstance(name, str) else name for name in datasets]
-    tasks = [
+    fits = [
         (task, estimator, dataset, fold)
         for dataset in loaded
         for task, estimator, fold in _tasks(methods, dataset, folds, n_folds, seeds)
-        if task not in file.done
     ]
-    if not tasks:
-        return
+    opened = nullcontext(results) if isinstance(results, ResultsFile) else ResultsFile(results)
+    with opened as file:
+        file.set_outdated_aside(task for task, *_ in fits)
+        missing = [fit for fit in fits if fit[0] not in file.done]
+        if missing:
+            _perform_all(missing, file, covers, n_jobs, verbose)
+
+
+def _perform_all(fits, file, covers, n_jobs, verbose):
     # Outcomes come in the order of the tasks, whichever is done first.
     outcomes = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_perform)(estimator, dataset, fold) for _, estimator, dataset, fold in tasks
+        delayed(_perform)(estimator, dataset, fold) for _, estimator, dataset, fold in fits
     )
-    with progress_bar("comparing", len(tasks), show=verbose) as bar:
-        bar.describe(_shown(tasks[0][0]))
-        following = [_shown(task) for task, *_ in tasks[1:]] + ["done"]
-        for (task, *_), (result, cover), then in zip(tasks, outcomes, following, strict=True):
+    with progress_bar("comparing", len(fits), show=verbose) as bar:
+        bar.describe(_shown(fits[0][0]))
+        following = [_shown(task) for task, *_ in fits[1:]] + ["done"]
+        for (task, *_), (result, cover), then in zip(fits, outcomes, following, strict=True):
             if covers is not None and cover is not None and task.fold == 0:
                 path = cover_file(covers, task.dataset, task.method)
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -101,21 +123,25 @@ def _shown(task: Task) -> str:
 def _tasks(methods, dataset, folds, n_folds, seeds):
     made = make_folds(dataset, folds, n_folds=n_folds)
     kind = f"{folds}-{n_folds}" if folds in ("kfold", "stratified") else os.path.basename(folds)
+    data, rows = data_fingerprint(dataset), [fold_fingerprint(fold) for fold in made]
     prepared = {name: _prepare(method, dataset) for name, method in methods.items()}
+    identities = {name: method_fingerprint(estimator) for name, estimator in prepared.items()}
     for seed in seeds:
         for number, fold in enumerate(made):
             for name, estimator in prepared.items():
                 seeded = _seeded(estimator, seed)
-                text = _one_line(seeded)
-                yield Task(dataset.name, name, text, kind, number, seed), seeded, fold
+                prints = (data, rows[number], identities[name])
+                task = Task(
+                    dataset.name, name, kind, number, seed, *prints, parameters=_one_line(seeded)
+                )
+                yield task, seeded, fold
 
 
 def _prepare(method: Method, dataset: Dataset) -> Any:
     """Return the estimator of a method for a data set, or the error that making it raised."""
-    if hasattr(method, "fit"):
-        return method
     try:
-        return method(dataset)
+        estimator = method if hasattr(method, "fit") else method(dataset)
+        return with_nominal_features(estimator, dataset)
     except Exception as error:
         return error
 

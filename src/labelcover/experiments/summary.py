@@ -1,4 +1,4 @@
-"""Results in short: means and spreads, ranks, and whether the differences are more than chance."""
+"""Results in short: means and standard deviations, ranks, and whether differences are chance."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ FEWEST_DATASETS = 5
 def summarize(results: pd.DataFrame) -> pd.DataFrame:
     """Return means (``mean_…``) and standard deviations (``sd_…``) over folds and seeds.
 
-    A line per data set and method, in the order of the results; ``failed`` counts the fits that
-    went wrong, ``error`` is the first of their errors.
+    There is a line per data set and method, in the order of the results; ``failed`` counts the
+    fits that failed, ``error`` is the first of their errors.
     """
     import pandas as pd
 
@@ -54,11 +54,11 @@ class Ranking:
     ranks : ndarray
         Their mean ranks.
     problems : int
-        How many problems the ranks are means over.
+        Number of problems over which ranks are averaged.
     of_folds : bool
         Whether the problems are folds rather than data sets.
     test : FriedmanResult
-        Are they all the same?
+        Whether all methods perform alike.
     difference : float
         The critical difference of the Nemenyi test at 5 %.
     """
@@ -70,6 +70,12 @@ class Ranking:
     of_folds: bool
     test: FriedmanResult
     difference: float
+
+    def evidence(self) -> str:
+        """Return the test and its p-value in words, such as ``exact Friedman test, p = 0.028``."""
+        p = self.test.p_value
+        name = "exact Friedman test" if self.test.exact else "Friedman test by its F approximation"
+        return f"{name}, {'p < 0.0001' if p < 1e-4 else f'p = {p:.2g}'}"
 
 
 def rank_methods(results: pd.DataFrame, measure: str = "micro_f1") -> Ranking | None:

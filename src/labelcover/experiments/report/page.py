@@ -1,4 +1,4 @@
-"""The report page: what the results say, in words, tables and pictures."""
+"""The report page: findings, tables and pictures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,15 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 PACKAGES = ("labelcover", "numpy", "scipy", "scikit-learn", "numba")
-SHOWN = tuple(name for name in MEASURES if name not in ("example_f1", "ranking_depth", "one_error"))
+SHOWN = (
+    "micro_f1",
+    "macro_f1",
+    "hamming_loss",
+    "subset_accuracy",
+    "example_accuracy",
+    "ranking_loss",
+    "average_precision",
+)
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,7 @@ def write_report(
     *,
     command: str = "",
 ) -> None:
-    """Write the report of some results as one HTML file that needs nothing else.
+    """Write the report of some results as one self-contained HTML file.
 
     Parameters
     ----------
@@ -69,7 +77,7 @@ def write_report(
     datasets : list of Dataset
         The data sets that were compared on.
     covers : path-like
-        The folder in which `run` kept the covers.
+        The folder to which `run` wrote the covers.
     command : str
         What the user typed.
     """
@@ -123,7 +131,7 @@ def _findings(summary, ranking):
         found.append(
             f"On {dataset}, {best['method']} has the highest micro-F1, "
             f"{best['mean_micro_f1']:.3f}; {quick['method']} trains fastest, in "
-            f"{_seconds(quick['mean_fit_seconds'])} a fold."
+            f"{_seconds(quick['mean_fit_seconds'])} per fold."
         )
     if ranking is not None:
         found.append(_verdict(ranking))
@@ -136,23 +144,25 @@ def _findings(summary, ranking):
 
 
 def _verdict(ranking: Ranking) -> str:
-    problems = "folds" if ranking.of_folds else "data sets"
-    p = ranking.test.p_value
-    chance = "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
-    if p >= 0.05:
+    over = f"Over {ranking.problems} {'folds' if ranking.of_folds else 'data sets'}"
+    if ranking.test.p_value >= 0.05:
         return (
-            f"Over {ranking.problems} {problems} the methods cannot be told apart by micro-F1 "
-            f"(Friedman test, {chance})."
+            f"{over}, no significant difference in micro-F1 between the methods was found "
+            f"({ranking.evidence()})."
         )
     near = [
         name
         for name, rank in zip(ranking.methods[1:], ranking.ranks[1:], strict=True)
         if rank - ranking.ranks[0] <= ranking.difference
     ]
-    others = f"not told apart from {_listed(near)}" if near else "ahead of all others"
+    others = (
+        f"not significantly ahead of {_listed(near)}"
+        if near
+        else "significantly ahead of all others"
+    )
     return (
-        f"Over {ranking.problems} {problems} the methods differ by micro-F1 (Friedman test, "
-        f"{chance}); {ranking.methods[0]} ranks best, {others} (Nemenyi test at 5 %)."
+        f"{over}, the methods differ significantly in micro-F1 ({ranking.evidence()}); "
+        f"{ranking.methods[0]} ranks best, {others} (Nemenyi test at the 5 % level)."
     )
 
 
@@ -210,18 +220,15 @@ def _diagram(ranking: Ranking) -> Picture:
     bars = groups(ranking.ranks, ranking.difference)
     joined = "; ".join(_listed([ranking.methods[j] for j in bar]) for bar in bars)
     text = f"Mean ranks: {ranks}. Critical difference {ranking.difference:.2f}. "
-    text += f"Not told apart: {joined}." if joined else "All are told apart."
+    text += f"Not significantly different: {joined}." if joined else "All differ significantly."
     figure = pictures.critical_difference_diagram(ranking)
     svg = pictures.to_svg(figure, "ranks", "Critical-difference diagram by micro-F1", text)
     caption = (
-        "Rank 1 is best. Methods beside the same bar are not different by the Nemenyi test at the "
-        "5 % level."
+        "Rank 1 is best. Methods joined by a bar do not differ significantly (Nemenyi test at the "
+        "5 % level)."
     )
     if ranking.of_folds:
-        caption += (
-            " The ranks are over folds, which share their training rows: the true level is "
-            "weaker than 5 %."
-        )
+        caption += " Ranks are over folds, which share training rows, so p-values are optimistic."
     return Picture(Markup(svg), caption)
 
 
@@ -237,8 +244,8 @@ def _dependence(number, dataset):
     title = f"Dependence of the labels of {dataset.name} (phi)"
     return Picture(
         Markup(pictures.to_svg(figure, f"dependence-{number}", title, text + ".")),
-        f"{_some(dataset.Y.shape[1], pictures.MOST_LABELS, 'labels')}Labels that go together "
-        f"are blue, labels that exclude each other orange; stronger is deeper. {text}.",
+        f"{_some(dataset.Y.shape[1], pictures.MOST_LABELS, 'labels')}Blue labels tend to occur "
+        f"together, orange ones to exclude each other; deeper colours mean stronger. {text}.",
     )
 
 
@@ -252,16 +259,16 @@ def _cover(number, dataset, done, covers):
         if cover.k < 2:
             continue
         text = (
-            f"{len(cover)} labelsets of {cover.k} of {cover.n_labels} labels; they hold "
-            f"{cover.coverage(2):.1%} of all pairs of labels; the most frequent label is in "
-            f"{cover.imbalance} more labelsets than the least frequent"
+            f"{len(cover)} labelsets of {cover.k} out of {cover.n_labels} labels, covering "
+            f"{cover.coverage(2):.1%} of all pairs of labels; imbalance {cover.imbalance} (the "
+            "difference between the most and the least frequent label)"
         )
         title = f"Cover of {line['method']} on {dataset.name}"
         figure = pictures.cover_picture(cover, dataset.label_names)
         cut = _some(len(cover), pictures.MOST_LABELSETS, "labelsets")
         return Picture(
             Markup(pictures.to_svg(figure, f"cover-{number}", title, text + ".")),
-            f"The cover of {line['method']}, the best method here that has one: {text}. {cut}",
+            f"The cover of {line['method']}, the best of the methods that use one: {text}. {cut}",
         )
     return None
 
@@ -301,7 +308,7 @@ def _methods(results):
 
 
 def _some(count: int, most: int, what: str) -> str:
-    return f"Shown are {most} of {count} {what}. " if count > most else ""
+    return f"Showing {most} of {count} {what}. " if count > most else ""
 
 
 def _number(value: float) -> str:

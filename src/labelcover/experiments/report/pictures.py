@@ -59,7 +59,7 @@ MOST_LABELS, MOST_LABELSETS = 40, 150
 
 
 def to_svg(figure: Figure, name: str, title: str, description: str) -> str:
-    """Return a figure as an SVG element with a title and a description for those who cannot see it.
+    """Return a figure as an SVG element with a title and a description for screen readers.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def to_svg(figure: Figure, name: str, title: str, description: str) -> str:
 
 
 def critical_difference_diagram(ranking: Ranking) -> Figure:
-    """Draw mean ranks, the best on top; methods beside one bar are not different (Demšar, 2006)."""
+    """Draw mean ranks, best on top; a bar joins methods that do not differ (Demšar, 2006)."""
     with rc_context(STYLE):
         k = len(ranking.methods)
         figure = Figure(figsize=(WIDTH, 1.0 + 0.27 * k), layout="constrained")
@@ -161,7 +161,7 @@ def time_against_quality(lines: pd.DataFrame, measure: str = "micro_f1") -> Figu
 
 
 def spread_out(places: np.ndarray, limits: tuple[float, float], gap: float) -> np.ndarray:
-    """Return increasing `places` moved as little as seems fit to be `gap` of the span apart."""
+    """Return increasing `places`, moved to be at least `gap` of the span apart."""
     low, high = limits
     step = min(gap, 0.98 / max(len(places), 1)) * (high - low)
     # Pool neighbours that are too close, each pool around its own middle.
@@ -212,7 +212,7 @@ def cover_picture(cover: Cover, label_names: list[str]) -> Figure:
 
 
 def dependence_picture(Y: np.ndarray, label_names: list[str]) -> Figure:
-    """Draw how labels go together (phi), in an order that brings related labels together."""
+    """Draw the dependence between labels (phi), in an order that groups related labels."""
     with rc_context(STYLE):
         chosen = most_frequent(Y.sum(axis=0), MOST_LABELS)
         table = phi(Y[:, chosen])

@@ -1,0 +1,145 @@
+"""The methods and members that the command knows by name, as they are compared."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from labelcover import (
+    BalancorClassifier,
+    BalcoClassifier,
+    DDBalancorClassifier,
+    InlacClassifier,
+    LabelCoverClassifier,
+    RakelClassifier,
+    RakelPlusPlusClassifier,
+)
+from labelcover._arguments import check_choice, check_integer
+from labelcover.covers import balancor_cover
+from labelcover.covers.bounds import cover_size_bounds
+from labelcover.datasets import Dataset
+from labelcover.learners import C45Classifier, SMOClassifier
+from labelcover.methods import BinaryRelevanceClassifier
+
+#: Name of a method to its class.
+METHODS = {
+    "RAKEL": RakelClassifier,
+    "RAKEL++": RakelPlusPlusClassifier,
+    "INLAC": InlacClassifier,
+    "BALCO": BalcoClassifier,
+    "BALANCOR": BalancorClassifier,
+    "DD-BALANCOR": DDBalancorClassifier,
+    "BR": BinaryRelevanceClassifier,
+    "LabelCover": LabelCoverClassifier,
+}
+MEMBERS = ("least-squares", "c45", "smo", "logistic")
+# Section 5.3: these get the size of BALANCOR, so that only the choice of labelsets differs.
+SIZED_AS_BALANCOR = ("RAKEL", "RAKEL++", "INLAC", "BALCO")
+# These tune one threshold. The paper does so by cross-validation; members with leave-one-out
+# predictions need no refits for it, and all methods are then cut in the same way.
+TUNED = ("RAKEL++", "INLAC", "BALCO", "BALANCOR", "DD-BALANCOR")
+# Where even the smallest cover has more labelsets than this, methods keep their default size.
+MOST_LABELSETS = 5000
+
+
+def named_method(
+    name: str,
+    *,
+    k: int = 3,
+    r: int | None = None,
+    member: str = "least-squares",
+    n_jobs: int | None = None,
+) -> Callable[[Dataset], Any]:
+    """Return a function that makes the method `name` for a data set.
+
+    Parameters
+    ----------
+    name : str
+        One of `METHODS`.
+    k : int
+        Labels in a labelset, where the method has labelsets. For a data set with fewer labels it
+        is their number, with a warning.
+    r : int, optional
+        Order of the correlations to cover, at most `k`. By default 2, or 1 if `k` is 1.
+    member : {"least-squares", "c45", "smo", "logistic"}
+        What the members of the ensemble are.
+    n_jobs : int, optional
+        As in the estimators.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method or member, or if `r` is larger than `k`.
+    """
+    check_choice("method", name, METHODS)
+    check_choice("member", member, MEMBERS)
+    k = check_integer("k", k, low=1)
+    r = min(2, k) if r is None else check_integer("r", r, low=1)
+    if r > k:
+        raise ValueError(
+            f"r must be at most k, got r={r} and k={k}: a labelset of {k} labels holds no "
+            f"combination of {r}."
+        )
+    return partial(_make, name, k, r, member, n_jobs)
+
+
+def _make(name: str, k: int, r: int, member: str, n_jobs: int | None, dataset: Dataset) -> Any:
+    kind, m = METHODS[name], dataset.Y.shape[1]
+    offered = inspect.signature(kind).parameters
+    if k > m and "k" in offered:
+        warnings.warn(
+            f"k={k} is larger than the number of labels of data set {dataset.name!r}, which is "
+            f"{m}; k={m} and r={min(r, m)} are used: one labelset of all.",
+            UserWarning,
+            stacklevel=2,
+        )
+    wanted: dict[str, Any] = {"k": min(k, m), "r": min(r, m), "n_jobs": n_jobs}
+    if name in SIZED_AS_BALANCOR:
+        wanted["size"] = balancor_size(m, wanted["k"], wanted["r"])
+    if name in TUNED:
+        wanted["threshold"] = "auto"
+    parameters = {key: value for key, value in wanted.items() if key in offered}
+    return kind(_member(member, dataset), **parameters)
+
+
+@cache
+def balancor_size(m: int, k: int, r: int) -> int | None:
+    """Return the number of labelsets of BALANCOR's cover; None if it is too large to make."""
+    lower, _ = cover_size_bounds(m, k, r)
+    return None if lower > MOST_LABELSETS else len(balancor_cover(m, k, r, random_state=0))
+
+
+def _member(name: str, dataset: Dataset) -> Any:
+    """Return the member of a name; those of labelcover are told later what is nominal."""
+    if name == "least-squares":
+        return None
+    if name == "logistic":
+        return _logistic(dataset)
+    return C45Classifier() if name == "c45" else SMOClassifier()
+
+
+def _logistic(dataset: Dataset) -> Any:
+    """Return logistic regression with a column for each value of a many-valued feature."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    regression = LogisticRegression(max_iter=1000)
+    many_valued = np.flatnonzero(dataset.many_valued)
+    if not len(many_valued):
+        return regression
+    if sparse.issparse(dataset.X):
+        raise ValueError(
+            f"member 'logistic' does not take data set {dataset.name!r}, whose features are "
+            "sparse and nominal with more than two values, expected one of 'least-squares', "
+            "'c45', 'smo'."
+        )
+    coded = ("nominal", OneHotEncoder(handle_unknown="ignore"), many_valued)
+    return make_pipeline(ColumnTransformer([coded], remainder="passthrough"), regression)
