@@ -7,7 +7,6 @@ import pytest
 
 from labelcover.covers import inlac_cover
 from labelcover.covers.bounds import cover_size_bounds
-from labelcover.datasets import load
 from labelcover.dependence import cover_choices, label_dependence
 
 
@@ -106,16 +105,6 @@ def test_every_cover_is_permuted_at_its_own_order():
             swap = np.arange(9)
             swap[[a, b]] = b, a
             assert own.merit(choice.cover.permute(swap)) <= merit * (1 + 1e-9)
-
-
-@pytest.mark.shared_data
-def test_the_triples_of_enron_are_not_given_away(shared_data):
-    Y = load("enron").Y
-    chosen = chosen_of(cover_choices(Y, random_state=0))
-    triples = label_dependence(Y, 3)
-    alone = chosen_of(cover_choices(Y, k=[chosen.k], r=[chosen.r], random_state=0))
-    assert chosen.r == 2
-    assert triples.merit(chosen.cover) >= 0.99 * triples.merit(alone.cover)
 
 
 def test_numpy_numbers_are_numbers():
