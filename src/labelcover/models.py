@@ -22,7 +22,6 @@ from sklearn.base import clone
 
 from labelcover._files import replacing
 from labelcover.datasets import KNOWN, DataError, Dataset, load, read
-from labelcover.learners import LeastSquaresClassifier
 from labelcover.metrics import MEASURES, label_f1
 
 FORMAT = "labelcover-model-1"
@@ -126,10 +125,9 @@ def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
     parameters = estimator.get_params()
     if "estimator" in parameters and parameters["estimator"] is None:
         many = dataset.many_valued
-        if not many.any() or "categorical_features" not in LeastSquaresClassifier().get_params():
+        if not many.any():
             return estimator
-        member = LeastSquaresClassifier().set_params(categorical_features=many)
-        return clone(estimator).set_params(estimator=member)
+        return clone(estimator).set_params(estimator__categorical_features=many)
     names = ("categorical_features", "estimator__categorical_features")
     asked = [name for name in names if isinstance(parameters.get(name), str)]
     if not asked:

@@ -61,7 +61,7 @@ def assert_same_subtree(tree, node, theirs):
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_trees_and_distributions_are_those_of_j48(fitted, name, option):
     p, theirs, ours = fitted(name, option)
-    assert_same_subtree(ours._tree, 0, theirs["tree"])
+    assert_same_subtree(ours.members_.trees[0], 0, theirs["tree"])
     assert ours.get_n_leaves() == theirs["leaves"]
     answers = ours.predict_proba(p.X.iloc[p.test])
     np.testing.assert_allclose(answers, theirs["test_dist"], atol=1e-9, rtol=0)

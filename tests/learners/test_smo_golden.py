@@ -49,7 +49,7 @@ def test_machines_are_those_of_smo_to_the_last_bit(fitted, name):
     theirs = np.zeros((len(p.smo["pairs"]), n_columns))
     for weights, pair in zip(theirs, p.smo["pairs"], strict=True):
         weights[pair["widx"]] = pair["w"]
-    stack = ours._stack
+    stack = ours.members_
     np.testing.assert_array_equal(stack.first, [pair["i"] for pair in p.smo["pairs"]])
     np.testing.assert_array_equal(stack.second, [pair["j"] for pair in p.smo["pairs"]])
     np.testing.assert_array_equal(stack.weights, theirs[:, :-1])
@@ -62,6 +62,6 @@ def test_winners_and_votes_are_those_of_smo(fitted, name):
     test = p.X.iloc[p.test]
     dist = np.array(p.smo["test_dist"])
     np.testing.assert_array_equal(winners(ours.predict_proba(test)), winners(dist))
-    outputs = ours._filter.columns(test) @ ours._stack.weights.T + ours._stack.bias
+    outputs = ours._prepared(test) @ ours.members_.weights.T + ours.members_.bias
     theirs = np.array([pair["test_out"] for pair in p.smo["pairs"]]).T
     np.testing.assert_array_equal(outputs > 0, theirs > 0)

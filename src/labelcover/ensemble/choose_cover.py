@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from math import comb
 from typing import Any
 
@@ -37,6 +37,7 @@ def choose_cover(
     adapt: bool = False,
     budget: Any = None,
     random_state: Any = None,
+    verbose: bool = False,
 ) -> tuple[Cover, list[CoverChoice] | None]:
     """Return the cover that the parameters of an estimator describe for the labels `Y`.
 
@@ -59,7 +60,7 @@ def choose_cover(
     """
     m = Y.shape[1]
     size = None if size is None else check_integer("size", size, low=1)
-    strategy = _strategy(cover)
+    strategy = _strategy(cover, bool(verbose))
     if strategy is not None and (_is_auto(k) or _is_auto(r)):
         choices = cover_choices(
             Y,
@@ -86,7 +87,13 @@ def choose_cover(
 
 
 def default_cover(
-    n_labels: int, k: int, r: int = 2, *, size: int | None = None, random_state: Any = None
+    n_labels: int,
+    k: int,
+    r: int = 2,
+    *,
+    size: int | None = None,
+    random_state: Any = None,
+    verbose: bool = False,
 ) -> Cover:
     """Return the cover that serves best where nobody asked for a certain one.
 
@@ -96,9 +103,11 @@ def default_cover(
     """
     fewest = comb(n_labels, r) / comb(k, r)
     if size is None and fewest > MOST_MEMBERS:
+        strategy: Strategy = balco_cover
         size = LABELSETS_PER_LABEL * n_labels
-        return balco_cover(n_labels, k, r, size=size, random_state=random_state)
-    return best_cover(n_labels, k, r, size=size, random_state=random_state)
+    else:
+        strategy = best_cover
+    return strategy(n_labels, k, r, size=size, random_state=random_state, verbose=verbose)
 
 
 @cache
@@ -141,11 +150,11 @@ def fixed_cover(cover: Any, n_labels: int) -> Cover:
     return cover
 
 
-def _strategy(cover: Any) -> Strategy | None:
+def _strategy(cover: Any, verbose: bool) -> Strategy | None:
     """Return the function that makes the cover; None if the labelsets themselves are given."""
     if isinstance(cover, str):
         known = {AUTO: default_cover, **strategies_by_name()}
-        return known[check_choice("cover", cover, list(known))]
+        return partial(known[check_choice("cover", cover, list(known))], verbose=verbose)
     return _checked(cover) if callable(cover) else None
 
 

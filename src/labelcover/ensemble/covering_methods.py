@@ -42,7 +42,13 @@ class CoveringMethod(LabelEnsemble):
 
     def _make_cover(self, Y, seed):
         cover, _ = choose_cover(
-            Y, self._strategy, k=self.k, r=self.r, size=self.size, random_state=seed
+            Y,
+            self._strategy,
+            k=self.k,
+            r=self.r,
+            size=self.size,
+            random_state=seed,
+            verbose=self.verbose,
         )
         return cover
 
@@ -85,7 +91,9 @@ class BalcoClassifier(CoveringMethod):
         size = self.size
         if size is None:
             size = balancor_size(Y.shape[1], *labelset_shape(self.k, self.r, Y.shape[1]))
-        cover, _ = choose_cover(Y, "balco", k=self.k, r=self.r, size=size, random_state=seed)
+        cover, _ = choose_cover(
+            Y, "balco", k=self.k, r=self.r, size=size, random_state=seed, verbose=self.verbose
+        )
         return cover
 
 
@@ -156,6 +164,13 @@ class DDBalancorClassifier(CoveringMethod):
 
     def _make_cover(self, Y, seed):
         cover, self.cover_choices_ = choose_cover(
-            Y, "balancor", k=self.k, r=self.r, size=self.size, adapt=True, random_state=seed
+            Y,
+            "balancor",
+            k=self.k,
+            r=self.r,
+            size=self.size,
+            adapt=True,
+            random_state=seed,
+            verbose=self.verbose,
         )
         return cover

@@ -119,5 +119,6 @@ class LabelCoverClassifier(LabelEnsemble):
             adapt=self.adapt,
             budget=self.budget,
             random_state=seed,
+            verbose=self.verbose,
         )
         return cover

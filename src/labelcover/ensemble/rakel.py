@@ -153,5 +153,7 @@ def _random_labelsets(model: Any, Y: NDArray[np.uint8], seed: int) -> Cover:
     if size is None:
         size = min(2 * m, comb(m, min(check_integer("k", model.k, low=1), m)))
     # RAKEL does not look at the order of correlations: with a size, r = 1 asks for nothing more.
-    cover, _ = choose_cover(Y, model.cover, k=model.k, r=1, size=size, random_state=seed)
+    cover, _ = choose_cover(
+        Y, model.cover, k=model.k, r=1, size=size, random_state=seed, verbose=model.verbose
+    )
     return cover

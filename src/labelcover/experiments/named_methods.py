@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,8 @@ from labelcover import (
     RakelPlusPlusClassifier,
 )
 from labelcover._arguments import check_choice, check_integer
-from labelcover.covers import balancor_cover
-from labelcover.covers.bounds import cover_size_bounds
 from labelcover.datasets import Dataset
+from labelcover.ensemble.choose_cover import balancor_size
 from labelcover.learners import C45Classifier, SMOClassifier
 from labelcover.methods import BinaryRelevanceClassifier
 
@@ -44,8 +43,6 @@ SIZED_AS_BALANCOR = ("RAKEL", "RAKEL++", "INLAC", "BALCO")
 # These tune one threshold. The paper does so by cross-validation; members with leave-one-out
 # predictions need no refits for it, and all methods are then cut in the same way.
 TUNED = ("RAKEL++", "INLAC", "BALCO", "BALANCOR", "DD-BALANCOR")
-# Where even the smallest cover has more labelsets than this, methods keep their default size.
-MOST_LABELSETS = 5000
 
 
 def named_method(
@@ -106,13 +103,6 @@ def _make(name: str, k: int, r: int, member: str, n_jobs: int | None, dataset: D
         wanted["threshold"] = "auto"
     parameters = {key: value for key, value in wanted.items() if key in offered}
     return kind(_member(member, dataset), **parameters)
-
-
-@cache
-def balancor_size(m: int, k: int, r: int) -> int | None:
-    """Return the number of labelsets of BALANCOR's cover; None if it is too large to make."""
-    lower, _ = cover_size_bounds(m, k, r)
-    return None if lower > MOST_LABELSETS else len(balancor_cover(m, k, r, random_state=0))
 
 
 def _member(name: str, dataset: Dataset) -> Any:
