@@ -132,7 +132,7 @@ DIFFERENT = {
         RakelClassifier(make_pipeline(StandardScaler(with_mean=False), DecisionTreeClassifier())),
     ),
     "functions": (
-        LabelCoverClassifier(measure=micro_f1),
+        LabelCoverClassifier(threshold_measure=micro_f1),
         LabelCoverClassifier(measure=hamming_loss),
     ),
     "lambdas of one line": tuple(
