@@ -14,10 +14,10 @@ from sklearn.utils.validation import validate_data
 PLAIN = -1  # among the values that columns mark: the column is the feature itself
 
 
-def checked_table(owner: Any, X: Any, *, reset: bool, mixed: bool, allow_nan: bool) -> Any:
+def checked_table(owner: Any, X: Any, *, reset: bool, dtype: Any, allow_nan: bool) -> Any:
     """Return `X` after scikit-learn's checks; a data frame stays one, so that dtypes are kept.
 
-    The names and the number of features are kept on `owner`. A `mixed` table may hold anything.
+    The names and the number of features are kept on `owner`.
     """
     if is_frame(X):
         validate_data(owner, X, reset=reset, skip_check_array=True)
@@ -27,7 +27,7 @@ def checked_table(owner: Any, X: Any, *, reset: bool, mixed: bool, allow_nan: bo
         X,
         reset=reset,
         accept_sparse="csr",
-        dtype=None if mixed else np.float64,
+        dtype=dtype,
         ensure_all_finite="allow-nan" if allow_nan else True,
     )
 
@@ -56,14 +56,16 @@ class FeatureCoding:
         chosen = learner.categorical_features
         mixed = chosen is not None and not isinstance(chosen, str)
         allow_nan = get_tags(learner).input_tags.allow_nan
-        X = checked_table(owner, X, reset=True, mixed=mixed, allow_nan=allow_nan)
+        dtype = None if mixed else np.float64
+        X = checked_table(owner, X, reset=True, dtype=dtype, allow_nan=allow_nan)
         coding = cls(feature_categories(X, chosen), mixed, allow_nan)
         return coding, coding.numbers(X)
 
     def read(self, owner: Any, X: Any) -> Any:
         """Return the numbers of a table of new rows."""
+        dtype = None if self.mixed else np.float64
         return self.numbers(
-            checked_table(owner, X, reset=False, mixed=self.mixed, allow_nan=self.allow_nan)
+            checked_table(owner, X, reset=False, dtype=dtype, allow_nan=self.allow_nan)
         )
 
     @property
@@ -161,6 +163,15 @@ def one_hot(
     columns = numbers[:, source]
     columns[:, marks] = columns[:, marks] == value[marks]
     return columns
+
+
+def numeric(X: Any, n_values: NDArray[np.int32]) -> Any:
+    """Return `X` with nominal features one-hot; missing and unseen values mark nothing."""
+    if sparse.issparse(X) or not n_values.any():
+        return X
+    binary = (n_values > 0) & (n_values <= 2)
+    numbers = np.where(binary & ~(X > 0), 0.0, X) if binary.any() else X
+    return one_hot(numbers, *one_hot_columns(n_values))
 
 
 def _nominal_mask(X: Any, categorical_features: Any) -> NDArray[np.bool_]:

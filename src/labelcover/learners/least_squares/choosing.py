@@ -1,4 +1,4 @@
-"""What least squares chooses by itself: the kernel, its width, and the ridge.
+"""What least squares chooses by itself: the scale, the kernel, its width, and the ridge.
 
 Everything is chosen by leave-one-out predictions, which a factorised system gives without
 refitting, on a sample of rows and problems where there are many.
@@ -26,6 +26,11 @@ from labelcover.learners.least_squares.feature_maps import (
     median_distance,
     nystroem_system,
 )
+from labelcover.learners.least_squares.feature_scaling import (
+    FeatureScaling,
+    has_sparse_numbers,
+    rows_have_one_length,
+)
 from labelcover.learners.least_squares.ridge_systems import RidgeSystem
 from labelcover.learners.problems import Problems
 
@@ -40,6 +45,9 @@ RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
 # The choice of kernel and ridge looks at no more rows and classes than these.
 CHOICE_ROWS = 1_024
 CHOICE_CLASSES = 256
+# Scalings are compared on no more rows than these, without approximation: in wide text a Nyström
+# approximation loses more with some scalings than with others.
+SCALE_ROWS = 512
 # The last relative step of temperatures in the choice. What is left is about its square, far less
 # than what some hundred rows can tell.
 COARSE = 1e-1
@@ -52,7 +60,7 @@ class Settings:
     kernel: str = "auto"
     gammas: tuple[float, ...] | None = None
     alpha: float | None = None
-    scale: bool = True
+    scale: str = "auto"
     n_landmarks: int = 1_000
     seed: int = 0
 
@@ -88,26 +96,41 @@ class Choice:
 
     def kernel(self) -> Kernel:
         """Return the kernel that the settings name, or the best on a Nyström approximation."""
-        settings = self.settings
-        if settings.kernel == "linear":
-            return Kernel()
-        if settings.gammas is not None and settings.kernel == "rbf":
-            return Kernel(settings.gammas)
-        landmarks = self.X[sample(self.X.shape[0], SKETCH_LANDMARKS, settings.seed)]
-        if settings.gammas is not None:
-            kernels = [Kernel(settings.gammas)]
-        else:
-            median = median_distance(landmarks)
-            gammas = tuple(0.5 / (width * median) ** 2 for width in WIDTHS)
-            kernels = [Kernel(gammas), *(Kernel((gamma,)) for gamma in gammas)]
-        if settings.kernel == "auto":
-            kernels.append(Kernel())
+        landmarks = self.X[sample(self.X.shape[0], SKETCH_LANDMARKS, self.settings.seed)]
+        kernels = self._kernels(landmarks)
+        if len(kernels) == 1:
+            return kernels[0]
         weights = self.problems.weights
         scores = [
             self._best_ridge(nystroem_system(self.X, kernel, weights, landmarks)[1], RIDGES[::2])[1]
             for kernel in kernels
         ]
         return kernels[int(np.argmin(scores))]
+
+    def brier_score(self) -> float:
+        """Return the least Brier score of some kernels and ridges, without approximation."""
+        # The mean of the Gaussians and the linear kernel, if the settings leave the choice.
+        kernels = self._kernels(self.X)
+        weights, alpha = self.problems.weights, self.settings.alpha
+        scores = []
+        for kernel in dict.fromkeys((kernels[0], kernels[-1])):
+            _, system = exact_system(self.X, kernel, weights)
+            ridges = RIDGES[::2] if alpha is None else np.array([alpha / ridge_unit(system)])
+            scores.append(self._best_ridge(system, ridges)[1])
+        return min(scores)
+
+    def _kernels(self, landmarks: Any) -> list[Kernel]:
+        """Return the kernels that the settings allow, the linear one last."""
+        settings = self.settings
+        if settings.kernel == "linear":
+            return [Kernel()]
+        if settings.gammas is not None:
+            kernels = [Kernel(settings.gammas)]
+        else:
+            median = median_distance(landmarks)
+            gammas = tuple(0.5 / (width * median) ** 2 for width in WIDTHS)
+            kernels = [Kernel(gammas), *(Kernel((gamma,)) for gamma in gammas)]
+        return [*kernels, Kernel()] if settings.kernel == "auto" else kernels
 
     def ridge(self, system: RidgeSystem) -> float:
         """Return the ridge that the settings name, or the best."""
@@ -123,7 +146,7 @@ class Choice:
         columns = own_columns(own, seen.offsets)
         basis = system.basis(rows)
         projected = system.project(system.class_sums(seen.classes, seen.offsets, counts))
-        unit = max(float(system.eigenvalues.sum()) / system.total, np.finfo(np.float64).tiny)
+        unit = ridge_unit(system)
         weights = system.weights[rows]
 
         def score(ridge: float) -> float:
@@ -138,6 +161,33 @@ class Choice:
         return float(ridges[best] * unit), scores[best]
 
 
+def choose_scaling(X: Any, problems: Problems, settings: Settings) -> tuple[FeatureScaling, int]:
+    """Return the scaling that the settings name, or the best, and on how many rows it was chosen.
+
+    Only numbers that are mostly 0, such as counts of words and TF-IDF, leave a choice (else the
+    number of rows is 0). Divided by its deviation, a rare word would count more than a common one.
+    """
+    weights = problems.weights
+    if settings.scale != "auto":
+        return FeatureScaling(settings.scale).fit(X, weights), 0
+    standard = FeatureScaling("standard").fit(X, weights)
+    if not has_sparse_numbers(X, standard.rare.binary):
+        return standard, 0
+    scalings = [standard, FeatureScaling("none")]
+    if not rows_have_one_length(X):
+        scalings.append(FeatureScaling("rows").fit(X, weights))
+    rows = sample(X.shape[0], SCALE_ROWS, settings.seed)
+    few = replace(
+        problems,
+        classes=np.ascontiguousarray(problems.classes[:, rows]),
+        weights=None if weights is None else weights[rows],
+    )
+    scores = [
+        Choice(scaling.transform(X[rows]), few, settings).brier_score() for scaling in scalings
+    ]
+    return scalings[int(np.argmin(scores))], len(rows)
+
+
 def factorise(
     X: Any, weights: NDArray[np.float64] | None, kernel: Kernel, settings: Settings
 ) -> tuple[IdentityMap | KernelMap, RidgeSystem]:
@@ -147,6 +197,11 @@ def factorise(
         return exact_system(X, kernel, weights)
     landmarks = X[sample(n, settings.n_landmarks, settings.seed)]
     return nystroem_system(X, kernel, weights, landmarks)
+
+
+def ridge_unit(system: RidgeSystem) -> float:
+    """Return the mean squared length of a centred row, which ridges are multiples of."""
+    return max(float(system.eigenvalues.sum()) / system.total, np.finfo(np.float64).tiny)
 
 
 def own_columns(classes: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -79,12 +79,10 @@ def class_sums_dense(rows, centre, classes, offsets, counts):
     for p in range(classes.shape[0]):
         low = offsets[p] - offsets[0]
         largest = _start_sums(centre, offsets, counts, p, sums)
-        for i in range(classes.shape[1]):
-            c = low + classes[p, i]
-            if c != largest:
-                into, row = sums[c], rows[i]
-                for f in range(len(row)):
-                    into[f] += row[f]
+        for i in np.flatnonzero(low + classes[p] != largest):
+            into, row = sums[low + classes[p, i]], rows[i]
+            for f in range(len(row)):
+                into[f] += row[f]
         _finish_sums(offsets, p, largest, sums)
     return sums
 
@@ -96,11 +94,10 @@ def class_sums_sparse(values, columns, starts, centre, classes, offsets, counts)
     for p in range(classes.shape[0]):
         low = offsets[p] - offsets[0]
         largest = _start_sums(centre, offsets, counts, p, sums)
-        for i in range(classes.shape[1]):
-            c = low + classes[p, i]
-            if c != largest:
-                for at in range(starts[i], starts[i + 1]):
-                    sums[c, columns[at]] += values[at]
+        for i in np.flatnonzero(low + classes[p] != largest):
+            into = sums[low + classes[p, i]]
+            for at in range(starts[i], starts[i + 1]):
+                into[columns[at]] += values[at]
         _finish_sums(offsets, p, largest, sums)
     return sums
 

@@ -8,31 +8,55 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover.learners.rare_values import RareValues
+
+# Rows whose lengths differ by no more than this share are of one length: some tools that make
+# them so compute with single precision.
+LENGTH_TOLERANCE = 1e-5
+
 
 class FeatureScaling:
-    """Numeric features standardised, bags of words row-normalised.
-
-    A table in which at least half of the columns hold nothing but 0 and 1 is read as a bag of
-    words beside some numbers: the 0/1 part of each row is divided by its length. In any other
-    table every column is read as a number. Numbers are centred and divided by their standard
-    deviation; columns of a sparse table are divided by their root mean square instead, which keeps
-    zeros. At last all is divided so that a typical row has length one, a word counting as much
-    as a number.
+    """Numeric features standardised and bags of words row-normalised, or one of the plainer ways.
 
     Parameters
     ----------
-    enabled : bool
-        If false, tables pass through unchanged.
+    scale : {"standard", "rows", "none"}
+        ``"none"`` leaves tables as they are. The others first read each 0/1 column by its rarer
+        value (`RareValues`).
+
+        With ``"rows"`` each row is divided by its length.
+
+        With ``"standard"``, a table in which at least half of the columns hold nothing but 0 and 1
+        is read as a bag of words beside some numbers: the 0/1 part of each row is divided by its
+        length. In any other table every column is read as a number. Numbers are centred and
+        divided by their standard deviation; columns of a sparse table are divided by their root
+        mean square instead, which keeps zeros. At last all is divided so that a typical row has
+        length one, a word counting as much as a number.
     """
 
-    def __init__(self, enabled: bool = True) -> None:
-        self.enabled = enabled
+    def __init__(self, scale: str = "standard") -> None:
+        self.scale = scale
 
     def fit(self, X: Any, weights: NDArray[np.float64] | None = None) -> Self:
         """Learn the scale of each column of `X` (ndarray or CSR), its rows weighted."""
-        if not self.enabled:
+        if self.scale == "none":
             return self
-        self.words = _binary_columns(X)
+        self.rare = RareValues().fit(X, weights)
+        if self.scale == "standard":
+            self._fit_columns(self.rare.transform(X), weights)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return `X` on the scale of `fit`, sparse if it was."""
+        if self.scale == "none":
+            return X
+        X = self.rare.transform(X)
+        if self.scale == "rows":
+            return rows_times(X, 1 / _divisors(row_lengths(X)))
+        return self._scaled_columns(X)
+
+    def _fit_columns(self, X: Any, weights: NDArray[np.float64] | None) -> None:
+        self.words = self.rare.binary
         if 2 * self.words.sum() < len(self.words):
             self.words = np.zeros_like(self.words)
         shares = np.ones(X.shape[0]) if weights is None else weights
@@ -48,12 +72,8 @@ class FeatureScaling:
         # A column that is constant but for rounding carries nothing.
         spread[spread <= 1e-12 * np.maximum(np.abs(self.shift), 1e-300)] = np.inf
         self.factor = 1 / (np.where(self.words, 1.0, spread) * np.sqrt(len(self.words)))
-        return self
 
-    def transform(self, X: Any) -> Any:
-        """Return `X` on the scale of `fit`, sparse if it was."""
-        if not self.enabled:
-            return X
+    def _scaled_columns(self, X: Any) -> Any:
         if sparse.issparse(X):
             scaled = X.multiply(self.factor).tocsr()
         else:
@@ -62,37 +82,41 @@ class FeatureScaling:
         if not self.words.any():
             return scaled
         if self.words.all():
-            return rows_times(scaled, self._row_factors(X))
+            return rows_times(scaled, self._word_factors(X))
         if sparse.issparse(X):
-            part = sparse.diags_array(self._row_factors(X)) @ scaled
+            part = sparse.diags_array(self._word_factors(X)) @ scaled
             return (
                 part @ sparse.diags_array(self.words.astype(float))
                 + scaled @ sparse.diags_array((~self.words).astype(float))
             ).tocsr()
-        scaled[:, self.words] *= self._row_factors(X)[:, None]
+        scaled[:, self.words] *= self._word_factors(X)[:, None]
         return scaled
 
-    def _row_factors(self, X: Any) -> NDArray[np.float64]:
+    def _word_factors(self, X: Any) -> NDArray[np.float64]:
         """Return what brings the words of each row, once divided by √d, to length √(words / d)."""
-        words = X[:, self.words]
-        squares = words.multiply(words) if sparse.issparse(X) else words**2
-        lengths = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
-        return np.sqrt(self.words.sum()) / np.where(lengths == 0, 1.0, lengths)
+        return np.sqrt(self.words.sum()) / _divisors(row_lengths(X[:, self.words]))
 
 
-def _binary_columns(X: Any) -> NDArray[np.bool_]:
-    """Which columns hold only 0 and 1."""
-    if not sparse.issparse(X):
-        # The first row rules most columns of numbers out.
-        binary = (X[0] == 0) | (X[0] == 1)
-        binary[binary] = ((X[:, binary] == 0) | (X[:, binary] == 1)).all(axis=0)
-        return binary
-    X = X.tocsc()
-    odd = (X.data != 0) & (X.data != 1)
-    counts = np.bincount(
-        np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))[odd], minlength=X.shape[1]
-    )
-    return counts == 0
+def has_sparse_numbers(X: Any, binary: NDArray[np.bool_]) -> bool:
+    """Tell whether the columns that are not `binary` hold mostly zeros, however they are stored."""
+    if sparse.issparse(X):
+        filled = np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
+    else:
+        filled = np.count_nonzero(X, axis=0)
+    return bool(2 * filled[~binary].sum() < X.shape[0] * (~binary).sum())
+
+
+def row_lengths(X: Any) -> NDArray[np.float64]:
+    """Return the Euclidean length of each row of an array or a CSR matrix."""
+    squares = X.multiply(X) if sparse.issparse(X) else X**2
+    return np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+
+
+def rows_have_one_length(X: Any) -> bool:
+    """Tell whether all rows but empty ones have the same length, so that dividing by it is idle."""
+    lengths = row_lengths(X)
+    lengths = lengths[lengths > 0]
+    return not len(lengths) or bool(np.ptp(lengths) <= LENGTH_TOLERANCE * lengths.max())
 
 
 def rows_times(X: Any, factors: NDArray[np.float64]) -> Any:
@@ -100,3 +124,7 @@ def rows_times(X: Any, factors: NDArray[np.float64]) -> Any:
     if sparse.issparse(X):
         return (sparse.diags_array(factors) @ X).tocsr()
     return X * factors[:, None]
+
+
+def _divisors(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(lengths == 0, 1.0, lengths)

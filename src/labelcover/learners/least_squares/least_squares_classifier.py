@@ -17,6 +17,7 @@ from labelcover.learners.least_squares.least_squares_members import LeastSquares
 from labelcover.learners.problems import LeftOut, Problems
 
 KERNELS = ("auto", "linear", "rbf")
+SCALES = ("auto", "standard", "rows", "none")
 
 
 class LeastSquaresClassifier(BatchClassifier):
@@ -24,8 +25,8 @@ class LeastSquaresClassifier(BatchClassifier):
 
     The scores of the classes are those of ridge regression with an intercept; a softmax makes
     them probabilities. Leave-one-out predictions in closed form choose what is not given: the
-    kernel and its width, the ridge (by the Brier score) and the temperature of the softmax (by
-    the log-loss).
+    scale, the kernel and its width, the ridge (by the Brier score) and the temperature of the
+    softmax (by the log-loss).
 
     Parameters
     ----------
@@ -38,9 +39,13 @@ class LeastSquaresClassifier(BatchClassifier):
         the mean of those three.
     alpha : float, optional
         The ridge, as in scikit-learn's ``Ridge``. By default the best of eleven.
-    scale : bool, default=True
-        Bring features to one scale first: numbers are standardised; if at least half of the
-        columns hold only 0 and 1, those are divided by the length of the row, like bags of words.
+    scale : {"auto", "standard", "rows", "none"}, default="auto"
+        How features are brought to one scale first. ``"standard"`` standardises numbers; if at
+        least half of the columns hold only 0 and 1, those are divided by the length of the row,
+        like bags of words. ``"rows"`` divides every row by its length, ``"none"`` does nothing.
+        ``"auto"`` is ``"standard"``, except where numbers are mostly 0, as counts of words and
+        TF-IDF are: there it is the best of the three. Unless features are left as they are, each
+        0/1 column is read by its rarer value. True means ``"auto"``, False ``"none"``.
     n_landmarks : int, default=1000
         Above 4,000 rows (and, for the linear kernel, features) the kernel is approximated with so
         many landmarks (Nyström).
@@ -54,6 +59,7 @@ class LeastSquaresClassifier(BatchClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    scale_ : {"standard", "rows", "none"}
     kernel_ : {"linear", "rbf"}
     gamma_ : tuple of floats
         Empty for the linear kernel.
@@ -62,9 +68,10 @@ class LeastSquaresClassifier(BatchClassifier):
         Probabilities are ``softmax(inverse_temperature_ * decision scores)``.
     coef_, intercept_ : ndarray of shape (n_classes, n_features) and (n_classes,)
         Scores are ``features @ coef_.T + intercept_``, with features scaled, or kernel values.
-    n_choice_rows_, n_temperature_rows_ : int
-        On how many rows the kernel and the ridge (at most 1,024, and classes up to 256 in all) and
-        the temperature (at most 512) were chosen.
+    n_scale_rows_, n_choice_rows_, n_temperature_rows_ : int
+        On how many rows the scale (at most 512; 0 if there was no choice), the kernel and the
+        ridge (at most 1,024, and classes up to 256 in all) and the temperature (at most 512) were
+        chosen.
     members_ : LeastSquaresMembers
         The model, as the members of an ensemble.
 
@@ -88,7 +95,7 @@ class LeastSquaresClassifier(BatchClassifier):
         kernel="auto",
         gamma=None,
         alpha=None,
-        scale=True,
+        scale="auto",
         n_landmarks=1000,
         categorical_features="from_dtype",
         random_state=None,
@@ -117,10 +124,12 @@ class LeastSquaresClassifier(BatchClassifier):
             Rows of weight 0 are left out.
         """
         members = super().fit(X, y, sample_weight).members_
+        self.scale_ = members.features.scaling.scale
         self.kernel_ = "linear" if members.kernel.is_linear else "rbf"
         self.gamma_, self.alpha_ = members.kernel.gammas, members.ridge
         self.coef_, self.intercept_ = members.coefficients, members.intercept
         self.inverse_temperature_ = float(members.inverse_temperature[0])
+        self.n_scale_rows_ = members.n_scale_rows
         self.n_choice_rows_ = members.n_choice_rows
         self.n_temperature_rows_ = members.n_temperature_rows
         return self
@@ -158,10 +167,16 @@ class LeastSquaresClassifier(BatchClassifier):
             kernel=check_choice("kernel", self.kernel, KERNELS),
             gammas=_gammas(self.gamma),
             alpha=None if self.alpha is None else _positive("alpha", self.alpha),
-            scale=bool(self.scale),
+            scale=_scale(self.scale),
             n_landmarks=check_integer("n_landmarks", self.n_landmarks, low=1),
             seed=seed,
         )
+
+
+def _scale(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "auto" if value else "none"
+    return check_choice("scale", value, SCALES)
 
 
 def _gammas(value: Any) -> tuple[float, ...] | None:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from labelcover._progress import Progress
-from labelcover.learners.features import one_hot, one_hot_columns
+from labelcover.learners.features import numeric
 from labelcover.learners.least_squares.choosing import (
     Choice,
     Settings,
+    choose_scaling,
     factorise,
     leave_one_out,
     own_columns,
@@ -72,11 +72,13 @@ class LeastSquaresMembers(Members):
         Scores are ``features @ coefficients.T + intercept``.
     inverse_temperature : ndarray of shape (n_problems,)
         Probabilities are ``softmax(inverse_temperature * scores)``.
-    n_choice_rows, n_temperature_rows : int
-        On how many training rows kernel and ridge, and temperatures, were chosen.
+    n_scale_rows, n_choice_rows, n_temperature_rows : int
+        On how many training rows the scale (0 if there was no choice), kernel and ridge, and
+        temperatures were chosen.
     """
 
     coefficients: NDArray[np.float64]
+    n_scale_rows: int
     n_choice_rows: int
     n_temperature_rows: int
 
@@ -115,11 +117,11 @@ def solve(
 ) -> LeastSquaresMembers:
     """Return the members of all problems: factorise once, then solve in blocks of bounded memory.
 
-    The kernel, its width and the ridge are those that are best for the problems together; the
-    temperature is each problem's own.
+    The scale, the kernel, its width and the ridge are those that are best for the problems
+    together; the temperature is each problem's own.
     """
     table = numeric(X, problems.n_values)
-    scaling = FeatureScaling(settings.scale).fit(table, problems.weights)
+    scaling, n_scale_rows = choose_scaling(table, problems, settings)
     scaled = scaling.transform(table)
     choice = Choice(scaled, problems, settings)
     kernel = choice.kernel()
@@ -128,6 +130,8 @@ def solve(
     members = LeastSquaresMembers(
         FeatureMap(problems.n_values, scaling, mapped), kernel, ridge, problems.offsets
     )
+    members.n_scale_rows = n_scale_rows
+    bar.describe(f"solving members (scale: {scaling.scale})")
     members.row_width = len(system.centre)
     members.coefficients = np.empty((problems.offsets[-1], members.row_width))
     rows = left_out_rows(X.shape[0], int(problems.offsets[-1]), left_out is not None, settings.seed)
@@ -163,12 +167,3 @@ def left_out_rows(n: int, n_classes: int, many: bool, seed: int) -> NDArray[np.i
         return np.arange(n)
     most = min(LEFT_OUT_ROWS, LEFT_OUT_NUMBERS // n_classes) if many else 0
     return np.random.default_rng(seed).permutation(n)[: max(TEMPERATURE_ROWS, most)]
-
-
-def numeric(X: Any, n_values: NDArray[np.int32]) -> Any:
-    """Return `X` with nominal features one-hot; missing and unseen values mark nothing."""
-    if sparse.issparse(X) or not n_values.any():
-        return X
-    binary = (n_values > 0) & (n_values <= 2)
-    numbers = np.where(binary & ~(X > 0), 0.0, X) if binary.any() else X
-    return one_hot(numbers, *one_hot_columns(n_values))
