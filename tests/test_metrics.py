@@ -72,7 +72,7 @@ def test_ranking_measures_follow_their_definitions(tables):
     assert metrics.average_precision(Y, scores) == pytest.approx(theirs)
 
 
-OF_PREDICTIONS = [measure.function for measure in MEASURES.values() if not measure.of_ranking]
+OF_PREDICTIONS = [measure.function for measure in MEASURES.values() if measure.of_predictions]
 
 
 @pytest.mark.parametrize("function", [*OF_PREDICTIONS, metrics.label_f1])
@@ -93,13 +93,13 @@ def test_a_weight_is_how_often_a_row_counts(function, tables, data):
 def test_a_perfect_prediction_is_the_best_there_is(name):
     Y = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0]])
     measure = MEASURES[name]
-    value = measure.function(Y, Y.astype(float) if measure.of_ranking else Y)
+    value = measure.function(Y, Y if measure.of_predictions else Y.astype(float))
     if measure.higher_is_better:
         assert value == 1
     elif name == "ranking_depth":
         assert value == pytest.approx(1 / 3)  # the second label of the second row
     else:
-        assert value == 0
+        assert value == pytest.approx(0, abs=1e-14)  # probabilities are kept from 0 and 1
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, pd.DataFrame, np.ndarray.tolist])
@@ -126,3 +126,75 @@ def test_wrong_tables_are_refused_by_name(Y, P, message):
 def test_scores_that_are_not_numbers_are_refused():
     with pytest.raises(ValueError, match="scores must be finite"):
         metrics.one_error([[1, 0]], [[np.nan, 0]])
+
+
+@settings(max_examples=60, deadline=None)
+@given(table_and_scores())
+def test_measures_of_probabilities_are_those_of_scikit_learn(tables):
+    Y, P = tables
+    cells, chances = Y.ravel(), P.ravel()
+    theirs = sklearn.metrics.log_loss(cells, np.clip(chances, 1e-15, 1 - 1e-15), labels=[0, 1])
+    assert metrics.log_loss(Y, P) == pytest.approx(theirs)
+    theirs = sklearn.metrics.mean_squared_error(cells, chances)
+    assert metrics.brier_score(Y, P) == pytest.approx(theirs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(table_and_scores())
+def test_micro_average_precision_is_that_of_scikit_learn_where_there_are_labels(tables):
+    Y, scores = tables
+    if Y.any():
+        theirs = sklearn.metrics.average_precision_score(Y, scores, average="micro")
+        assert metrics.micro_average_precision(Y, scores) == pytest.approx(theirs)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 1), (3, 2)])
+@pytest.mark.parametrize("value", [0, 1])
+def test_micro_average_precision_of_a_constant_table_is_one(shape, value):
+    assert metrics.micro_average_precision(np.full(shape, value), np.full(shape, 0.3)) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(table_and_scores(), st.integers(1, 12))
+def test_calibration_error_follows_its_definition(tables, bins):
+    Y, P = tables
+    edges = np.linspace(0, 1, bins + 1)
+    error = 0.0
+    for b in range(bins):
+        # Cells on an edge belong above it, but those of probability 1 to the last bin.
+        inside = (P * bins >= b) & ((P * bins < b + 1) | (edges[b + 1] == 1))
+        if inside.any():
+            error += inside.mean() * abs(P[inside].mean() - Y[inside].mean())
+    assert metrics.expected_calibration_error(Y, P, bins) == pytest.approx(error)
+
+
+@settings(max_examples=60, deadline=None)
+@given(table_and_scores())
+def test_precision_at_all_labels_is_their_share(tables):
+    Y, scores = tables
+    assert metrics.precision_at(Y, scores, Y.shape[1]) == pytest.approx(Y.mean())
+    top = scores.argmax(axis=1)
+    assert metrics.precision_at(Y, scores, 1) == Y[np.arange(len(Y)), top].mean()
+
+
+def test_precision_at_refuses_more_labels_than_there_are():
+    with pytest.raises(ValueError, match="k must be an integer between 1 and 2, got 3"):
+        metrics.precision_at([[1, 0]], [[0.1, 0.2]], 3)
+
+
+def test_a_calibration_error_needs_bins():
+    with pytest.raises(ValueError, match="bins must be an integer of at least 1, got 0"):
+        metrics.expected_calibration_error([[1, 0]], [[0.1, 0.2]], bins=0)
+
+
+@pytest.mark.parametrize("odd", [-0.1, 1.5, np.nan])
+def test_probabilities_outside_of_0_and_1_are_refused(odd):
+    with pytest.raises(ValueError, match="P must hold probabilities between 0 and 1, got"):
+        metrics.log_loss([[1, 0]], [[odd, 0.5]])
+    with pytest.raises(ValueError, match=r"P must have the shape of Y, \(1, 2\), got \(1, 1\)"):
+        metrics.brier_score([[1, 0]], [[0.5]])
+
+
+def test_probabilities_above_1_by_rounding_are_taken_as_1():
+    assert metrics.log_loss([[1, 1]], [[1 + 1e-15, 1.0]]) == pytest.approx(0, abs=1e-14)
+    assert metrics.brier_score([[1, 0]], [[1 + 1e-15, -1e-17]]) == 0

@@ -1,8 +1,9 @@
-"""How good a prediction is: the measures of Section 5.2, and those of rankings.
+"""How good a prediction is: the measures of Section 5.2, those of rankings and of probabilities.
 
 Measures of predictions take two tables of zeros and ones, ``f(Y, Y_pred)``, and weights of rows if
 there are any, ``sample_weight=``; measures of rankings take a table of scores in the second place,
-``f(Y, scores)``. Rows are examples, columns labels.
+``f(Y, scores)``, and measures of probabilities one of numbers between 0 and 1, ``f(Y, P)``. Rows
+are examples, columns labels.
 
 Where nothing is there and nothing was predicted, nothing was done wrong: empty against empty
 counts 1 in every F1 and accuracy, as it does in MULAN (scikit-learn's default is 0 with a warning).
@@ -11,18 +12,22 @@ counts 1 in every F1 and accuracy, as it does in MULAN (scikit-learn's default i
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.metrics import (
+    average_precision_score,
     coverage_error,
     label_ranking_average_precision_score,
     label_ranking_loss,
 )
 
+from labelcover._arguments import check_integer
 from labelcover._label_values import as_booleans, as_table
+
+ROUNDING = 1e-9
 
 
 def micro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -133,26 +138,107 @@ def average_precision(Y: ArrayLike, scores: ArrayLike) -> float:
     return float(label_ranking_average_precision_score(truth, given))
 
 
+def micro_average_precision(Y: ArrayLike, scores: ArrayLike) -> float:
+    """Return the average precision of all cells of the table in one ranking.
+
+    This is scikit-learn's ``average_precision_score`` with ``average="micro"``. A table without
+    labels counts 1.
+    """
+    truth, given = _tables(Y, scores, ranking=True)
+    if not truth.any():
+        return 1.0
+    return float(average_precision_score(truth.ravel(), given.ravel()))
+
+
+def precision_at(Y: ArrayLike, scores: ArrayLike, k: int) -> float:
+    """Return the mean share of true labels among the `k` that are ranked highest in an example.
+
+    Of equal scores, the label that comes first is ranked higher.
+
+    Examples
+    --------
+    >>> from labelcover.metrics import precision_at
+    >>> precision_at([[1, 0, 1], [0, 1, 0]], [[0.9, 0.1, 0.8], [0.2, 0.7, 0.4]], k=2)
+    0.75
+    """
+    truth, given = _tables(Y, scores, ranking=True)
+    check_integer("k", k, low=1, high=truth.shape[1])
+    top = np.argsort(-given, axis=1, kind="stable")[:, :k]
+    return float(np.take_along_axis(truth, top, axis=1).mean())
+
+
+def log_loss(Y: ArrayLike, P: ArrayLike) -> float:
+    """Return the mean over all cells of −log of the probability of what is true; less is better.
+
+    Probabilities are kept 10⁻¹⁵ away from 0 and 1, so that the loss is finite.
+
+    Examples
+    --------
+    >>> from labelcover.metrics import log_loss
+    >>> round(log_loss([[1, 0]], [[0.5, 0.5]]), 4)
+    0.6931
+    """
+    truth, given = _probabilities(Y, P)
+    inside = np.clip(given, 1e-15, 1 - 1e-15)
+    return float(-np.where(truth, np.log(inside), np.log1p(-inside)).mean())
+
+
+def brier_score(Y: ArrayLike, P: ArrayLike) -> float:
+    """Return the mean over all cells of the squared error of the probability; less is better."""
+    truth, given = _probabilities(Y, P)
+    return float(((given - truth) ** 2).mean())
+
+
+def expected_calibration_error(Y: ArrayLike, P: ArrayLike, bins: int = 10) -> float:
+    """Return how far probabilities are from frequencies; less is better.
+
+    All cells are grouped by their probability in `bins` intervals of equal width. The error of a
+    group is the absolute difference between its mean probability and the share of its cells that
+    are true; groups are weighted by their numbers of cells.
+
+    Examples
+    --------
+    >>> from labelcover.metrics import expected_calibration_error
+    >>> expected_calibration_error([[1, 0], [0, 0]], [[0.25, 0.25], [0.25, 0.25]])
+    0.0
+    """
+    truth, given = _probabilities(Y, P)
+    check_integer("bins", bins, low=1)
+    group = np.minimum((given.ravel() * bins).astype(np.int64), bins - 1)
+    error = np.bincount(group, given.ravel() - truth.ravel(), minlength=bins)
+    return float(np.abs(error).sum() / given.size)
+
+
 class Measure(NamedTuple):
     """A measure as tables and reports use it."""
 
     function: Callable[[ArrayLike, ArrayLike], float]
     title: str
     higher_is_better: bool
-    of_ranking: bool
+    kind: Literal["predictions", "rankings", "probabilities"]
+
+    @property
+    def of_predictions(self) -> bool:
+        """Whether it takes zeros and ones; others take what ``predict_proba`` gives."""
+        return self.kind == "predictions"
 
 
 MEASURES: dict[str, Measure] = {
-    "micro_f1": Measure(micro_f1, "micro-F1", True, False),
-    "macro_f1": Measure(macro_f1, "macro-F1", True, False),
-    "example_f1": Measure(example_f1, "example-F1", True, False),
-    "hamming_loss": Measure(hamming_loss, "Hamming loss", False, False),
-    "subset_accuracy": Measure(subset_accuracy, "subset accuracy", True, False),
-    "example_accuracy": Measure(example_accuracy, "accuracy", True, False),
-    "one_error": Measure(one_error, "one-error", False, True),
-    "ranking_depth": Measure(ranking_depth, "ranking depth", False, True),
-    "ranking_loss": Measure(ranking_loss, "ranking loss", False, True),
-    "average_precision": Measure(average_precision, "average precision", True, True),
+    "micro_f1": Measure(micro_f1, "micro-F1", True, "predictions"),
+    "macro_f1": Measure(macro_f1, "macro-F1", True, "predictions"),
+    "example_f1": Measure(example_f1, "example-F1", True, "predictions"),
+    "hamming_loss": Measure(hamming_loss, "Hamming loss", False, "predictions"),
+    "subset_accuracy": Measure(subset_accuracy, "subset accuracy", True, "predictions"),
+    "example_accuracy": Measure(example_accuracy, "accuracy", True, "predictions"),
+    "one_error": Measure(one_error, "one-error", False, "rankings"),
+    "ranking_depth": Measure(ranking_depth, "ranking depth", False, "rankings"),
+    "ranking_loss": Measure(ranking_loss, "ranking loss", False, "rankings"),
+    "average_precision": Measure(average_precision, "average precision", True, "rankings"),
+    "micro_average_precision": Measure(
+        micro_average_precision, "micro average precision", True, "rankings"
+    ),
+    "log_loss": Measure(log_loss, "log-loss", False, "probabilities"),
+    "brier_score": Measure(brier_score, "Brier score", False, "probabilities"),
 }
 
 
@@ -176,17 +262,30 @@ def _ratio(part, whole):
 
 
 def _tables(Y, other, *, ranking=False):
-    truth = _dense(Y, "Y")
-    name = "scores" if ranking else "Y_pred"
-    given = _dense(other, name)
-    if truth.shape != given.shape:
-        raise ValueError(f"{name} must have the shape of Y, {truth.shape}, got {given.shape}.")
-    truth = as_booleans(truth, "Y")
+    truth, given = _alike(Y, other, "scores" if ranking else "Y_pred")
     if not ranking:
-        return truth, as_booleans(given, name)
+        return truth, as_booleans(given, "Y_pred")
     if not np.isfinite(given).all():
         raise ValueError("scores must be finite numbers, got NaN or infinity.")
     return truth, given
+
+
+def _probabilities(Y, P):
+    truth, given = _alike(Y, P, "P")
+    # A mean of ones may be above 1 by rounding.
+    outside = ~((given >= -ROUNDING) & (given <= 1 + ROUNDING))
+    if outside.any():
+        odd = given[outside].tolist()[0]
+        raise ValueError(f"P must hold probabilities between 0 and 1, got {odd!r}.")
+    return truth, np.clip(given, 0.0, 1.0)
+
+
+def _alike(Y, other, name):
+    """Return both as dense tables of one shape, the first of booleans."""
+    truth, given = _dense(Y, "Y"), _dense(other, name)
+    if truth.shape != given.shape:
+        raise ValueError(f"{name} must have the shape of Y, {truth.shape}, got {given.shape}.")
+    return as_booleans(truth, "Y"), given
 
 
 def _dense(table, name):

@@ -37,7 +37,7 @@ def score_function(measure: str | Score, *, weighted: bool = False) -> Score:
                 f"got {measure!r}."
             )
         return measure
-    names = [name for name, entry in MEASURES.items() if not entry.of_ranking]
+    names = [name for name, entry in MEASURES.items() if entry.of_predictions]
     entry = MEASURES[check_choice("threshold_measure", measure, names)]
     if entry.higher_is_better:
         return entry.function

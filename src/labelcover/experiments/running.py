@@ -197,7 +197,7 @@ def _perform(estimator: Any, dataset: Dataset, fold: Fold) -> tuple[Result, Cove
 def _scores(Y, predicted, confidence):
     found = {}
     for name, measure in MEASURES.items():
-        if not measure.of_ranking:
+        if measure.of_predictions:
             found[name] = measure.function(Y, predicted)
         elif confidence is not None:
             found[name] = measure.function(Y, confidence)

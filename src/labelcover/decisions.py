@@ -1,0 +1,338 @@
+"""From confidences to 0/1, for the measure that predictions are meant for.
+
+A decision is fitted on the labels `Y` of training rows and on the probabilities `P` that a model
+gives these rows without having seen them. It is then applied to the probabilities of new rows:
+
+===================  ==============================================================================
+measure              what is predicted
+===================  ==============================================================================
+micro_f1             labels above one threshold, the best on the training rows
+macro_f1             labels above a threshold of their own, the best on the training rows
+example_f1           in each row the labels with the greatest expected F1
+hamming_loss         labels that are likelier true than not
+subset_accuracy      in each row the likeliest labelset, by how often labelsets occur in training
+a number k           in each row the k likeliest labels
+a function           labels above one threshold, the best on the training rows for this function
+===================  ==============================================================================
+"""
+
+from __future__ import annotations
+
+import inspect
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover._hash_kernels import alike_rows
+from labelcover.decision_kernels import expected_counts, expected_f1_sets
+from labelcover.thresholds import Score, best_threshold
+
+MEASURES_OF_DECISIONS = ("micro_f1", "macro_f1", "example_f1", "hamming_loss", "subset_accuracy")
+
+# F1 at a threshold is a mean of the observed one and of the one expected by the probabilities,
+# which counts as much as this many positive rows: rare labels have too few to choose by.
+EXPECTED_POSITIVES = 10.0
+# Added to observed and to expected numbers of rows, so that what is rare has a lift near 1: for
+# the rows with s labels, and for the rows with one labelset.
+COUNT_SMOOTHING = 1.0
+LABELSET_SMOOTHING = 0.5
+# Probabilities are kept this far from 0 and 1, where log-odds are infinite.
+LEAST_PROBABILITY = 1e-9
+# Cells of a table of rows × labelsets that is computed at once: 32 MB.
+CELLS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Decision(ABC):
+    """How probabilities become 0/1.
+
+    Attributes
+    ----------
+    measure : str or int
+        What the decision serves: a name of `MEASURES_OF_DECISIONS`, a number of labels, or the
+        name of a function.
+    threshold : float, ndarray of shape (n_labels,) or None
+        What a probability has to exceed; None where nothing is cut.
+    """
+
+    measure: str | int
+    threshold: float | NDArray[np.float64] | None = None
+
+    @abstractmethod
+    def decide(self, P: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return the labels that are predicted for rows with the probabilities `P`."""
+
+
+def check_decision(decide: Any, n_labels: int) -> None:
+    """Raise a ``ValueError`` unless `decide` says what predictions of `n_labels` labels serve.
+
+    Examples
+    --------
+    >>> from labelcover.decisions import check_decision
+    >>> check_decision("macro_f1", 6)
+    >>> check_decision(3, 6)
+    """
+    if isinstance(decide, str):
+        accepted = decide in MEASURES_OF_DECISIONS
+    elif isinstance(decide, numbers.Integral) and not isinstance(decide, bool):
+        accepted = 1 <= int(decide) <= n_labels
+    else:
+        accepted = callable(decide)
+    if not accepted:
+        names = ", ".join(repr(name) for name in MEASURES_OF_DECISIONS)
+        raise ValueError(
+            f"decide must be one of {names}, a number of labels between 1 and {n_labels}, or a "
+            f"function f(Y, Y_pred) where higher is better, got {decide!r}."
+        )
+
+
+def fit_decision(
+    decide: str | int | Score,
+    Y: NDArray[np.uint8],
+    P: NDArray[np.float64],
+    *,
+    sample_weight: NDArray[np.float64] | None = None,
+    seen: NDArray[np.uint8] | None = None,
+) -> Decision:
+    """Return the decision that serves a measure best on these rows.
+
+    Parameters
+    ----------
+    decide : str, int or callable
+        A name of `MEASURES_OF_DECISIONS`, a number of labels for every row, or a function
+        ``f(Y, Y_pred)`` where higher is better, which takes ``sample_weight`` if rows have weights.
+    Y : ndarray of shape (n, n_labels)
+        Labels of training rows, 0 or 1.
+    P : ndarray of shape (n, n_labels)
+        Their probabilities, by models that have not seen the row.
+    sample_weight : ndarray of shape (n,), optional
+        How many rows each row stands for.
+    seen : ndarray of shape (n_labelsets, n_labels), optional
+        The distinct labelsets of all training rows, where `Y` has only some of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.decisions import fit_decision
+    >>> Y = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=np.uint8)
+    >>> P = np.array([[0.4, 0.3, 0.1], [0.3, 0.4, 0.2], [0.2, 0.1, 0.4], [0.45, 0.2, 0.2]])
+
+    No probability is above one half, but every row seen has one label:
+
+    >>> fit_decision("hamming_loss", Y, P).decide(P).sum(axis=1)
+    array([0, 0, 0, 0])
+    >>> fit_decision("subset_accuracy", Y, P).decide(P).sum(axis=1)
+    array([1, 1, 1, 1])
+    >>> fit_decision("micro_f1", Y, P).threshold
+    0.35
+    """
+    check_decision(decide, Y.shape[1])
+    weights = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    kept = weights > 0
+    if not kept.all():
+        Y, P, weights = Y[kept], P[kept], weights[kept]
+    seen = Y if seen is None else seen
+    if decide == "micro_f1":
+        return _fit_micro(Y, P, weights, seen)
+    if decide == "macro_f1":
+        return _fit_macro(Y, P, weights, seen)
+    if decide == "example_f1":
+        return _fit_example_f1(Y, P, weights)
+    if decide == "hamming_loss":
+        return Cut(measure=decide, threshold=0.5)
+    if decide == "subset_accuracy":
+        return _fit_labelsets(Y, P, weights, seen)
+    if callable(decide):
+        return _fit_function(decide, Y, P, None if sample_weight is None else weights)
+    return TopLabels(measure=int(decide))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Cut(Decision):
+    """Predict the labels whose probability exceeds a threshold."""
+
+    threshold: float | NDArray[np.float64]
+
+    def decide(self, P: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return the labels that are predicted for rows with the probabilities `P`."""
+        return np.greater(P, self.threshold)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TopLabels(Decision):
+    """Predict as many labels in every row as `measure` says; of equal ones, the first."""
+
+    def decide(self, P: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return the labels that are predicted for rows with the probabilities `P`."""
+        likeliest = np.argsort(-P, axis=1, kind="stable")[:, : int(self.measure)]
+        decided = np.zeros(P.shape, dtype=bool)
+        np.put_along_axis(decided, likeliest, True, axis=1)
+        return decided
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ExpectedF1(Decision):
+    """Predict in each row the labels with the greatest expected F1.
+
+    The labels y of a row are taken as independent but for their number s: the probability of y is
+    proportional to ``lift(s) · Π p(y)``. The best k labels are then the k likeliest, and the best
+    k is found in a time proportional to the number of labels times the number that a row may
+    have (the algorithm of Dembczyński et al., 2011, for such distributions). No labels against no
+    labels counts 1, as in `labelcover.metrics.example_f1`.
+
+    Attributes
+    ----------
+    count_lift : ndarray of shape (n_labels + 1,)
+        How many times likelier s labels are than for independent labels.
+    """
+
+    count_lift: NDArray[np.float64]
+
+    def decide(self, P: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return the labels that are predicted for rows with the probabilities `P`."""
+        return expected_f1_sets(_inside(P), self.count_lift)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LikeliestLabelset(Decision):
+    """Predict in each row the likeliest labelset.
+
+    The probability of a labelset is proportional to its probability for independent labels times
+    its lift: how many times as often it occurs in training rows as their probabilities say. The
+    choice is between the labelsets seen in training and the one that is likeliest for independent
+    labels. If that was not seen, it has the lift of all labelsets not seen together. Their share is
+    estimated by the rows whose labelset no other row has (Good and Turing).
+
+    Attributes
+    ----------
+    labelsets : ndarray of shape (n_labelsets, n_labels)
+        The labelsets seen in training, 0 or 1.
+    log_lift : ndarray of shape (n_labelsets,)
+        Logarithms of their lifts.
+    log_lift_unseen : float
+        That of a labelset not seen.
+    """
+
+    labelsets: NDArray[np.uint8]
+    log_lift: NDArray[np.float64]
+    log_lift_unseen: float
+
+    def decide(self, P: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return the labels that are predicted for rows with the probabilities `P`."""
+        seen = {row.tobytes() for row in np.packbits(self.labelsets, axis=1)}
+        holds = sparse.csr_array(self.labelsets, dtype=np.float64)
+        decided = np.empty(P.shape, dtype=bool)
+        for rows in _blocks(len(P), len(self.labelsets)):
+            odds = _log_odds(_inside(P[rows]))
+            scores = holds @ odds.T + self.log_lift[:, None]
+            best = scores.argmax(axis=0)
+            cut = odds > 0
+            is_new = np.array([row.tobytes() not in seen for row in np.packbits(cut, axis=1)])
+            score_of_cut = np.where(cut, odds, 0).sum(axis=1) + self.log_lift_unseen
+            better = is_new & (score_of_cut > scores[best, np.arange(len(best))])
+            decided[rows] = np.where(better[:, None], cut, self.labelsets[best])
+        return decided
+
+
+def _fit_micro(Y, P, weights, seen):
+    cells = np.repeat(weights, Y.shape[1])
+    threshold = _f1_threshold(Y.ravel(), P.ravel(), cells) if (Y.any() or seen.any()) else 1.0
+    return Cut(measure="micro_f1", threshold=threshold)
+
+
+def _fit_macro(Y, P, weights, seen):
+    # Nothing is known of a label that is never true: it is not predicted.
+    thresholds = np.ones(Y.shape[1])
+    for j in np.flatnonzero(Y.any(axis=0) | seen.any(axis=0)):
+        thresholds[j] = _f1_threshold(Y[:, j], P[:, j], weights)
+    return Cut(measure="macro_f1", threshold=thresholds)
+
+
+def _f1_threshold(y, p, weights):
+    """Where to cut `p` for the greatest mean of observed and expected F1 of one label.
+
+    The means are of the counts that F1 is made of. Only the expected counts are there if the
+    label is never true. Nothing is predicted, by a threshold of 1, if that is better: it has an F1
+    of 1 where nothing is true, which is expected of labels that are rarer than one row in all.
+    """
+    order = np.argsort(-p, kind="stable")
+    p, weights = p[order], weights[order]
+    positives = weights * y[order]
+    trust = EXPECTED_POSITIVES / (EXPECTED_POSITIVES + positives.sum())
+    true = np.cumsum((1 - trust) * positives + trust * weights * p)
+    f1 = 2 * true / (np.cumsum(weights) + true[-1])
+    # Equal probabilities are on the same side of any threshold.
+    ends = np.flatnonzero(np.append(p[1:] < p[:-1], True))
+    best = ends[np.argmax(f1[ends])]
+    if trust * np.exp(weights @ np.log1p(-_inside(p))) > f1[best]:
+        return 1.0
+    below = p[best + 1] if best + 1 < len(p) else 0.0
+    middle = (p[best] + below) / 2
+    return float(middle if middle < p[best] else below)
+
+
+def _fit_function(function, Y, P, weights):
+    if weights is not None and "sample_weight" not in inspect.signature(function).parameters:
+        raise ValueError(
+            "decide must be a function that takes sample_weight where rows have weights, "
+            f"got {function!r}."
+        )
+    threshold, _ = best_threshold(Y, P, measure=function, sample_weight=weights)
+    # The name, because a function could not be stored with the model.
+    return Cut(measure=getattr(function, "__name__", repr(function)), threshold=threshold)
+
+
+def _fit_example_f1(Y, P, weights):
+    observed = np.bincount(Y.sum(axis=1, dtype=np.int64), weights, minlength=Y.shape[1] + 1)
+    expected = expected_counts(_inside(P), weights)
+    lift = (observed + COUNT_SMOOTHING) / (expected + COUNT_SMOOTHING)
+    return ExpectedF1(measure="example_f1", count_lift=lift)
+
+
+def _fit_labelsets(Y, P, weights, seen):
+    every = np.vstack([seen, Y])
+    group, first = alike_rows(every)
+    labelsets, own = every[first], group[len(seen) :]
+    observed = np.bincount(own, weights, minlength=len(labelsets))
+    alone = observed <= 1
+    expected, expected_unseen = np.zeros(len(labelsets)), 0.0
+    holds = sparse.csr_array(labelsets, dtype=np.float64)
+    for rows in _blocks(len(P), len(labelsets)):
+        p, mine = _inside(P[rows]), own[rows]
+        chances = np.exp(holds @ _log_odds(p).T + np.log1p(-p).sum(axis=1))
+        expected += chances @ weights[rows]
+        # Had this row not been there, a labelset that no other row has would not be seen.
+        of_own = chances[mine, np.arange(len(mine))]
+        of_seen = chances.sum(axis=0) - np.where(alone[mine], of_own, 0)
+        expected_unseen += weights[rows] @ np.maximum(1 - of_seen, 0)
+    return LikeliestLabelset(
+        measure="subset_accuracy",
+        labelsets=labelsets,
+        log_lift=_log_lift(observed, expected),
+        log_lift_unseen=float(_log_lift(observed[alone].sum(), expected_unseen)),
+    )
+
+
+def _log_lift(observed, expected):
+    return np.log((observed + LABELSET_SMOOTHING) / (expected + LABELSET_SMOOTHING))
+
+
+def _inside(P):
+    return np.ascontiguousarray(np.clip(P, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY))
+
+
+def _log_odds(P):
+    return np.log(P) - np.log1p(-P)
+
+
+def _blocks(n: int, width: int) -> Iterator[slice]:
+    """Yield slices of `n` rows, each of as many as a table of `width` columns may have."""
+    step = max(1, CELLS_AT_ONCE // width)
+    for start in range(0, n, step):
+        yield slice(start, start + step)
