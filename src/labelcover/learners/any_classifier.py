@@ -16,9 +16,8 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
-from sklearn.utils.validation import validate_data
 
-from labelcover.learners.features import is_frame
+from labelcover.learners.features import checked_table, is_frame
 from labelcover.learners.problems import LeftOut, Members, Problems, in_parallel
 
 
@@ -107,17 +106,8 @@ class AsItIs:
 
     def read(self, owner: BaseEstimator, X: Any, *, reset: bool = False) -> Any:
         """Return `X` after scikit-learn's checks; data frames are left to the classifier."""
-        if is_frame(X):
-            validate_data(owner, X, reset=reset, skip_check_array=True)
-            return X
-        return validate_data(
-            owner,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan" if self.allow_nan else True,
-        )
+        dtypes = [np.float64, np.float32]
+        return checked_table(owner, X, reset=reset, dtype=dtypes, allow_nan=self.allow_nan)
 
 
 def class_distribution(model: BaseEstimator | None, X: Any) -> NDArray[np.float64]:

@@ -1,0 +1,1 @@
+"""A forest of extremely randomised trees on all labels at once."""

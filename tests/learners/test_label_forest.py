@@ -1,0 +1,290 @@
+"""The forest on all labels: its trees, their leaves, and the rows that each tree has not seen."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from labelcover import LabelCoverClassifier
+from labelcover.ensemble.forest_view import ForestView
+from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners.forest.forest_kernels import _try_split
+from labelcover.learners.forest.label_forest import LabelForest
+
+
+def problem(n=80, d=6, m=4, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    Y = (X @ random.normal(size=(d, m)) + random.normal(size=(n, m)) > 0.5).astype(np.uint8)
+    return X, Y
+
+
+def tables(X):
+    """The same numbers of a few kinds: dense, dense with many zeros, sparse, zeros and ones."""
+    rare = np.where(np.random.default_rng(5).random(X.shape) < 0.2, X, 0.0)
+    return {
+        "dense": X,
+        "mostly zero": rare,
+        "sparse": sparse.csr_array(rare),
+        "0/1": (X > 0).astype(float),
+        "rare 0/1": sparse.csr_array((X > 1).astype(float)),
+    }
+
+
+KINDS = list(tables(np.zeros((1, 1))))
+
+
+def grown(X, Y, *, n_jobs=None, weights=None, seed=0, **parameters):
+    numeric = np.zeros(X.shape[1], dtype=np.int32)
+    learner = LabelForest(**{"n_trees": 15, **parameters})
+    return learner.fit_labels(X, Y, numeric, weights=weights, seed=seed, n_jobs=n_jobs)
+
+
+def shares(tree, rows, counts, Y, x):
+    """The plain twin of a tree's answer: walk down, then count the labels of the leaf."""
+    feature, threshold, left, right = tree
+    node = 0
+    while feature[node] >= 0:
+        node = left[node] if x[feature[node]] <= threshold[node] else right[node]
+    own = slice(left[node], right[node])
+    return counts[own] @ Y[rows[own]] / counts[own].sum()
+
+
+def as_read(forest, X):
+    """The numbers that the trees compare: 0/1 columns by their rarer value."""
+    X = forest.rare.transform(X)
+    dense = X.toarray() if sparse.issparse(X) else X
+    return dense.astype(np.float32)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_confidences_are_the_mean_label_shares_of_the_leaves(kind):
+    X, Y = problem()
+    X = tables(X)[kind]
+    forest = grown(X[:60], Y[:60])
+    rows = as_read(forest, X)
+    expected = np.mean([[shares(*tree, Y, x) for x in rows] for tree in forest.trees], axis=0)
+    np.testing.assert_allclose(forest.confidence(X), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_out_of_the_bag_are_answered_by_trees_that_did_not_draw_them(kind):
+    X, Y = problem()
+    X = tables(X)[kind]
+    forest = grown(X, Y)
+    for i, x in enumerate(as_read(forest, X)):
+        said = [shares(*tree, Y, x) for tree in forest.trees if i not in tree[1]]
+        assert said
+        np.testing.assert_allclose(forest.left_out[i], np.mean(said, axis=0), atol=1e-12)
+
+
+def test_a_row_that_every_tree_drew_gets_the_frequencies():
+    X, Y = problem()
+    forest = grown(X, Y, n_trees=1)
+    seen = forest.trees[0][1]
+    expected = (Y.sum(axis=0) + 0.5) / (len(Y) + 1)
+    np.testing.assert_allclose(forest.left_out[seen], np.tile(expected, (len(seen), 1)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_leaves_of_a_tree_hold_its_sample_once(kind):
+    X, Y = problem()
+    X = tables(X)[kind]
+    for (feature, _, left, right), rows, counts in grown(X, Y).trees:
+        assert counts.sum() == len(Y)
+        assert len(np.unique(rows)) == len(rows)
+        leaves = np.flatnonzero(feature < 0)
+        held = [np.arange(left[leaf], right[leaf]) for leaf in leaves]
+        np.testing.assert_array_equal(np.sort(np.concatenate(held)), np.arange(len(rows)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_training_rows_fall_into_the_leaf_that_holds_them(kind):
+    X, Y = problem()
+    X = tables(X)[kind]
+    forest = grown(X, Y, n_trees=3)
+    x = as_read(forest, X)
+    for (feature, threshold, left, right), rows, _ in forest.trees:
+        for place, i in enumerate(rows):
+            node = 0
+            while feature[node] >= 0:
+                goes_left = x[i, feature[node]] <= threshold[node]
+                node = left[node] if goes_left else right[node]
+            assert left[node] <= place < right[node]
+
+
+@pytest.mark.parametrize("min_leaf", [1, 2, 7])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_a_leaf_has_at_least_min_leaf_draws(kind, min_leaf):
+    X, Y = problem()
+    for (feature, _, left, right), _, counts in grown(tables(X)[kind], Y, min_leaf=min_leaf).trees:
+        for leaf in np.flatnonzero(feature < 0):
+            assert counts[left[leaf] : right[leaf]].sum() >= min_leaf
+
+
+def test_dense_and_sparse_tables_of_the_same_numbers_are_both_learnt():
+    X, Y = problem(300)
+    confident = [grown(kind, Y, n_trees=40).left_out for kind in (X, sparse.csr_array(X))]
+    for found in confident:
+        assert ((found > 0.5) == Y).mean() > 0.7
+    assert np.abs(confident[0] - confident[1]).mean() < 0.15
+
+
+def test_the_same_seed_gives_the_same_forest_whatever_n_jobs():
+    X, Y = problem()
+    first, again, other = grown(X, Y), grown(X, Y, n_jobs=2), grown(X, Y, seed=1)
+    np.testing.assert_array_equal(first.confidence(X), again.confidence(X))
+    np.testing.assert_array_equal(first.left_out, again.left_out)
+    assert not np.array_equal(first.left_out, other.left_out)
+    own = [grown(X, Y, seed=seed, random_state=3).left_out for seed in (0, 1)]
+    np.testing.assert_array_equal(*own)
+
+
+def test_weights_say_how_often_rows_are_drawn():
+    X, Y = problem()
+    weights = np.where(np.arange(80) < 10, 6.0, 1.0)
+    weights[-1] = 0
+    drawn = np.zeros(80)
+    for _, rows, counts in grown(X, Y, weights=weights, n_trees=200).trees:
+        drawn[rows] += counts / 200
+    np.testing.assert_allclose(drawn.mean(), 1)
+    assert drawn[:10].mean() / drawn[10:-1].mean() == pytest.approx(6, rel=0.1)
+    assert drawn[-1] == 0
+
+
+def test_rows_of_weight_zero_are_never_drawn_in_an_ensemble():
+    X, Y = problem()
+    weights = np.repeat([1.0, 0.0], 40)
+    Y[40:] = 1 - Y[40:]
+    model = LabelCoverClassifier(LabelForest(10), random_state=0)
+    weighted = model.fit(X, Y, sample_weight=weights).predict_proba(X)
+    assert isinstance(model.view_, ForestView)
+    alone = LabelCoverClassifier(LabelForest(10), random_state=0)
+    alone.fit(X[:40], Y[:40])
+    np.testing.assert_array_equal(weighted, alone.predict_proba(X))
+
+
+@pytest.mark.parametrize("all_values", [True, False], ids=["all rows have a value", "zeros"])
+def test_the_score_of_a_split_is_that_of_brute_force(all_values):
+    random = np.random.default_rng(0)
+    for seed in range(30):
+        Y = random.integers(0, 2, (9, 3)).astype(np.uint8)
+        labels = sparse.csr_array(Y)
+        labels = labels.indices.astype(np.int32), labels.indptr.astype(np.int64)
+        counts = random.integers(0, 4, 9).astype(np.float64)
+        counts[0] = 1
+        rows = np.flatnonzero(counts).astype(np.int32)
+        column = random.normal(size=len(rows)).astype(np.float32)
+        if not all_values:
+            column[random.random(len(rows)) < 0.5] = 0
+        where = np.flatnonzero(column).astype(np.int32)
+        totals = counts @ Y
+        node = (counts.sum(), float((totals**2).sum()), 1)
+        part = np.zeros(3)
+        score, cut = _try_split(
+            where, column[where], rows, counts, node, labels, totals, part, random.random()
+        )
+        assert not part.any()
+        low, high = column.min(), column.max()
+        if low == high:
+            assert score == -2
+            continue
+        assert low <= cut < high
+        expected, variance = 0.0, 0.0
+        for side in (column <= cut, column > cut):
+            weight = counts[rows[side]]
+            of_side = Y[rows[side]].astype(float)
+            expected += ((weight @ of_side) ** 2).sum() / weight.sum()
+            mean = weight @ of_side / weight.sum()
+            variance += (weight @ (of_side - mean) ** 2).sum()
+        assert score == pytest.approx(expected), seed
+        # The greatest score is the least variance within the sides.
+        assert score == pytest.approx(totals.sum() - variance)
+
+
+def test_an_exclusive_or_is_learnt_that_a_linear_model_cannot():
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, (600, 2))
+    Y = np.column_stack([X[:, 0] * X[:, 1] > 0, X[:, 0] * X[:, 1] < 0]).astype(int)
+    right = {}
+    for name, learner in {
+        "forest": LabelForest(50),
+        "linear": LeastSquaresClassifier(kernel="linear"),
+    }.items():
+        model = LabelCoverClassifier(learner, decide="hamming_loss", k=1, random_state=0)
+        model.fit(X[:400], Y[:400])
+        right[name] = (model.predict(X[400:]) == Y[400:]).mean()
+    assert right["forest"] > 0.85
+    assert right["linear"] < 0.65
+
+
+def test_nominal_columns_are_not_numbers():
+    random = np.random.default_rng(1)
+    value = random.integers(0, 10, 300)
+    Y = random.integers(0, 2, (10, 3))[value]
+    names = np.array([f"level {v}" for v in random.permutation(10)])
+    X = pd.DataFrame({"c": pd.Categorical(names[value]), "x": random.normal(size=300)})
+    model = LabelCoverClassifier(LabelForest(30), random_state=0).fit(X[:200], Y[:200])
+    assert (model.predict(X[200:]) == Y[200:]).mean() > 0.97
+    new = pd.DataFrame({"c": pd.Categorical(["level z", None]), "x": [0.0, 0.0]})
+    assert np.isfinite(model.predict_proba(new)).all()
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    "shape", [(1, 3, 2), (10, 1, 3), (10, 4, 30), (10, 50, 2)], ids="{0[0]}×{0[1]}→{0[2]}".format
+)
+def test_small_tables_give_probabilities(shape, make):
+    n, d, m = shape
+    random = np.random.default_rng(2)
+    X, Y = random.normal(size=(n, d)), random.integers(0, 2, (n, m)).astype(np.uint8)
+    forest = grown(make(X), Y)
+    for found in (forest.left_out, forest.confidence(make(random.normal(size=(7, d))))):
+        assert np.isfinite(found).all()
+        assert ((found >= 0) & (found <= 1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("value", [0.0, 3.0])
+def test_features_that_never_change_are_no_splits(make, value):
+    _, Y = problem()
+    forest = grown(make(np.full((80, 3), value)), Y)
+    assert all(len(tree[0]) == 1 for tree, _, _ in forest.trees)
+    said = [counts @ Y[rows] / 80 for _, rows, counts in forest.trees]
+    np.testing.assert_allclose(forest.confidence(make(np.ones((1, 3))))[0], np.mean(said, axis=0))
+
+
+def test_labels_that_never_change_are_certain():
+    X, Y = problem()
+    Y[:, 0], Y[:, 1] = 0, 1
+    forest = grown(X, Y)
+    np.testing.assert_allclose(forest.confidence(X)[:, :2], np.tile([0, 1], (80, 1)), atol=1e-12)
+    grown(X, np.zeros((80, 3), dtype=np.uint8))
+    np.testing.assert_allclose(grown(X, np.ones((80, 3), dtype=np.uint8)).confidence(X), 1)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
+def test_numbers_beyond_single_precision_are_no_error():
+    X, Y = problem()
+    X[::2] *= 1e300
+    found = grown(X, Y).confidence(X)
+    assert ((found >= 0) & (found <= 1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_trees": 0}, "n_trees must be an integer of at least 1, got 0"),
+        ({"min_leaf": 0}, "min_leaf must be an integer of at least 1, got 0"),
+        ({"max_features": 0}, "max_features must be an integer of at least 1, got 0"),
+        ({"random_state": "seed"}, "random_state must"),
+    ],
+)
+def test_bad_parameters_are_refused_with_a_clear_error(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        LabelCoverClassifier(LabelForest(**parameters)).fit(*problem())
+
+
+def test_more_features_than_there_are_may_be_asked_for():
+    X, Y = problem()
+    assert np.isfinite(grown(X, Y, max_features=100).left_out).all()
