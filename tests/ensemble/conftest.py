@@ -18,7 +18,7 @@ def distributions_of(view, X):
     """
     members, offsets = view.members, view.members.offsets
     of_problems = members.distributions(members.prepare(X), slice(0, len(offsets) - 1))
-    columns = [np.arange(offsets[p], offsets[p + 1]) for p in view.encoding.problem]
+    columns = [np.arange(offsets[p], offsets[p + 1]) for p in view.encodings[0].problem]
     return of_problems[:, np.concatenate(columns)]
 
 
@@ -36,14 +36,17 @@ class FittedView:
 
     @property
     def encoding(self):
-        return self.view.encoding
+        return self.view.encodings[0]
 
     @property
     def left_out(self):
-        return self.view.left_out
+        if self.view.left_out is None:
+            return None
+        rows, (confidence,) = self.view.left_out
+        return rows, confidence
 
     def confidence(self, X):
-        return self.view.confidence(self.coding.read(self.owner, X))
+        return self.view.confidences(self.coding.read(self.owner, X))[0]
 
     def distributions(self, X):
         return distributions_of(self.view, self.coding.read(self.owner, X))
@@ -65,7 +68,7 @@ def fit_view():
         owner = LabelCoverClassifier(estimator)
         coding, table = learner.read_table(owner, X)
         training = TrainingRows(table, Y, coding.n_values, weights, {})
-        view = CoverView(learner, cover, votes=votes)
+        view = CoverView(learner, [cover], votes=votes)
         return FittedView(view.fit(training, np.arange(len(cover)), **options), owner, coding)
 
     return fit

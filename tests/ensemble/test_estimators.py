@@ -194,7 +194,7 @@ def test_metadata_that_members_do_not_take_is_refused(problem):
 def test_weights_move_the_default_members_and_zero_leaves_a_row_out(problem):
     X, Y = problem
     cover = [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
-    model = LabelCoverClassifier(cover=cover, random_state=0)
+    model = LabelCoverClassifier(LeastSquaresClassifier(), cover=cover, random_state=0)
     heavy = Y[:, 0] == 1
     up = clone(model).fit(X, Y, sample_weight=np.where(heavy, 5.0, 1.0)).predict_proba(X)
     down = clone(model).fit(X, Y, sample_weight=np.where(heavy, 0.2, 1.0)).predict_proba(X)
@@ -206,11 +206,11 @@ def test_weights_move_the_default_members_and_zero_leaves_a_row_out(problem):
     assert weighted.threshold_ == without.threshold_
 
 
-@pytest.mark.parametrize("options", [{}, {"threshold": "cv"}, {"threshold_per_label": True}])
+@pytest.mark.parametrize("options", [{}, {"threshold": "cv"}, {"decide": "macro_f1"}])
 def test_a_label_in_no_labelset_is_never_predicted_and_named_in_a_warning(problem, options):
     X, Y = problem
     cover = Cover([[0, 1, 2], [1, 2, 3]], 5)
-    model = LabelCoverClassifier(cover=cover, random_state=0, **options)
+    model = LabelCoverClassifier(LeastSquaresClassifier(), cover=cover, random_state=0, **options)
     with pytest.warns(UserWarning, match="cover leaves out 1 of 5 labels, .*: funk"):
         model.fit(X, pd.DataFrame(Y, columns=NAMES))
     assert model.predict_proba(X)[:, 4].max() < 1e-9
@@ -237,19 +237,36 @@ def test_fixed_thresholds_are_used_as_given(problem):
     [
         {"threshold": "loo"},
         {"threshold": "cv"},
-        {"threshold": "cv", "threshold_search": "golden"},
-        {"threshold": "cv", "threshold_max_std": 0.05},
+        {"threshold": "loo", "decide": "macro_f1"},
+        {"threshold": "cv", "decide": "macro_f1"},
+        {"threshold": "loo", "decide": "hamming_loss"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("member", ["auto", LeastSquaresClassifier()], ids=repr)
+def test_thresholds_are_tuned(problem, member, options):
+    X, Y = problem
+    model = LabelCoverClassifier(member, random_state=0, **options).fit(X, Y)
+    assert np.shape(model.threshold_) == ((5,) if options.get("decide") == "macro_f1" else ())
+    assert (np.asarray(model.threshold_) > 0).all()
+    assert (np.asarray(model.threshold_) < 1).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"threshold_search": "golden"},
+        {"threshold_max_std": 0.05},
         {"threshold": "loo", "threshold_per_label": True, "threshold_measure": "macro_f1"},
-        {"threshold": "cv", "threshold_per_label": True},
+        {"threshold_per_label": True},
         {"threshold": "loo", "threshold_measure": "hamming_loss"},
     ],
     ids=str,
 )
-def test_thresholds_are_tuned(problem, options):
+def test_thresholds_of_the_paper_are_tuned(problem, options):
     X, Y = problem
-    model = LabelCoverClassifier(random_state=0, **options).fit(X, Y)
-    expected = (5,) if options.get("threshold_per_label") else ()
-    assert np.shape(model.threshold_) == expected
+    model = BalancorClassifier(random_state=0, **options).fit(X, Y)
+    assert np.shape(model.threshold_) == ((5,) if options.get("threshold_per_label") else ())
     assert (np.asarray(model.threshold_) > 0).all()
     assert (np.asarray(model.threshold_) < 1).all()
 
@@ -257,7 +274,7 @@ def test_thresholds_are_tuned(problem, options):
 def test_left_out_confidences_are_kept_only_to_tune_the_threshold(problem):
     X, Y = problem
     for threshold, is_kept in (("auto", True), ("loo", True), ("cv", False), (0.5, False)):
-        model = LabelCoverClassifier(threshold=threshold, random_state=0).fit(X, Y)
+        model = BalancorClassifier(threshold=threshold, random_state=0).fit(X, Y)
         assert (model.view_.left_out is not None) == is_kept
         assert model.n_threshold_rows_ == (0 if threshold == 0.5 else 90)
 
@@ -272,7 +289,7 @@ def test_weights_of_rows_count_in_the_threshold(problem):
 
     for threshold in ("loo", "cv"):
         seen = []
-        model = LabelCoverClassifier(
+        model = BalancorClassifier(
             threshold=threshold, threshold_measure=measure, random_state=0
         ).fit(X, Y, sample_weight=weights)
         named = clone(model).set_params(threshold_measure="micro_f1")
@@ -286,13 +303,16 @@ def test_a_measure_without_weights_is_refused_where_rows_have_them(problem):
     def measure(Y, predicted):
         return micro_f1(Y, predicted)
 
-    model = LabelCoverClassifier(threshold_measure=measure, random_state=0)
-    assert 0 < clone(model).fit(*problem).threshold_ < 1
-    with pytest.raises(ValueError, match="threshold_measure must take sample_weight"):
-        model.fit(*problem, sample_weight=np.linspace(1, 2, 90))
+    for model, name in (
+        (LabelCoverClassifier(decide=measure, random_state=0), "decide"),
+        (BalancorClassifier(threshold_measure=measure, random_state=0), "threshold_measure"),
+    ):
+        assert 0 < clone(model).fit(*problem).threshold_ < 1
+        with pytest.raises(ValueError, match=f"{name} must .*take"):
+            model.fit(*problem, sample_weight=np.linspace(1, 2, 90))
 
 
-@pytest.mark.parametrize("member", [None, LogisticRegression(), LinearSVC(), SVC()], ids=repr)
+@pytest.mark.parametrize("member", ["auto", LogisticRegression(), LinearSVC(), SVC()], ids=repr)
 def test_missing_values_in_a_data_frame_are_refused_like_those_in_an_array(problem, member):
     X = pd.DataFrame(problem[0]).rename(columns=str)
     model = LabelCoverClassifier(member, threshold=0.5, random_state=0).fit(X, problem[1])
@@ -307,14 +327,21 @@ def test_large_ensembles_are_tuned_on_a_tenth_of_their_members(problem, monkeypa
     X, Y = make_multilabel_classification(60, 5, n_classes=12, random_state=0)
     sizes = []
 
-    def spy(learner, cover):
-        sizes.append(len(cover))
-        return CoverView(learner, cover)
+    fit = CoverView.fit
 
-    monkeypatch.setattr("labelcover.ensemble.threshold_tuning.CoverView", spy)
+    def spy(view, *args, **options):
+        sizes.extend(map(len, view.covers))
+        return fit(view, *args, **options)
+
+    monkeypatch.setattr(CoverView, "fit", spy)
+    model = BalancorClassifier(RidgeClassifier(), size=150, threshold="cv", random_state=0)
+    model.fit(X, Y)
+    assert sizes == [150] + [15] * 5
+    sizes.clear()
+    # Of a smaller number, every label would be in few.
     cover = random_cover(12, 3, size=150, random_state=0)
     LabelCoverClassifier(RidgeClassifier(), cover=cover, threshold="cv").fit(X, Y)
-    assert sizes == [15] * 5
+    assert sizes == [150] + [16] * 5
 
 
 def test_very_many_labels_get_a_cover_that_can_be_trained():
@@ -327,7 +354,7 @@ def test_labels_that_never_change_are_predicted_as_they_were(problem):
     X, Y = problem
     Y = Y.copy()
     Y[:, 0], Y[:, 1] = 0, 1
-    for member in (None, LogisticRegression()):
+    for member in ("auto", LeastSquaresClassifier(), LogisticRegression()):
         model = LabelCoverClassifier(member, random_state=0).fit(X, Y)
         assert (model.predict(X)[:, 0] == 0).all()
         assert (model.predict(X)[:, 1] == 1).all()
@@ -367,15 +394,10 @@ def test_too_long_labelsets_are_shortened_with_one_warning(problem):
         ({"threshold": "best"}, "threshold must be one of 'auto', 'cv', 'loo', .*got 'best'"),
         ({"threshold": 1.5}, "threshold must be .*got 1.5"),
         ({"threshold": [0.5, 0.5]}, "threshold must be .*got \\[0.5, 0.5\\]"),
-        (
-            {"threshold_measure": "ranking_depth"},
-            "threshold_measure must be one of .*got 'ranking_depth'",
-        ),
-        (
-            {"threshold_search": "random"},
-            "threshold_search must be one of 'grid', 'golden', got 'random'",
-        ),
-        ({"threshold_max_std": 0}, "threshold_max_std must be a number above 0, got 0"),
+        ({"decide": "ranking_depth"}, "decide must be one of .*got 'ranking_depth'"),
+        ({"decide": 6}, "decide must be .*a number of labels between 1 and 5.*got 6"),
+        ({"decide": None}, "decide must be one of .*got None"),
+        ({"decide": "f1", "estimator": LogisticRegression()}, "decide must be one of .*got 'f1'"),
         ({"estimator": "ridge"}, "estimator must be a scikit-learn classifier"),
         ({"estimator": LogisticRegression(), "threshold": "loo"}, 'threshold="loo" needs members'),
     ],
@@ -386,3 +408,22 @@ def test_bad_input_is_refused_with_a_clear_error(problem, change, message):
     X, Y = parameters.pop("X", problem[0]), parameters.pop("Y", problem[1])
     with pytest.raises(ValueError, match=message):
         LabelCoverClassifier(**parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"threshold_measure": "ranking_depth"},
+            "threshold_measure must be one of .*got 'ranking_depth'",
+        ),
+        (
+            {"threshold_search": "random"},
+            "threshold_search must be one of 'grid', 'golden', got 'random'",
+        ),
+        ({"threshold_max_std": 0}, "threshold_max_std must be a number above 0, got 0"),
+    ],
+)
+def test_bad_searches_for_a_threshold_are_refused_with_a_clear_error(problem, change, message):
+    with pytest.raises(ValueError, match=message):
+        BalancorClassifier(random_state=0, **change).fit(*problem)

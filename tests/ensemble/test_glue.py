@@ -26,6 +26,7 @@ from labelcover import (
 from labelcover.covers import Cover
 from labelcover.dependence import label_dependence
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
+from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.methods import BinaryRelevanceClassifier
 from labelcover.metrics import micro_f1
 
@@ -56,6 +57,7 @@ VALUES = {
         0.3, np.float32(0.3), 0, 1, [0.1] * 6, np.full(6, 0.5), "auto", "cv", "loo", "best", 1.5,
         -0.1, [0.5] * 5, None, np.nan,
     ],
+    "decide": ["macro_f1", "subset_accuracy", micro_f1, 2, np.int64(3), "f1", 0, 9, 2.5, None],
     "threshold_measure": ["macro_f1", "hamming_loss", micro_f1, "f1", "one_error", 3],
     "threshold_search": ["golden", "newton", 1],
     "threshold_per_label": [True, np.bool_(False)],
@@ -165,9 +167,10 @@ def test_a_category_column_is_nominal_inside_an_ensemble(levels, kind):
     assert_learnt(LabelCoverClassifier(kind(), random_state=0), *levels, kind)
 
 
-def test_a_category_column_is_nominal_for_the_default_members(levels):
+@pytest.mark.parametrize("member", ["auto", LabelForest()], ids=repr)
+def test_a_category_column_is_nominal_for_the_default_views(levels, member):
     X, Y = levels
-    assert_learnt(LabelCoverClassifier(random_state=0), X, Y, LeastSquaresClassifier)
+    assert_learnt(LabelCoverClassifier(member, random_state=0), X, Y, LeastSquaresClassifier)
 
 
 @pytest.mark.parametrize("kind", LEARNERS)
@@ -203,7 +206,7 @@ def many_rows():
     return X, (X @ random.normal(size=(4, 5)) + random.normal(size=(700, 5)) > 0).astype(int)
 
 
-@pytest.mark.parametrize("member", [None, LeastSquaresClassifier(random_state=None)])
+@pytest.mark.parametrize("member", ["auto", LeastSquaresClassifier(random_state=None)])
 def test_the_seed_of_the_ensemble_reaches_the_members(member):
     X, Y = many_rows()
     first, again, other = (
@@ -232,20 +235,42 @@ def test_labels_that_the_cover_leaves_out_are_named(data):
     X, Y = data
     Y = pd.DataFrame(Y, columns=list("abcdef"))
     with pytest.warns(UserWarning, match="leaves out 3 of 6 labels.*: d, e, f"):
+        LabelCoverClassifier(LeastSquaresClassifier(), cover=[[0, 1], [1, 2]], random_state=0).fit(
+            X, Y
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # The default has members for single labels, too.
         LabelCoverClassifier(cover=[[0, 1], [1, 2]], random_state=0).fit(X, Y)
 
 
 @pytest.mark.parametrize("threshold", ["cv", "loo"])
+@pytest.mark.parametrize("decide", ["micro_f1", "macro_f1"])
+@pytest.mark.parametrize("member", ["auto", LeastSquaresClassifier()], ids=repr)
+def test_rows_of_weight_zero_count_nowhere(threshold, decide, member):
+    X, Y = many_rows()
+    kept = np.arange(300)
+    weights = np.zeros(700)
+    weights[kept] = 1
+    Y[300:] = 1 - Y[300:]
+    options = {"threshold": threshold, "decide": decide, "random_state": 0}
+    model = LabelCoverClassifier(member, **options).fit(X, Y, sample_weight=weights)
+    alone = LabelCoverClassifier(member, **options).fit(X[kept], Y[kept])
+    np.testing.assert_allclose(model.threshold_, alone.threshold_)
+    np.testing.assert_allclose(model.predict_proba(X), alone.predict_proba(X))
+
+
 @pytest.mark.parametrize("per_label", [False, True])
-def test_rows_of_weight_zero_count_nowhere(threshold, per_label):
+@pytest.mark.parametrize("threshold", ["cv", "loo"])
+def test_rows_of_weight_zero_count_nowhere_in_the_threshold_of_the_paper(threshold, per_label):
     X, Y = many_rows()
     kept = np.arange(300)
     weights = np.zeros(700)
     weights[kept] = 1
     Y[300:] = 1 - Y[300:]
     options = {"threshold": threshold, "threshold_per_label": per_label, "random_state": 0}
-    model = LabelCoverClassifier(**options).fit(X, Y, sample_weight=weights)
-    alone = LabelCoverClassifier(**options).fit(X[kept], Y[kept])
+    model = BalancorClassifier(**options).fit(X, Y, sample_weight=weights)
+    alone = BalancorClassifier(**options).fit(X[kept], Y[kept])
     np.testing.assert_allclose(model.threshold_, alone.threshold_)
     np.testing.assert_allclose(model.predict_proba(X), alone.predict_proba(X))
 
@@ -254,15 +279,17 @@ def test_the_threshold_counts_weights(data):
     X, Y = data
     random = np.random.default_rng(3)
     weights = random.choice([0.1, 10.0], 60)
-    model = LabelCoverClassifier(random_state=0).fit(X, Y, sample_weight=weights)
-    rows, confidence = model.view_.left_out
+    model = BalancorClassifier(threshold="loo", random_state=0).fit(X, Y, sample_weight=weights)
+    rows, (confidence,) = model.view_.left_out
     scores = {
         t: micro_f1(Y[rows], confidence > t, sample_weight=weights[rows])
         for t in np.round(np.arange(0.01, 1, 0.01), 2)
     }
     assert scores[model.threshold_] >= max(scores.values()) - 0.02
     with pytest.raises(ValueError, match="threshold_measure must take sample_weight"):
-        LabelCoverClassifier(threshold_measure=lambda Y, P: 0.0).fit(X, Y, sample_weight=weights)
+        BalancorClassifier(threshold_measure=lambda Y, P: 0.0).fit(X, Y, sample_weight=weights)
+    with pytest.raises(ValueError, match=r"decide must .*takes sample_weight"):
+        LabelCoverClassifier(decide=lambda Y, P: 0.0).fit(X, Y, sample_weight=weights)
 
 
 def test_the_output_setting_of_transformers_changes_no_prediction(data):
@@ -277,14 +304,16 @@ def test_the_default_member_can_be_searched(data):
     search = GridSearchCV(
         LabelCoverClassifier(random_state=0), {"estimator__alpha": [0.1, 1.0]}, cv=2
     ).fit(X, Y)
-    assert search.best_estimator_.estimator.alpha in (0.1, 1.0)
-    assert LabelCoverClassifier().get_params()["estimator__kernel"] == "auto"
-    assert LabelCoverClassifier().set_params(k=4).estimator is None
+    assert search.best_estimator_.estimator.least_squares.alpha in (0.1, 1.0)
+    params = LabelCoverClassifier().get_params()
+    assert params["estimator__least_squares__kernel"] == "auto"
+    assert params["estimator__forest__n_trees"] == 100
+    assert LabelCoverClassifier().set_params(k=4).estimator == "auto"
 
 
 def test_samples_are_told():
     X, Y = many_rows()
-    model = LabelCoverClassifier(random_state=0).fit(X, Y)
+    model = LabelCoverClassifier(LeastSquaresClassifier(), random_state=0).fit(X, Y)
     assert model.n_threshold_rows_ == 700
     assert model.view_.members.n_temperature_rows == 512
     assert model.view_.members.n_choice_rows == 700

@@ -47,7 +47,7 @@ def test_members_are_those_fitted_alone_on_the_table_given(data, fit_view, estim
     X, Y, cover = data
     X = make(X)
     models = fit_view(estimator, X, Y, cover).members.models
-    _, classes, _ = encode(Y, cover)
+    _, classes, _ = encode(Y, [cover])
     for own, model in zip(classes, models, strict=True):
         alone = clone(estimator).fit(X, own)
         np.testing.assert_array_equal(model.predict(X), alone.predict(X))

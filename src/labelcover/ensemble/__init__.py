@@ -7,6 +7,7 @@ from labelcover.ensemble.covering_methods import (
     InlacClassifier,
 )
 from labelcover.ensemble.label_cover import LabelCoverClassifier
+from labelcover.ensemble.pooled_view import Pool
 from labelcover.ensemble.rakel import RakelClassifier, RakelPlusPlusClassifier
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "DDBalancorClassifier",
     "InlacClassifier",
     "LabelCoverClassifier",
+    "Pool",
     "RakelClassifier",
     "RakelPlusPlusClassifier",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,29 +55,33 @@ class TrainingRows:
 
 
 class CoverView:
-    """The members of one learner, one per labelset of a cover.
+    """The members of one learner, one per labelset of a cover, or of several covers.
+
+    Several covers share one fit, and one de-duplication of problems; each has confidences of its
+    own.
 
     Parameters
     ----------
     learner : batch learner
-    cover : Cover
+    covers : sequence of Cover
     votes : bool
         Whether a member says which labels it predicts (RAKEL) or how sure it is of each (RAKEL++).
 
     Attributes
     ----------
     members : Members
-    encoding : Encoding
+    encodings : list of Encoding
     left_out : tuple or None
-        Rows of the training set and their confidences by members fitted without them, if kept.
+        Rows of the training set and, for each cover, their confidences by members fitted without
+        them, if kept.
     """
 
     members: Members
-    encoding: Encoding
+    encodings: list[Encoding]
 
-    def __init__(self, learner: Any, cover: Cover, *, votes: bool = False) -> None:
-        self.learner, self.cover, self.votes = learner, cover, votes
-        self.left_out: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+    def __init__(self, learner: Any, covers: Sequence[Cover], *, votes: bool = False) -> None:
+        self.learner, self.covers, self.votes = learner, list(covers), votes
+        self.left_out: tuple[NDArray[np.int64], list[NDArray[np.float64]]] | None = None
 
     def fit(
         self,
@@ -89,51 +93,61 @@ class CoverView:
         verbose: bool = False,
     ) -> CoverView:
         """Fit every distinct problem once; `seeds` has one for each labelset, drawn beforehand."""
-        encoding, classes, first = encode(training.Y, self.cover)
-        self.encoding = encoding
+        self.encodings, classes, first = encode(training.Y, self.covers)
         rows_and_sums: list[Any] = []
 
         def add_left_out(rows, problems, distributions):
             if not rows_and_sums:
-                rows_and_sums.extend([rows, np.zeros((len(rows), self.cover.n_labels))])
-            encoding.add(distributions, problems, rows_and_sums[1], votes=self.votes)
+                rows_and_sums.extend([rows, self._no_sums(len(rows))])
+            self._add(distributions, problems, rows_and_sums[1])
 
+        problems = Problems(
+            classes,
+            self.encodings[0].offsets,
+            training.n_values,
+            training.weights,
+            seeds[first],
+            training.metadata,
+        )
         self.members = self.learner.fit_problems(
             training.X,
-            Problems(
-                classes,
-                encoding.offsets,
-                training.n_values,
-                training.weights,
-                seeds[first],
-                training.metadata,
-            ),
+            problems,
             left_out=add_left_out if keep_left_out else None,
             n_jobs=n_jobs,
             verbose=verbose,
         )
         if keep_left_out:
-            self.left_out = rows_and_sums[0], encoding.mean(rows_and_sums[1])
+            self.left_out = rows_and_sums[0], self._means(rows_and_sums[1])
         return self
 
-    def confidence(self, X: Any) -> NDArray[np.float64]:
-        """Return ``(n, n_labels)``: the mean over the members that hold a label (Algorithm 2).
+    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return for each cover ``(n, n_labels)``: the mean over the members that hold a label.
 
-        A label in no labelset gets 0. Works in blocks of rows and problems of bounded memory.
+        This is Algorithm 2. A label in no labelset gets 0. Works in blocks of rows and problems of
+        bounded memory.
         """
-        sums = np.zeros((X.shape[0], self.cover.n_labels))
-        with blas_threads(X.shape[0]):
-            self._add_blocks(X, sums)
-        return self.encoding.mean(sums)
-
-    def _add_blocks(self, X: Any, sums: NDArray[np.float64]) -> None:
+        sums = self._no_sums(X.shape[0])
         members, offsets = self.members, self.members.offsets
-        for rows in row_blocks(X.shape[0], max(members.row_width, int(offsets[-1]))):
-            block = X if rows.stop - rows.start == X.shape[0] else rows_of(X, rows)
-            prepared = members.prepare(block)
-            for problems in problem_blocks(offsets, BLOCK_NUMBERS // (rows.stop - rows.start)):
-                distributions = members.distributions(prepared, problems)
-                self.encoding.add(distributions, problems, sums[rows], votes=self.votes)
+        with blas_threads(X.shape[0]):
+            for rows in row_blocks(X.shape[0], max(members.row_width, int(offsets[-1]))):
+                block = X if rows.stop - rows.start == X.shape[0] else rows_of(X, rows)
+                prepared = members.prepare(block)
+                for problems in problem_blocks(offsets, BLOCK_NUMBERS // (rows.stop - rows.start)):
+                    distributions = members.distributions(prepared, problems)
+                    self._add(distributions, problems, [each[rows] for each in sums])
+        return self._means(sums)
+
+    def _no_sums(self, n: int) -> list[NDArray[np.float64]]:
+        return [np.zeros((n, cover.n_labels)) for cover in self.covers]
+
+    def _add(
+        self, distributions: NDArray[np.float64], problems: slice, sums: list[NDArray[np.float64]]
+    ) -> None:
+        for encoding, each in zip(self.encodings, sums, strict=True):
+            encoding.add(distributions, problems, each, votes=self.votes)
+
+    def _means(self, sums: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+        return [encoding.mean(each) for encoding, each in zip(self.encodings, sums, strict=True)]
 
 
 def row_blocks(n: int, width: int) -> Iterator[slice]:

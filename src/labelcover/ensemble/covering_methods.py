@@ -113,7 +113,7 @@ class BalancorClassifier(CoveringMethod):
         Number of labelsets; by default as many as it takes to cover all.
     threshold, threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
     n_jobs, random_state, verbose
-        As for `LabelCoverClassifier`; here ``threshold="cv"``, the paper's five folds.
+        As for `RakelPlusPlusClassifier`.
 
     Examples
     --------

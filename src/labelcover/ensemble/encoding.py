@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,46 +76,53 @@ class Encoding:
 
 
 def encode(
-    Y: NDArray[np.uint8], cover: Cover
-) -> tuple[Encoding, NDArray[np.int32], NDArray[np.int64]]:
-    """Return the problems that the labelsets of `cover` pose, each once.
+    Y: NDArray[np.uint8], covers: Sequence[Cover]
+) -> tuple[list[Encoding], NDArray[np.int32], NDArray[np.int64]]:
+    """Return the problems that the labelsets of some covers pose, each once.
 
     Parameters
     ----------
     Y : ndarray of shape (n, n_labels)
         Zeros and ones, at least one row.
-    cover : Cover
+    covers : sequence of Cover
         Of the same number of labels.
 
     Returns
     -------
-    encoding : Encoding
+    encodings : list of Encoding
+        One for each cover; the problems are common to all.
     classes : ndarray of shape (n_problems, n), int32
         The class of every row in every problem: the lexicographic rank of its pattern.
     first : ndarray of shape (n_problems,)
-        The first member that poses each problem, ascending.
+        The first member of all covers that poses each problem, ascending.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from labelcover._hash_kernels import alike_rows
-    from labelcover.covers import Cover
+    >>> from labelcover.covers import Cover
     >>> from labelcover.ensemble.encoding import encode
     >>> Y = np.array([[1, 0, 1], [0, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=np.uint8)
-    >>> encoding, classes, first = encode(Y, Cover([[0, 1], [0, 2], [0, 1]], n_labels=3))
+    >>> (encoding,), classes, first = encode(Y, [Cover([[0, 1], [0, 2], [0, 1]], n_labels=3)])
     >>> classes
     array([[1, 0, 1, 2],
            [2, 0, 2, 1]], dtype=int32)
     >>> encoding.problem
     array([0, 1, 0])
     """
-    classes, counts, patterns = _encoded(Y, cover)
-    starts = np.concatenate([[0], np.cumsum(counts)])
+    parts = [_encoded(Y, cover) for cover in covers]
+    classes = parts[0][0] if len(parts) == 1 else np.concatenate([part[0] for part in parts])
+    counts = np.concatenate([part[1] for part in parts])
     problem, first = alike_rows(classes)
-    offsets = starts
-    if len(first) < len(cover):
-        classes, offsets = classes[first], np.concatenate([[0], np.cumsum(counts[first])])
-    return Encoding(cover, starts, patterns, problem, offsets), classes, first
+    if len(first) < len(classes):
+        classes = classes[first]
+    offsets = np.concatenate([[0], np.cumsum(counts[first])])
+    encodings, at = [], 0
+    for cover, (_, own, patterns) in zip(covers, parts, strict=True):
+        starts = np.concatenate([[0], np.cumsum(own)])
+        own_problems = problem[at : at + len(cover)]
+        encodings.append(Encoding(cover, starts, patterns, own_problems, offsets))
+        at += len(cover)
+    return encodings, classes, first
 
 
 def _encoded(

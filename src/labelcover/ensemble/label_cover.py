@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from labelcover._arguments import check_jobs
+from labelcover.decisions import Cut, Decision, check_decision, fit_decision
 from labelcover.ensemble.choose_cover import choose_cover
+from labelcover.ensemble.cover_view import TrainingRows
 from labelcover.ensemble.label_ensemble import LabelEnsemble
+from labelcover.ensemble.pooled_view import Pool
+from labelcover.ensemble.threshold_tuning import cross_validated_confidence
+
+AUTO = "auto"
 
 
 class LabelCoverClassifier(LabelEnsemble):
-    """A multi-label classifier: one member per labelset of a cover, confidences averaged and cut.
+    """A multi-label classifier: one member per labelset of a cover, and the best of several views.
+
+    By default least squares members over the labelsets, over single labels, and a forest are
+    pooled, weighted by their predictions for rows they have not seen; then a decision is taken for
+    the measure that is asked for.
 
     Parameters
     ----------
-    estimator : scikit-learn classifier, optional
-        What the members are clones of. By default a `LeastSquaresClassifier`, which trains all
-        members at once in closed form.
+    estimator : "auto", scikit-learn classifier, LabelForest or Pool, default="auto"
+        What the members are clones of. ``"auto"`` is `Pool`: least squares, solved for all members
+        at once in closed form, and a forest. `LeastSquaresClassifier` or `LabelForest` is one view
+        alone.
     cover : str, Cover, callable or array-like, default="auto"
         Which labels each member holds: the name of a strategy of `labelcover.covers`
         (``"best"``, ``"random"``, ``"inlac"``, ``"balco"``, ``"balancor"``, …), a function like
@@ -35,32 +51,33 @@ class LabelCoverClassifier(LabelEnsemble):
     budget : float, optional
         With ``k="auto"`` or ``r="auto"``: the greatest cost of the ensemble, in binary models. By
         default ten for each label.
+    decide : str, int or callable, default="micro_f1"
+        What `predict` is best for: ``"micro_f1"``, ``"macro_f1"``, ``"example_f1"``,
+        ``"hamming_loss"`` or ``"subset_accuracy"``; a number of labels for every row; or a function
+        ``f(Y, Y_pred)``, higher is better, for which one threshold is tuned. A fitted model
+        decides for something else with ``predict(X, decide=…)``.
     threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default="auto"
-        Where confidences are cut. ``"cv"`` is the paper's five-fold cross-validation; ``"loo"``
-        uses leave-one-out predictions, which the default members give without refitting;
-        ``"auto"`` is ``"loo"`` where the members offer it and ``"cv"`` elsewhere.
-    threshold_measure : str or callable, default="micro_f1"
-        What the threshold is tuned for: a measure of `labelcover.metrics`, or ``f(Y, Y_pred)``
-        where higher is better.
-    threshold_search : {"grid", "golden"}, default="grid"
-        How a threshold is searched: .1 to .9 and then steps of .01, or by golden sections.
-    threshold_per_label : bool, default=False
-        Tune one threshold for each label.
-    threshold_max_std : float, optional
-        With ``threshold="cv"``: repeat the cross-validation, at most five times, until the
-        standard deviation of the mean score is at most this (Kohavi and John, 1997).
+        A number, or one for each label, cuts confidences there, whatever `decide` says. Otherwise
+        the decision is fitted on predictions for training rows that the members have not seen:
+        ``"loo"`` takes leave-one-out (and out-of-bag) predictions, which the default members give
+        without refitting, ``"cv"`` five-fold cross-validation; ``"auto"`` is ``"loo"`` where the
+        members offer it and ``"cv"`` elsewhere.
     n_jobs : int, optional
-        Number of members fitted in parallel; ignored by members that are solved jointly. Never
-        changes results.
+        Number of members or trees fitted in parallel; ignored by members that are solved jointly.
+        Never changes results.
     random_state : int, RandomState or None
         Seed of the cover, the members and the folds.
     verbose : bool, default=False
-        Show a progress bar.
+        Show progress bars, and say what was chosen.
 
     Attributes
     ----------
     cover_choices_ : list of CoverChoice or None
         With ``k="auto"`` or ``r="auto"``: what the cover was chosen from, and why.
+    decision_ : Decision
+        What `predict` does with confidences.
+    threshold_ : float, ndarray of shape (n_labels,) or None
+        Where confidences are cut; None where the decision is no cut.
 
     Examples
     --------
@@ -72,11 +89,17 @@ class LabelCoverClassifier(LabelEnsemble):
     1.0
     >>> model.predict(X).shape
     (100, 6)
+    >>> model.predict(X, decide=2).sum(axis=1).max()
+    np.int64(2)
     """
+
+    decision_: Decision
+    threshold_: Any
+    _unseen: tuple[Any, ...] | None
 
     def __init__(
         self,
-        estimator=None,
+        estimator="auto",
         *,
         cover="auto",
         k=3,
@@ -84,11 +107,8 @@ class LabelCoverClassifier(LabelEnsemble):
         size=None,
         adapt=False,
         budget=None,
+        decide="micro_f1",
         threshold="auto",
-        threshold_measure="micro_f1",
-        threshold_search="grid",
-        threshold_per_label=False,
-        threshold_max_std=None,
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -100,14 +120,25 @@ class LabelCoverClassifier(LabelEnsemble):
         self.size = size
         self.adapt = adapt
         self.budget = budget
+        self.decide = decide
         self.threshold = threshold
-        self.threshold_measure = threshold_measure
-        self.threshold_search = threshold_search
-        self.threshold_per_label = threshold_per_label
-        self.threshold_max_std = threshold_max_std
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def predict(self, X: Any, decide: Any = None) -> Any:
+        """Return zeros and ones, ``(n, n_labels)``; sparse if the labels were sparse in `fit`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        decide : optional
+            Decide for this instead of the estimator's own `decide`; nothing is fitted anew but the
+            decision.
+        """
+        confidence = self._confidence(X)
+        decision = self.decision_ if decide is None else self._decision(decide)
+        return self._predicted(decision.decide(confidence), X)
 
     def _make_cover(self, Y, seed):
         cover, self.cover_choices_ = choose_cover(
@@ -122,3 +153,50 @@ class LabelCoverClassifier(LabelEnsemble):
             verbose=self.verbose,
         )
         return cover
+
+    def _has_default_member(self) -> bool:
+        return self.estimator is None or (
+            isinstance(self.estimator, str) and self.estimator == AUTO
+        )
+
+    def _member(self):
+        return Pool() if self._has_default_member() else self.estimator
+
+    def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
+        check_jobs(self.n_jobs)
+        check_decision(self.decide, n_labels)
+        self._tuning()
+
+    def _tune(self, training: TrainingRows, seed: int) -> None:
+        how = self._tuning()
+        self._unseen = None
+        self.n_threshold_rows_ = 0
+        if how is None:
+            self.threshold_ = self._given_threshold()
+            self.decision_ = Cut(measure="threshold", threshold=self.threshold_)
+            return
+        if how == "loo":
+            rows, (confidence, *_) = self.view_.left_out
+            self.view_.left_out = None
+        else:
+            rows = np.arange(len(training.Y))
+            confidence = cross_validated_confidence(
+                self._learner(), training, self.cover_, seed=seed, n_jobs=self.n_jobs
+            )
+        weights = None if training.weights is None else training.weights[rows]
+        seen = np.unique(training.Y, axis=0)
+        self._unseen = training.Y[rows], confidence, weights, seen
+        self.n_threshold_rows_ = len(rows)
+        self.decision_ = self._decision(self.decide)
+        self.threshold_ = self.decision_.threshold
+
+    def _decision(self, decide: Any) -> Decision:
+        """Return the decision for a measure, fitted on rows that the members have not seen."""
+        check_decision(decide, len(self.label_names_in_))
+        if self._unseen is None:
+            raise ValueError(
+                "decide needs predictions for training rows that the members have not seen: fit "
+                f'with threshold="auto", "loo" or "cv" instead of {self.threshold!r}.'
+            )
+        Y, confidence, weights, seen = self._unseen
+        return fit_decision(decide, Y, confidence, sample_weight=weights, seen=seen)

@@ -23,6 +23,7 @@ from labelcover._arguments import check_choice, check_jobs, check_random_state
 from labelcover.covers import Cover
 from labelcover.ensemble.cover_view import CoverView, TrainingRows
 from labelcover.ensemble.label_tables import label_names, label_table, labelled, warn_of_left_out
+from labelcover.ensemble.pooled_view import Pool, view_of
 from labelcover.ensemble.threshold_tuning import (
     FOLDS,
     ThresholdSearch,
@@ -31,6 +32,8 @@ from labelcover.ensemble.threshold_tuning import (
 )
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners.any_classifier import AnyClassifier
+from labelcover.learners.batch_classifier import BatchClassifier
+from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.learners.targets import check_weights, weighted_rows
 
 THRESHOLDS = ("auto", "cv", "loo")
@@ -65,6 +68,9 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
 
     # Whether members vote (RAKEL) or say how sure they are (RAKEL++).
     _votes = False
+    # Whether the threshold may be tuned.
+    _tunes = True
+    threshold_: Any
 
     @abstractmethod
     def _make_cover(self, Y: NDArray[np.uint8], seed: int) -> Cover:
@@ -94,7 +100,7 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         Y = label_table(y)
         m = Y.shape[1]
         self._check_threshold(m)
-        self._check_parameters(weighted="sample_weight" in params)
+        self._check_parameters(m, weighted="sample_weight" in params)
         self._sparse_output = sparse.issparse(y)
         self.label_names_in_ = names if names is not None else _numbered(m)
         self.classes_ = np.tile([0, 1], (m, 1))
@@ -102,15 +108,17 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         self._check_rows(training)
         seeds = check_random_state(self.random_state).randint(MOST_SEED, size=3)
         self.cover_ = self._make_cover(training.Y, int(seeds[0]))
-        warn_of_left_out(self.cover_, self.label_names_in_)
-        self.view_ = CoverView(learner, self.cover_, votes=self._votes).fit(
+        view = view_of(learner, self.cover_, votes=self._votes)
+        if isinstance(view, CoverView):
+            warn_of_left_out(self.cover_, self.label_names_in_)
+        self.view_ = view.fit(
             training,
             np.random.default_rng(seeds[1]).integers(MOST_SEED, size=len(self.cover_)),
             keep_left_out=self._tuning() == "loo",
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
         )
-        self.threshold_, self.n_threshold_rows_ = self._tune(training, int(seeds[2]))
+        self._tune(training, int(seeds[2]))
         return self
 
     def predict_proba(self, X: Any) -> Any:
@@ -119,15 +127,14 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         return self._labelled(np.clip(self._confidence(X), tiny, 1 - tiny), X)
 
     def decision_function(self, X: Any) -> Any:
-        """Return how far every confidence is above its threshold, ``(n, n_labels)``."""
-        return self._labelled(self._confidence(X) - self.threshold_, X)
+        """Return how far every confidence is above its threshold (or ½), ``(n, n_labels)``."""
+        confidence = self._confidence(X)
+        threshold = 0.5 if self.threshold_ is None else self.threshold_
+        return self._labelled(confidence - threshold, X)
 
     def predict(self, X: Any) -> Any:
         """Return zeros and ones, ``(n, n_labels)``; sparse if the labels were sparse in `fit`."""
-        predicted = self._cut(self._confidence(X)).astype(np.int64)
-        if self._sparse_output:
-            return sparse.csr_matrix(predicted)
-        return self._labelled(predicted, X)
+        return self._predicted(self._cut(self._confidence(X)), X)
 
     def set_output(self, *, predict: str | None = None) -> Self:
         """Say what `predict`, `predict_proba` and `decision_function` return.
@@ -144,7 +151,7 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep`, those of the default member too."""
         params = super().get_params(deep)
-        if deep and self.estimator is None:
+        if deep and self._has_default_member():
             nested = self._member().get_params()
             params |= {f"estimator__{name}": value for name, value in nested.items()}
         return params
@@ -152,7 +159,7 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``estimator__…`` of the default member makes it a member of its own."""
         nested = any(name.startswith("estimator__") for name in params)
-        if nested and self.estimator is None and params.get("estimator") is None:
+        if nested and self._has_default_member() and "estimator" not in params:
             params["estimator"] = self._member()
         return super().set_params(**params)
 
@@ -173,14 +180,18 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         tags.input_tags.categorical = member.categorical
         return tags
 
+    def _has_default_member(self) -> bool:
+        return self.estimator is None
+
     def _member(self) -> BaseEstimator:
         """Return what the members are clones of."""
-        return LeastSquaresClassifier() if self.estimator is None else self.estimator
+        return LeastSquaresClassifier() if self._has_default_member() else self.estimator
 
     def _learner(self) -> Any:
-        """Return the batch learner of the members, its parameters checked."""
+        """Return the learner of the members, its parameters checked."""
         member = self._member()
-        learner = member if hasattr(member, "fit_problems") else AnyClassifier(member)
+        known = isinstance(member, BatchClassifier | LabelForest | Pool)
+        learner = member if known else AnyClassifier(member)
         learner.check_parameters()
         return learner
 
@@ -204,14 +215,14 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         kept, _ = weighted_rows(weights)
         return training if isinstance(kept, slice) else training.rows(kept)
 
-    def _check_parameters(self, *, weighted: bool) -> None:
+    def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
         check_jobs(self.n_jobs)
         if self._tuning() is not None:
             self._search().check(weighted=weighted)
 
     def _check_threshold(self, m: int) -> None:
         """Raise a ``ValueError`` if the threshold is not one that the method takes."""
-        named = [repr(name) for name in THRESHOLDS] if self._offers_tuning() else []
+        named = [repr(name) for name in THRESHOLDS] if self._tunes else []
         if isinstance(self.threshold, str) and repr(self.threshold) in named:
             return
         values = np.asarray(self.threshold)
@@ -229,9 +240,6 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
                 f'threshold="cv" needs at least {FOLDS} rows, one for each fold, got '
                 f"n_samples={len(training.Y)}. Give a number instead."
             )
-
-    def _offers_tuning(self) -> bool:
-        return hasattr(self, "threshold_measure")
 
     def _tuning(self) -> str | None:
         """Return how the threshold is tuned, ``"loo"`` or ``"cv"``; None if it is given."""
@@ -253,21 +261,38 @@ class LabelEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
             self.threshold_max_std,
         )
 
-    def _tune(self, training: TrainingRows, seed: int) -> tuple[float | NDArray[np.float64], int]:
+    def _tune(self, training: TrainingRows, seed: int) -> None:
+        """Set ``threshold_`` and ``n_threshold_rows_``."""
         how = self._tuning()
+        self.n_threshold_rows_ = 0 if how is None else len(training.Y)
         if how is None:
-            given = np.asarray(self.threshold, dtype=np.float64)
-            return float(given) if given.ndim == 0 else given, 0
-        if how == "loo":
-            return left_out_threshold(self.view_, training, self._search())
-        found = cross_validated_threshold(
-            self._learner(), training, self.cover_, self._search(), seed=seed, n_jobs=self.n_jobs
-        )
-        return found, len(training.Y)
+            self.threshold_ = self._given_threshold()
+        elif how == "loo":
+            self.threshold_, self.n_threshold_rows_ = left_out_threshold(
+                self.view_, training, self._search()
+            )
+        else:
+            self.threshold_ = cross_validated_threshold(
+                self._learner(),
+                training,
+                self.cover_,
+                self._search(),
+                seed=seed,
+                n_jobs=self.n_jobs,
+            )
+
+    def _given_threshold(self) -> float | NDArray[np.float64]:
+        given = np.asarray(self.threshold, dtype=np.float64)
+        return float(given) if given.ndim == 0 else given
 
     def _confidence(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self, "view_")
-        return self.view_.confidence(self._coding.read(self, X))
+        return self.view_.confidences(self._coding.read(self, X))[0]
+
+    def _predicted(self, chosen: NDArray[np.bool_], X: Any) -> Any:
+        if self._sparse_output:
+            return sparse.csr_matrix(chosen.astype(np.int64))
+        return self._labelled(chosen.astype(np.int64), X)
 
     def _cut(self, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
         return confidence > self.threshold_

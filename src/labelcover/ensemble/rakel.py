@@ -49,6 +49,7 @@ class RakelClassifier(LabelEnsemble):
     """
 
     _votes = True
+    _tunes = False
 
     def __init__(
         self,
@@ -92,17 +93,24 @@ class RakelPlusPlusClassifier(LabelEnsemble):
 
     Parameters
     ----------
-    estimator : scikit-learn classifier, optional
-        What the members are clones of; by default a `LeastSquaresClassifier`.
-    k : int, default=3
-        Number of labels in a labelset.
-    size : int, optional
-        Number of labelsets; by default twice the number of labels, or all labelsets if fewer.
-    cover : "random", Cover, callable or array-like, default="random"
-        Labelsets to use instead of random ones.
-    threshold, threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
+    estimator, k, size, cover
+        As for `RakelClassifier`.
+    threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default="cv"
+        Where confidences are cut. ``"cv"`` is the paper's five-fold cross-validation; ``"loo"``
+        uses leave-one-out predictions, which least squares members give without refitting;
+        ``"auto"`` is ``"loo"`` where the members offer it and ``"cv"`` elsewhere.
+    threshold_measure : str or callable, default="micro_f1"
+        What the threshold is tuned for: a measure of predictions of `labelcover.metrics`, or
+        ``f(Y, Y_pred)`` where higher is better.
+    threshold_search : {"grid", "golden"}, default="grid"
+        How a threshold is searched: .1 to .9 and then steps of .01, or by golden sections.
+    threshold_per_label : bool, default=False
+        Tune one threshold for each label.
+    threshold_max_std : float, optional
+        With ``threshold="cv"``: repeat the cross-validation, at most five times, until the
+        standard deviation of the mean score is at most this (Kohavi and John, 1997).
     n_jobs, random_state, verbose
-        As for `LabelCoverClassifier`; here ``threshold="cv"``, the paper's five folds.
+        As for `LabelCoverClassifier`.
 
     Examples
     --------

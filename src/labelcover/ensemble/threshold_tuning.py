@@ -12,7 +12,8 @@ from sklearn.model_selection import KFold
 
 from labelcover._arguments import check_choice, check_real
 from labelcover.covers import Cover
-from labelcover.ensemble.cover_view import CoverView, TrainingRows
+from labelcover.ensemble.cover_view import TrainingRows, rows_of
+from labelcover.ensemble.pooled_view import view_of
 from labelcover.thresholds import (
     SEARCHES,
     Score,
@@ -72,11 +73,11 @@ class ThresholdSearch:
 
 
 def left_out_threshold(
-    view: CoverView, training: TrainingRows, search: ThresholdSearch
+    view: Any, training: TrainingRows, search: ThresholdSearch
 ) -> tuple[float | NDArray[np.float64], int]:
     """Return the best threshold for the leave-one-out confidences, and of how many rows."""
     assert view.left_out is not None
-    rows, confidence = view.left_out
+    rows, (confidence, *_) = view.left_out
     weights = None if training.weights is None else training.weights[rows]
     found, _ = search.best(training.Y[rows], confidence, weights=weights)
     return found, len(rows)
@@ -104,11 +105,11 @@ def cross_validated_threshold(
     thresholds, scores = [], []
     for _ in range(1 if search.max_std is None else MOST_REPEATS):
         for train, test in _folds(len(training.Y), int(random.integers(2**31))):
-            view = CoverView(learner, cover)
+            view = view_of(learner, cover)
             seeds = random.integers(2**31, size=len(cover))
             view.fit(training.rows(train), seeds, n_jobs=n_jobs)
             held = training.rows(test)
-            confidence = view.confidence(held.X)
+            confidence = view.confidences(held.X)[0]
             threshold, score = search.best(held.Y, confidence, labels, held.weights)
             thresholds.append(threshold)
             scores.append(score)
@@ -117,6 +118,36 @@ def cross_validated_threshold(
             break
     mean = np.mean(thresholds, axis=0)
     return mean if search.per_label else float(mean)
+
+
+def cross_validated_confidence(
+    learner: Any,
+    training: TrainingRows,
+    cover: Cover,
+    *,
+    seed: int,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Return the confidences of all training rows by members fitted without their fold.
+
+    Above 100 members, a tenth of them is used (Section 2.3), but of enough labelsets that every
+    label is in about four; a label that is in none of these gets its frequency.
+    """
+    random = np.random.default_rng(seed)
+    held = cover.label_counts > 0
+    if len(cover) > MANY_MEMBERS:
+        size = max(len(cover) // 10, -(-4 * cover.n_labels // cover.k))
+        chosen = np.sort(random.permutation(len(cover))[:size])
+        cover = Cover(cover.labelsets[chosen], cover.n_labels)
+    confidence = np.empty(training.Y.shape)
+    for train, test in _folds(len(training.Y), int(random.integers(2**31))):
+        view = view_of(learner, cover)
+        seeds = random.integers(2**31, size=len(cover))
+        view.fit(training.rows(train), seeds, n_jobs=n_jobs)
+        confidence[test] = view.confidences(rows_of(training.X, test))[0]
+    missing = held & (cover.label_counts == 0)
+    confidence[:, missing] = training.Y.mean(axis=0)[missing]
+    return confidence
 
 
 def _folds(n: int, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:

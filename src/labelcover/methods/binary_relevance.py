@@ -16,10 +16,10 @@ class BinaryRelevanceClassifier(LabelEnsemble):
     estimator : scikit-learn classifier, optional
         What the members are clones of; by default a `LeastSquaresClassifier`.
     threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default=0.5
-        Where confidences are cut; see `LabelCoverClassifier`.
+        Where confidences are cut; see `RakelPlusPlusClassifier`.
     threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
     n_jobs, random_state, verbose
-        As for `LabelCoverClassifier`.
+        As for `RakelPlusPlusClassifier`.
 
     Examples
     --------

@@ -1,0 +1,54 @@
+"""A forest on all labels as a view: confidences, and those of training rows out of the bag."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover.ensemble.cover_view import TrainingRows
+from labelcover.learners.forest.label_forest import GrownForest, LabelForest
+
+
+class ForestView:
+    """A `LabelForest`, fitted.
+
+    Attributes
+    ----------
+    forest : GrownForest
+    left_out : tuple
+        All training rows, and their confidences by the trees grown without them.
+    """
+
+    forest: GrownForest
+
+    def __init__(self, learner: LabelForest) -> None:
+        self.learner = learner
+
+    def fit(
+        self,
+        training: TrainingRows,
+        seeds: NDArray[np.int64],
+        *,
+        keep_left_out: bool = False,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> ForestView:
+        """Grow the forest; its seed is the first of `seeds`."""
+        self.forest = self.learner.fit_labels(
+            training.X,
+            training.Y,
+            training.n_values,
+            weights=training.weights,
+            seed=int(seeds[0]),
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        confidence, self.forest.left_out = self.forest.left_out, np.zeros((0, 0))
+        self.left_out = (np.arange(len(training.Y)), [confidence]) if keep_left_out else None
+        return self
+
+    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return the confidences of new rows, ``(n, n_labels)``."""
+        return [self.forest.confidence(X)]

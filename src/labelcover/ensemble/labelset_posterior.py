@@ -1,0 +1,115 @@
+"""Probabilities of labels corrected by which labelsets occur in training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Where more labelsets occur, only the most frequent of these many count.
+MOST_LABELSETS = 5_000
+# Numbers in one block of rows by labelsets (64 MB).
+BLOCK_NUMBERS = 2**23
+# Added to observed and expected counts, so that a labelset seen once says little.
+PSEUDO_COUNT = 0.5
+TINY = 1e-9
+
+
+@dataclass(frozen=True)
+class LabelsetPosterior:
+    """The labelsets of the training rows, and how much more frequent they are than expected.
+
+    With the probabilities ``p`` of the labels of a row, ``P(L) ∝ lift(L) Π_j p_j(L)`` over the
+    labelsets that occur; the lift is how often ``L`` occurs over how often independent labels
+    would make it.
+
+    Attributes
+    ----------
+    labelsets : ndarray of shape (n_labelsets, n_labels), uint8
+        Rows of zeros and ones.
+    counts, expected : ndarray of shape (n_labelsets,)
+    """
+
+    labelsets: NDArray[np.uint8]
+    counts: NDArray[np.float64]
+    expected: NDArray[np.float64]
+
+    def marginals(self, P: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probabilities of the labels of new rows over the labelsets that occur."""
+        lift = _log_lift(self.counts, self.expected)
+        found = np.empty_like(P)
+        for rows in _blocks(len(P), len(self.labelsets)):
+            found[rows] = self._means(self._log_joint(P[rows]) + lift)
+        return found
+
+    def _log_joint(self, P: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities of all labelsets if labels are independent."""
+        P = np.clip(P, TINY, 1 - TINY)
+        absent = np.log1p(-P)
+        return (np.log(P) - absent) @ self.labelsets.T + absent.sum(axis=1)[:, None]
+
+    def _means(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return weights @ self.labelsets / weights.sum(axis=1, keepdims=True)
+
+
+def fit_posterior(
+    Y: NDArray[np.uint8],
+    rows: NDArray[np.int64],
+    P: NDArray[np.float64],
+    sample_weight: NDArray[np.float64] | None = None,
+) -> tuple[LabelsetPosterior, NDArray[np.float64]]:
+    """Return the posterior of the training labels, and the marginals of rows left out of it.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, n_labels)
+        The labels of all training rows.
+    rows : ndarray of shape (n_rows,)
+        The training rows that `P` is of.
+    P : ndarray of shape (n_rows, n_labels)
+        Their probabilities by models that have not seen them.
+    sample_weight : ndarray of shape (n,), optional
+        Weights of all training rows.
+    """
+    weights = np.ones(len(Y)) if sample_weight is None else sample_weight / sample_weight.mean()
+    found, inverse = np.unique(Y, axis=0, return_inverse=True)
+    counts = np.bincount(inverse.ravel(), weights).astype(np.float64)
+    own_weights = weights[rows]
+    kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_LABELSETS])
+    number = np.full(len(found), -1)
+    number[kept] = np.arange(len(kept))
+    own = number[inverse.ravel()[rows]]
+    empty = LabelsetPosterior(found[kept], counts[kept], np.zeros(len(kept)))
+    expected = np.zeros(len(kept))
+    for block in _blocks(len(rows), len(kept)):
+        expected += own_weights[block] @ np.exp(empty._log_joint(P[block]))
+    expected *= weights.sum() / own_weights.sum()
+    posterior = LabelsetPosterior(empty.labelsets, empty.counts, expected)
+    lift = _log_lift(posterior.counts, expected)
+    marginals = np.empty_like(P)
+    for block in _blocks(len(rows), len(kept)):
+        joint = posterior._log_joint(P[block])
+        scores = joint + lift
+        known = np.flatnonzero(own[block] >= 0)
+        at = known, own[block][known]
+        # The row itself is taken out: a labelset that only it has does not occur.
+        less = posterior.counts[at[1]] - own_weights[block][known]
+        of_row = own_weights[block][known] * np.exp(joint[at])
+        without = joint[at] + _log_lift(np.maximum(less, 0), expected[at[1]] - of_row)
+        scores[at] = np.where(less > TINY, without, -np.inf)
+        alone = np.logical_not(np.isfinite(scores).any(axis=1))
+        scores[alone] = 0.0
+        marginals[block] = np.where(alone[:, None], P[block], posterior._means(scores))
+    return posterior, marginals
+
+
+def _log_lift(counts: NDArray[np.float64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.log(counts + PSEUDO_COUNT) - np.log(np.maximum(expected, 0) + PSEUDO_COUNT)
+
+
+def _blocks(n: int, width: int):
+    step = max(1, BLOCK_NUMBERS // max(1, width))
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))

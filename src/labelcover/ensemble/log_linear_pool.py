@@ -1,0 +1,162 @@
+"""Several probabilities of the same labels, pooled log-linearly into better ones.
+
+For label ``j`` with frequency ``π_j`` and views ``v`` with probabilities ``p_v``::
+
+    logit p = logit π_j + b_j + Σ_v w_jv (logit p_v − logit π_j),   w ≥ 0
+
+The weights minimise the log-loss on predictions for rows that no view has seen. They are fitted
+for all labels together first, then for each label with a penalty on the distance from the common
+ones, so that rare labels keep close to them. As means over members are under-confident, the weights
+usually sum to more than one: the pool calibrates too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+# The weights of a label deviate from the common ones by about a half: penalty 1 / 0.5².
+PENALTY = 4.0
+MOST_STEPS = 30
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class LogLinearPool:
+    """Fitted weights of views.
+
+    Attributes
+    ----------
+    base : ndarray of shape (n_labels,)
+        Log-odds of the labels in training.
+    weights : ndarray of shape (n_labels, n_views)
+    intercept : ndarray of shape (n_labels,)
+    common : ndarray of shape (n_views + 1,)
+        Weights and intercept for all labels together.
+    """
+
+    base: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    common: NDArray[np.float64]
+
+    def pool(self, views: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return the pooled probabilities of views with probabilities inside (0, 1)."""
+        odds = np.tile(self.base + self.intercept, (len(views[0]), 1))
+        for v, view in enumerate(views):
+            odds += self.weights[:, v] * (logit(view) - self.base)
+        return expit(odds)
+
+
+def fit_pool(
+    views: list[NDArray[np.float64]],
+    Y: NDArray[np.uint8],
+    frequency: NDArray[np.float64],
+    sample_weight: NDArray[np.float64] | None = None,
+) -> LogLinearPool:
+    """Return the pool of some views.
+
+    Parameters
+    ----------
+    views : list of ndarray of shape (n, n_labels)
+        Probabilities inside (0, 1) of rows that the views have not seen.
+    Y : ndarray of shape (n, n_labels)
+        The labels of these rows.
+    frequency : ndarray of shape (n_labels,)
+        How frequent the labels are in training, inside (0, 1).
+    sample_weight : ndarray of shape (n,), optional
+        Weights of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.ensemble.log_linear_pool import fit_pool
+    >>> random = np.random.default_rng(0)
+    >>> truth = random.uniform(0.1, 0.9, (500, 2))
+    >>> Y = (random.random((500, 2)) < truth).astype(np.uint8)
+    >>> timid, noise = 0.25 + 0.5 * truth, random.uniform(0.1, 0.9, (500, 2))
+    >>> pool = fit_pool([timid, noise], Y, Y.mean(axis=0))
+    >>> bool(pool.weights[0, 0] > 1 > pool.weights[0, 1])
+    True
+    """
+    base = logit(frequency)
+    n, m = Y.shape
+    weights = np.ones(n) if sample_weight is None else sample_weight / sample_weight.mean()
+    # (n_views + 1, n, n_labels): what the weights and the intercept are multiplied by.
+    inputs = np.stack([*(logit(view) - base for view in views), np.ones((n, m))])
+    start = np.append(np.full(len(views), 1 / len(views)), 0.0)
+    common = _fit(
+        inputs.reshape(len(start), n * m, 1),
+        np.tile(base, n)[:, None],
+        Y.reshape(n * m, 1),
+        np.repeat(weights, m),
+        start,
+        1.0,
+    )[:, 0]
+    found = _fit(inputs, np.tile(base, (n, 1)), Y, weights, common, PENALTY)
+    return LogLinearPool(base, found[:-1].T.copy(), found[-1].copy(), common)
+
+
+def _fit(
+    inputs: NDArray[np.float64],
+    base: NDArray[np.float64],
+    Y: NDArray[np.uint8],
+    row_weights: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    penalty: float,
+) -> NDArray[np.float64]:
+    """Return the weights of every label, ``(n_views + 1, n_labels)``, all by Newton's method.
+
+    Minimised is the log-loss plus ``penalty / 2`` times the squared distance from `centre`, with
+    all weights but the last, the intercept, at least 0.
+    """
+    d, m = len(centre), Y.shape[1]
+    theta = np.tile(centre[:, None], (1, m))
+    w = row_weights[:, None]
+
+    def loss(theta: NDArray[np.float64]) -> NDArray[np.float64]:
+        odds = base + np.einsum("vij,vj->ij", inputs, theta)
+        rows = (w * (np.logaddexp(0, odds) - Y * odds)).sum(axis=0)
+        return rows + penalty / 2 * ((theta - centre[:, None]) ** 2).sum(axis=0)
+
+    now = loss(theta)
+    for _ in range(MOST_STEPS):
+        p = expit(base + np.einsum("vij,vj->ij", inputs, theta))
+        slope = np.einsum("vij,ij->vj", inputs, w * (p - Y)) + penalty * (theta - centre[:, None])
+        curve = _curvature(inputs, w * p * (1 - p)) + penalty * np.eye(d)
+        # A weight at 0 that would become negative stays there.
+        fixed = (theta <= 0) & (slope > 0)
+        fixed[-1] = False
+        free = ~fixed.T
+        curve *= free[:, :, None] & free[:, None, :]
+        curve[:, np.arange(d), np.arange(d)] += fixed.T
+        step = np.linalg.solve(curve, (slope * ~fixed).T[:, :, None])[:, :, 0].T
+        scale = np.ones(m)
+        for _ in range(MOST_STEPS):
+            tried = theta - scale * step
+            tried[:-1] = np.maximum(tried[:-1], 0.0)
+            then = loss(tried)
+            worse = then > now + 1e-12 * np.abs(now)
+            if not worse.any():
+                break
+            scale[worse] /= 2
+        better = then <= now
+        moved = np.abs(tried - theta)[:, better].max(initial=0.0)
+        theta[:, better], now[better] = tried[:, better], then[better]
+        if moved < TOLERANCE:
+            break
+    return theta
+
+
+def _curvature(inputs: NDArray[np.float64], h: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the second derivatives of the log-loss, ``(n_labels, d, d)``."""
+    d = len(inputs)
+    curve = np.empty((h.shape[1], d, d))
+    for a in range(d):
+        weighted = inputs[a] * h
+        for b in range(a + 1):
+            curve[:, a, b] = curve[:, b, a] = np.einsum("ij,ij->j", weighted, inputs[b])
+    return curve

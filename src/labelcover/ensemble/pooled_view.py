@@ -1,0 +1,192 @@
+"""The default predictor: least squares over the labelsets, over single labels, and a forest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+
+from labelcover.covers import Cover
+from labelcover.ensemble.cover_view import CoverView, TrainingRows
+from labelcover.ensemble.forest_view import ForestView
+from labelcover.ensemble.labelset_posterior import LabelsetPosterior, fit_posterior
+from labelcover.ensemble.log_linear_pool import LogLinearPool, fit_pool
+from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners.forest.label_forest import LabelForest
+
+# Probabilities of least squares and of labelsets are never surer than this.
+LEAST = 0.0005
+
+
+class Pool(BaseEstimator):
+    """Least squares members and a forest, pooled by their predictions for rows not seen.
+
+    There are three views: least squares over the labelsets of the cover, least squares over
+    single labels (in the same factorisation), and the forest. Their probabilities are pooled
+    log-linearly for each label (`labelcover.ensemble.log_linear_pool`), with weights from
+    leave-one-out and out-of-bag predictions, which cost no refit. What the pool says is then
+    corrected by which labelsets occur in training (`labelcover.ensemble.labelset_posterior`): the
+    marginals over these are pooled with it in the same way.
+
+    Parameters
+    ----------
+    least_squares : LeastSquaresClassifier, optional
+        Its parameters may also be set on the pool itself: ``set_params(alpha=1)``.
+    forest : LabelForest, optional
+    """
+
+    gives_left_out = True
+
+    def __init__(self, least_squares=None, forest=None):
+        self.least_squares = least_squares
+        self.forest = forest
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with `deep`, those of both learners too."""
+        params = super().get_params(deep)
+        if deep:
+            for name, learner in self.learners().items():
+                params |= {f"{name}__{key}": value for key, value in learner.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Pool:
+        """Set parameters; those of a default learner make it a learner of the pool's own."""
+        of_least_squares = LeastSquaresClassifier().get_params()
+        params = {
+            f"least_squares__{name}" if name in of_least_squares else name: value
+            for name, value in params.items()
+        }
+        for name, learner in self.learners().items():
+            nested = any(key.startswith(f"{name}__") for key in params)
+            if nested and getattr(self, name) is None and params.get(name) is None:
+                params[name] = learner
+        super().set_params(**params)
+        return self
+
+    def learners(self) -> dict[str, Any]:
+        """Return both learners, by the names of the parameters."""
+        return {
+            "least_squares": self.least_squares or LeastSquaresClassifier(),
+            "forest": self.forest or LabelForest(),
+        }
+
+    def check_parameters(self) -> None:
+        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
+        for learner in self.learners().values():
+            learner.check_parameters()
+
+    def read_table(self, owner: BaseEstimator, X: Any) -> tuple[Any, Any]:
+        """Return how a training table is coded, and the table as both learners take it."""
+        self.check_parameters()
+        return self.learners()["least_squares"].read_table(owner, X)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> None:
+        """Say that weights of rows are taken: the pool is fitted by `LabelCoverClassifier`."""
+        raise TypeError("Pool is an estimator of LabelCoverClassifier and is not fitted alone.")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(LeastSquaresClassifier()).input_tags
+        return tags
+
+
+class PooledView:
+    """A `Pool`, fitted.
+
+    Attributes
+    ----------
+    pool : LogLinearPool
+        The weights of the views.
+    posterior : LabelsetPosterior
+    correction : LogLinearPool
+        The weights of the pool and of the marginals over the labelsets that occur.
+    covers : CoverView
+    forest : ForestView
+    left_out : tuple
+        Rows of the training set and their pooled confidences by models fitted without them.
+    """
+
+    names = ("least squares on labelsets", "least squares on single labels", "forest")
+    pool: LogLinearPool
+    posterior: LabelsetPosterior
+    correction: LogLinearPool
+
+    def __init__(self, learner: Pool, cover: Cover) -> None:
+        learners = learner.learners()
+        covers = [cover]
+        if cover.k > 1:
+            singles = np.arange(cover.n_labels)[:, None]
+            covers.append(Cover(singles, cover.n_labels, method="single labels"))
+        self.covers = CoverView(learners["least_squares"], covers)
+        self.forest = ForestView(learners["forest"])
+
+    def fit(
+        self,
+        training: TrainingRows,
+        seeds: NDArray[np.int64],
+        *,
+        keep_left_out: bool = False,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> PooledView:
+        """Fit all views, then their weights."""
+        more = np.random.default_rng(seeds[0]).integers(2**31 - 1, size=training.Y.shape[1] + 1)
+        how: dict[str, Any] = {"keep_left_out": True, "n_jobs": n_jobs, "verbose": verbose}
+        self.covers.fit(training, np.concatenate([seeds, more[1:]]), **how)
+        self.forest.fit(training, more[:1], **how)
+        rows, tables = _taken(self.covers)
+        _, (out_of_bag,) = _taken(self.forest)
+        weights = None if training.weights is None else training.weights[rows]
+        views = self._inside([*tables, out_of_bag[rows]])
+        frequency = _frequency(training)
+        self.pool = fit_pool(views, training.Y[rows], frequency, weights)
+        pooled = self.pool.pool(views)
+        self.posterior, marginals = fit_posterior(training.Y, rows, pooled, training.weights)
+        stages = [pooled, inside(marginals)]
+        self.correction = fit_pool(stages, training.Y[rows], frequency, weights)
+        self.left_out = (rows, [self.correction.pool(stages)]) if keep_left_out else None
+        return self
+
+    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return the pooled confidences of new rows, ``(n, n_labels)``."""
+        views = [*self.covers.confidences(X), *self.forest.confidences(X)]
+        pooled = self.pool.pool(self._inside(views))
+        return [self.correction.pool([pooled, inside(self.posterior.marginals(pooled))])]
+
+    def _inside(self, views: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+        """Return the probabilities of all views inside (0, 1).
+
+        Those of the forest are counted as if one tree more had voted each way.
+        """
+        trees = len(self.forest.forest.trees)
+        *least_squares, forest = views
+        return [*map(inside, least_squares), (trees * forest + 1) / (trees + 2)]
+
+
+def view_of(learner: Any, cover: Cover, *, votes: bool = False) -> Any:
+    """Return the unfitted view of a learner: a pool, a forest, or members over the cover."""
+    if isinstance(learner, Pool):
+        return PooledView(learner, cover)
+    if isinstance(learner, LabelForest):
+        return ForestView(learner)
+    return CoverView(learner, [cover], votes=votes)
+
+
+def inside(P: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities a little inside (0, 1)."""
+    return (np.clip(P, 0, 1) + LEAST) / (1 + 2 * LEAST)
+
+
+def _taken(view: Any) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
+    """Return the left-out confidences of a view, which keeps them no longer."""
+    left_out, view.left_out = view.left_out, None
+    return left_out
+
+
+def _frequency(training: TrainingRows) -> NDArray[np.float64]:
+    weights = np.ones(len(training.Y)) if training.weights is None else training.weights
+    weights = weights * len(weights) / weights.sum()
+    return (weights @ training.Y + 0.5) / (len(weights) + 1)

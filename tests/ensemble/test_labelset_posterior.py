@@ -1,0 +1,134 @@
+"""Marginals over the labelsets that occur in training, against plain enumeration."""
+
+import numpy as np
+import pytest
+
+from labelcover.ensemble import labelset_posterior
+from labelcover.ensemble.labelset_posterior import PSEUDO_COUNT, fit_posterior
+
+
+def simulated(n=60, m=3, seed=0):
+    random = np.random.default_rng(seed)
+    P = random.uniform(0.05, 0.95, (n, m))
+    Y = (random.random((n, m)) < P).astype(np.uint8)
+    Y[:, -1] = Y[:, 0]
+    return Y, P
+
+
+def joint(p, labelset):
+    return np.prod(np.where(np.array(labelset) == 1, p, 1 - p))
+
+
+def counted(Y, P):
+    """How often each labelset occurs, and how often independent labels would make it."""
+    found = sorted({tuple(row) for row in Y.tolist()})
+    counts = {s: sum(tuple(row) == s for row in Y.tolist()) for s in found}
+    expected = {s: sum(joint(p, s) for p in P) for s in found}
+    return counts, expected
+
+
+def plain_marginals(counts, expected, p):
+    weights = {
+        s: joint(p, s) * (counts[s] + PSEUDO_COUNT) / (expected[s] + PSEUDO_COUNT)
+        for s in counts
+        if counts[s] > 0
+    }
+    total = sum(weights.values())
+    return sum(np.array(s) * w for s, w in weights.items()) / total
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_marginals_of_new_rows_are_those_of_enumeration(seed):
+    Y, P = simulated(seed=seed)
+    posterior, _ = fit_posterior(Y, np.arange(60), P)
+    counts, expected = counted(Y, P)
+    new = np.random.default_rng(9).uniform(0.01, 0.99, (20, 3))
+    plain = [plain_marginals(counts, expected, p) for p in new]
+    np.testing.assert_allclose(posterior.marginals(new), plain, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_training_row_does_not_count_for_its_own_labelset(seed):
+    Y, P = simulated(seed=seed)
+    _, marginals = fit_posterior(Y, np.arange(60), P)
+    counts, expected = counted(Y, P)
+    for i, (row, p) in enumerate(zip(Y.tolist(), P, strict=True)):
+        own = tuple(row)
+        less = {**counts, own: counts[own] - 1}
+        fewer = {**expected, own: expected[own] - joint(p, own)}
+        np.testing.assert_allclose(marginals[i], plain_marginals(less, fewer, p), atol=1e-9)
+
+
+def test_leaving_a_row_out_is_nearly_fitting_without_it():
+    """Exact but for what the row adds to the expected counts of labelsets that it has not."""
+    Y, P = simulated(300)
+    _, marginals = fit_posterior(Y, np.arange(300), P)
+    for i in range(0, 300, 20):
+        rest = np.delete(np.arange(300), i)
+        without, _ = fit_posterior(Y[rest], np.arange(299), P[rest])
+        np.testing.assert_allclose(marginals[i], without.marginals(P[i : i + 1])[0], atol=0.02)
+
+
+def test_leaving_a_row_out_is_fitting_without_it_where_it_expects_nothing_else():
+    Y = np.array([[0, 0, 0], [1, 1, 0], [1, 1, 0], [0, 0, 0], [1, 1, 0]], dtype=np.uint8)
+    # No other labelset that occurs is possible for row 4.
+    P = np.array([[0.3, 0.2, 0.1]] * 4 + [[0.6, 1.0, 0.1]])
+    _, marginals = fit_posterior(Y, np.arange(5), P)
+    without, _ = fit_posterior(Y[:4], np.arange(4), P[:4])
+    np.testing.assert_allclose(marginals[4], without.marginals(P[4:])[0], atol=1e-6)
+    np.testing.assert_allclose(marginals[4], [1, 1, 0], atol=1e-6)
+
+
+def test_a_labelset_that_only_the_row_itself_has_does_not_occur():
+    Y = np.array([[1, 1, 1], [0, 0, 0], [0, 0, 0]], dtype=np.uint8)
+    P = np.full((3, 3), 0.9)
+    _, marginals = fit_posterior(Y, np.arange(3), P)
+    np.testing.assert_allclose(marginals[0], 0)
+    assert (marginals[1:] > 0).all()
+
+
+def test_the_only_row_keeps_its_probabilities():
+    P = np.array([[0.2, 0.7]])
+    _, marginals = fit_posterior(np.array([[0, 1]], dtype=np.uint8), np.arange(1), P)
+    np.testing.assert_array_equal(marginals, P)
+
+
+def test_blocks_of_rows_change_nothing(monkeypatch):
+    Y, P = simulated()
+    posterior, left_out = fit_posterior(Y, np.arange(60), P)
+    whole = posterior.marginals(P)
+    monkeypatch.setattr(labelset_posterior, "BLOCK_NUMBERS", 30)
+    parts, of_parts = fit_posterior(Y, np.arange(60), P)
+    np.testing.assert_allclose(parts.expected, posterior.expected)
+    np.testing.assert_allclose(of_parts, left_out)
+    np.testing.assert_allclose(parts.marginals(P), whole)
+
+
+def test_some_of_the_rows_stand_for_all():
+    Y, P = simulated(200)
+    rows = np.arange(0, 200, 2)
+    whole, _ = fit_posterior(Y, np.arange(200), P)
+    part, marginals = fit_posterior(Y, rows, P[rows])
+    assert marginals.shape == (100, 3)
+    np.testing.assert_array_equal(part.counts, whole.counts)
+    np.testing.assert_allclose(part.expected.sum(), whole.expected.sum(), rtol=0.1)
+
+
+def test_rare_labelsets_are_dropped_where_there_are_too_many(monkeypatch):
+    monkeypatch.setattr(labelset_posterior, "MOST_LABELSETS", 2)
+    Y, P = simulated(100, 4)
+    posterior, marginals = fit_posterior(Y, np.arange(100), P)
+    found, counts = np.unique(Y, axis=0, return_counts=True)
+    assert sorted(posterior.counts) == sorted(counts)[-2:]
+    assert len(found) > 2
+    assert np.isfinite(marginals).all()
+
+
+@pytest.mark.parametrize("sure", [0.0, 1e-300, 1e-12])
+def test_certain_probabilities_give_no_nan(sure):
+    Y, _ = simulated(20)
+    P = np.where(Y == 1, sure, 1 - sure)
+    posterior, marginals = fit_posterior(Y, np.arange(20), P)
+    for found in (marginals, posterior.marginals(P), posterior.marginals(1 - P)):
+        assert np.isfinite(found).all()
+        assert ((found >= 0) & (found <= 1 + 1e-12)).all()
