@@ -50,7 +50,7 @@ LabelPrefix = Annotated[
 ]
 Drop = Annotated[str, typer.Option(help="Columns to leave out, comma-separated.")]
 Member = Annotated[
-    str, typer.Option(help="The member classifiers: least-squares, c45, smo or logistic.")
+    str, typer.Option(help="The member classifiers: auto, least-squares, c45, smo or logistic.")
 ]
 K = Annotated[int, typer.Option("-k", help="Number of labels in each labelset.")]
 R = Annotated[
@@ -139,7 +139,7 @@ def train(
     label_prefix: LabelPrefix = None,
     drop: Drop = "",
     method: Annotated[str, typer.Option(help=f"One of {METHOD_NAMES}.")] = "LabelCover",
-    member: Member = "least-squares",
+    member: Member = "auto",
     k: K = 3,
     r: R = None,
     seed: Seed = 0,
@@ -244,7 +244,7 @@ def compare(
     labels: Labels = None,
     label_prefix: LabelPrefix = None,
     drop: Drop = "",
-    member: Member = "least-squares",
+    member: Member = "auto",
     k: K = 3,
     r: R = None,
     jobs: Annotated[int, typer.Option(help="Number of fits in parallel.")] = 1,

@@ -22,6 +22,8 @@ from sklearn.base import clone
 
 from labelcover._files import replacing
 from labelcover.datasets import KNOWN, DataError, Dataset, load, read
+from labelcover.ensemble.pooled_view import Pool
+from labelcover.learners import LeastSquaresClassifier
 from labelcover.metrics import MEASURES, label_f1
 
 FORMAT = "labelcover-model-1"
@@ -103,9 +105,8 @@ def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
 
     This is done where they are still ``"from_dtype"``, the default, as the features of a `Dataset`
     are an array, whose dtype does not say: in the estimator itself or in its member
-    (``estimator__categorical_features``). The default member, where the estimator has None, is
-    told of features with more than two values, as it takes zeros and ones as they are. Everything
-    else is returned unchanged.
+    (``estimator__categorical_features``). Least squares is told of features with more than two
+    values only, as it takes zeros and ones as they are. Everything else is returned unchanged.
 
     Examples
     --------
@@ -123,16 +124,15 @@ def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
     if not dataset.categorical.any():
         return estimator
     parameters = estimator.get_params()
-    if "estimator" in parameters and parameters["estimator"] is None:
-        many = dataset.many_valued
-        if not many.any():
-            return estimator
-        return clone(estimator).set_params(estimator__categorical_features=many)
-    names = ("categorical_features", "estimator__categorical_features")
-    asked = [name for name in names if isinstance(parameters.get(name), str)]
-    if not asked:
+    is_ensemble = "estimator" in parameters
+    name = "estimator__categorical_features" if is_ensemble else "categorical_features"
+    of_pool = parameters.get("estimator__least_squares__categorical_features")
+    learner = parameters.get("estimator", estimator)
+    linear = learner is None or isinstance(learner, LeastSquaresClassifier | Pool | str)
+    nominal = dataset.many_valued if linear else dataset.categorical
+    if not nominal.any() or not isinstance(parameters.get(name, of_pool), str):
         return estimator
-    return clone(estimator).set_params(**dict.fromkeys(asked, dataset.categorical))
+    return clone(estimator).set_params(**{name: nominal})
 
 
 def write_predictions(
@@ -162,7 +162,7 @@ def measure_model(
     predicted = np.asarray(model.estimator.predict(dataset.X))
     probability = np.asarray(model.estimator.predict_proba(dataset.X))
     scores = {
-        name: measure.function(dataset.Y, probability if measure.of_ranking else predicted)
+        name: measure.function(dataset.Y, predicted if measure.of_predictions else probability)
         for name, measure in MEASURES.items()
     }
     each = label_f1(dataset.Y, predicted).tolist()

@@ -321,7 +321,7 @@ def test_a_damaged_model_is_refused(model_file, tmp_path):
         ),
         (
             ["train", "debtags", "--member", "oak", "-o", "m"],
-            "member must be one of 'least-squares'",
+            "member must be one of 'auto', 'least-squares'",
         ),
         (["compare", "debtags", "--methods", "RAKEL,X", "-o", "c"], "method must be one of"),
         (

@@ -132,11 +132,11 @@ DIFFERENT = {
         RakelClassifier(make_pipeline(StandardScaler(with_mean=False), DecisionTreeClassifier())),
     ),
     "functions": (
-        LabelCoverClassifier(threshold_measure=micro_f1),
-        LabelCoverClassifier(measure=hamming_loss),
+        LabelCoverClassifier(decide=micro_f1),
+        LabelCoverClassifier(decide=hamming_loss),
     ),
     "lambdas of one line": tuple(
-        LabelCoverClassifier(measure=f) for f in (lambda Y, P: 1, lambda Y, P: 2)
+        LabelCoverClassifier(decide=f) for f in (lambda Y, P: 1, lambda Y, P: 2)
     ),
     "closures": tuple(LabelCoverClassifier(cover=shifted(shift)) for shift in (1, 2)),
     "functions that call themselves": tuple(
@@ -190,7 +190,7 @@ def strategy(n_labels, k, r, *, size=None, random_state=None):
     return k in {"a", "b", "c"}
 method = LabelCoverClassifier(
     DecisionTreeClassifier(class_weight={0: 1.0, 1: 2.5}),
-    cover=strategy, threshold=np.linspace(0, 1, 7), measure=frozenset("xyz"),
+    cover=strategy, threshold=np.linspace(0, 1, 7), decide=frozenset("xyz"),
 )
 print(data_fingerprint(load("debtags")), method_fingerprint(method))
 """

@@ -69,6 +69,8 @@ def test_features_of_two_values_are_left_to_the_default_member_as_they_are(colou
 
 def test_the_default_member_is_told_what_is_nominal(colours):
     told = with_nominal_features(LabelCoverClassifier(), colours)
+    assert told.estimator.least_squares.categorical_features.tolist() == [True, False]
+    told = with_nominal_features(RakelClassifier(), colours)
     assert told.estimator.categorical_features.tolist() == [True, False]
 
 

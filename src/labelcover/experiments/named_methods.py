@@ -23,7 +23,7 @@ from labelcover import (
 from labelcover._arguments import check_choice, check_integer
 from labelcover.datasets import Dataset
 from labelcover.ensemble.choose_cover import balancor_size
-from labelcover.learners import C45Classifier, SMOClassifier
+from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.methods import BinaryRelevanceClassifier
 
 #: Name of a method to its class.
@@ -37,7 +37,7 @@ METHODS = {
     "BR": BinaryRelevanceClassifier,
     "LabelCover": LabelCoverClassifier,
 }
-MEMBERS = ("least-squares", "c45", "smo", "logistic")
+MEMBERS = ("auto", "least-squares", "c45", "smo", "logistic")
 # Section 5.3: these get the size of BALANCOR, so that only the choice of labelsets differs.
 SIZED_AS_BALANCOR = ("RAKEL", "RAKEL++", "INLAC", "BALCO")
 # These tune one threshold. The paper does so by cross-validation; members with leave-one-out
@@ -50,7 +50,7 @@ def named_method(
     *,
     k: int = 3,
     r: int | None = None,
-    member: str = "least-squares",
+    member: str = "auto",
     n_jobs: int | None = None,
 ) -> Callable[[Dataset], Any]:
     """Return a function that makes the method `name` for a data set.
@@ -64,8 +64,9 @@ def named_method(
         is their number, with a warning.
     r : int, optional
         Order of the correlations to cover, at most `k`. By default 2, or 1 if `k` is 1.
-    member : {"least-squares", "c45", "smo", "logistic"}
-        What the members of the ensemble are.
+    member : {"auto", "least-squares", "c45", "smo", "logistic"}
+        What the members of the ensemble are. ``"auto"`` is the method's own default: a pool of
+        least squares and a forest for LabelCover, least squares for all others.
     n_jobs : int, optional
         As in the estimators.
 
@@ -102,16 +103,17 @@ def _make(name: str, k: int, r: int, member: str, n_jobs: int | None, dataset: D
     if name in TUNED:
         wanted["threshold"] = "auto"
     parameters = {key: value for key, value in wanted.items() if key in offered}
-    return kind(_member(member, dataset), **parameters)
+    return kind(**_member(member, dataset), **parameters)
 
 
-def _member(name: str, dataset: Dataset) -> Any:
+def _member(name: str, dataset: Dataset) -> dict[str, Any]:
     """Return the member of a name; those of labelcover are told later what is nominal."""
-    if name == "least-squares":
-        return None
+    if name == "auto":
+        return {}
     if name == "logistic":
-        return _logistic(dataset)
-    return C45Classifier() if name == "c45" else SMOClassifier()
+        return {"estimator": _logistic(dataset)}
+    kinds = {"least-squares": LeastSquaresClassifier, "c45": C45Classifier, "smo": SMOClassifier}
+    return {"estimator": kinds[name]()}
 
 
 def _logistic(dataset: Dataset) -> Any:
