@@ -1,9 +1,11 @@
 # Everything runs in one virtual environment, made on first use and again when
-# pyproject.toml changes.
+# pyproject.toml changes. The benchmarks have their own, because a peer needs older libraries.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+BENCH_VENV := .venv-bench
+BENCH_READY := $(BENCH_VENV)/.ready
 
 .PHONY: demo test test-slow lint bench clean
 
@@ -21,15 +23,17 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(READY)
-	$(BIN)/python -m benchmarks $(only)
+bench: $(BENCH_READY)
+	$(BENCH_VENV)/bin/python -m benchmarks $(only)
 
-$(READY): pyproject.toml
+$(READY): EXTRAS := dev
+$(BENCH_READY): EXTRAS := dev,bench
+$(READY) $(BENCH_READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "labelcover needs Python 3.11 or newer; set PYTHON=... to one" >&2; exit 2; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist demo
+	rm -rf $(VENV) $(BENCH_VENV) build dist demo

@@ -39,7 +39,7 @@ def together(estimator, data: Dataset, cover: Cover) -> tuple[float, float]:
     all_numeric = np.zeros(data.X.shape[1], dtype=np.int32)
     training = TrainingRows(data.X, data.Y, all_numeric, None, {})
     seeds = np.zeros(len(cover), dtype=np.int64)
-    fit, view = seconds(lambda: CoverView(estimator, cover).fit(training, seeds, n_jobs=CORES))
+    fit, view = seconds(lambda: CoverView(estimator, [cover]).fit(training, seeds, n_jobs=CORES))
     members = view.members
     everyone = slice(0, len(members.offsets) - 1)
     ask, _ = seconds(lambda: members.distributions(members.prepare(data.X), everyone))
@@ -48,7 +48,7 @@ def together(estimator, data: Dataset, cover: Cover) -> tuple[float, float]:
 
 def member_classes(data: Dataset, cover: Cover) -> np.ndarray:
     """Return the class of every row for every member, a row per member."""
-    encoding, classes, _ = encode(data.Y, cover)
+    (encoding,), classes, _ = encode(data.Y, [cover])
     return classes[encoding.problem]
 
 
