@@ -28,16 +28,6 @@ def _random(state):
 
 
 @njit(cache=True, nogil=True)
-def bootstrap(cumulative, state, counts):
-    """Draw as many rows as there are, with replacement, by their cumulative weights."""
-    n = len(counts)
-    total = cumulative[n - 1]
-    for _ in range(n):
-        u = _random(state) * total
-        counts[min(np.searchsorted(cumulative, u, side="right"), n - 1)] += 1
-
-
-@njit(cache=True, nogil=True)
 def _label_totals(rows, counts, labels, totals):
     """Fill in how often each label occurs among some rows; return the sums of these and squares."""
     label_indices, label_starts = labels
@@ -149,7 +139,8 @@ def _draw_present(table, rows, wanted, state, seen, mark, drawn):
 def _read_rows(table, rows, mark, sizes, where, values):
     """Fill in, for each drawn feature, which rows of a node have a value, and the values."""
     data, indices, indptr = table[2]
-    sizes[:] = 0
+    for a in range(len(sizes)):
+        sizes[a] = 0
     for position in range(len(rows)):
         i = rows[position]
         for at in range(indptr[i], indptr[i + 1]):
@@ -160,8 +151,14 @@ def _read_rows(table, rows, mark, sizes, where, values):
 
 
 @njit(cache=True, nogil=True)
-def grow_tree(table, labels, counts, n_labels, n_features, wanted, min_leaf, state):
-    """Return the four arrays of a tree and its rows, leaf by leaf.
+def _copy(where, values, size, best_where, best_values):
+    for at in range(size):
+        best_where[at], best_values[at] = where[at], values[at]
+
+
+@njit(cache=True, nogil=True)
+def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, state):
+    """Return the four arrays of a tree, whose leaves are slices of `rows`.
 
     Parameters
     ----------
@@ -170,6 +167,10 @@ def grow_tree(table, labels, counts, n_labels, n_features, wanted, min_leaf, sta
     labels : (label_indices, label_starts)
     counts : ndarray of shape (n,)
         How often each row was drawn.
+    rows : int32 array
+        Those that were drawn; sorted into leaves in place.
+    order : int32 array of shape (n_features,)
+        All features in any order; changed.
     wanted : int
         How many features that are not constant are tried in a node.
     min_leaf : int
@@ -177,8 +178,7 @@ def grow_tree(table, labels, counts, n_labels, n_features, wanted, min_leaf, sta
     state : uint64 array of shape (1,)
     """
     is_dense = len(table[0]) > 0
-    rows = np.flatnonzero(counts).astype(np.int32)
-    n = len(rows)
+    n, n_features = len(rows), len(order)
     place = np.full(len(counts), -1, np.int32)
     for at in range(n):
         place[rows[at]] = at
@@ -188,7 +188,6 @@ def grow_tree(table, labels, counts, n_labels, n_features, wanted, min_leaf, sta
     totals, part = np.zeros(n_labels), np.zeros(n_labels)
     where, values = np.empty(n, np.int32), np.empty(n, np.float32)
     best_where, best_values = np.empty(n, np.int32), np.empty(n, np.float32)
-    order = np.arange(n_features).astype(np.int32)
     mark = np.full(0 if is_dense else n_features, -1, np.int32)
     seen, drawn = np.empty(len(mark), np.int32), np.empty(wanted, np.int32)
     sizes = np.empty(wanted, np.int32)
@@ -223,7 +222,7 @@ def grow_tree(table, labels, counts, n_labels, n_features, wanted, min_leaf, sta
                     if score > best:
                         best, best_feature, best_threshold = score, order[a], cut
                         best_size = size
-                        best_where[:size], best_values[:size] = where[:size], values[:size]
+                        _copy(where, values, size, best_where, best_values)
                     tried += score > -2.0
                     if tried == wanted:
                         break
@@ -242,7 +241,7 @@ def grow_tree(table, labels, counts, n_labels, n_features, wanted, min_leaf, sta
                     if score > best:
                         best, best_feature, best_threshold = score, drawn[a], cut
                         best_size = size
-                        best_where[:size], best_values[:size] = places[a, :size], block[a, :size]
+                        _copy(places[a], block[a], size, best_where, best_values)
         _forget(own, labels, totals)
         if best_feature < 0:
             left[number], right[number] = start, end
@@ -271,7 +270,7 @@ def grow_tree(table, labels, counts, n_labels, n_features, wanted, min_leaf, sta
             stack[waiting + son, 2] = middle if son == 0 else end
         waiting += 2
         n_nodes += 2
-    return feature[:n_nodes], threshold[:n_nodes], left[:n_nodes], right[:n_nodes], rows
+    return feature[:n_nodes], threshold[:n_nodes], left[:n_nodes], right[:n_nodes]
 
 
 @njit(cache=True, nogil=True)

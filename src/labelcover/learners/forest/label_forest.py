@@ -218,14 +218,16 @@ def _grow(
     else:
         counts = random.multinomial(n, weights / weights.sum()).astype(np.float64)
     state = random.integers(1, 2**63, size=1).astype(np.uint64)
-    *tree, rows = grow_tree(
+    rows = np.flatnonzero(counts).astype(np.int32)
+    tree = grow_tree(
         forest.training,
         forest.labels,
         counts,
+        rows,
+        np.arange(forest.n_features, dtype=np.int32),
         forest.n_labels,
-        forest.n_features,
         wanted,
         min_leaf,
         state,
     )
-    return tuple(tree), rows, counts[rows]
+    return tree, rows, counts[rows]
