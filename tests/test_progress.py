@@ -8,7 +8,7 @@ import numba
 import pytest
 
 from labelcover import _progress
-from labelcover._progress import progress_bar
+from labelcover._progress import progress_bar, tell
 
 
 class Terminal(io.StringIO):
@@ -118,3 +118,14 @@ def test_a_numba_without_events_still_works(terminal, texts, monkeypatch):
         assert texts[1].wait(10)
         assert freshly_compiled()(1) == 2
     assert set(texts[0]) == {"working", "stopped"}
+
+
+def test_a_line_is_told_on_a_terminal_only_and_only_if_asked_for(monkeypatch):
+    for stream, show, expected in [(Terminal(), True, "chosen\n"), (Terminal(), False, "")]:
+        monkeypatch.setattr("sys.stderr", stream)
+        tell("chosen", show=show)
+        assert stream.getvalue() == expected
+    plain = io.StringIO()
+    monkeypatch.setattr("sys.stderr", plain)
+    tell("chosen", show=True)
+    assert plain.getvalue() == ""

@@ -146,3 +146,9 @@ def progress_bar(text: str, total: int | None = None, *, show: bool = True) -> I
             yield bar
     finally:
         bar.close()
+
+
+def tell(text: str, *, show: bool) -> None:
+    """Print a line on standard error if `show` is true and standard error is a terminal."""
+    if show and sys.stderr.isatty():
+        print(text, file=sys.stderr)

@@ -313,3 +313,15 @@ def test_jobs_and_seeds(fitted):
     assert together.threshold_ == model.threshold_
     other = small_pool(random_state=1).fit(X[:80], Y[:80])
     assert not np.array_equal(other.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize(("k", "views"), [(2, 3), (1, 2)])
+def test_what_was_chosen_can_be_told_in_a_line(k, views):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 4))
+    Y = (X[:, :3] + random.normal(size=(60, 3)) > 0).astype(int)
+    model = LabelCoverClassifier(k=k, random_state=0).fit(X, Y)
+    line = model._chosen()
+    assert line.count("least squares on") + line.count("forest") == views
+    assert "decision for micro_f1, threshold" in line
+    assert line.endswith("on 60 rows not seen")

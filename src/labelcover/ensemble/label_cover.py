@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from labelcover._arguments import check_jobs
+from labelcover._progress import tell
 from labelcover.decisions import Cut, Decision, check_decision, fit_decision
 from labelcover.ensemble.choose_cover import choose_cover
 from labelcover.ensemble.cover_view import TrainingRows
 from labelcover.ensemble.label_ensemble import LabelEnsemble
-from labelcover.ensemble.pooled_view import Pool
+from labelcover.ensemble.pooled_view import Pool, PooledView
 from labelcover.ensemble.threshold_tuning import cross_validated_confidence
 
 AUTO = "auto"
@@ -189,6 +190,7 @@ class LabelCoverClassifier(LabelEnsemble):
         self.n_threshold_rows_ = len(rows)
         self.decision_ = self._decision(self.decide)
         self.threshold_ = self.decision_.threshold
+        tell(self._chosen(), show=bool(self.verbose))
 
     def _decision(self, decide: Any) -> Decision:
         """Return the decision for a measure, fitted on rows that the members have not seen."""
@@ -200,3 +202,12 @@ class LabelCoverClassifier(LabelEnsemble):
             )
         Y, confidence, weights, seen = self._unseen
         return fit_decision(decide, Y, confidence, sample_weight=weights, seen=seen)
+
+    def _chosen(self) -> str:
+        """Return in a line what was chosen, from what and on how many rows."""
+        said = [f"{len(self.cover_)} labelsets of {self.cover_.k} labels"]
+        if isinstance(self.view_, PooledView):
+            said.append(f"views {self.view_.told()}")
+        cut = "" if self.threshold_ is None else f", threshold {np.mean(self.threshold_):.2f}"
+        rows = f"{self.n_threshold_rows_} rows not seen"
+        return f"{'; '.join(said)}; decision for {self.decision_.measure}{cut}, on {rows}"

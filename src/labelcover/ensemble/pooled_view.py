@@ -109,7 +109,6 @@ class PooledView:
         Rows of the training set and their pooled confidences by models fitted without them.
     """
 
-    names = ("least squares on labelsets", "least squares on single labels", "forest")
     pool: LogLinearPool
     posterior: LabelsetPosterior
     correction: LogLinearPool
@@ -155,6 +154,13 @@ class PooledView:
         views = [*self.covers.confidences(X), *self.forest.confidences(X)]
         pooled = self.pool.pool(self._inside(views))
         return [self.correction.pool([pooled, inside(self.posterior.marginals(pooled))])]
+
+    def told(self) -> str:
+        """Return the views with their weights for all labels together, for people to read."""
+        names = ["labelsets", "single labels"][-len(self.covers.covers) :]
+        named = [*(f"least squares on {name}" for name in names), "forest"]
+        weights = self.pool.common[:-1]
+        return ", ".join(f"{name} {w:.2f}" for name, w in zip(named, weights, strict=True))
 
     def _inside(self, views: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
         """Return the probabilities of all views inside (0, 1).
