@@ -12,11 +12,14 @@ BENCH_READY := $(BENCH_VENV)/.ready
 demo: $(READY)
 	$(BIN)/labelcover compare debtags --n-folds 10 --jobs 2 -o demo
 
+# Two processes with one thread each: more threads would only wait for each other.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+
 test: $(READY)
-	$(BIN)/python -m pytest -n 2
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -n 2 -m slow
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow
 
 lint: $(READY)
 	$(BIN)/ruff check .
