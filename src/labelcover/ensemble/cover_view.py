@@ -128,7 +128,7 @@ class CoverView:
         """
         sums = self._no_sums(X.shape[0])
         members, offsets = self.members, self.members.offsets
-        with blas_threads(X.shape[0]):
+        with blas_threads(X.shape[0], members.row_width, int(offsets[-1])):
             for rows in row_blocks(X.shape[0], max(members.row_width, int(offsets[-1]))):
                 block = X if rows.stop - rows.start == X.shape[0] else rows_of(X, rows)
                 prepared = members.prepare(block)

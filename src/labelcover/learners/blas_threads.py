@@ -10,6 +10,8 @@ from threadpoolctl import ThreadpoolController
 # Up to so many rows, threads of BLAS gain little and wait for each other on busy cores; below
 # so many they are hardly used, and limiting them takes longer than the products.
 MOST_ROWS, LEAST_ROWS = 2_500, 64
+# Larger products than this are worth the threads all the same.
+MOST_PRODUCTS = 10**9
 
 
 @cache
@@ -17,8 +19,12 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def blas_threads(n_rows: int) -> AbstractContextManager:
-    """Return a context in which products of matrices of few rows run in one thread."""
-    if not LEAST_ROWS <= n_rows <= MOST_ROWS:
+def blas_threads(n_rows: int, width: int, n_classes: int) -> AbstractContextManager:
+    """Return a context in which small products run in one thread.
+
+    The products are of tables of rows by `width` and `width` by classes.
+    """
+    small = n_rows * width * n_classes <= MOST_PRODUCTS
+    if not (small and LEAST_ROWS <= n_rows <= MOST_ROWS):
         return nullcontext()
     return _controller().limit(limits=1, user_api="blas")

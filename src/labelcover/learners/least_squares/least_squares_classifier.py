@@ -153,7 +153,7 @@ class LeastSquaresClassifier(BatchClassifier):
         else:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         bar_of = progress_bar("solving members", len(problems), show=verbose)
-        with bar_of as bar, blas_threads(X.shape[0]):
+        with bar_of as bar, blas_threads(X.shape[0], min(X.shape), int(problems.offsets[-1])):
             return solve(X, problems, self._settings(seed), left_out, bar)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
