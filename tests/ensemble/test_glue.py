@@ -189,6 +189,15 @@ def test_unseen_and_missing_values_of_a_nominal_column_are_predicted_for(levels)
     assert np.isfinite(model.predict_proba(new)).all()
 
 
+@pytest.mark.parametrize(
+    "column", [["text"] * 400, pd.date_range("2024-01-01", periods=400)], ids=["text", "date"]
+)
+def test_a_column_that_holds_no_numbers_is_named(levels, column):
+    X, Y = levels
+    with pytest.raises(ValueError, match=r"X must hold numbers .* in column 'odd'"):
+        LabelCoverClassifier(random_state=0).fit(X.assign(odd=column), Y)
+
+
 def test_data_frames_reach_the_pipelines_of_members(levels):
     X, Y = levels
     columns = make_column_transformer((OneHotEncoder(), ["c"]), remainder="passthrough")

@@ -102,6 +102,8 @@ class FeatureCoding:
     def _floats(self, X: Any) -> Any:
         if isinstance(X, np.ndarray) and X.dtype == np.float64:
             return X  # checked with the whole table
+        if is_frame(X):
+            _check_numeric(X)
         finite = "allow-nan" if self.allow_nan else True
         return check_array(
             X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, input_name="X"
@@ -172,6 +174,22 @@ def numeric(X: Any, n_values: NDArray[np.int32]) -> Any:
     binary = (n_values > 0) & (n_values <= 2)
     numbers = np.where(binary & ~(X > 0), 0.0, X) if binary.any() else X
     return one_hot(numbers, *one_hot_columns(n_values))
+
+
+def _check_numeric(X: Any) -> None:
+    """Raise a ``ValueError`` that names the first column of a frame that holds no numbers."""
+    for name in X.columns:
+        values = np.asarray(X[name])
+        try:
+            if values.dtype.kind not in "biuf":
+                values = values if values.dtype.kind in "mM" else values.astype(np.float64)
+        except (TypeError, ValueError):
+            pass
+        if values.dtype.kind not in "biuf":
+            raise ValueError(
+                f"X must hold numbers or columns of categorical dtype, got {X[name].dtype} in "
+                f"column {name!r}."
+            )
 
 
 def _nominal_mask(X: Any, categorical_features: Any) -> NDArray[np.bool_]:
