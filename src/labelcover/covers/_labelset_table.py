@@ -7,6 +7,7 @@ rows are filled up with −1 at the end; a table of labelsets of one size holds 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,6 +48,13 @@ def labelset_table(labelsets: Labelsets, n_labels: int) -> NDArray[np.int32]:
             f"{rows[i][rows[i] >= 0].tolist()} in row {i}."
         )
     return np.ascontiguousarray(result)
+
+
+def labelset_rows(table: NDArray[np.integer]) -> Any:
+    """Return a table as `Cover` takes it: itself, or a list of rows that differ in length."""
+    if (table[:, -1:] >= 0).all():
+        return table
+    return [labels[labels >= 0] for labels in table]
 
 
 def label_matrix(table: NDArray[np.integer], n_labels: int) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from labelcover._arguments import check_integer
 from labelcover._files import replacing
-from labelcover.covers._labelset_table import Labelsets, label_matrix, labelset_table
+from labelcover.covers._labelset_table import Labelsets, label_matrix, labelset_rows, labelset_table
 from labelcover.covers.labelset_kernels import labelset_ranks, mark_covered, unrank_labelsets
 
 if TYPE_CHECKING:
@@ -207,8 +207,7 @@ class Cover:
             Which labelsets, at least one: their numbers, or whether each is taken.
         """
         some = self._labelsets[np.arange(len(self))[indices]]
-        rows = some if self.has_one_size else [labels[labels >= 0] for labels in some]
-        return Cover(rows, self._n_labels, method=self._method)
+        return Cover(labelset_rows(some), self._n_labels, method=self._method)
 
     def coverage(self, r: int = 2) -> float:
         """Return the share of all r-labelsets that lie inside some labelset of the cover."""
