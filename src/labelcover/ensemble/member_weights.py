@@ -14,6 +14,9 @@ distributions. Bayesian Analysis 13(3), 917–1007.
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -146,10 +149,7 @@ class StackedMembers:
                 of_pairs[pairs] = stacking_weights(gathered[:, pairs], Y[:, label], sample_weight)
         self.weights = np.zeros(self._encoding.cover.labelsets.shape)
         self.weights[self._pair_member, self._pair_position] = of_pairs
-        pairs, m = np.arange(len(of_pairs)), self._encoding.cover.n_labels
-        to_labels = sparse.csr_array((of_pairs, (pairs, self._pair_label)), (len(of_pairs), m))
-        self._of_labels = (self._of_pairs @ to_labels).tocsr()
-        return gathered @ to_labels
+        return gathered @ self._to_labels()
 
     def confidences(
         self, distributions: NDArray[np.float64], problems: slice
@@ -162,6 +162,25 @@ class StackedMembers:
         counts = self._encoding.cover.label_counts[self._pair_label]
         ratio = self.weights[self._pair_member, self._pair_position] * counts
         return f"weights of members {ratio.min():.2f} to {ratio.max():.2f} times equal weights"
+
+    # skops trusts no sparse matrix; all of them follow from the encoding and the weights.
+    def __getstate__(self) -> dict[str, Any]:
+        return {"encoding": self._encoding, "weights": self.weights}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        StackedMembers.__init__(self, state["encoding"])
+        self.weights = state["weights"]
+
+    @cached_property
+    def _of_labels(self) -> sparse.csr_array:
+        """The matrix from class distributions to confidences."""
+        return (self._of_pairs @ self._to_labels()).tocsr()
+
+    def _to_labels(self) -> sparse.csr_array:
+        """Return the matrix from the probabilities of pairs to confidences."""
+        weights = self.weights[self._pair_member, self._pair_position]
+        entries = (weights, (np.arange(len(weights)), self._pair_label))
+        return sparse.csr_array(entries, (len(weights), self._encoding.cover.n_labels))
 
     def _columns(self, problems: slice) -> slice:
         offsets = self._encoding.offsets
