@@ -26,12 +26,21 @@ from labelcover.covers import Cover, random_cover
 from labelcover.ensemble.choose_cover import default_cover
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.methods import BinaryRelevanceClassifier, EnsembleOfChainsClassifier
+from labelcover.methods import (
+    BinaryRelevanceClassifier,
+    EnsembleOfChainsClassifier,
+    EnsembleOfProbabilisticChainsClassifier,
+    ProbabilisticChainClassifier,
+    StackedBinaryRelevanceClassifier,
+)
 from labelcover.metrics import micro_f1
 
 ESTIMATORS = [getattr(labelcover, name) for name in labelcover.__all__]
 ESTIMATORS.append(BinaryRelevanceClassifier)
 ESTIMATORS.append(EnsembleOfChainsClassifier)
+ESTIMATORS.append(EnsembleOfProbabilisticChainsClassifier)
+ESTIMATORS.append(ProbabilisticChainClassifier)
+ESTIMATORS.append(StackedBinaryRelevanceClassifier)
 NAMES = ["rock", "jazz", "soul", "folk", "funk"]
 
 

@@ -27,15 +27,25 @@ from labelcover.covers import Cover
 from labelcover.dependence import label_dependence
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.learners.forest.label_forest import LabelForest
-from labelcover.methods import BinaryRelevanceClassifier, EnsembleOfChainsClassifier
+from labelcover.methods import (
+    BinaryRelevanceClassifier,
+    EnsembleOfChainsClassifier,
+    EnsembleOfProbabilisticChainsClassifier,
+    ProbabilisticChainClassifier,
+    StackedBinaryRelevanceClassifier,
+)
 from labelcover.metrics import micro_f1
 
 ENSEMBLES = [getattr(labelcover, name) for name in labelcover.__all__]
 EVERY = [*ENSEMBLES, BinaryRelevanceClassifier]
 EVERY.append(EnsembleOfChainsClassifier)
+EVERY.append(EnsembleOfProbabilisticChainsClassifier)
+EVERY.append(ProbabilisticChainClassifier)
+EVERY.append(StackedBinaryRelevanceClassifier)
 # Parameters that keep the tests quick.
 SMALL = {
     "EnsembleOfChainsClassifier": {"n_chains": 2},
+    "EnsembleOfProbabilisticChainsClassifier": {"n_chains": 2},
 }
 
 
@@ -80,6 +90,13 @@ VALUES = {
     "bagging": [None, "subsample", "bagging", 3, True],
     "sample_fraction": [None, 0.5, np.float32(0.5), 1, 0, 1.5, "half"],
     "aggregate": ["votes", "median", None],
+    "inference": ["exact", "beam", "epsilon", "monte-carlo", "gibbs", None],
+    "beam_width": [1, np.int64(3), 0, 2.5, "wide"],
+    "epsilon": [1, np.float32(0.1), 0, 1.5, "small"],
+    "phi": [0, 1, np.float32(0.1), -0.1, 1.5, "some", None],
+    "passthrough": [True, np.bool_(True)],
+    "n_folds": [2, np.int64(3), 1, 2.5, 61, "five"],
+    "n_samples": [1, np.int64(10), 0, 2.5, "many"],
 }  # fmt: skip
 
 

@@ -2,8 +2,16 @@
 
 from labelcover.methods.binary_relevance import BinaryRelevanceClassifier
 from labelcover.methods.chains import EnsembleOfChainsClassifier
+from labelcover.methods.probabilistic_chains import (
+    EnsembleOfProbabilisticChainsClassifier,
+    ProbabilisticChainClassifier,
+)
+from labelcover.methods.stacked_binary_relevance import StackedBinaryRelevanceClassifier
 
 __all__ = [
     "BinaryRelevanceClassifier",
     "EnsembleOfChainsClassifier",
+    "EnsembleOfProbabilisticChainsClassifier",
+    "ProbabilisticChainClassifier",
+    "StackedBinaryRelevanceClassifier",
 ]

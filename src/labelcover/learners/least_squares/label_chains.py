@@ -24,6 +24,7 @@ from labelcover.learners.blas_threads import blas_threads
 from labelcover.learners.least_squares.choosing import Settings
 from labelcover.learners.least_squares.class_kernels import best_inverse_temperatures, class_counts
 from labelcover.learners.least_squares.least_squares_members import (
+    BLOCK_NUMBERS,
     FINE,
     TEMPERATURE_ROWS,
     LeastSquaresMembers,
@@ -143,9 +144,15 @@ class LeastSquaresChain:
 
     def prepare(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of new rows from the features alone, in the order of the chain."""
-        n_labels = len(self.order)
-        scores = self.members.scores(self.members.prepare(X), slice(0, n_labels))
-        return np.ascontiguousarray(scores[:, 1::2][:, self.order])
+        members, n = self.members, X.shape[0]
+        labels = slice(0, len(self.order))
+        scores = np.empty((n, len(self.order)))
+        step = max(1, BLOCK_NUMBERS // members.row_width)
+        for start in range(0, n, step):
+            rows = slice(start, start + step)
+            of_classes = members.scores(members.prepare(X[rows]), labels)
+            scores[rows] = of_classes[:, 1::2][:, self.order]
+        return scores
 
     def probability(
         self,
