@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.model_selection import RepeatedKFold
 from sklearn.svm import LinearSVC
 
@@ -58,18 +59,18 @@ def test_scores_on_the_folds_of_mulan_are_near_its_scores(golden, shared_data, n
 @pytest.mark.slow
 def test_chains_and_rakel_have_more_labelsets_right_than_binary_relevance():
     data = load("debtags-words")
+    X = sparse.csr_matrix(data.X)
     member = LinearSVC(random_state=0)
     models = {
         "BR": BinaryRelevanceClassifier(member),
         "chain": EnsembleOfChainsClassifier(member, n_chains=1, bagging=None, random_state=0),
-        "ECC": EnsembleOfChainsClassifier(member, random_state=0),
         "RAKEL": RakelClassifier(member, random_state=0),
     }
     folds = RepeatedKFold(n_splits=5, n_repeats=3, random_state=0)
     scores = {name: [] for name in models}
-    for train, test in folds.split(data.X):
+    for train, test in folds.split(data.Y):
         for name, model in models.items():
-            predicted = model.fit(data.X[train], data.Y[train]).predict(data.X[test])
+            predicted = model.fit(X[train], data.Y[train]).predict(X[test])
             scores[name].append(subset_accuracy(data.Y[test], predicted))
     baseline = np.array(scores.pop("BR"))
     wins = {name: int((np.array(each) > baseline).sum()) for name, each in scores.items()}
