@@ -50,6 +50,16 @@ def test_products_are_shared_by_labelsets_and_vanish_where_labels_never_meet():
     assert sorted(products.holds.sum(axis=1)) == [4, 4, 8, 8]
 
 
+def test_products_of_labelsets_of_different_sizes():
+    Y = labels(1, 150, 6)
+    encodings, classes, first = encode(Y, [Cover([[0, 1, 2], [3, 4], [1, 2, 3], [0, 1]], 6)])
+    products = label_products(Y, encodings, first)
+    found = combine_targets(products.holds.toarray().T, *products.combination)
+    expected = encodings[0].offsets[:-1][:, None] + classes
+    assert (found.sum(axis=1) == len(classes)).all()
+    assert all((found[np.arange(150), own] == 1).all() for own in expected)
+
+
 def test_labelsets_of_many_labels_are_solved_by_their_classes():
     Y = labels(0, 200, 9)
     encodings, _, first = encode(Y, [random_cover(9, 7, 1, size=3, random_state=0)])

@@ -67,7 +67,7 @@ def _patterns(encodings, first):
         members = first[problems] - low
         k = encoding.cover.k
         labels[problems, :k] = encoding.cover.labelsets[members]
-        sizes[problems] = k
+        sizes[problems] = encoding.cover.labelset_sizes[members]
         counts = encoding.starts[members + 1] - encoding.starts[members]
         rows = np.repeat(encoding.starts[members] - np.cumsum(counts) + counts, counts)
         rows += np.arange(len(rows))
