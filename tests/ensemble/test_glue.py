@@ -95,7 +95,6 @@ VALUES = {
     "order": ["random", list(range(6)), np.arange(6)[::-1], "sorted", [0, 1], [0.5] * 6, None],
     "bagging": [None, "subsample", "bagging", 3, True],
     "sample_fraction": [None, 0.5, np.float32(0.5), 1, 0, 1.5, "half"],
-    "aggregate": ["votes", "median", None],
     "inference": ["exact", "beam", "epsilon", "monte-carlo", "gibbs", None],
     "beam_width": [1, np.int64(3), 0, 2.5, "wide"],
     "epsilon": [1, np.float32(0.1), 0, 1.5, "small"],

@@ -48,7 +48,7 @@ def test_a_chain_of_given_order_is_that_of_scikit_learn(problem, table, estimato
         )
 
 
-@pytest.mark.parametrize("aggregate", ["confidence", "votes"])
+@pytest.mark.parametrize("aggregate", ["mean", "votes"])
 def test_the_ensemble_is_the_mean_of_its_chains(problem, aggregate):
     X, Y = problem
     orders = [ORDER, [0, 1, 2, 3, 4], [4, 3, 2, 1, 0]]
@@ -219,7 +219,7 @@ def test_half_of_the_votes_is_positive_unless_said_otherwise(problem):
         ({"order": [ORDER, [0]]}, "order must be"),
         ({"bagging": "boosting"}, "bagging must be one of 'bootstrap', 'subsample', None, got"),
         ({"sample_fraction": 1.5}, "sample_fraction must be a number .*got 1.5"),
-        ({"aggregate": "median"}, "aggregate must be one of 'confidence', 'votes', got 'median'"),
+        ({"aggregate": "median"}, "aggregate must be one of 'mean', 'votes', got 'median'"),
         ({"ties": "even"}, "ties must be one of 'positive', 'negative', got 'even'"),
     ],
     ids=str,

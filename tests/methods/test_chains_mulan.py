@@ -20,7 +20,7 @@ from labelcover.metrics import micro_f1, subset_accuracy
 TOLERANCE = 0.02
 SEEDS = range(5)
 # MULAN's names: ECC takes the mean of confidences, ECCV votes.
-AGGREGATES = {"ECC": "confidence", "ECCV": "votes"}
+AGGREGATES = {"ECC": "mean", "ECCV": "votes"}
 
 
 def in_arff_order(data, folder):

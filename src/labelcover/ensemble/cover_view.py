@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from labelcover._progress import tell
 from labelcover.covers import Cover
 from labelcover.ensemble.encoding import Encoding, encode
+from labelcover.ensemble.label_products import label_products
 from labelcover.ensemble.member_weights import StackedMembers
 from labelcover.ensemble.view import TrainingRows, rows_of
 from labelcover.learners.blas_threads import blas_threads
@@ -88,6 +89,7 @@ class CoverView:
             training.weights,
             seeds[first],
             training.metadata,
+            label_products(training.Y, self.encodings, first) if self.learner.is_linear else None,
         )
         self.members = self.learner.fit_problems(
             training.X,

@@ -15,7 +15,7 @@ from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.problems import in_parallel
 from labelcover.methods.chain_models import Chain, fitted_chains
 
-AGGREGATES = ("confidence", "votes")
+AGGREGATES = ("mean", "votes")
 # How the rows of a chain are drawn, and which share of them by default.
 BAGGING = {"bootstrap": 1.0, "subsample": 0.67}
 TIES = ("positive", "negative")
@@ -43,7 +43,7 @@ class EnsembleOfChainsClassifier(LabelModel):
         (Read et al., 2009), or not at all.
     sample_fraction : float, optional
         How many rows are drawn, as a share of all; by default 1 with replacement and .67 without.
-    aggregate : {"confidence", "votes"}, default="confidence"
+    aggregate : {"mean", "votes"}, default="mean"
         The confidence of a label is the mean probability over the chains, or the share of chains
         that predict it.
     threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default=0.5
@@ -94,7 +94,7 @@ class EnsembleOfChainsClassifier(LabelModel):
         order="random",
         bagging="bootstrap",
         sample_fraction=None,
-        aggregate="confidence",
+        aggregate="mean",
         threshold=0.5,
         ties="positive",
         threshold_measure="micro_f1",

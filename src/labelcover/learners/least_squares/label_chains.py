@@ -22,7 +22,7 @@ from scipy.special import expit
 
 from labelcover.learners.blas_threads import blas_threads
 from labelcover.learners.least_squares.choosing import Settings
-from labelcover.learners.least_squares.class_kernels import best_inverse_temperatures, class_counts
+from labelcover.learners.least_squares.class_kernels import best_inverse_temperatures
 from labelcover.learners.least_squares.least_squares_members import (
     BLOCK_NUMBERS,
     FINE,
@@ -67,12 +67,9 @@ class LabelSystem:
         """Solve labels of two classes each from the features."""
         n = problems.classes.shape[1]
         with blas_threads(n, min(X.shape), int(problems.offsets[-1])):
-            members, system = prepared_members(X, problems, settings)
-            smoother = system.smoother(members.ridge, np.arange(n))
-            counts = class_counts(problems.classes, problems.offsets, system.weights)
-            solved = smoother.solve(problems.classes, problems.offsets, counts)
-        members.coefficients, scores = solved
-        members.intercept = counts / system.total - members.coefficients @ system.centre
+            members, system, targets = prepared_members(X, problems, settings)
+            smoother, of_targets = members.solve(system, targets, np.arange(n))
+        scores = members.scores(of_targets, slice(0, len(problems)))
         Y = problems.classes.T.astype(np.float64)
         sample = np.random.default_rng(settings.seed).permutation(n)[:TEMPERATURE_ROWS]
         members.n_temperature_rows = len(sample)

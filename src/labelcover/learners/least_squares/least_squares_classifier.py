@@ -89,6 +89,7 @@ class LeastSquaresClassifier(BatchClassifier):
     """
 
     gives_left_out = True
+    is_linear = True
 
     def __init__(
         self,
@@ -128,7 +129,7 @@ class LeastSquaresClassifier(BatchClassifier):
         self.scale_ = members.features.scaling.scale
         self.kernel_ = "linear" if members.kernel.is_linear else "rbf"
         self.gamma_, self.alpha_ = members.kernel.gammas, members.ridge
-        self.coef_, self.intercept_ = members.coefficients, members.intercept
+        self.coef_, self.intercept_ = members.of_classes()
         self.inverse_temperature_ = float(members.inverse_temperature[0])
         self.n_scale_rows_ = members.n_scale_rows
         self.n_choice_rows_ = members.n_choice_rows
@@ -147,7 +148,7 @@ class LeastSquaresClassifier(BatchClassifier):
         """Return the members of all problems, solved jointly.
 
         Leave-one-out predictions are those of all training rows up to 512, else of a sample of up
-        to 2,048 (down to 512 where rows times classes would exceed 2²⁶).
+        to 2,048 (down to 512 where rows times targets would exceed 2²⁴).
         """
         seed = self._seed(problems)
         bar_of = progress_bar("solving members", len(problems), show=verbose)
