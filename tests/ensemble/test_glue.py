@@ -27,11 +27,15 @@ from labelcover.covers import Cover
 from labelcover.dependence import label_dependence
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.learners.forest.label_forest import LabelForest
-from labelcover.methods import BinaryRelevanceClassifier
+from labelcover.methods import BinaryRelevanceClassifier, HomerClassifier
 from labelcover.metrics import micro_f1
 
 ENSEMBLES = [getattr(labelcover, name) for name in labelcover.__all__]
-EVERY = [*ENSEMBLES, BinaryRelevanceClassifier]
+EVERY = [
+    *ENSEMBLES,
+    BinaryRelevanceClassifier,
+    HomerClassifier,
+]
 
 
 @pytest.fixture
@@ -66,6 +70,9 @@ VALUES = {
     "budget": [np.int64(500), 500, 500.0, 0, "much"],
     "adapt": [True],
     "ties": ["negative", "sometimes"],
+    "clusters": [2, np.int64(9), 1, 2.5, "three"],
+    "clustering": ["random", "k-means", "em", 3],
+    "method": [None, BinaryRelevanceClassifier(), "br", LogisticRegression()],
     "n_jobs": [None, 1, np.int64(2), 0, 1.5, "two"],
     "random_state": [0, np.int64(0), np.random.RandomState(0), -1, "seed", 0.5],
     "estimator": [C45Classifier(), Ridge(), KMeans(), Ridge, "tree", 3],
