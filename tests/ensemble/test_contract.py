@@ -4,11 +4,12 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import labelcover
-from labelcover.methods import BinaryRelevanceClassifier, HomerClassifier
+from labelcover.methods import BinaryRelevanceClassifier, HomerClassifier, LeadClassifier
 
 ESTIMATORS = [getattr(labelcover, name)() for name in labelcover.__all__]
 ESTIMATORS.append(BinaryRelevanceClassifier())
 ESTIMATORS.append(HomerClassifier(clusters=2))
+ESTIMATORS.append(LeadClassifier())
 
 ZEROS_AND_ONES = "a label is 0 or 1; the check fits a column of other values"
 ONE_COLUMN = "labels are a table, (n, n_labels); the check fits or expects one dimension"

@@ -26,12 +26,13 @@ from labelcover.covers import Cover, random_cover
 from labelcover.ensemble.choose_cover import default_cover
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.methods import BinaryRelevanceClassifier, HomerClassifier
+from labelcover.methods import BinaryRelevanceClassifier, HomerClassifier, LeadClassifier
 from labelcover.metrics import micro_f1
 
 ESTIMATORS = [getattr(labelcover, name) for name in labelcover.__all__]
 ESTIMATORS.append(BinaryRelevanceClassifier)
 ESTIMATORS.append(HomerClassifier)
+ESTIMATORS.append(LeadClassifier)
 NAMES = ["rock", "jazz", "soul", "folk", "funk"]
 
 

@@ -27,7 +27,7 @@ from labelcover.covers import Cover
 from labelcover.dependence import label_dependence
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.learners.forest.label_forest import LabelForest
-from labelcover.methods import BinaryRelevanceClassifier, HomerClassifier
+from labelcover.methods import BinaryRelevanceClassifier, HomerClassifier, LeadClassifier
 from labelcover.metrics import micro_f1
 
 ENSEMBLES = [getattr(labelcover, name) for name in labelcover.__all__]
@@ -35,6 +35,7 @@ EVERY = [
     *ENSEMBLES,
     BinaryRelevanceClassifier,
     HomerClassifier,
+    LeadClassifier,
 ]
 
 
@@ -71,6 +72,7 @@ VALUES = {
     "adapt": [True],
     "ties": ["negative", "sometimes"],
     "clusters": [2, np.int64(9), 1, 2.5, "three"],
+    "max_parents": [0, np.int64(2), -1, 2.5, "two"],
     "clustering": ["random", "k-means", "em", 3],
     "method": [None, BinaryRelevanceClassifier(), "br", LogisticRegression()],
     "n_jobs": [None, 1, np.int64(2), 0, 1.5, "two"],

@@ -2,8 +2,10 @@
 
 from labelcover.methods.binary_relevance import BinaryRelevanceClassifier
 from labelcover.methods.homer import HomerClassifier
+from labelcover.methods.lead import LeadClassifier
 
 __all__ = [
     "BinaryRelevanceClassifier",
     "HomerClassifier",
+    "LeadClassifier",
 ]
