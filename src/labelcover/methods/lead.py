@@ -56,6 +56,13 @@ class LeadClassifier(LabelModel):
     n_jobs, random_state, verbose
         As for `RakelPlusPlusClassifier`.
 
+    Attributes
+    ----------
+    parents_ : list of tuple of int
+        The parents of every label in the network.
+    n_network_rows_ : int
+        On the errors of how many rows the network was learnt.
+
     References
     ----------
     Zhang, Zhang: Multi-label learning by exploiting label dependency. KDD 2010, pages 999-1008.
