@@ -22,6 +22,7 @@ from labelcover.methods.network_search import (
     network_levels,
     search_network,
 )
+from labelcover.models import TrainedModel, load_model, save_model
 
 # The search
 
@@ -171,6 +172,7 @@ def test_weights_of_rows_are_numbers_of_rows():
     np.testing.assert_allclose(
         correlations(table, counts.astype(float)),
         np.corrcoef(np.repeat(table, counts, axis=0).T),
+        atol=1e-9,
     )
 
 
@@ -310,6 +312,14 @@ def test_rows_of_weight_zero_count_nowhere(dependent):
     weighted = model.fit(X, wrong, sample_weight=weights).predict_proba(X)
     alone = model.fit(X[:300], Y[:300]).predict_proba(X)
     np.testing.assert_allclose(weighted, alone, atol=1e-6)
+
+
+def test_a_model_on_disk_gives_the_same_predictions(dependent, tmp_path):
+    X, Y = dependent
+    model = LeadClassifier(random_state=0).fit(X, Y)
+    save_model(TrainedModel(model, [], []), tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops").estimator
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
 class NeverFitted(LogisticRegression):

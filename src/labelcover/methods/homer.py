@@ -50,6 +50,12 @@ class HomerClassifier(LabelModel):
     n_jobs, random_state, verbose
         As for `RakelPlusPlusClassifier`.
 
+    Attributes
+    ----------
+    tree_ : LabelTree
+        The tree of labels: ``print(model.tree_)`` draws it, ``tree_.nested()`` has the names of the
+        labels in lists of lists.
+
     References
     ----------
     Tsoumakas, Katakis, Vlahavas: Effective and efficient multilabel classification in domains
