@@ -4,10 +4,18 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import labelcover
-from labelcover.methods import BinaryRelevanceClassifier
+from labelcover.methods import (
+    BinaryRelevanceClassifier,
+    EnsembleOfPrunedSetsClassifier,
+    LabelPowersetClassifier,
+    PrunedSetsClassifier,
+)
 
 ESTIMATORS = [getattr(labelcover, name)() for name in labelcover.__all__]
 ESTIMATORS.append(BinaryRelevanceClassifier())
+ESTIMATORS.append(LabelPowersetClassifier())
+ESTIMATORS.append(PrunedSetsClassifier())
+ESTIMATORS.append(EnsembleOfPrunedSetsClassifier(n_members=3))
 
 ZEROS_AND_ONES = "a label is 0 or 1; the check fits a column of other values"
 ONE_COLUMN = "labels are a table, (n, n_labels); the check fits or expects one dimension"
@@ -26,6 +34,7 @@ EXPECTED_FAILURES = {
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
+@pytest.mark.filterwarnings("ignore:p=. prunes every labelset")
 @pytest.mark.filterwarnings("ignore:k=3 is larger than the number of labels")
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

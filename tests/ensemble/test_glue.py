@@ -27,11 +27,22 @@ from labelcover.covers import Cover
 from labelcover.dependence import label_dependence
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.learners.forest.label_forest import LabelForest
-from labelcover.methods import BinaryRelevanceClassifier
+from labelcover.methods import (
+    BinaryRelevanceClassifier,
+    EnsembleOfPrunedSetsClassifier,
+    LabelPowersetClassifier,
+    PrunedSetsClassifier,
+)
 from labelcover.metrics import micro_f1
 
 ENSEMBLES = [getattr(labelcover, name) for name in labelcover.__all__]
-EVERY = [*ENSEMBLES, BinaryRelevanceClassifier]
+EVERY = [
+    *ENSEMBLES,
+    BinaryRelevanceClassifier,
+    LabelPowersetClassifier,
+    PrunedSetsClassifier,
+    EnsembleOfPrunedSetsClassifier,
+]
 
 
 @pytest.fixture
@@ -66,6 +77,12 @@ VALUES = {
     "budget": [np.int64(500), 500, 500.0, 0, "much"],
     "adapt": [True],
     "ties": ["negative", "sometimes"],
+    "p": [0, np.int64(1), 40, -1, 1.5, "two", True],
+    "strategy": ["B", "C", 1],
+    "b": [0, np.int64(1), -1, 2.5, "three"],
+    "n_members": [np.int64(2), 0, 2.5, "ten"],
+    "subsample": [0.5, 1, np.float32(0.5), 0.001, 0, 1.5, "half", np.nan],
+    "aggregate": ["votes", "sum", None],
     "n_jobs": [None, 1, np.int64(2), 0, 1.5, "two"],
     "random_state": [0, np.int64(0), np.random.RandomState(0), -1, "seed", 0.5],
     "estimator": [C45Classifier(), Ridge(), KMeans(), Ridge, "tree", 3],
