@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from labelcover._arguments import check_jobs
 from labelcover._progress import tell
-from labelcover.covers import Cover
 from labelcover.decisions import Cut, Decision, check_decision, fit_decision
 from labelcover.ensemble.choose_cover import choose_cover
 from labelcover.ensemble.label_ensemble import MANY_MEMBERS, LabelEnsemble
@@ -203,9 +202,11 @@ class LabelCoverClassifier(LabelEnsemble):
         """
         cover = self.cover_
         if len(cover) > MANY_MEMBERS:
-            size = max(len(cover) // 10, -(-4 * cover.n_labels // cover.k))
+            # Four times each label, at the mean number of labels in a labelset.
+            enough = -(-4 * cover.n_labels * len(cover) // int(cover.labelset_sizes.sum()))
+            size = max(len(cover) // 10, enough)
             chosen = np.sort(random.permutation(len(cover))[:size])
-            cover = Cover(cover.labelsets[chosen], cover.n_labels)
+            cover = cover.take(chosen)
         learner = self._learner()
         confidence = cross_validated_confidence(
             lambda: view_of(learner, cover), training, random=random, n_jobs=self.n_jobs
@@ -227,7 +228,7 @@ class LabelCoverClassifier(LabelEnsemble):
 
     def _chosen(self) -> str:
         """Return in a line what was chosen, from what and on how many rows."""
-        said = [f"{len(self.cover_)} labelsets of {self.cover_.k} labels"]
+        said = [f"{len(self.cover_)} labelsets of {self.cover_.k_text} labels"]
         if isinstance(self.view_, PooledView):
             said.append(f"views {self.view_.told()}")
         cut = "" if self.threshold_ is None else f", threshold {np.mean(self.threshold_):.2f}"

@@ -49,7 +49,7 @@ class LabelEnsemble(LabelModel):
         cover = self.cover_
         if len(cover) > MANY_MEMBERS:
             chosen = np.sort(random.choice(len(cover), len(cover) // 10, replace=False))
-            cover = Cover(cover.labelsets[chosen], cover.n_labels)
+            cover = cover.take(chosen)
         return lambda: view_of(learner, cover), np.flatnonzero(cover.label_counts)
 
     def _learner(self) -> Any:
