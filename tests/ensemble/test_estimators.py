@@ -28,9 +28,13 @@ from labelcover.ensemble.cover_view import CoverView
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.methods import (
     BinaryRelevanceClassifier,
+    EnsembleOfChainsClassifier,
+    EnsembleOfProbabilisticChainsClassifier,
     EnsembleOfPrunedSetsClassifier,
     LabelPowersetClassifier,
+    ProbabilisticChainClassifier,
     PrunedSetsClassifier,
+    StackedBinaryRelevanceClassifier,
 )
 from labelcover.metrics import micro_f1
 
@@ -39,6 +43,10 @@ ESTIMATORS.append(BinaryRelevanceClassifier)
 ESTIMATORS.append(LabelPowersetClassifier)
 ESTIMATORS.append(PrunedSetsClassifier)
 ESTIMATORS.append(EnsembleOfPrunedSetsClassifier)
+ESTIMATORS.append(EnsembleOfChainsClassifier)
+ESTIMATORS.append(EnsembleOfProbabilisticChainsClassifier)
+ESTIMATORS.append(ProbabilisticChainClassifier)
+ESTIMATORS.append(StackedBinaryRelevanceClassifier)
 NAMES = ["rock", "jazz", "soul", "folk", "funk"]
 
 

@@ -1,13 +1,23 @@
 """The other multi-label methods that the paper names."""
 
 from labelcover.methods.binary_relevance import BinaryRelevanceClassifier
+from labelcover.methods.chains import EnsembleOfChainsClassifier
 from labelcover.methods.ensemble_of_pruned_sets import EnsembleOfPrunedSetsClassifier
 from labelcover.methods.label_powerset import LabelPowersetClassifier
+from labelcover.methods.probabilistic_chains import (
+    EnsembleOfProbabilisticChainsClassifier,
+    ProbabilisticChainClassifier,
+)
 from labelcover.methods.pruned_sets import PrunedSetsClassifier
+from labelcover.methods.stacked_binary_relevance import StackedBinaryRelevanceClassifier
 
 __all__ = [
     "BinaryRelevanceClassifier",
+    "EnsembleOfChainsClassifier",
+    "EnsembleOfProbabilisticChainsClassifier",
     "EnsembleOfPrunedSetsClassifier",
     "LabelPowersetClassifier",
+    "ProbabilisticChainClassifier",
     "PrunedSetsClassifier",
+    "StackedBinaryRelevanceClassifier",
 ]

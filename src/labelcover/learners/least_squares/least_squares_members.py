@@ -25,6 +25,7 @@ from labelcover.learners.least_squares.class_kernels import (
 )
 from labelcover.learners.least_squares.feature_maps import IdentityMap, Kernel, KernelMap
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling
+from labelcover.learners.least_squares.ridge_systems import RidgeSystem
 from labelcover.learners.problems import LeftOut, Members, Problems, problem_blocks
 
 # Temperatures are tuned on the leave-one-out predictions of no more rows than this.
@@ -120,23 +121,12 @@ def solve(
     The scale, the kernel, its width and the ridge are those that are best for the problems
     together; the temperature is each problem's own.
     """
-    table = numeric(X, problems.n_values)
-    scaling, n_scale_rows = choose_scaling(table, problems, settings)
-    scaled = scaling.transform(table)
-    choice = Choice(scaled, problems, settings)
-    kernel = choice.kernel()
-    mapped, system = factorise(scaled, problems.weights, kernel, settings)
-    ridge = choice.ridge(system)
-    members = LeastSquaresMembers(
-        FeatureMap(problems.n_values, scaling, mapped), kernel, ridge, problems.offsets
-    )
-    members.n_scale_rows = n_scale_rows
-    bar.describe(f"solving members (scale: {scaling.scale})")
-    members.row_width = len(system.centre)
-    members.coefficients = np.empty((problems.offsets[-1], members.row_width))
+    members, system = prepared_members(X, problems, settings)
+    ridge = members.ridge
+    bar.describe(f"solving members (scale: {members.features.scaling.scale})")
     rows = left_out_rows(X.shape[0], int(problems.offsets[-1]), left_out is not None, settings.seed)
     few = slice(TEMPERATURE_ROWS)
-    members.n_choice_rows, members.n_temperature_rows = len(choice.rows), len(rows[few])
+    members.n_temperature_rows = len(rows[few])
     smoother = system.smoother(ridge, rows)
     for block in problem_blocks(problems.offsets, max(1, BLOCK_NUMBERS // len(rows))):
         offsets = problems.offsets[block.start : block.stop + 1]
@@ -159,6 +149,24 @@ def solve(
             left_out(rows, block, scores)
         bar.advance(block.stop - block.start)
     return members
+
+
+def prepared_members(
+    X: Any, problems: Problems, settings: Settings
+) -> tuple[LeastSquaresMembers, RidgeSystem]:
+    """Return members whose coefficients are not solved yet, and the system to solve them in."""
+    table = numeric(X, problems.n_values)
+    scaling, n_scale_rows = choose_scaling(table, problems, settings)
+    scaled = scaling.transform(table)
+    choice = Choice(scaled, problems, settings)
+    kernel = choice.kernel()
+    mapped, system = factorise(scaled, problems.weights, kernel, settings)
+    features = FeatureMap(problems.n_values, scaling, mapped)
+    members = LeastSquaresMembers(features, kernel, choice.ridge(system), problems.offsets)
+    members.n_scale_rows, members.n_choice_rows = n_scale_rows, len(choice.rows)
+    members.row_width = len(system.centre)
+    members.coefficients = np.empty((problems.offsets[-1], members.row_width))
+    return members, system
 
 
 def left_out_rows(n: int, n_classes: int, many: bool, seed: int) -> NDArray[np.int64]:
