@@ -6,7 +6,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import labelcover
 from labelcover.methods import (
     BinaryRelevanceClassifier,
+    DependentSubsetsClassifier,
     EnsembleOfChainsClassifier,
+    EnsembleOfDependentSubsetsClassifier,
     EnsembleOfProbabilisticChainsClassifier,
     EnsembleOfPrunedSetsClassifier,
     LabelPowersetClassifier,
@@ -20,6 +22,8 @@ ESTIMATORS.append(BinaryRelevanceClassifier())
 ESTIMATORS.append(LabelPowersetClassifier())
 ESTIMATORS.append(PrunedSetsClassifier())
 ESTIMATORS.append(EnsembleOfPrunedSetsClassifier(n_members=3))
+ESTIMATORS.append(DependentSubsetsClassifier())
+ESTIMATORS.append(EnsembleOfDependentSubsetsClassifier(n_members=2, n_partitions=50))
 ESTIMATORS.append(EnsembleOfChainsClassifier(n_chains=2))
 ESTIMATORS.append(EnsembleOfProbabilisticChainsClassifier(n_chains=2))
 ESTIMATORS.append(ProbabilisticChainClassifier())

@@ -28,7 +28,9 @@ from labelcover.ensemble.cover_view import CoverView
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.methods import (
     BinaryRelevanceClassifier,
+    DependentSubsetsClassifier,
     EnsembleOfChainsClassifier,
+    EnsembleOfDependentSubsetsClassifier,
     EnsembleOfProbabilisticChainsClassifier,
     EnsembleOfPrunedSetsClassifier,
     LabelPowersetClassifier,
@@ -43,6 +45,8 @@ ESTIMATORS.append(BinaryRelevanceClassifier)
 ESTIMATORS.append(LabelPowersetClassifier)
 ESTIMATORS.append(PrunedSetsClassifier)
 ESTIMATORS.append(EnsembleOfPrunedSetsClassifier)
+ESTIMATORS.append(DependentSubsetsClassifier)
+ESTIMATORS.append(EnsembleOfDependentSubsetsClassifier)
 ESTIMATORS.append(EnsembleOfChainsClassifier)
 ESTIMATORS.append(EnsembleOfProbabilisticChainsClassifier)
 ESTIMATORS.append(ProbabilisticChainClassifier)

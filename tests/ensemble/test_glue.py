@@ -29,7 +29,9 @@ from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassi
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.methods import (
     BinaryRelevanceClassifier,
+    DependentSubsetsClassifier,
     EnsembleOfChainsClassifier,
+    EnsembleOfDependentSubsetsClassifier,
     EnsembleOfProbabilisticChainsClassifier,
     EnsembleOfPrunedSetsClassifier,
     LabelPowersetClassifier,
@@ -44,6 +46,8 @@ EVERY = [*ENSEMBLES, BinaryRelevanceClassifier]
 EVERY.append(LabelPowersetClassifier)
 EVERY.append(PrunedSetsClassifier)
 EVERY.append(EnsembleOfPrunedSetsClassifier)
+EVERY.append(DependentSubsetsClassifier)
+EVERY.append(EnsembleOfDependentSubsetsClassifier)
 EVERY.append(EnsembleOfChainsClassifier)
 EVERY.append(EnsembleOfProbabilisticChainsClassifier)
 EVERY.append(ProbabilisticChainClassifier)
@@ -91,6 +95,10 @@ VALUES = {
     "strategy": ["B", "C", 1],
     "b": [0, np.int64(1), -1, 2.5, "three"],
     "n_members": [np.int64(2), 0, 2.5, "ten"],
+    "n_partitions": [1, np.int64(20), 0, 2.5, "many"],
+    "dependence": ["conditional", "causal", None],
+    "alpha": [0.05, np.float32(0.5), 0, 1, "small", np.nan],
+    "max_failures": [0, np.int64(1), -1, 1.5, "few"],
     "subsample": [0.5, 1, np.float32(0.5), 0.001, 0, 1.5, "half", np.nan],
     "n_jobs": [None, 1, np.int64(2), 0, 1.5, "two"],
     "random_state": [0, np.int64(0), np.random.RandomState(0), -1, "seed", 0.5],

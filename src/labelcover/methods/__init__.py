@@ -2,6 +2,8 @@
 
 from labelcover.methods.binary_relevance import BinaryRelevanceClassifier
 from labelcover.methods.chains import EnsembleOfChainsClassifier
+from labelcover.methods.dependent_subsets import DependentSubsetsClassifier
+from labelcover.methods.ensemble_of_dependent_subsets import EnsembleOfDependentSubsetsClassifier
 from labelcover.methods.ensemble_of_pruned_sets import EnsembleOfPrunedSetsClassifier
 from labelcover.methods.label_powerset import LabelPowersetClassifier
 from labelcover.methods.probabilistic_chains import (
@@ -13,7 +15,9 @@ from labelcover.methods.stacked_binary_relevance import StackedBinaryRelevanceCl
 
 __all__ = [
     "BinaryRelevanceClassifier",
+    "DependentSubsetsClassifier",
     "EnsembleOfChainsClassifier",
+    "EnsembleOfDependentSubsetsClassifier",
     "EnsembleOfProbabilisticChainsClassifier",
     "EnsembleOfPrunedSetsClassifier",
     "LabelPowersetClassifier",
