@@ -273,7 +273,7 @@ def test_members_are_the_best_of_the_most_different():
     np.testing.assert_array_equal(chosen, best[expected])
 
 
-@pytest.mark.parametrize("aggregate", ["votes", "confidence"])
+@pytest.mark.parametrize("aggregate", ["votes", "mean"])
 def test_an_ensemble_is_the_mean_over_its_partitions(data, aggregate):
     X, Y, X_new = data
     member = LogisticRegression()

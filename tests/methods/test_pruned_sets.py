@@ -133,7 +133,7 @@ def test_copies_of_a_row_are_not_left_out(data):
 # Ensembles
 
 
-@pytest.mark.parametrize("aggregate", ["confidence", "votes"])
+@pytest.mark.parametrize("aggregate", ["mean", "votes"])
 def test_one_member_on_all_rows_is_pruned_sets(data, aggregate):
     X, Y, X_new = data
     pruned = PrunedSetsClassifier(TREE, p=2, b=3).fit(X, Y)

@@ -91,7 +91,7 @@ class DependentSubsetsClassifier(DependenceModel, LabelsetModel):
         with leave-one-out predictions, such as least squares, need none for the score.
     threshold : None, {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default=None
         As for `LabelPowersetClassifier`: None predicts the most probable pattern of each subset.
-    threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
+    threshold_measure, threshold_search, threshold_per_label, threshold_max_std, ties,
     n_jobs, random_state, verbose
         As for `RakelPlusPlusClassifier`.
 
@@ -143,10 +143,11 @@ class DependentSubsetsClassifier(DependenceModel, LabelsetModel):
         max_failures=10,
         n_folds=10,
         threshold=None,
-        threshold_measure="micro_f1",
+        threshold_measure="auto",
         threshold_search="grid",
         threshold_per_label=False,
         threshold_max_std=None,
+        ties="auto",
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -161,6 +162,7 @@ class DependentSubsetsClassifier(DependenceModel, LabelsetModel):
         self.threshold_search = threshold_search
         self.threshold_per_label = threshold_per_label
         self.threshold_max_std = threshold_max_std
+        self.ties = ties
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

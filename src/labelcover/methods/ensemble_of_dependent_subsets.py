@@ -106,12 +106,12 @@ class EnsembleOfDependentSubsetsClassifier(DependenceModel):
     dependence, alpha, n_folds
         As for `DependentSubsetsClassifier`; the critical value at the level `alpha` is subtracted
         from the score of every pair, and `n_folds` counts for ``dependence="conditional"`` only.
-    aggregate : {"votes", "confidence"}, default="votes"
+    aggregate : {"votes", "mean"}, default="votes"
         What a partition says of a label: whether the most probable pattern of the label's subset
         has it, as published, or how probable it is.
     threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default=0.5
         Where the mean over the partitions is cut; see `RakelPlusPlusClassifier`.
-    threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
+    threshold_measure, threshold_search, threshold_per_label, threshold_max_std, ties,
     n_jobs, random_state, verbose
         As for `RakelPlusPlusClassifier`.
 
@@ -159,10 +159,11 @@ class EnsembleOfDependentSubsetsClassifier(DependenceModel):
         n_folds=10,
         aggregate="votes",
         threshold=0.5,
-        threshold_measure="micro_f1",
+        threshold_measure="auto",
         threshold_search="grid",
         threshold_per_label=False,
         threshold_max_std=None,
+        ties="auto",
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -179,6 +180,7 @@ class EnsembleOfDependentSubsetsClassifier(DependenceModel):
         self.threshold_search = threshold_search
         self.threshold_per_label = threshold_per_label
         self.threshold_max_std = threshold_max_std
+        self.ties = ties
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -207,7 +209,7 @@ class EnsembleOfDependentSubsetsClassifier(DependenceModel):
         return lambda: self._view(learner), np.arange(training.Y.shape[1])
 
     def _view(self, learner):
-        return CoverView(learner, [self.cover_], votes=self.aggregate == "votes")
+        return CoverView(learner, [self.cover_], aggregate=self.aggregate)
 
     def _gives_left_out(self) -> bool:
         return bool(self._learner().gives_left_out)

@@ -15,7 +15,7 @@ from labelcover.learners.problems import in_parallel
 from labelcover.methods.label_powerset import one_labelset
 from labelcover.methods.pruned_sets import PrunedSetsView, Pruning
 
-AGGREGATES = ("confidence", "votes")
+AGGREGATES = ("mean", "votes")
 
 
 class SubsampledView:
@@ -112,7 +112,7 @@ class EnsembleOfPrunedSetsClassifier(LabelModel):
         and at most 1.
     p, strategy, b : default=2, "A", 3
         As for `PrunedSetsClassifier`; labelsets are counted among the rows of the member.
-    aggregate : {"confidence", "votes"}, default="confidence"
+    aggregate : {"mean", "votes"}, default="mean"
         What a member says of a label: the total probability of the labelsets that hold it, or 1 if
         the most probable labelset (the first of equals) holds it and 0 if not, as in MULAN.
     threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default="auto"
@@ -120,7 +120,7 @@ class EnsembleOfPrunedSetsClassifier(LabelModel):
         those members say of a row that have not seen it. This needs no refits with any learner, but
         `subsample` below 1. ``"cv"`` is five-fold cross-validation; ``"auto"`` is ``"loo"`` if
         `subsample` is below 1, else ``"cv"``.
-    threshold_measure, threshold_search, threshold_per_label, threshold_max_std
+    threshold_measure, threshold_search, threshold_per_label, threshold_max_std, ties
         As for `RakelPlusPlusClassifier`.
     n_jobs : int, optional
         Number of members fitted in parallel.
@@ -159,12 +159,13 @@ class EnsembleOfPrunedSetsClassifier(LabelModel):
         p=2,
         strategy="A",
         b=3,
-        aggregate="confidence",
+        aggregate="mean",
         threshold="auto",
-        threshold_measure="micro_f1",
+        threshold_measure="auto",
         threshold_search="grid",
         threshold_per_label=False,
         threshold_max_std=None,
+        ties="auto",
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -181,6 +182,7 @@ class EnsembleOfPrunedSetsClassifier(LabelModel):
         self.threshold_search = threshold_search
         self.threshold_per_label = threshold_per_label
         self.threshold_max_std = threshold_max_std
+        self.ties = ties
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -204,9 +206,9 @@ class EnsembleOfPrunedSetsClassifier(LabelModel):
     def _make_view(self, learner, training, seed):
         cover = one_labelset(training.Y.shape[1])
         pruning = Pruning(int(self.p), self.strategy, int(self.b))
-        votes = self.aggregate == "votes"
         members = [
-            PrunedSetsView(learner, cover, pruning, votes=votes) for _ in range(self.n_members)
+            PrunedSetsView(learner, cover, pruning, aggregate=self.aggregate)
+            for _ in range(self.n_members)
         ]
         return SubsampledView(members, float(self.subsample))
 

@@ -175,7 +175,7 @@ class RowsRight:
     def _fitted(
         self, covers: list[Cover], training: TrainingRows, *, keep_left_out: bool = False
     ) -> CoverView:
-        view = CoverView(self.learner, covers, votes=True)
+        view = CoverView(self.learner, covers, aggregate="votes")
         seeds = self.random.integers(MOST_SEED, size=view.n_seeds)
         return view.fit(training, seeds, keep_left_out=keep_left_out, n_jobs=self.n_jobs)
 

@@ -126,7 +126,7 @@ def _accuracies(
 ) -> NDArray[np.float64]:
     """Return the accuracy of a binary model for each of some labels."""
     cover = Cover(labels[:, None], rows.Y.shape[1])
-    view = CoverView(learner, [cover], votes=True)
+    view = CoverView(learner, [cover], aggregate="votes")
     view.fit(rows, random.integers(MOST_SEED, size=view.n_seeds), n_jobs=n_jobs)
     right = (view.confidences(held.X)[0] > 0.5) == held.Y
     return np.average(right[:, labels], axis=0, weights=held.weights)

@@ -20,7 +20,7 @@ class LabelsetView(CoverView):
     def most_probable(self, X: Any) -> NDArray[np.bool_]:
         """Return the labels in the most probable class of every member, the first of equals."""
         voting = copy(self)
-        voting.votes = True
+        voting.aggregate = "votes"
         return voting.confidences(X)[0] > 0.5
 
 
@@ -66,7 +66,7 @@ class LabelPowersetClassifier(LabelsetModel):
         None predicts the most probable labelset (the first of equals, in lexicographic order of
         the patterns of zeros and ones). Anything else cuts `predict_proba` instead, as for
         `RakelPlusPlusClassifier`, and may then predict labelsets that training does not have.
-    threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
+    threshold_measure, threshold_search, threshold_per_label, threshold_max_std, ties,
     n_jobs, random_state, verbose
         As for `RakelPlusPlusClassifier`.
 
@@ -102,10 +102,11 @@ class LabelPowersetClassifier(LabelsetModel):
         estimator=None,
         *,
         threshold=None,
-        threshold_measure="micro_f1",
+        threshold_measure="auto",
         threshold_search="grid",
         threshold_per_label=False,
         threshold_max_std=None,
+        ties="auto",
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -116,6 +117,7 @@ class LabelPowersetClassifier(LabelsetModel):
         self.threshold_search = threshold_search
         self.threshold_per_label = threshold_per_label
         self.threshold_max_std = threshold_max_std
+        self.ties = ties
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -113,9 +113,9 @@ class PrunedSetsView(LabelsetView):
     """Label powerset on pruned rows."""
 
     def __init__(
-        self, learner: Any, cover: Cover, pruning: Pruning, *, votes: bool = False
+        self, learner: Any, cover: Cover, pruning: Pruning, *, aggregate: str = "mean"
     ) -> None:
-        super().__init__(learner, [cover], votes=votes)
+        super().__init__(learner, [cover], aggregate=aggregate)
         self.pruning = pruning
 
     def fit(
@@ -162,7 +162,7 @@ class PrunedSetsClassifier(LabelsetModel):
         As for `LabelPowersetClassifier`. A number is the publication's variant that can predict
         labelsets not seen in training. There are no leave-one-out predictions unless ``p=0``, as
         the copies of a row would stay in training.
-    threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
+    threshold_measure, threshold_search, threshold_per_label, threshold_max_std, ties,
     n_jobs, random_state, verbose
         As for `RakelPlusPlusClassifier`.
 
@@ -200,10 +200,11 @@ class PrunedSetsClassifier(LabelsetModel):
         strategy="A",
         b=2,
         threshold=None,
-        threshold_measure="micro_f1",
+        threshold_measure="auto",
         threshold_search="grid",
         threshold_per_label=False,
         threshold_max_std=None,
+        ties="auto",
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -217,6 +218,7 @@ class PrunedSetsClassifier(LabelsetModel):
         self.threshold_search = threshold_search
         self.threshold_per_label = threshold_per_label
         self.threshold_max_std = threshold_max_std
+        self.ties = ties
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

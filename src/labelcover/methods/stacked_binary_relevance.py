@@ -41,7 +41,7 @@ class StackedBinaryRelevanceClassifier(LabelModel):
         does for up to 2,048, and those of so many folds elsewhere.
     threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default=0.5
         Where confidences are cut; see `RakelPlusPlusClassifier`. ``"loo"`` is not offered.
-    threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
+    threshold_measure, threshold_search, threshold_per_label, threshold_max_std, ties,
     n_jobs, random_state, verbose
         As for `RakelPlusPlusClassifier`.
 
@@ -78,10 +78,11 @@ class StackedBinaryRelevanceClassifier(LabelModel):
         passthrough=False,
         n_folds=5,
         threshold=0.5,
-        threshold_measure="micro_f1",
+        threshold_measure="auto",
         threshold_search="grid",
         threshold_per_label=False,
         threshold_max_std=None,
+        ties="auto",
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -95,6 +96,7 @@ class StackedBinaryRelevanceClassifier(LabelModel):
         self.threshold_search = threshold_search
         self.threshold_per_label = threshold_per_label
         self.threshold_max_std = threshold_max_std
+        self.ties = ties
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
