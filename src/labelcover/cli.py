@@ -65,6 +65,7 @@ Seed = Annotated[int, typer.Option(help="Seed.")]
 Jobs = Annotated[
     int | None, typer.Option(help="Members fitted in parallel; ignored where solved jointly.")
 ]
+FitJobs = Annotated[int, typer.Option(help="Number of fits in parallel.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -245,9 +246,27 @@ def compare(
     label_prefix: LabelPrefix = None,
     drop: Drop = "",
     member: Member = "auto",
-    k: K = 3,
+    k: Annotated[
+        str,
+        typer.Option(
+            "-k", "--k", help="Number of labels in each labelset; several, comma-separated."
+        ),
+    ] = "3",
     r: R = None,
-    jobs: Annotated[int, typer.Option(help="Number of fits in parallel.")] = 1,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            help="Number of labelsets, or paper: the paper's for each data set and k. By default "
+            "as many as BALANCOR needs."
+        ),
+    ] = None,
+    threshold: Annotated[
+        str, typer.Option(help="How the paper's methods tune theirs: auto, or cv as the paper.")
+    ] = "auto",
+    control: Annotated[
+        str | None, typer.Option(help="Method that the others are compared with (Bonferroni–Dunn).")
+    ] = None,
+    jobs: FitJobs = 1,
     as_json: AsJson = False,
 ) -> None:
     """Compare methods on data sets: a table, results.csv and report.html.
@@ -257,17 +276,24 @@ def compare(
     Example: labelcover compare debtags --methods BALANCOR,BR -o comparison
     """
     from labelcover.experiments.comparing import compare as compare_methods
-    from labelcover.experiments.named_methods import named_method
+    from labelcover.experiments.named_methods import named_methods
 
-    wanted = [name.strip() for name in methods.split(",")]
     outcome = compare_methods(
-        {name: named_method(name, k=k, r=r, member=member) for name in wanted},
+        named_methods(
+            [name.strip() for name in methods.split(",")],
+            _integers("-k", k),
+            r=r,
+            size=size if size is None or size == "paper" else _integer("--size", size),
+            threshold=threshold,
+            member=member,
+        ),
         [_dataset(source, labels, label_prefix, drop) for source in data],
         output,
         folds=folds,
         n_folds=n_folds,
         seeds=_integers("--seeds", seeds),
         join=join or [],
+        control=control,
         n_jobs=jobs,
         command=shlex.join(["labelcover", *sys.argv[1:]]),
     )
@@ -330,6 +356,12 @@ def _integers(name: str, text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise ValueError(f"{name} must be comma-separated integers, got {text!r}.") from None
+
+
+def _integer(name: str, text: str) -> int:
+    if not re.fullmatch(r"-?\d+", text):
+        raise ValueError(f"{name} must be an integer or 'paper', got {text!r}.")
+    return int(text)
 
 
 def _check_folder(path: Path) -> None:
