@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from labelcover import LabelCoverClassifier
-from labelcover.ensemble.cover_view import CoverView, TrainingRows
+from labelcover.ensemble.cover_view import CoverView
+from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.any_classifier import AnyClassifier
 
 

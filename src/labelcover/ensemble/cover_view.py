@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from labelcover.covers import Cover
 from labelcover.ensemble.encoding import Encoding, encode
+from labelcover.ensemble.view import TrainingRows, rows_of
 from labelcover.learners.blas_threads import blas_threads
 from labelcover.learners.problems import Members, Problems, problem_blocks
 
@@ -18,40 +18,6 @@ from labelcover.learners.problems import Members, Problems, problem_blocks
 # but of no fewer rows than these.
 BLOCK_NUMBERS = 2**23
 BLOCK_ROWS = 1_024
-
-
-@dataclass(frozen=True)
-class TrainingRows:
-    """What members are fitted on.
-
-    Attributes
-    ----------
-    X : ndarray, CSR matrix or data frame of shape (n, d)
-        As the learner reads it.
-    Y : ndarray of shape (n, n_labels), uint8
-    n_values : ndarray of shape (d,)
-        How many values a nominal feature has, 0 for a numeric one.
-    weights : ndarray of shape (n,) or None
-        Above 0.
-    metadata : mapping
-        What else goes to the ``fit`` of every member.
-    """
-
-    X: Any
-    Y: NDArray[np.uint8]
-    n_values: NDArray[np.int32]
-    weights: NDArray[np.float64] | None
-    metadata: Mapping[str, Any]
-
-    def rows(self, rows: NDArray[np.int64]) -> TrainingRows:
-        """Return some of the rows; metadata that is not one value per row stays as it is."""
-        n = len(self.Y)
-        metadata = {
-            name: np.asarray(value)[rows] if np.shape(value)[:1] == (n,) else value
-            for name, value in self.metadata.items()
-        }
-        weights = None if self.weights is None else self.weights[rows]
-        return TrainingRows(rows_of(self.X, rows), self.Y[rows], self.n_values, weights, metadata)
 
 
 class CoverView:
@@ -137,6 +103,11 @@ class CoverView:
                     self._add(distributions, problems, [each[rows] for each in sums])
         return self._means(sums)
 
+    @property
+    def n_seeds(self) -> int:
+        """One for each labelset."""
+        return sum(map(len, self.covers))
+
     def _no_sums(self, n: int) -> list[NDArray[np.float64]]:
         return [np.zeros((n, cover.n_labels)) for cover in self.covers]
 
@@ -155,8 +126,3 @@ def row_blocks(n: int, width: int) -> Iterator[slice]:
     step = max(BLOCK_ROWS, BLOCK_NUMBERS // max(1, width))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
-
-
-def rows_of(X: Any, rows: Any) -> Any:
-    """Return some rows of an array, a sparse matrix or a data frame."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

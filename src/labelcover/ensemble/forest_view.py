@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.ensemble.cover_view import TrainingRows
+from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.forest.label_forest import GrownForest, LabelForest
 
 
@@ -48,6 +48,11 @@ class ForestView:
         confidence, self.forest.left_out = self.forest.left_out, np.zeros((0, 0))
         self.left_out = (np.arange(len(training.Y)), [confidence]) if keep_left_out else None
         return self
+
+    @property
+    def n_seeds(self) -> int:
+        """One for the forest."""
+        return 1
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the confidences of new rows, ``(n, n_labels)``."""

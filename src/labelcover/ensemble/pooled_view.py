@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from labelcover.covers import Cover
-from labelcover.ensemble.cover_view import CoverView, TrainingRows
+from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.forest_view import ForestView
 from labelcover.ensemble.labelset_posterior import LabelsetPosterior, fit_posterior
 from labelcover.ensemble.log_linear_pool import LogLinearPool, fit_pool
+from labelcover.ensemble.view import TrainingRows
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners.forest.label_forest import LabelForest
 
@@ -154,6 +155,11 @@ class PooledView:
         views = [*self.covers.confidences(X), *self.forest.confidences(X)]
         pooled = self.pool.pool(self._inside(views))
         return [self.correction.pool([pooled, inside(self.posterior.marginals(pooled))])]
+
+    @property
+    def n_seeds(self) -> int:
+        """One for each labelset of the cover; those of the other views are drawn from the first."""
+        return len(self.covers.covers[0])
 
     def told(self) -> str:
         """Return the views with their weights for all labels together, for people to read."""

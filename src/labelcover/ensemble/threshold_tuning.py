@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 from labelcover._arguments import check_choice, check_real
-from labelcover.covers import Cover
-from labelcover.ensemble.cover_view import TrainingRows, rows_of
-from labelcover.ensemble.pooled_view import view_of
+from labelcover.ensemble.view import TrainingRows, View, rows_of
 from labelcover.thresholds import (
     SEARCHES,
     Score,
@@ -23,8 +21,6 @@ from labelcover.thresholds import (
 )
 
 FOLDS = 5
-# Section 2.3: above so many members, cross-validation uses only a tenth of them.
-MANY_MEMBERS = 100
 # Kohavi and John (1997) stop after five cross-validations even if the spread stays large.
 MOST_REPEATS = 5
 
@@ -84,12 +80,12 @@ def left_out_threshold(
 
 
 def cross_validated_threshold(
-    learner: Any,
+    make_view: Callable[[], View],
     training: TrainingRows,
-    cover: Cover,
     search: ThresholdSearch,
+    labels: NDArray[np.int64],
     *,
-    seed: int,
+    random: np.random.Generator,
     n_jobs: int | None = None,
 ) -> float | NDArray[np.float64]:
     """Return the mean over five folds of the threshold that is best on each (Section 2.3).
@@ -97,16 +93,11 @@ def cross_validated_threshold(
     With ``search.max_std``, cross-validation is repeated, at most five times in all, until the
     standard deviation of the mean score is at most that (Kohavi and John).
     """
-    random = np.random.default_rng(seed)
-    if len(cover) > MANY_MEMBERS:
-        chosen = np.sort(random.choice(len(cover), len(cover) // 10, replace=False))
-        cover = Cover(cover.labelsets[chosen], cover.n_labels)
-    labels = np.flatnonzero(cover.label_counts)
     thresholds, scores = [], []
     for _ in range(1 if search.max_std is None else MOST_REPEATS):
         for train, test in _folds(len(training.Y), int(random.integers(2**31))):
-            view = view_of(learner, cover)
-            seeds = random.integers(2**31, size=len(cover))
+            view = make_view()
+            seeds = random.integers(2**31, size=view.n_seeds)
             view.fit(training.rows(train), seeds, n_jobs=n_jobs)
             held = training.rows(test)
             confidence = view.confidences(held.X)[0]
@@ -121,32 +112,19 @@ def cross_validated_threshold(
 
 
 def cross_validated_confidence(
-    learner: Any,
+    make_view: Callable[[], View],
     training: TrainingRows,
-    cover: Cover,
     *,
-    seed: int,
+    random: np.random.Generator,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Return the confidences of all training rows by members fitted without their fold.
-
-    Above 100 members, a tenth of them is used (Section 2.3), but of enough labelsets that every
-    label is in about four; a label that is in none of these gets its frequency.
-    """
-    random = np.random.default_rng(seed)
-    held = cover.label_counts > 0
-    if len(cover) > MANY_MEMBERS:
-        size = max(len(cover) // 10, -(-4 * cover.n_labels // cover.k))
-        chosen = np.sort(random.permutation(len(cover))[:size])
-        cover = Cover(cover.labelsets[chosen], cover.n_labels)
+    """Return the confidences of all training rows by a view fitted without their fold."""
     confidence = np.empty(training.Y.shape)
     for train, test in _folds(len(training.Y), int(random.integers(2**31))):
-        view = view_of(learner, cover)
-        seeds = random.integers(2**31, size=len(cover))
+        view = make_view()
+        seeds = random.integers(2**31, size=view.n_seeds)
         view.fit(training.rows(train), seeds, n_jobs=n_jobs)
         confidence[test] = view.confidences(rows_of(training.X, test))[0]
-    missing = held & (cover.label_counts == 0)
-    confidence[:, missing] = training.Y.mean(axis=0)[missing]
     return confidence
 
 

@@ -1,0 +1,305 @@
+"""The template of every estimator: table in, view fitted, confidences, threshold, table out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
+
+from labelcover._arguments import check_choice, check_jobs, check_random_state
+from labelcover.ensemble.label_tables import label_names, label_table, labelled
+from labelcover.ensemble.threshold_tuning import (
+    FOLDS,
+    ThresholdSearch,
+    cross_validated_threshold,
+    left_out_threshold,
+)
+from labelcover.ensemble.view import TrainingRows, View
+from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners.any_classifier import AnyClassifier
+from labelcover.learners.batch_classifier import BatchClassifier
+from labelcover.learners.targets import check_weights, weighted_rows
+
+THRESHOLDS = ("auto", "cv", "loo")
+CONTAINERS = ("default", "pandas", "polars")
+MOST_SEED = 2**31 - 1
+
+
+class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
+    """A multi-label estimator: a view gives confidences, which are cut at a threshold.
+
+    A subclass says which view it fits (`_make_view`) and has the parameters ``estimator``,
+    ``threshold``, ``n_jobs``, ``random_state`` and ``verbose``; those of the search for a
+    threshold (``threshold_measure`` and the like) if it offers one.
+
+    Attributes
+    ----------
+    view_ : View
+        What was fitted.
+    threshold_ : float or ndarray of shape (n_labels,)
+        Where confidences are cut.
+    n_threshold_rows_ : int
+        On the predictions of how many rows the threshold was tuned; 0 if it was given.
+    label_names_in_ : ndarray of shape (n_labels,)
+        The column names of Y; ``"label0"``, ``"label1"``, … if it had none.
+    classes_ : ndarray of shape (n_labels, 2)
+        0 and 1 for every label: scikit-learn's scorers and ``cross_val_predict`` look here.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+    """
+
+    # Whether the threshold may be tuned.
+    _tunes = True
+    threshold_: Any
+
+    @abstractmethod
+    def _make_view(self, learner: Any, training: TrainingRows, seed: int) -> View:
+        """Return what is to be fitted for the training rows."""
+
+    def _views_to_tune(
+        self, learner: Any, training: TrainingRows, random: np.random.Generator
+    ) -> tuple[Callable[[], View], NDArray[np.int64]]:
+        """Return what makes a view for each fold of a cross-validation, and which labels it has."""
+        seed = int(random.integers(MOST_SEED))
+        labels = np.arange(training.Y.shape[1])
+        return lambda: self._make_view(learner, training, seed), labels
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit all members and the threshold.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+            Columns of categorical dtype are nominal for the learners of this library.
+        y : array-like, sparse matrix or data frame of shape (n, n_labels)
+            The label table Y: zeros and ones, a column per label. Names of columns are kept as
+            ``label_names_in_``. Sets of label names become such a table by scikit-learn's
+            ``MultiLabelBinarizer``.
+        **fit_params
+            Metadata for the ``fit`` of every member, such as ``sample_weight``, routed as
+            scikit-learn does. Weights count in the members and in the threshold.
+        """
+        learner = self._learner()
+        params = self._route(fit_params)
+        names = label_names(y)
+        y = validate_data(self, y=y, multi_output=True)
+        self._coding, X = learner.read_table(self, X)
+        check_consistent_length(X, y)
+        Y = label_table(y)
+        m = Y.shape[1]
+        self._check_threshold(m)
+        self._check_parameters(m, weighted="sample_weight" in params)
+        self._sparse_output = sparse.issparse(y)
+        self.label_names_in_ = names if names is not None else _numbered(m)
+        self.classes_ = np.tile([0, 1], (m, 1))
+        training = self._training_rows(X, Y, params)
+        self._check_rows(training)
+        seeds = check_random_state(self.random_state).randint(MOST_SEED, size=3)
+        view = self._make_view(learner, training, int(seeds[0]))
+        self.view_ = view.fit(
+            training,
+            np.random.default_rng(seeds[1]).integers(MOST_SEED, size=view.n_seeds),
+            keep_left_out=self._tuning() == "loo",
+            n_jobs=self.n_jobs,
+            verbose=bool(self.verbose),
+        )
+        self._tune(training, int(seeds[2]))
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the confidence of every label, ``(n, n_labels)``, strictly inside (0, 1)."""
+        tiny = np.finfo(np.float64).eps
+        return self._labelled(np.clip(self._confidence(X), tiny, 1 - tiny), X)
+
+    def decision_function(self, X: Any) -> Any:
+        """Return how far every confidence is above its threshold (or ½), ``(n, n_labels)``."""
+        confidence = self._confidence(X)
+        threshold = 0.5 if self.threshold_ is None else self.threshold_
+        return self._labelled(confidence - threshold, X)
+
+    def predict(self, X: Any) -> Any:
+        """Return zeros and ones, ``(n, n_labels)``; sparse if the labels were sparse in `fit`."""
+        return self._predicted(self._cut(self._confidence(X)), X)
+
+    def set_output(self, *, predict: str | None = None) -> Self:
+        """Say what `predict`, `predict_proba` and `decision_function` return.
+
+        Parameters
+        ----------
+        predict : {"default", "pandas", "polars"}, optional
+            An array, or a data frame whose columns are ``label_names_in_``. None changes nothing.
+        """
+        if predict is not None:
+            self._container = check_choice("predict", predict, CONTAINERS)
+        return self
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with `deep`, those of the default member too."""
+        params = super().get_params(deep)
+        if deep and self._has_default_member():
+            nested = self._member().get_params()
+            params |= {f"estimator__{name}": value for name, value in nested.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``estimator__…`` of the default member makes it a member of its own."""
+        nested = any(name.startswith("estimator__") for name in params)
+        if nested and self._has_default_member() and "estimator" not in params:
+            params["estimator"] = self._member()
+        return super().set_params(**params)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return that metadata given to `fit` goes to the ``fit`` of the members."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(estimator=self._member(), method_mapping=mapping)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        member = get_tags(self._member()).input_tags
+        tags.input_tags.sparse = member.sparse
+        tags.input_tags.allow_nan = member.allow_nan
+        tags.input_tags.categorical = member.categorical
+        return tags
+
+    def _has_default_member(self) -> bool:
+        return self.estimator is None
+
+    def _member(self) -> BaseEstimator:
+        """Return what the members are clones of."""
+        return LeastSquaresClassifier() if self._has_default_member() else self.estimator
+
+    def _learner(self) -> Any:
+        """Return the learner of the members, its parameters checked."""
+        member = self._member()
+        learner = member if isinstance(member, BatchClassifier) else AnyClassifier(member)
+        learner.check_parameters()
+        return learner
+
+    def _gives_left_out(self) -> bool:
+        """Return whether the view has confidences for training rows that it has not seen."""
+        return False
+
+    def _route(self, fit_params: dict[str, Any]) -> dict[str, Any]:
+        """Return the metadata for the members."""
+        fit_params = {name: value for name, value in fit_params.items() if value is not None}
+        if get_config()["enable_metadata_routing"]:
+            return dict(process_routing(self, "fit", **fit_params)["estimator"]["fit"])
+        unknown = [name for name in fit_params if not has_fit_parameter(self._member(), name)]
+        if unknown:
+            raise ValueError(
+                f"{unknown[0]} must not be given: the fit of {self._member()!r} does not take it."
+            )
+        return fit_params
+
+    def _training_rows(self, X: Any, Y: NDArray[np.uint8], params: dict[str, Any]) -> TrainingRows:
+        """Return the rows whose weight is above 0, with what belongs to them."""
+        metadata = {name: value for name, value in params.items() if name != "sample_weight"}
+        weights = check_weights(params.get("sample_weight"), len(Y))
+        training = TrainingRows(X, Y, self._coding.n_values, weights, metadata)
+        kept, _ = weighted_rows(weights)
+        return training if isinstance(kept, slice) else training.rows(kept)
+
+    def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
+        check_jobs(self.n_jobs)
+        if self._tuning() is not None:
+            self._search().check(weighted=weighted)
+
+    def _check_threshold(self, m: int) -> None:
+        """Raise a ``ValueError`` if the threshold is not one that the method takes."""
+        named = [repr(name) for name in THRESHOLDS] if self._tunes else []
+        if isinstance(self.threshold, str) and repr(self.threshold) in named:
+            return
+        values = np.asarray(self.threshold)
+        numbers = values.dtype.kind in "iuf" and values.shape in ((), (m,))
+        if not numbers or not ((values >= 0) & (values <= 1)).all():
+            accepted = ", ".join([*named, "a number between 0 and 1"])
+            raise ValueError(
+                f"threshold must be one of {accepted}, or {m} numbers, one for each label, "
+                f"got {self.threshold!r}."
+            )
+
+    def _check_rows(self, training: TrainingRows) -> None:
+        if self._tuning() == "cv" and len(training.Y) < FOLDS:
+            raise ValueError(
+                f'threshold="cv" needs at least {FOLDS} rows, one for each fold, got '
+                f"n_samples={len(training.Y)}. Give a number instead."
+            )
+
+    def _tuning(self) -> str | None:
+        """Return how the threshold is tuned, ``"loo"`` or ``"cv"``; None if it is given."""
+        if not isinstance(self.threshold, str):
+            return None
+        offered = self._gives_left_out()
+        if self.threshold == "loo" and not offered:
+            raise ValueError(
+                f'threshold="loo" needs members with leave-one-out predictions, which '
+                f'{self._member()!r} has not. Use "cv".'
+            )
+        return "loo" if self.threshold != "cv" and offered else "cv"
+
+    def _search(self) -> ThresholdSearch:
+        return ThresholdSearch(
+            self.threshold_measure,
+            self.threshold_search,
+            bool(self.threshold_per_label),
+            self.threshold_max_std,
+        )
+
+    def _tune(self, training: TrainingRows, seed: int) -> None:
+        """Set ``threshold_`` and ``n_threshold_rows_``."""
+        how = self._tuning()
+        self.n_threshold_rows_ = 0 if how is None else len(training.Y)
+        if how is None:
+            self.threshold_ = self._given_threshold()
+        elif how == "loo":
+            self.threshold_, self.n_threshold_rows_ = left_out_threshold(
+                self.view_, training, self._search()
+            )
+        else:
+            random = np.random.default_rng(seed)
+            make_view, labels = self._views_to_tune(self._learner(), training, random)
+            self.threshold_ = cross_validated_threshold(
+                make_view, training, self._search(), labels, random=random, n_jobs=self.n_jobs
+            )
+
+    def _given_threshold(self) -> float | NDArray[np.float64]:
+        given = np.asarray(self.threshold, dtype=np.float64)
+        return float(given) if given.ndim == 0 else given
+
+    def _confidence(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self, "view_")
+        return self.view_.confidences(self._coding.read(self, X))[0]
+
+    def _predicted(self, chosen: NDArray[np.bool_], X: Any) -> Any:
+        if self._sparse_output:
+            return sparse.csr_matrix(chosen.astype(np.int64))
+        return self._labelled(chosen.astype(np.int64), X)
+
+    def _cut(self, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return confidence > self.threshold_
+
+    def _labelled(self, table: NDArray, X: Any) -> Any:
+        container = getattr(self, "_container", "default")
+        return labelled(table, container, self.label_names_in_, X)
+
+
+def _numbered(m: int) -> NDArray[np.object_]:
+    return np.array([f"label{j}" for j in range(m)], dtype=object)

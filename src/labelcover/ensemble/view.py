@@ -1,0 +1,83 @@
+"""What estimators fit: training rows go in, and confidences for new rows come out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """What members are fitted on.
+
+    Attributes
+    ----------
+    X : ndarray, CSR matrix or data frame of shape (n, d)
+        As the learner reads it.
+    Y : ndarray of shape (n, n_labels), uint8
+    n_values : ndarray of shape (d,)
+        How many values a nominal feature has, 0 for a numeric one.
+    weights : ndarray of shape (n,) or None
+        Above 0.
+    metadata : mapping
+        What else goes to the ``fit`` of every member.
+    """
+
+    X: Any
+    Y: NDArray[np.uint8]
+    n_values: NDArray[np.int32]
+    weights: NDArray[np.float64] | None
+    metadata: Mapping[str, Any]
+
+    def rows(self, rows: NDArray[np.int64]) -> TrainingRows:
+        """Return some of the rows; metadata that is not one value per row stays as it is."""
+        n = len(self.Y)
+        metadata = {
+            name: np.asarray(value)[rows] if np.shape(value)[:1] == (n,) else value
+            for name, value in self.metadata.items()
+        }
+        weights = None if self.weights is None else self.weights[rows]
+        return TrainingRows(rows_of(self.X, rows), self.Y[rows], self.n_values, weights, metadata)
+
+
+class View(Protocol):
+    """What gives confidences: members over a cover, a forest, a pool, or another method's models.
+
+    Attributes
+    ----------
+    left_out : tuple or None
+        Rows of the training set and, for each table that `confidences` returns, their confidences
+        by models fitted without them, if kept.
+    """
+
+    left_out: tuple[NDArray[np.int64], list[NDArray[np.float64]]] | None
+
+    @property
+    def n_seeds(self) -> int:
+        """How many seeds `fit` is to be given."""
+        ...
+
+    def fit(
+        self,
+        training: TrainingRows,
+        seeds: NDArray[np.int64],
+        *,
+        keep_left_out: bool = False,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> View:
+        """Fit everything; `seeds` are drawn beforehand."""
+        ...
+
+    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return the confidences of new rows, ``(n, n_labels)``; most views have one table."""
+        ...
+
+
+def rows_of(X: Any, rows: Any) -> Any:
+    """Return some rows of an array, a sparse matrix or a data frame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
