@@ -380,6 +380,9 @@ def test_a_damaged_model_is_refused(model_file, tmp_path):
             ["compare", "debtags", "--methods", "BR,BALCO", "--control", "RAKEL", "-o", "c"],
             "control must be one of 'BR', 'BALCO', got 'RAKEL'",
         ),
+        (["paper", "table5", "-o", "p"], "part must be one of 'table6', 'table7', 'table8'"),
+        (["paper", "table7", "--datasets", "debtags", "-o", "p"], "datasets must be one of"),
+        (["paper", "table7", "--folds", "1", "-o", "p"], "n_folds must be an integer of at least"),
     ],
 )
 def test_a_wrong_command_line_is_one_clear_line(tmp_path, monkeypatch, command, words, message):
@@ -392,7 +395,16 @@ def test_a_wrong_command_line_is_one_clear_line(tmp_path, monkeypatch, command, 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["train", "predict", "evaluate", "compare", "datasets"])
+def test_a_table_of_the_paper_is_printed_and_written(shared_data, tmp_path, command):
+    words = ["paper", "table6", "--datasets", "emotions,genbase", "-o", tmp_path / "paper"]
+    code, printed, errors = command(*words)
+    assert code == 0, errors
+    assert "genbase" in printed
+    assert "1186" in printed
+    assert {path.name for path in (tmp_path / "paper").iterdir()} == {"table6.md", "table6.html"}
+
+
+@pytest.mark.parametrize("name", ["train", "predict", "evaluate", "compare", "paper", "datasets"])
 def test_help_has_an_example(command, name):
     code, printed, _ = command(name, "--help")
     assert code == 0
