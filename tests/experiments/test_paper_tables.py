@@ -1,11 +1,20 @@
 """The paper's tables beside ours: nothing is misplaced, nothing that is missing stops the rest."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from labelcover.datasets import load
 from labelcover.experiments.paper.choice_of_k import choice_sheet, choices_of
+from labelcover.experiments.paper.paper_tables import (
+    compared,
+    figures_of,
+    result_sheets,
+    score_table,
+)
 from labelcover.experiments.paper.printed import DATASETS, METHODS, printed_table
 from labelcover.experiments.paper.reproduce import ORDER, reproduce
 from labelcover.experiments.paper.runs import (
@@ -15,12 +24,7 @@ from labelcover.experiments.paper.runs import (
     table_9_k,
     table_settings,
 )
-from labelcover.experiments.paper.paper_tables import (
-    compared,
-    figures_of,
-    result_sheets,
-    score_table,
-)
+from labelcover.experiments.paper.sheets import Sheet
 from labelcover.experiments.results import COLUMNS, read_results
 
 TABLES = ("table7", "table8", "table9", "table10")
@@ -88,6 +92,19 @@ def test_ours_stand_beside_the_papers_with_difference_and_spread():
     assert [row[3] for row in sheet.rows] == ["paper", "ours", "difference"]
     at = sheet.heads.index("INLAC")
     assert [row[at] for row in sheet.rows] == ["0.6852", "0.7100 ± 0.0141", "+0.0248 (+1.8)"]
+
+
+def test_a_sheet_is_printed_whole_however_narrow_the_terminal():
+    sheet = Sheet(
+        "Sizes", ["m", "long heading " * 9], [["6", "7"], ["14", "35 " * 30]], ["A note."]
+    )
+    stream = io.StringIO()
+    sheet.print(Console(file=stream, width=40))
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "Sizes"
+    assert lines[1] == "m   " + ("long heading " * 9).rstrip()
+    assert lines[3].startswith("14  35 35")
+    assert lines[4] == "A note."
 
 
 def test_it_is_said_where_the_default_is_not_the_best():

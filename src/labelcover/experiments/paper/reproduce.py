@@ -14,6 +14,13 @@ from labelcover.datasets import KNOWN, Dataset, is_here, load
 from labelcover.experiments.paper.choice_of_k import choice_sheet, choices_of
 from labelcover.experiments.paper.coverage_figure import DRAWS, coverage_curves, draw_curves
 from labelcover.experiments.paper.paper_page import write_page
+from labelcover.experiments.paper.paper_tables import (
+    TITLES,
+    compared,
+    data_sheet,
+    result_sheets,
+    score_table,
+)
 from labelcover.experiments.paper.printed import METHODS, printed_table
 from labelcover.experiments.paper.runs import Setting, run_settings, table_settings
 from labelcover.experiments.paper.sheets import Sheet
@@ -22,13 +29,6 @@ from labelcover.experiments.paper.significance import (
     against_first,
     all_pairs,
     printed_scores,
-)
-from labelcover.experiments.paper.paper_tables import (
-    TITLES,
-    compared,
-    data_sheet,
-    result_sheets,
-    score_table,
 )
 from labelcover.experiments.results import read_results
 

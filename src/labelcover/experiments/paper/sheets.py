@@ -52,18 +52,21 @@ class Sheet:
 
     def print(self, console: Console) -> None:
         """Print the sheet in a terminal."""
-        from rich.table import Table
+        texts = [self.title, *self._aligned(), *self.notes]
+        for text in texts:
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+        console.print()
 
-        console.print(f"\n{self.title}", style="bold", highlight=False)
-        if self.rows:
-            table = Table(box=None, pad_edge=False)
-            for head in self.heads:
-                table.add_column(head, no_wrap=True)
-            for row in self.rows:
-                table.add_row(*row)
-            console.print(table, highlight=False)
-        for note in self.notes:
-            console.print(note, highlight=False, markup=False)
+    def _aligned(self) -> list[str]:
+        """Return the lines of the table as text; a terminal's own width does not cut it off."""
+        if not self.rows:
+            return []
+        lines = [self.heads, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        ]
 
 
 def _line(cells: list[str]) -> str:
