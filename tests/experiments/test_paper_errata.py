@@ -167,7 +167,7 @@ def test_section_5_7_adds_up_to_76_9_per_cent():
 
 
 def test_hananis_bound_is_9_and_the_ratios_give_10():
-    """C(13, 5, 2): Schönheim has 8 and Hanani one more; nine 5-sets cover the pairs of 12 labels."""
+    """C(13, 5, 2): Schönheim has 8, Hanani one more; nine 5-sets cover the pairs of 12 labels."""
     assert schonheim_bound(13, 5) == 8
     assert lower_bound(12, 5) <= 9
     assert lower_bound(13, 5) == 10
