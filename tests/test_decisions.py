@@ -361,3 +361,31 @@ def test_tables_may_be_read_only_and_stored_by_columns(decide):
     Y_other.flags.writeable = P_other.flags.writeable = False
     other = fit_decision(decide, Y_other, P_other)
     np.testing.assert_array_equal(other.decide(P_other), found.decide(P))
+
+
+@pytest.mark.parametrize("decide", ["micro_f1", "macro_f1", "hamming_loss", micro_f1])
+def test_ties_of_a_cut_are_what_is_asked_for(decide):
+    random = np.random.default_rng(0)
+    Y = random.integers(0, 2, (80, 3)).astype(np.uint8)
+    P = np.round(0.3 * Y + 0.6 * random.random((80, 3)), 1)
+    for ties in ("positive", "negative"):
+        decision = fit_decision(decide, Y, P, ties=ties)
+        at_threshold = np.broadcast_to(decision.threshold, (1, 3))
+        assert decision.decide(at_threshold).all() == (ties == "positive")
+        assert decision.decide(at_threshold).any() == (ties == "positive")
+
+
+def test_positive_ties_separate_neighbouring_probabilities():
+    low = 0.5
+    high = np.nextafter(low, 1)
+    P = np.array([[high]] * 20 + [[low]] * 20)
+    Y = np.array([[1]] * 20 + [[0]] * 20, dtype=np.uint8)
+    for ties in ("positive", "negative"):
+        np.testing.assert_array_equal(fit_decision("micro_f1", Y, P, ties=ties).decide(P), Y == 1)
+
+
+@pytest.mark.parametrize("decide", ["micro_f1", "macro_f1"])
+def test_labels_never_seen_are_not_predicted_even_if_ties_are_positive(decide):
+    Y = np.zeros((5, 2), dtype=np.uint8)
+    decision = fit_decision(decide, Y, np.full((5, 2), 0.5), ties="positive")
+    assert not decision.decide(np.ones((1, 2))).any()

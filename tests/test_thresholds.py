@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 
 from labelcover.metrics import hamming_loss, micro_f1
-from labelcover.thresholds import best_threshold, best_thresholds_per_label, score_function
+from labelcover.thresholds import (
+    best_threshold,
+    best_thresholds_per_label,
+    cut,
+    score_function,
+)
 
 
 def problem(seed=0, n=200, m=4):
@@ -75,7 +80,7 @@ def test_measures_of_rankings_are_refused():
 
 
 @pytest.mark.parametrize("measure", ["micro_f1", "macro_f1", "example_f1", "hamming_loss"])
-@pytest.mark.parametrize("search", ["grid", "golden"])
+@pytest.mark.parametrize("search", ["grid", "golden", "mulan"])
 @pytest.mark.parametrize("find", [best_threshold, best_thresholds_per_label])
 def test_weights_of_rows_count_as_often(find, search, measure):
     Y, confidence = problem(n=60)
@@ -96,3 +101,75 @@ def test_weights_of_rows_count_as_often(find, search, measure):
 def test_a_function_without_weights_is_refused_where_rows_have_them():
     with pytest.raises(ValueError, match="threshold_measure must take sample_weight"):
         score_function(lambda Y, predicted: 0.0, weighted=True)
+
+
+# MULAN's OneThreshold
+
+
+def tried_by(search, best_first):
+    """Return the thresholds tried, in the first stage and in the second, where one is best."""
+    tried = []
+
+    def measure(Y, predicted):
+        # One row for each hundredth, so that the number of rows predicted tells the threshold.
+        tried.append(predicted.sum())
+        return -abs(int(predicted.sum()) - best_first)
+
+    confidence = (np.arange(-20, 121) / 100 + 0.005)[:, None]
+    found, _ = best_threshold(
+        np.ones((141, 1), dtype=np.uint8), confidence, measure=measure, search=search
+    )
+    return found, [round((120 - int(count)) / 100 + 0.01, 2) for count in tried]
+
+
+@pytest.mark.parametrize("tenths", range(11))
+def test_mulans_search_tries_its_two_grids_and_leaves_the_same_points_out(tenths):
+    """Its rounding leaves out the last point around 0, .2, .3 and .4, as the programme itself."""
+    best = tenths / 10
+    _, tried = tried_by("mulan", best_first=121 - 10 * tenths)
+    assert tried[:11] == [round(t / 10, 2) for t in range(11)]
+    around = [round(best + step / 100, 2) for step in range(-5, 6)]
+    assert tried[11:] == (around[:-1] if tenths in (0, 2, 3, 4) else around)
+
+
+def test_mulans_search_takes_the_first_of_equals():
+    Y = np.array([[1], [0]], dtype=np.uint8)
+    found, loss = best_threshold(
+        Y, np.array([[0.95], [0.12]]), measure="hamming_loss", search="mulan", ties="positive"
+    )
+    # .2 is the first of the tenths between both, .15 the first around it.
+    assert found == pytest.approx(0.15)
+    assert loss == 0
+    everything = best_threshold(Y | 1, np.array([[0.9], [0.1]]), search="mulan", ties="positive")
+    assert everything[0] == pytest.approx(-0.05)
+
+
+# Ties
+
+
+def test_ties_are_positive_or_negative():
+    confidence = np.array([[0.2, 0.5, 0.7]])
+    np.testing.assert_array_equal(cut(confidence, 0.5), [[False, False, True]])
+    np.testing.assert_array_equal(cut(confidence, 0.5, "positive"), [[False, True, True]])
+    each = np.array([0.2, 0.6, 0.7])
+    np.testing.assert_array_equal(cut(confidence, each, "positive"), [[True, False, True]])
+    np.testing.assert_array_equal(cut(confidence, each), [[False, False, False]])
+
+
+@pytest.mark.parametrize("search", ["grid", "golden", "mulan"])
+@pytest.mark.parametrize("find", [best_threshold, best_thresholds_per_label])
+def test_the_score_is_that_of_cutting_with_the_same_ties(find, search):
+    random = np.random.default_rng(0)
+    Y = random.integers(0, 2, (100, 3)).astype(np.uint8)
+    # Confidences on the grid itself, so that ties are frequent.
+    confidence = np.round(0.3 * Y + 0.6 * random.random((100, 3)), 1)
+    for ties in ("positive", "negative"):
+        found, score = find(Y, confidence, search=search, ties=ties)
+        near = np.asarray(found) + (1e-9 if ties == "negative" else -1e-9)
+        assert score == pytest.approx(micro_f1(Y, cut(confidence, near, ties)))
+
+
+def test_unknown_ties_are_refused():
+    Y, confidence = problem()
+    with pytest.raises(ValueError, match="ties must be one of 'positive', 'negative', got 'up'"):
+        best_threshold(Y, confidence, ties="up")

@@ -97,27 +97,6 @@ def alike_rows(table):
 
 
 @njit(cache=True)
-def alike_columns(table):
-    """Group the columns of a table of integers that are the same.
-
-    Returns
-    -------
-    group : int64 array of shape (n_columns,)
-        The group of each column; groups are numbered in the order of their first columns.
-    first : int64 array of shape (n_groups,)
-        The first column of each group.
-    """
-    # The keys of all columns at once, since tables are stored row by row.
-    keys = np.full(table.shape[1], _START)
-    for i in range(table.shape[0]):
-        for j in range(table.shape[1]):
-            keys[j] = (keys[j] ^ np.uint64(table[i, j])) * _PRIME
-    for j in range(table.shape[1]):
-        keys[j] = mixed(keys[j])
-    return _groups(table.T, keys)
-
-
-@njit(cache=True)
 def _groups(rows, keys):
     """Group of each row, and the first row of each group."""
     slots = new_slots(len(rows))

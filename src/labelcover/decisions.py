@@ -31,7 +31,7 @@ from scipy import sparse
 
 from labelcover._hash_kernels import alike_rows
 from labelcover.decision_kernels import expected_counts, expected_f1_sets
-from labelcover.thresholds import Score, best_threshold
+from labelcover.thresholds import Score, best_threshold, cut
 
 MEASURES_OF_DECISIONS = ("micro_f1", "macro_f1", "example_f1", "hamming_loss", "subset_accuracy")
 
@@ -99,6 +99,7 @@ def fit_decision(
     *,
     sample_weight: NDArray[np.float64] | None = None,
     seen: NDArray[np.uint8] | None = None,
+    ties: str = "negative",
 ) -> Decision:
     """Return the decision that serves a measure best on these rows.
 
@@ -115,6 +116,8 @@ def fit_decision(
         How many rows each row stands for.
     seen : ndarray of shape (n_labelsets, n_labels), optional
         The distinct labelsets of all training rows, where `Y` has only some of the rows.
+    ties : {"positive", "negative"}, default="negative"
+        What a probability of exactly the threshold means, where the decision is a cut.
 
     Examples
     --------
@@ -139,29 +142,36 @@ def fit_decision(
         Y, P, weights = Y[kept], P[kept], weights[kept]
     seen = Y if seen is None else seen
     if decide == "micro_f1":
-        return _fit_micro(Y, P, weights, seen)
+        return _fit_micro(Y, P, weights, seen, ties)
     if decide == "macro_f1":
-        return _fit_macro(Y, P, weights, seen)
+        return _fit_macro(Y, P, weights, seen, ties)
     if decide == "example_f1":
         return _fit_example_f1(Y, P, weights)
     if decide == "hamming_loss":
-        return Cut(measure=decide, threshold=0.5)
+        return Cut(measure=decide, threshold=0.5, ties=ties)
     if decide == "subset_accuracy":
         return _fit_labelsets(Y, P, weights, seen)
     if callable(decide):
-        return _fit_function(decide, Y, P, None if sample_weight is None else weights)
+        return _fit_function(decide, Y, P, None if sample_weight is None else weights, ties)
     return TopLabels(measure=int(decide))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cut(Decision):
-    """Predict the labels whose probability exceeds a threshold."""
+    """Predict the labels whose probability exceeds a threshold or, with positive ties, equals it.
+
+    Attributes
+    ----------
+    ties : {"positive", "negative"}
+        What a probability of exactly the threshold means.
+    """
 
     threshold: float | NDArray[np.float64]
+    ties: str = "negative"
 
     def decide(self, P: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return the labels that are predicted for rows with the probabilities `P`."""
-        return np.greater(P, self.threshold)
+        return cut(P, self.threshold, self.ties)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -240,26 +250,27 @@ class LikeliestLabelset(Decision):
         return decided
 
 
-def _fit_micro(Y, P, weights, seen):
+def _fit_micro(Y, P, weights, seen, ties):
     cells = np.repeat(weights, Y.shape[1])
-    threshold = _f1_threshold(Y.ravel(), P.ravel(), cells) if (Y.any() or seen.any()) else 1.0
-    return Cut(measure="micro_f1", threshold=threshold)
+    known = Y.any() or seen.any()
+    threshold = _f1_threshold(Y.ravel(), P.ravel(), cells, ties) if known else _nothing(ties)
+    return Cut(measure="micro_f1", threshold=threshold, ties=ties)
 
 
-def _fit_macro(Y, P, weights, seen):
+def _fit_macro(Y, P, weights, seen, ties):
     # Nothing is known of a label that is never true: it is not predicted.
-    thresholds = np.ones(Y.shape[1])
+    thresholds = np.full(Y.shape[1], _nothing(ties))
     for j in np.flatnonzero(Y.any(axis=0) | seen.any(axis=0)):
-        thresholds[j] = _f1_threshold(Y[:, j], P[:, j], weights)
-    return Cut(measure="macro_f1", threshold=thresholds)
+        thresholds[j] = _f1_threshold(Y[:, j], P[:, j], weights, ties)
+    return Cut(measure="macro_f1", threshold=thresholds, ties=ties)
 
 
-def _f1_threshold(y, p, weights):
+def _f1_threshold(y, p, weights, ties):
     """Where to cut `p` for the greatest mean of observed and expected F1 of one label.
 
     The means are of the counts that F1 is made of. Only the expected counts are there if the
-    label is never true. Nothing is predicted, by a threshold of 1, if that is better: it has an F1
-    of 1 where nothing is true, which is expected of labels that are rarer than one row in all.
+    label is never true. Nothing is predicted if that is better: it has an F1 of 1 where nothing is
+    true, which is expected of labels that are rarer than one row in all.
     """
     order = np.argsort(-p, kind="stable")
     p, weights = p[order], weights[order]
@@ -271,21 +282,30 @@ def _f1_threshold(y, p, weights):
     ends = np.flatnonzero(np.append(p[1:] < p[:-1], True))
     best = ends[np.argmax(f1[ends])]
     if trust * np.exp(weights @ np.log1p(-_inside(p))) > f1[best]:
-        return 1.0
+        return _nothing(ties)
     below = p[best + 1] if best + 1 < len(p) else 0.0
     middle = (p[best] + below) / 2
+    # Between neighbouring numbers the middle is one of the two: the one that ties put aright.
+    if ties == "positive":
+        return float(middle if middle > below else p[best])
     return float(middle if middle < p[best] else below)
 
 
-def _fit_function(function, Y, P, weights):
+def _nothing(ties):
+    """Return the lowest threshold above which, or from which, there is no probability."""
+    return float(np.nextafter(1.0, 2.0)) if ties == "positive" else 1.0
+
+
+def _fit_function(function, Y, P, weights, ties):
     if weights is not None and "sample_weight" not in inspect.signature(function).parameters:
         raise ValueError(
             "decide must be a function that takes sample_weight where rows have weights, "
             f"got {function!r}."
         )
-    threshold, _ = best_threshold(Y, P, measure=function, sample_weight=weights)
+    threshold, _ = best_threshold(Y, P, measure=function, sample_weight=weights, ties=ties)
     # The name, because a function could not be stored with the model.
-    return Cut(measure=getattr(function, "__name__", repr(function)), threshold=threshold)
+    name = getattr(function, "__name__", repr(function))
+    return Cut(measure=name, threshold=threshold, ties=ties)
 
 
 def _fit_example_f1(Y, P, weights):

@@ -1,6 +1,7 @@
 """Where to cut confidences: one threshold for all labels, or one each.
 
-A label is predicted where its confidence exceeds the threshold (Algorithm 2, line 14).
+A label is predicted where its confidence exceeds the threshold (Algorithm 2, line 14), or, if ties
+are positive, where it is at least the threshold.
 """
 
 from __future__ import annotations
@@ -22,7 +23,27 @@ Score = Callable[..., float]
 COARSE = np.round(np.arange(0.1, 0.95, 0.1), 2)
 FINE = np.round(np.arange(-0.09, 0.095, 0.01), 2)
 GOLDEN_RATIO = (np.sqrt(5) - 1) / 2
-SEARCHES = ("grid", "golden")
+SEARCHES = ("grid", "golden", "mulan")
+TIES = ("positive", "negative")
+MEASURES_OF_PREDICTIONS = tuple(name for name, entry in MEASURES.items() if entry.of_predictions)
+
+
+def cut(
+    confidence: NDArray[np.float64], threshold: float | NDArray[np.float64], ties: str = "negative"
+) -> NDArray[np.bool_]:
+    """Return which labels are predicted; `ties` says what exactly `threshold` means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.thresholds import cut
+    >>> cut(np.array([[0.4, 0.5, 0.6]]), 0.5)
+    array([[False, False,  True]])
+    >>> cut(np.array([[0.4, 0.5, 0.6]]), 0.5, ties="positive")
+    array([[False,  True,  True]])
+    """
+    exceeds = np.greater_equal if ties == "positive" else np.greater
+    return exceeds(confidence, threshold)
 
 
 def score_function(measure: str | Score, *, weighted: bool = False) -> Score:
@@ -37,8 +58,7 @@ def score_function(measure: str | Score, *, weighted: bool = False) -> Score:
                 f"got {measure!r}."
             )
         return measure
-    names = [name for name, entry in MEASURES.items() if entry.of_predictions]
-    entry = MEASURES[check_choice("threshold_measure", measure, names)]
+    entry = MEASURES[check_choice("threshold_measure", measure, MEASURES_OF_PREDICTIONS)]
     if entry.higher_is_better:
         return entry.function
     return lambda Y, Y_pred, **weights: -entry.function(Y, Y_pred, **weights)
@@ -58,6 +78,7 @@ def best_threshold(
     measure: str | Score = "micro_f1",
     search: str = "grid",
     sample_weight: NDArray[np.float64] | None = None,
+    ties: str = "negative",
 ) -> tuple[float, float]:
     """Return the threshold that scores best, and its score (higher is better).
 
@@ -70,12 +91,16 @@ def best_threshold(
     measure : str or callable, default="micro_f1"
         A measure of `labelcover.metrics` that takes predictions, or ``f(Y, Y_pred)`` where higher
         is better.
-    search : {"grid", "golden"}, default="grid"
+    search : {"grid", "golden", "mulan"}, default="grid"
         ``"grid"`` is the paper's: .1 to .9, then steps of .01 around the best. Of equal
         scores the threshold nearest to .5 wins. ``"golden"`` is a golden-section search between
-        the neighbours of the best of the nine, to within .001.
+        the neighbours of the best of the nine, to within .001. ``"mulan"`` is that of MULAN's
+        OneThreshold: 0 to 1 in steps of .1, then .05 to either side of the best in steps of .01.
+        Of equal scores the lowest threshold wins, which may be −.05.
     sample_weight : ndarray of shape (n,), optional
         Weights of the rows.
+    ties : {"positive", "negative"}, default="negative"
+        What a confidence of exactly the threshold means. MULAN predicts the label.
 
     Examples
     --------
@@ -87,11 +112,15 @@ def best_threshold(
     (0.34, 1.0)
     """
     check_choice("threshold_search", search, SEARCHES)
+    check_choice("ties", ties, TIES)
     score = weighted_score(measure, sample_weight)
 
     def at(threshold: float) -> float:
-        return score(Y, confidence > threshold)
+        return score(Y, cut(confidence, threshold, ties))
 
+    if search == "mulan":
+        first, _ = _first_best(0.0, 0.1, 1.0, at)
+        return _first_best(first - 0.05, 0.01, first + 0.05, at)
     best = _best_of(COARSE, at)
     if search == "grid":
         around = np.round(best[0] + FINE, 2)
@@ -106,10 +135,12 @@ def best_thresholds_per_label(
     measure: str | Score = "micro_f1",
     search: str = "grid",
     sample_weight: NDArray[np.float64] | None = None,
+    ties: str = "negative",
 ) -> tuple[NDArray[np.float64], float]:
     """Return for each label the threshold that scores best on that label alone.
 
-    A label that is never true in `Y` is cut at the best threshold for all labels together.
+    A label that is never true in `Y` is cut at the best threshold for all labels together. The
+    parameters are those of `best_threshold`.
 
     Returns
     -------
@@ -117,13 +148,18 @@ def best_thresholds_per_label(
     score : float
         Of all labels together, each cut at its threshold.
     """
-    how: dict[str, Any] = {"measure": measure, "search": search, "sample_weight": sample_weight}
+    how: dict[str, Any] = {
+        "measure": measure,
+        "search": search,
+        "sample_weight": sample_weight,
+        "ties": ties,
+    }
     shared, _ = best_threshold(Y, confidence, **how)
     thresholds = np.full(Y.shape[1], shared)
     for j in np.flatnonzero(Y.any(axis=0)):
         one = slice(j, j + 1)
         thresholds[j], _ = best_threshold(Y[:, one], confidence[:, one], **how)
-    return thresholds, weighted_score(measure, sample_weight)(Y, confidence > thresholds)
+    return thresholds, weighted_score(measure, sample_weight)(Y, cut(confidence, thresholds, ties))
 
 
 def _best_of(thresholds: NDArray[np.float64], at: Callable[[float], float]) -> tuple[float, float]:
@@ -131,6 +167,20 @@ def _best_of(thresholds: NDArray[np.float64], at: Callable[[float], float]) -> t
     scores = [at(threshold) for threshold in nearest_first]
     best = int(np.argmax(scores))
     return float(nearest_first[best]), scores[best]
+
+
+def _first_best(
+    low: float, step: float, high: float, at: Callable[[float], float]
+) -> tuple[float, float]:
+    """Return the first of the best thresholds from `low` to `high`, and its score."""
+    tried = [low]
+    # Steps are added up, as in MULAN: where rounding takes the sum above `high`, the last threshold
+    # is not tried. This is so around 0, .2, .3 and .4.
+    while tried[-1] + step <= high:
+        tried.append(tried[-1] + step)
+    scores = [at(threshold) for threshold in tried]
+    best = int(np.argmax(scores))
+    return low + best * step, scores[best]
 
 
 def _golden_section(

@@ -20,7 +20,7 @@ def test_table_3_has_the_distance_of_its_name():
 
 
 def test_table_2_has_one_constant_row():
-    with pytest.raises(ValueError, match="row 0 has 0"):
+    with pytest.raises(ValueError, match="row 0 holds none"):
         Cover.from_matrix(HADAMARD_8)
     assert Cover.from_matrix(HADAMARD_8[1:]) == rows_of_weight(HADAMARD_8, 4)
 

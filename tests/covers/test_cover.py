@@ -10,19 +10,42 @@ from hypothesis import strategies as st
 from labelcover.covers import Cover
 
 TABLE_4 = [[0, 1, 2], [0, 1, 3], [0, 2, 3]]
+TABLE_1 = """
+    100001110 010110110 101001010 110010000 010110110 101001000 010111100 111011110
+"""
+# The file of Table 4 as it was written before labelsets could differ in size.
+VERSION_1 = """{
+ "format": "labelcover-cover",
+ "version": 1,
+ "n_labels": 4,
+ "k": 3,
+ "size": 3,
+ "method": "inlac",
+ "lower_bound": null,
+ "checksum": "sha256:5a70595833593d43ac4d52f7158ee919ba169407392f8a350629410f9dee5618",
+ "labelsets": [
+  [0, 1, 2],
+  [0, 1, 3],
+  [0, 2, 3]
+ ]
+}
+"""
+UNEQUAL = [[0, 1, 2], [4, 3], [5], [1, 3]]
 
 
 @st.composite
 def covers(draw):
     m = draw(st.integers(1, 9))
-    k = draw(st.integers(1, m))
-    rows = draw(st.lists(st.sets(st.integers(0, m - 1), min_size=k, max_size=k), min_size=1))
+    least = draw(st.integers(1, m))
+    most = draw(st.sampled_from([least, m]))
+    labels = st.integers(0, m - 1)
+    rows = draw(st.lists(st.sets(labels, min_size=least, max_size=most), min_size=1))
     return Cover([list(row) for row in rows], m)
 
 
 @given(covers())
 def test_coverage_and_uncovered_agree_with_plain_enumeration(cover):
-    rows = [set(row) for row in cover.labelsets.tolist()]
+    rows = [set(labels.tolist()) for labels in cover]
     for r in range(1, cover.n_labels + 1):
         everything = list(combinations(range(cover.n_labels), r))
         missing = [s for s in everything if not any(set(s) <= row for row in rows)]
@@ -49,9 +72,71 @@ def test_a_cover_survives_its_file_its_matrix_and_a_pickle(tmp_path_factory, cov
     cover.save(path)
     assert Cover.load(path) == cover
     assert Cover.from_matrix(cover.matrix()) == cover
+    assert Cover.load(path).checksum == cover.checksum
     copy = pickle.loads(pickle.dumps(cover))
     assert copy == cover
     assert hash(copy) == hash(cover)
+
+
+@given(covers(), st.data())
+def test_some_labelsets_of_a_cover_are_a_cover(cover, data):
+    rows = [labels.tolist() for labels in cover]
+    chosen = data.draw(st.lists(st.integers(0, len(cover) - 1), min_size=1, unique=True))
+    assert cover.take(chosen) == Cover([rows[i] for i in chosen], cover.n_labels)
+    mask = np.isin(np.arange(len(cover)), chosen)
+    assert cover.take(mask) == cover.take(sorted(chosen))
+
+
+@given(covers())
+def test_sizes_and_counts_are_those_of_the_matrix(cover):
+    matrix = cover.matrix()
+    assert cover.labelset_sizes.tolist() == matrix.sum(axis=1).tolist()
+    assert cover.label_counts.tolist() == matrix.sum(axis=0).tolist()
+    assert cover.k == cover.labelset_sizes.max() == cover.labelsets.shape[1]
+    assert cover.has_one_size == (len(set(cover.labelset_sizes.tolist())) == 1)
+    assert [labels.tolist() for labels in cover] == [np.flatnonzero(row).tolist() for row in matrix]
+
+
+def test_table_1_is_a_cover():
+    matrix = np.array([[int(bit) for bit in row] for row in TABLE_1.split()])
+    cover = Cover.from_matrix(matrix)
+    assert np.array_equal(cover.matrix(), matrix)
+    assert (cover.n_labels, len(cover), cover.k) == (9, 8, 7)
+    assert cover.labelset_sizes.tolist() == [4, 5, 4, 3, 5, 3, 5, 7]
+    # "The sixth ensemble member is constructed based on the label subset {λ1, λ3, λ6}."
+    assert (list(cover)[5] + 1).tolist() == [1, 3, 6]
+    # "A zero sum indicates that the label is not covered by any of the subsets (λ9)."
+    assert (np.flatnonzero(cover.label_counts == 0) + 1).tolist() == [9]
+    # "None of the ensemble members cover both" λ1 and λ4.
+    assert [1, 4] in (cover.uncovered(2) + 1).tolist()
+
+
+def test_labelsets_of_different_sizes_are_one_table_filled_up():
+    cover = Cover(UNEQUAL, 6)
+    table = [[0, 1, 2], [3, 4, -1], [5, -1, -1], [1, 3, -1]]
+    assert cover.labelsets.tolist() == table
+    assert cover.labelset_sizes.tolist() == [3, 2, 1, 2]
+    assert cover.k_text == "1 to 3"
+    assert cover.label_counts.tolist() == [1, 2, 1, 2, 1, 1]
+    assert cover != Cover([[0, 1, 2], [3, 4, 5]], 6)
+    assert Cover(np.array(UNEQUAL, dtype=object), 6) == cover
+    # What is left may have one size again.
+    assert cover.take([1, 3]) == Cover([[3, 4], [1, 3]], 6)
+    assert cover.take([1, 3]).labelsets.shape == (2, 2)
+
+
+def test_files_and_checksums_of_one_size_stay_as_they_were(tmp_path):
+    cover = Cover(TABLE_4, 4, method="inlac")
+    cover.save(tmp_path / "cover.json")
+    assert (tmp_path / "cover.json").read_text() == VERSION_1
+    assert hash(cover) == hash((4, (3, 3), np.array(TABLE_4, dtype=np.int32).tobytes()))
+
+
+def test_files_of_different_sizes_say_so_in_their_version(tmp_path):
+    Cover(UNEQUAL, 6).save(tmp_path / "cover.json")
+    document = json.loads((tmp_path / "cover.json").read_text())
+    assert document["version"] == 2
+    assert document["labelsets"] == [[0, 1, 2], [3, 4], [5], [1, 3]]
 
 
 def test_large_covers_count_coverage_without_a_table(monkeypatch):
@@ -108,7 +193,15 @@ def test_bound_and_method_are_shown_and_saved_but_not_compared(tmp_path):
         ([[0, 4]], 4, "between 0 and 3, got 4 in row 0"),
         ([[0, 1], [-1, 2]], 4, "got -1 in row 1"),
         ([[0, 1], [2, 2]], 4, r"repeat a label in a row, got \[2, 2\] in row 1"),
-        ([[0, 1], [2]], 4, "different lengths"),
+        ([[0, 1], []], 4, r"at least one label in every row, got \[\] in row 1"),
+        ([[0, 1], 2], 4, "at least one label in every row, got 2 in row 1"),
+        ([[0, 1], [[2], [1, 0]]], 4, "at least one label in every row"),
+        ([[0, 1], [-1]], 4, "between 0 and 3, got -1 in row 1"),
+        ([[0, 1], [2, 3, -1]], 4, "between 0 and 3, got -1 in row 1"),
+        ([[0, 1], [4]], 4, "between 0 and 3, got 4 in row 1"),
+        ([[0, 1, 2], [2, 2]], 4, r"repeat a label in a row, got \[2, 2\] in row 1"),
+        ([[0, 1], [2.0]], 4, "integers, got dtype float64"),
+        ([[0, 1], [2, 1, 0]], 2, "between 0 and 1|at most n_labels=2"),
         ([], 4, "at least one row"),
         ([[0.0, 1.0]], 4, "integers, got dtype float64"),
         ([[0, 1, 0]], 2, "at most n_labels=2"),
@@ -149,10 +242,12 @@ def _edited(**changes):
         (lambda d: "[1, 2]", "not a cover file"),
         (lambda d: json.dumps({"format": "something-else"}), "not a cover file"),
         (lambda d: json.dumps({k: v for k, v in d.items() if k != "labelsets"}), "missing"),
-        (_edited(version=99), "version 99, expected 1"),
+        (_edited(version=99), "version 99, expected 1 or 2"),
         (_edited(labelsets=[[0, 1, 3], [0, 1, 2], [0, 2, 3]]), "checksum"),
         (_edited(labelsets=[[0, 1, 9]]), "between 0 and 3"),
         (_edited(labelsets="abc"), "damaged cover file"),
+        (_edited(labelsets=[[0, 1, 3], None]), "damaged cover file"),
+        (_edited(labelsets=[[0, 1, 2], [0, 1], [0, 2, 3]]), "checksum"),
         (_edited(n_labels=5), "checksum"),
         (_edited(lower_bound="x"), "lower_bound must be an integer"),
     ],
@@ -188,9 +283,9 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_matrices_without_constant_weight_are_refused():
-    with pytest.raises(ValueError, match="same number of ones in every row: row 0 has 0"):
-        Cover.from_matrix([[0, 0], [1, 1]])
+def test_matrices_that_are_no_cover_are_refused():
+    with pytest.raises(ValueError, match=r"a one in every row.* row 1 holds none"):
+        Cover.from_matrix([[1, 0], [0, 0], [1, 1]])
     with pytest.raises(ValueError, match="zeros and ones"):
         Cover.from_matrix([[0, 2], [1, 1]])
 
@@ -204,3 +299,7 @@ def test_the_picture_shows_matrix_and_frequencies():
     assert [tick.get_text() for tick in frequencies.get_xticklabels()] == names
     with pytest.raises(ValueError, match="label_names must hold 4 names, got 1"):
         Cover(TABLE_4, 4).plot(["sun"])
+
+
+def test_the_picture_of_different_sizes_says_so():
+    assert "4 labelsets of 1 to 3 of 6 labels" in Cover(UNEQUAL, 6).plot().axes[0].get_title()

@@ -152,11 +152,16 @@ def test_random_ties_among_candidates_are_uniform():
         ({"together": [(0, 6)]}, "together: a label must be an integer between 0 and 5, got 6"),
         ({"apart": [(0, 0)]}, r"apart must hold pairs of different labels, got \(0, 0\)"),
         ({"apart": [0]}, "apart must hold pairs of labels, got 0"),
-        ({"universe": [(0, 1, 2)]}, "universe must have r=2 labels in a row, got 3"),
+        ({"universe": [(0, 1, 2, 3)]}, r"the labelset \[0, 1, 2, 3\] of the universe lies in none"),
         ({"universe": [(0, 9)]}, "between 0 and 5, got 9"),
-        ({"candidates": [(0, 1)]}, "candidates must have k=3 labels in a row, got 2"),
+        ({"candidates": [(0, 1, 2, 3)]}, "candidates must have at most k=3 labels in a row, got 4"),
+        ({"k": None}, "k must be an integer unless candidates are given, got None"),
         ({"candidates": [(0, 1, 2)]}, r"the labelset \[0, 3\] of the universe lies in none"),
-        ({"candidates": [(0, 1, 2)], "size": 2}, "size=2 labelsets were asked for.*only 1"),
+        ({"candidates": [(0, 1, 2)], "size": 2}, "size must be an integer between 1 and 1"),
+        (
+            {"candidates": [(0, 1, 2), (2, 3, 4)], "apart": [(3, 4)], "size": 2},
+            "size=2 labelsets were asked for.*only 1",
+        ),
         ({"weights": [1.0]}, "weights needs candidates"),
         ({"candidates": [(0, 1, 2)], "weights": [0.0]}, "one positive number"),
         ({"candidates": [(0, 1, 2)], "weights": [1.0], "cost": "balance"}, "leave out one"),
@@ -166,4 +171,4 @@ def test_random_ties_among_candidates_are_uniform():
 )
 def test_infeasible_or_wrong_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
-        greedy_cover(6, 3, **arguments)
+        greedy_cover(6, **{"k": 3, **arguments})

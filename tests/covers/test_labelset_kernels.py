@@ -43,6 +43,17 @@ def test_new_and_covered_labelsets_are_counted():
     assert count_new(rows, 2, covered).tolist() == [0, 2]
 
 
+@pytest.mark.parametrize("r", [1, 2, 3, 4])
+def test_rows_that_end_in_no_label_count_as_what_they_hold(r):
+    rows = np.array([[0, 2, 4, 5], [1, -1, -1, -1], [3, 4, 5, -1], [0, 1, -1, -1]], dtype=np.int32)
+    subsets = [list(combinations([x for x in row if x >= 0], r)) for row in rows.tolist()]
+    assert labelset_ranks(rows, r).tolist() == [plain_rank(s) for each in subsets for s in each]
+    covered = np.zeros(comb(6, r), dtype=bool)
+    mark_covered(rows[:1], r, covered)
+    new = [len(set(each) - set(subsets[0])) for each in subsets]
+    assert count_new(rows, r, covered).tolist() == new
+
+
 def test_combinations_come_in_blocks_and_in_order():
     positions = np.arange(3)
     found = []

@@ -144,6 +144,50 @@ def test_an_adapted_cover_is_the_permuted_cover_and_never_worse():
         assert adapted.cover.imbalance == cover.imbalance
 
 
+def temperatures_of(monkeypatch, **parameters):
+    """Return the temperatures of the first search."""
+    seen = []
+
+    def spy(*, temperatures, **problem):
+        seen.append(temperatures)
+        return anneal(temperatures=temperatures, **problem)
+
+    monkeypatch.setattr(search, "anneal", spy)
+    cover = random_pair_cover(0, 10, 4)
+    dependence = label_dependence(random_labels(0, 10), 3)
+    adapt_cover(cover, dependence, n_restarts=1, random_state=0, **parameters)
+    (temperatures,) = seen
+    return temperatures
+
+
+@pytest.mark.parametrize("decay", [0.85, 0.5, 0.99])
+def test_the_temperature_falls_by_the_factor_asked_for(monkeypatch, decay):
+    options = {"decay": decay, "first_temperature": 40.0, "n_iterations": 3000}
+    temperatures = temperatures_of(monkeypatch, **options)
+    assert len(temperatures) == 3000
+    assert temperatures[0] == 40.0
+    falls = temperatures[1:] / temperatures[:-1]
+    np.testing.assert_allclose(falls[falls < 1], decay)
+    assert 40e-3 <= temperatures[-1] <= 40e-3 / decay**2
+
+
+def test_the_first_temperature_is_the_mean_change_of_a_swap(monkeypatch):
+    by_default = temperatures_of(monkeypatch)
+    assert by_default[0] > 0
+    given = temperatures_of(monkeypatch, first_temperature=float(by_default[0]))
+    np.testing.assert_array_equal(by_default, given)
+
+
+def test_small_integers_of_numpy_are_numbers_of_iterations():
+    cover = random_pair_cover(0, 10, 4)
+    dependence = label_dependence(random_labels(0, 10), 3)
+    one, other = (
+        adapt_cover(cover, dependence, n_iterations=n, n_restarts=r, random_state=0)
+        for n, r in [(250, 2), (np.uint8(250), np.uint8(2))]
+    )
+    assert one.cover == other.cover
+
+
 def test_same_seed_same_permutation():
     cover = random_pair_cover(0, 15, 4)
     dependence = label_dependence(random_labels(0, 15), 3)
@@ -182,6 +226,10 @@ def test_bad_arguments_are_named():
         adapt_cover(cover, dependence, n_restarts=0)
     with pytest.raises(ValueError, match="n_iterations"):
         adapt_cover(cover, dependence, n_iterations=0)
+    with pytest.raises(ValueError, match="decay must be a number above 0 and below 1, got 1"):
+        adapt_cover(cover, dependence, decay=1)
+    with pytest.raises(ValueError, match="first_temperature must be a number above 0, got 0"):
+        adapt_cover(cover, dependence, first_temperature=0)
     with pytest.raises(ValueError, match="random_state must be an integer between 0"):
         adapt_cover(cover, dependence, random_state=-1)
     with pytest.raises(ValueError, match="3 labels"):

@@ -63,13 +63,13 @@ def member_distributions():
 def fit_view():
     """Return a function that fits one member for each labelset of a cover."""
 
-    def fit(estimator, X, Y, cover, *, weights=None, votes=False, **options):
+    def fit(estimator, X, Y, cover, *, weights=None, aggregate="mean", **options):
         is_batch_learner = hasattr(estimator, "fit_problems")
         learner = estimator if is_batch_learner else AnyClassifier(estimator)
         owner = LabelCoverClassifier(estimator)
         coding, table = learner.read_table(owner, X)
         training = TrainingRows(table, Y, coding.n_values, weights, {})
-        view = CoverView(learner, [cover], votes=votes)
+        view = CoverView(learner, [cover], aggregate=aggregate)
         return FittedView(view.fit(training, np.arange(len(cover)), **options), owner, coding)
 
     return fit

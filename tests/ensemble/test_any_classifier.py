@@ -52,7 +52,7 @@ def problem():
 )
 def test_confidence_is_the_mean_over_the_members(problem, fit_view, estimator, votes):
     X = problem[0]
-    view = fit_view(estimator, *problem, votes=votes)
+    view = fit_view(estimator, *problem, aggregate="votes" if votes else "mean")
     distributions, starts = view.distributions(X), view.encoding.starts
     assert distributions.shape == (60, starts[-1])
     np.testing.assert_allclose(np.add.reduceat(distributions, starts[:-1], axis=1), 1)

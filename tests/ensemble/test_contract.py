@@ -4,10 +4,20 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import labelcover
-from labelcover.methods import BinaryRelevanceClassifier
+from labelcover.methods import (
+    BinaryRelevanceClassifier,
+    EnsembleOfChainsClassifier,
+    EnsembleOfProbabilisticChainsClassifier,
+    ProbabilisticChainClassifier,
+    StackedBinaryRelevanceClassifier,
+)
 
 ESTIMATORS = [getattr(labelcover, name)() for name in labelcover.__all__]
 ESTIMATORS.append(BinaryRelevanceClassifier())
+ESTIMATORS.append(EnsembleOfChainsClassifier(n_chains=2))
+ESTIMATORS.append(EnsembleOfProbabilisticChainsClassifier(n_chains=2))
+ESTIMATORS.append(ProbabilisticChainClassifier())
+ESTIMATORS.append(StackedBinaryRelevanceClassifier())
 
 ZEROS_AND_ONES = "a label is 0 or 1; the check fits a column of other values"
 ONE_COLUMN = "labels are a table, (n, n_labels); the check fits or expects one dimension"

@@ -5,7 +5,8 @@ import pytest
 
 from labelcover import BalancorClassifier, DDBalancorClassifier, LabelCoverClassifier
 from labelcover.covers import Cover, balancor_cover
-from labelcover.dependence import label_dependence
+from labelcover.dependence import adapt_cover, choice, label_dependence
+from labelcover.ensemble import choose_cover
 
 
 def problem(seed=0, n=200, m=9):
@@ -112,6 +113,36 @@ def test_fewer_rows_than_labels_is_fine():
     X, Y = problem(7, n=6, m=9)
     model = DDBalancorClassifier(k=3, threshold=0.5, random_state=0).fit(X, Y)
     assert model.predict(X).shape == (6, 9)
+
+
+@pytest.mark.parametrize("k", [4, "auto"])
+def test_the_parameters_of_section_4_4_reach_the_search(k, monkeypatch):
+    X, Y = problem(8)
+    seen = []
+
+    def spy(cover, dependence, **options):
+        seen.append((dependence.counts.min(), options))
+        return adapt_cover(cover, dependence, **options)
+
+    monkeypatch.setattr(choose_cover, "adapt_cover", spy)
+    monkeypatch.setattr(choice, "adapt_cover", spy)
+    search = {"decay": 0.7, "n_iterations": 50, "first_temperature": 9.0, "n_restarts": 2}
+    options = {"threshold": 0.5, "random_state": 0}
+    DDBalancorClassifier(k=k, min_count=20, **search, **options).fit(X, Y)
+    assert seen
+    for least, given in seen:
+        assert least >= 20
+        assert {name: given[name] for name in search} == search
+
+
+def test_the_defaults_are_those_of_adapt_cover():
+    X, Y = problem(8)
+    plain = DDBalancorClassifier(k=4, threshold=0.5, random_state=0).fit(X, Y)
+    by_name = DDBalancorClassifier(
+        k=4, threshold=0.5, random_state=0, min_count=5, decay=0.85, n_iterations=2000,
+        n_restarts=10,
+    ).fit(X, Y)  # fmt: skip
+    assert plain.cover_ == by_name.cover_
 
 
 def test_bad_arguments_are_named():

@@ -10,10 +10,10 @@ from labelcover.ensemble.encoding import encode
 def reference(Y, cover):
     """The plain NumPy twin of `encode`: classes, starts and patterns of every member."""
     classes, patterns = [], []
-    for labels in cover.labelsets:
+    for labels in cover:
         found, inverse = np.unique(Y[:, labels], axis=0, return_inverse=True)
         classes.append(inverse.ravel())
-        patterns.append(found)
+        patterns.append(np.pad(found, ((0, 0), (0, cover.k - len(labels)))))
     starts = np.cumsum([0] + [len(found) for found in patterns])
     return np.array(classes), starts, np.concatenate(patterns)
 
@@ -31,10 +31,12 @@ def assert_encoded_as_by_numpy(Y, cover):
     np.testing.assert_array_equal(np.diff(encoding.offsets), np.diff(starts)[first])
 
 
-def random_problem(seed, n, m, k, size):
+def random_problem(seed, n, m, k, size, least=None):
+    """Labelsets of k labels, or of any number from `least` to k."""
     random = np.random.default_rng(seed)
     Y = (random.random((n, m)) < random.random(m)).astype(np.uint8)
-    rows = [random.choice(m, k, replace=False) for _ in range(size)]
+    least = k if least is None else least
+    rows = [random.choice(m, random.integers(least, k + 1), replace=False) for _ in range(size)]
     return Y, Cover(rows, m)
 
 
@@ -47,7 +49,8 @@ def random_problem(seed, n, m, k, size):
 )
 def test_encoding_equals_the_plain_one(seed, n, m, size, data):
     k = data.draw(st.integers(1, m))
-    Y, cover = random_problem(seed, n, m, k, size)
+    least = data.draw(st.sampled_from([1, k]))
+    Y, cover = random_problem(seed, n, m, k, size, least)
     assert_encoded_as_by_numpy(Y, cover)
 
 
@@ -56,14 +59,18 @@ def test_labelsets_longer_than_a_machine_word_are_encoded(m, k):
     Y, cover = random_problem(0, 60, m, k, 3)
     Y[1::2] = Y[::2]
     assert_encoded_as_by_numpy(Y, cover)
+    _, cover = random_problem(1, 60, m, k, 8, least=1)
+    assert not cover.has_one_size
+    assert_encoded_as_by_numpy(Y, cover)
 
 
 def test_the_pattern_of_the_class_of_a_row_is_what_the_row_says():
-    Y, cover = random_problem(1, 50, 8, 3, 10)
+    Y, cover = random_problem(1, 50, 8, 5, 10, least=1)
     (encoding,), classes, _ = encode(Y, [cover])
-    for j, labels in enumerate(cover.labelsets):
+    for j, labels in enumerate(cover):
         rows = encoding.patterns[encoding.starts[j] + classes[encoding.problem[j]]]
-        np.testing.assert_array_equal(rows, Y[:, labels])
+        np.testing.assert_array_equal(rows[:, : len(labels)], Y[:, labels])
+        assert not rows[:, len(labels) :].any()
 
 
 def test_read_only_labels_are_accepted():
@@ -90,15 +97,16 @@ def test_labels_that_never_change_make_a_member_of_one_class():
 
 @given(seed=st.integers(0, 10**6), votes=st.booleans(), split=st.integers(0, 6))
 def test_confidences_added_problem_by_problem_are_those_of_algorithm_2(seed, votes, split):
-    Y, cover = random_problem(seed, 12, 6, 2, 7)
+    Y, cover = random_problem(seed, 12, 6, 3, 7, least=1)
     Y[:, 5] = Y[:, 4]
     (encoding,), _, _ = encode(Y, [cover])
     n_problems = len(encoding.offsets) - 1
     distributions = np.random.default_rng(seed).random((5, encoding.offsets[-1])).round(1)
     expected = np.zeros((5, 6))
-    for j, labels in enumerate(cover.labelsets):
+    for j, labels in enumerate(cover):
         low, high = encoding.offsets[encoding.problem[j]], encoding.offsets[encoding.problem[j] + 1]
-        patterns, own = encoding.patterns[encoding.starts[j] :], distributions[:, low:high]
+        patterns = encoding.patterns[encoding.starts[j] :, : len(labels)]
+        own = distributions[:, low:high]
         said = patterns[own.argmax(axis=1)] if votes else own @ patterns[: high - low]
         expected[:, labels] += said / cover.label_counts[labels]
     sums = np.zeros((5, 6))

@@ -27,11 +27,26 @@ from labelcover.covers import Cover
 from labelcover.dependence import label_dependence
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.learners.forest.label_forest import LabelForest
-from labelcover.methods import BinaryRelevanceClassifier
+from labelcover.methods import (
+    BinaryRelevanceClassifier,
+    EnsembleOfChainsClassifier,
+    EnsembleOfProbabilisticChainsClassifier,
+    ProbabilisticChainClassifier,
+    StackedBinaryRelevanceClassifier,
+)
 from labelcover.metrics import micro_f1
 
 ENSEMBLES = [getattr(labelcover, name) for name in labelcover.__all__]
 EVERY = [*ENSEMBLES, BinaryRelevanceClassifier]
+EVERY.append(EnsembleOfChainsClassifier)
+EVERY.append(EnsembleOfProbabilisticChainsClassifier)
+EVERY.append(ProbabilisticChainClassifier)
+EVERY.append(StackedBinaryRelevanceClassifier)
+# Parameters that keep the tests quick.
+SMALL = {
+    "EnsembleOfChainsClassifier": {"n_chains": 2},
+    "EnsembleOfProbabilisticChainsClassifier": {"n_chains": 2},
+}
 
 
 @pytest.fixture
@@ -58,18 +73,35 @@ VALUES = {
         -0.1, [0.5] * 5, None, np.nan,
     ],
     "decide": ["macro_f1", "subset_accuracy", micro_f1, 2, np.int64(3), "f1", 0, 9, 2.5, None],
-    "threshold_measure": ["macro_f1", "hamming_loss", micro_f1, "f1", "one_error", 3],
-    "threshold_search": ["golden", "newton", 1],
+    "threshold_measure": ["auto", "macro_f1", "hamming_loss", micro_f1, "f1", "one_error", 3],
+    "aggregate": ["mean", "votes", "weighted", np.str_("votes"), "sum", None, 1],
+    "threshold_search": ["golden", "mulan", "newton", 1],
     "threshold_per_label": [True, np.bool_(False)],
     "threshold_max_std": [0.01, np.float64(0.01), 0, -1, "small"],
     "cover": ["auto", "random", [[0, 1], [2, 3], [4, 5]], Cover([[0, 5]], 6), "spread", 7],
     "budget": [np.int64(500), 500, 500.0, 0, "much"],
     "adapt": [True],
-    "ties": ["negative", "sometimes"],
+    "ties": ["auto", "positive", "negative", "sometimes", True, None],
+    "min_count": [1, np.int64(5), 10**6, 0, -5, 2.5, "some"],
+    "decay": [0.5, np.float32(0.99), 1e-9, 0, 1, 1.5, -0.5, "fast", True, np.nan],
+    "n_iterations": [None, 1, np.uint8(200), 0, -1, 10.0, "many"],
+    "first_temperature": [None, 1, 1e9, np.float32(0.1), 0, -1, "hot", np.nan],
+    "n_restarts": [1, np.uint8(3), 0, -2, 1.5, "often", None],
     "n_jobs": [None, 1, np.int64(2), 0, 1.5, "two"],
     "random_state": [0, np.int64(0), np.random.RandomState(0), -1, "seed", 0.5],
     "estimator": [C45Classifier(), Ridge(), KMeans(), Ridge, "tree", 3],
     "verbose": [np.bool_(True)],
+    "n_chains": [1, np.int64(2), 0, 2.5, "ten", None],
+    "order": ["random", list(range(6)), np.arange(6)[::-1], "sorted", [0, 1], [0.5] * 6, None],
+    "bagging": [None, "subsample", "bagging", 3, True],
+    "sample_fraction": [None, 0.5, np.float32(0.5), 1, 0, 1.5, "half"],
+    "inference": ["exact", "beam", "epsilon", "monte-carlo", "gibbs", None],
+    "beam_width": [1, np.int64(3), 0, 2.5, "wide"],
+    "epsilon": [1, np.float32(0.1), 0, 1.5, "small"],
+    "phi": [0, 1, np.float32(0.1), -0.1, 1.5, "some", None],
+    "passthrough": [True, np.bool_(True)],
+    "n_folds": [2, np.int64(3), 1, 2.5, 61, "five"],
+    "n_samples": [1, np.int64(10), 0, 2.5, "many"],
 }  # fmt: skip
 
 
@@ -81,7 +113,7 @@ def test_every_value_of_a_parameter_gives_an_answer_or_a_clear_error(kind, name,
     if name not in kind().get_params(deep=False):
         pytest.skip("the estimator has no such parameter")
     for value in VALUES[name]:
-        model = kind(**{"random_state": 0, name: value})
+        model = kind(**{"random_state": 0, **SMALL.get(kind.__name__, {}), name: value})
         error = complaint(model, X, Y)
         if error is not None:
             assert name in error, f"{name}={value!r}: {error}"
@@ -99,6 +131,38 @@ def complaint(model, X, Y):
             return str(error)
     assert predicted.shape == Y.shape
     return None
+
+
+@pytest.mark.parametrize("name", ["aggregate", "ties", "decay", "min_count", "n_restarts"])
+def test_a_list_is_no_value_of_a_parameter_that_takes_one(name, data):
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        DDBalancorClassifier(NeverFitted(), **{name: [0.5]}).fit(*data)
+
+
+def test_parameters_of_the_search_for_a_permutation_are_checked_even_if_nothing_is_permuted(data):
+    with pytest.raises(ValueError, match="decay must be a number above 0 and below 1, got 2"):
+        DDBalancorClassifier(NeverFitted(), k=1, decay=2).fit(*data)
+
+
+@pytest.mark.parametrize("member", [C45Classifier(), DecisionTreeClassifier(), LabelForest()])
+@pytest.mark.parametrize("threshold", [0.5, "cv"])
+def test_only_members_with_left_out_predictions_are_weighted(member, threshold, data):
+    model = LabelCoverClassifier(member, aggregate="weighted", threshold=threshold)
+    with pytest.raises(ValueError, match=r"aggregate(=.weighted. needs| must be)"):
+        model.fit(*data)
+
+
+def test_the_search_of_mulan_is_not_repeated(data):
+    model = BalancorClassifier(NeverFitted(), threshold_search="mulan", threshold_max_std=0.1)
+    with pytest.raises(ValueError, match=r"threshold_max_std must be None .*got 0\.1"):
+        model.fit(*data)
+
+
+def test_the_search_of_mulan_needs_three_rows(data):
+    X, Y = data
+    model = BalancorClassifier(NeverFitted(), threshold_search="mulan")
+    with pytest.raises(ValueError, match="at least 3 rows"):
+        model.fit(X[:2], Y[:2])
 
 
 @pytest.mark.parametrize("kind", ENSEMBLES, ids=lambda kind: kind.__name__)

@@ -47,7 +47,9 @@ def test_ties_matter_in_that_problem():
 
 def test_an_unknown_way_to_break_ties_is_refused():
     X, Y = make_multilabel_classification(20, n_classes=5, random_state=0)
-    with pytest.raises(ValueError, match="ties must be one of 'positive', 'negative', got 'up'"):
+    with pytest.raises(
+        ValueError, match="ties must be one of 'auto', 'positive', 'negative', got 'up'"
+    ):
         RakelClassifier(ties="up", cover=LABELSETS).fit(X, Y)
 
 

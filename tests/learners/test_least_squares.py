@@ -16,13 +16,13 @@ from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners.least_squares.choosing import brier_score, leave_one_out, own_columns
 from labelcover.learners.least_squares.class_kernels import (
     best_inverse_temperatures,
-    class_counts,
-    class_sums_dense,
-    class_sums_sparse,
+    combine_targets,
     softmax_columns,
 )
 from labelcover.learners.least_squares.exponential_kernels import exponential
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling
+from labelcover.learners.least_squares.ridge_systems import sums_by_target
+from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import Problems
 
 
@@ -193,25 +193,21 @@ def test_the_automatic_kernel_stays_linear_where_that_is_best():
 
 
 @given(st.integers(0, 10**6), st.integers(2, 30), st.integers(1, 5), st.integers(1, 4))
-def test_class_sums_equal_the_product_of_one_hot_classes_and_centred_rows(seed, n, d, n_problems):
+def test_targets_give_the_one_hot_classes_and_sums_of_centred_rows(seed, n, d, n_problems):
     random = np.random.default_rng(seed)
     sizes = random.integers(1, 5, size=n_problems)
     classes = np.array([random.integers(0, size, size=n) for size in sizes], dtype=np.int32)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     X = random.normal(size=(n, d)) * (random.random((n, d)) < 0.5)
     T = np.hstack([one_hot(own, size) for own, size in zip(classes, sizes, strict=True)])
-    counts = class_counts(classes, offsets, np.ones(n))
-    np.testing.assert_array_equal(counts, T.sum(axis=0))
-    weights = random.random(n)
-    np.testing.assert_allclose(class_counts(classes, offsets, weights), weights @ T)
-    centre = X.mean(axis=0)
-    expected = T.T @ (X - centre)
-    np.testing.assert_allclose(
-        class_sums_dense(X, centre, classes, offsets, counts), expected, atol=1e-12
-    )
-    S = sparse.csr_matrix(X)
-    sums = class_sums_sparse(S.data, S.indices, S.indptr, centre, classes, offsets, counts)
-    np.testing.assert_allclose(sums, expected, atol=1e-12)
+    targets = LinearTargets.of_classes(classes, offsets)
+    assert len(targets) == offsets[-1] - n_problems
+    Z = targets.holds.toarray()
+    np.testing.assert_array_equal(combine_targets(Z.T, *targets.combination), T)
+    counts, centre = targets.holds @ np.ones(n), X.mean(axis=0)
+    for rows in (X, sparse.csr_matrix(X)):
+        sums = sums_by_target(targets.holds, counts, rows, centre)
+        np.testing.assert_allclose(sums, Z @ (X - centre), atol=1e-12)
 
 
 def test_the_exponential_is_right_to_the_last_bits():

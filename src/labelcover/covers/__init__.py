@@ -1,6 +1,7 @@
 """Which label groups? Covers of labels by k-labelsets, and the bounds on their size."""
 
 from labelcover.covers.best import best_cover, build_cover
+from labelcover.covers.complete import complete_cover
 from labelcover.covers.cover import Cover
 from labelcover.covers.exact import exact_cover
 from labelcover.covers.greedy import greedy_cover
@@ -13,6 +14,7 @@ __all__ = [
     "balco_cover",
     "best_cover",
     "build_cover",
+    "complete_cover",
     "exact_cover",
     "greedy_cover",
     "inlac_cover",

@@ -15,16 +15,38 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_choice
-from labelcover.covers._state import BLOCK, State, nothing_left
+from labelcover.covers._labelset_table import label_matrix
+from labelcover.covers._problem import BLOCK
+from labelcover.covers._state import State, nothing_left
 from labelcover.covers.branch_and_bound_kernels import first_labelset
-from labelcover.covers.cover import Cover
-from labelcover.covers.labelset_kernels import count_new, rename_table, take_combinations
+from labelcover.covers.labelset_kernels import rename_table, take_combinations
 
 Cost = Callable[[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]], ArrayLike]
 
 #: Weights of gain and balance in the worth of a labelset.
 WORTHS = {"gain": (1, 0), "balance": (0, 1), "gain-balance": (1, 1)}
 TIES = ("first", "random")
+
+
+def chooser_for(
+    state: State,
+    cost: str | Cost = "gain",
+    ties: str = "first",
+    rng: np.random.RandomState | None = None,
+) -> SearchChooser | ScanChooser:
+    """Return what finds the next labelset of the problem of `state` at a cost.
+
+    The search knows the costs of the paper, all k-labelsets and one order; a scan all else.
+    """
+    check_choice("ties", ties, TIES)
+    if state.problem.weights is not None and (callable(cost) or cost != "gain"):
+        raise ValueError("weights do not go with a user-defined cost; leave out one.")
+    if not callable(cost):
+        gain, balance = WORTHS[check_choice("cost", cost, WORTHS)]
+        if state.problem.candidates is None and len(state.problem.outside) == 1:
+            return SearchChooser(state, gain, balance, ties, rng)
+        cost = named_cost(gain, balance)
+    return ScanChooser(state, cost, rng if ties == "random" else None)
 
 
 class SearchChooser:
@@ -34,13 +56,14 @@ class SearchChooser:
         self.state, self.gain, self.balance, self.ties, self.rng = state, gain, balance, ties, rng
         self.most = comb(state.k, state.r)
         self.names = np.arange(state.m)
+        self.constrained = bool(state.constraints)
         self._forget_bounds()
 
     def next_labelset(self) -> NDArray[np.int32]:
         """Return the best labelset that is not chosen yet."""
         state = self.state
         covered, counts = state.covered, state.counts
-        together, apart = state.together, state.apart
+        together, apart = state.constraints.together, state.constraints.apart
         if self.ties == "random":
             self.names = self.rng.permutation(state.m)
             self._forget_bounds()
@@ -52,7 +75,7 @@ class SearchChooser:
         for target in self._targets():
             if first_labelset(
                 covered, counts, state.k, state.r, self.gain, self.balance, target,
-                state.chosen, self.names, together, apart, state.constrained,
+                state.chosen, self.names, together, apart, self.constrained,
                 self.bound_1, self.bound_2, found,
             ):  # fmt: skip
                 return np.sort(self.names[found]).astype(np.int32)
@@ -80,34 +103,8 @@ class ScanChooser:
     """The candidate of least cost, by looking at every one."""
 
     state: State
-    candidates: NDArray[np.int32] | None
     cost: Cost
-    weights: NDArray[np.float64] | None
-    random_ties: np.random.RandomState | None
-
-    @classmethod
-    def make(cls, state: State, candidates, weights, cost, ties, rng) -> ScanChooser:
-        """Check user-defined candidates, weights and cost."""
-        rows = None
-        if candidates is not None:
-            rows = Cover(candidates, state.m).labelsets
-            if rows.shape[1] != state.k:
-                raise ValueError(
-                    f"candidates must have k={state.k} labels in a row, got {rows.shape[1]}."
-                )
-        if weights is not None:
-            weights = np.asarray(weights, dtype=float)
-            if cost != "gain":
-                raise ValueError("weights do not go with a user-defined cost; leave out one.")
-            if rows is None or weights.shape != (len(rows),) or not (weights > 0).all():
-                raise ValueError(
-                    "weights must hold one positive number for each candidate, "
-                    f"got shape {weights.shape}."
-                )
-        function = (
-            cost if callable(cost) else named_cost(*WORTHS[check_choice("cost", cost, WORTHS)])
-        )
-        return cls(state, rows, function, weights, rng if ties == "random" else None)
+    random_ties: np.random.RandomState | None = None
 
     def next_labelset(self) -> NDArray[np.int32]:
         """Return the cheapest candidate that is not chosen yet."""
@@ -131,7 +128,7 @@ class ScanChooser:
 
     def _costs(self, block, weights) -> NDArray[np.float64]:
         state = self.state
-        new = count_new(block, state.r, state.covered)
+        new = state.gains(block)
         if weights is not None:
             costs = np.divide(weights, new, out=np.full(len(new), np.inf), where=new > 0)
         else:
@@ -144,35 +141,27 @@ class ScanChooser:
         for i in np.flatnonzero(np.isfinite(costs) & (new == 0)):
             if state.has(block[i]):
                 costs[i] = np.inf
-        if state.constrained:
-            costs[~_allowed(block, state)] = np.inf
+        if state.constraints:
+            costs[~state.constraints.allow(block)] = np.inf
         return costs
 
     def _blocks(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64] | None]]:
-        if self.candidates is None:
+        candidates, weights = self.state.problem.candidates, self.state.problem.weights
+        if candidates is None:
             positions = np.arange(self.state.k)
             while positions[0] >= 0:
                 yield take_combinations(positions, self.state.m, BLOCK), None
             return
-        for begin in range(0, len(self.candidates), BLOCK):
+        for begin in range(0, len(candidates), BLOCK):
             part = slice(begin, begin + BLOCK)
-            yield self.candidates[part], None if self.weights is None else self.weights[part]
+            yield candidates[part], None if weights is None else weights[part]
 
 
 def named_cost(gain: int, balance: int) -> Cost:
     """Return the cost function that is minus the worth used by the search."""
 
     def cost(labelsets, new, counts):
-        after = np.tile(counts, (len(labelsets), 1))
-        np.put_along_axis(after, labelsets, np.take_along_axis(after, labelsets, 1) + 1, axis=1)
+        after = counts + label_matrix(labelsets, len(counts))
         return balance * np.ptp(after, axis=1) - gain * new
 
     return cost
-
-
-def _allowed(block, state: State) -> NDArray[np.bool_]:
-    member = np.zeros((len(block), state.m), dtype=np.int64)
-    np.put_along_axis(member, block.astype(np.intp), 1, axis=1)
-    clash = (member @ state.apart) * member
-    lonely = (member @ state.together) * (1 - member)
-    return np.asarray((clash + lonely).sum(axis=1) == 0)

@@ -29,7 +29,9 @@ def plot_cover(cover: Cover, label_names: ArrayLike | None = None) -> Figure:
         cover.matrix(), aspect="auto", cmap="Blues", vmin=0, vmax=1.25, interpolation="nearest"
     )
     top.set_ylabel("labelset")
-    top.set_title(f"{len(cover)} labelsets of {cover.k} of {m} labels, imbalance {cover.imbalance}")
+    top.set_title(
+        f"{len(cover)} labelsets of {cover.k_text} of {m} labels, imbalance {cover.imbalance}"
+    )
     bottom.bar(np.arange(m), cover.label_counts, color="tab:blue", width=0.8)
     bottom.set_ylabel("labelsets")
     bottom.set_xlabel("label")

@@ -2,58 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import comb
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
+from numpy.typing import NDArray
 
-from labelcover._arguments import check_integer
 from labelcover._hash_kernels import new_slots
 from labelcover._progress import progress_bar
-from labelcover.covers.branch_and_bound_kernels import is_chosen, remember_chosen
-from labelcover.covers.cover import TABLE_LIMIT, Cover
-from labelcover.covers.labelset_kernels import (
-    count_new,
-    labelset_ranks,
-    mark_covered,
-    unrank_labelsets,
+from labelcover.covers._constraints import Constraints
+from labelcover.covers._labelset_table import NO_LABEL, labelset_rows
+from labelcover.covers._problem import (
+    SetCover,
+    cannot_be_covered,
+    check_problem,
+    set_cover,
 )
+from labelcover.covers.branch_and_bound_kernels import is_chosen, remember_chosen
+from labelcover.covers.cover import Cover
+from labelcover.covers.labelset_kernels import count_new, mark_covered, unrank_labelsets
 
-BLOCK = 1 << 16
+__all__ = ["State", "check_problem", "finish", "nothing_left", "run", "start", "swap_to_balance"]
 
 
 @dataclass
 class State:
     """A cover in the making: what is chosen, what is covered, and the rules."""
 
-    m: int
-    k: int
-    r: int
-    size: int | None
-    covered: NDArray[np.bool_]  # by rank; true outside the universe
-    outside: NDArray[np.bool_]  # what was true at the start
-    together: NDArray[np.bool_]
-    apart: NDArray[np.bool_]
-    counts: NDArray[np.int64]
+    problem: SetCover
+    constraints: Constraints
+    covered_by_order: dict[int, NDArray[np.bool_]] = field(init=False)  # true outside Ω
+    counts: NDArray[np.int64] = field(init=False)
     rows: NDArray[np.int32] = field(init=False)
     keys: NDArray[np.uint64] = field(init=False)  # of the rows, for the hash table
     slots: NDArray[np.int64] = field(init=False)
     n_rows: int = 0
     remaining: int = field(init=False)
+    given: Cover | None = None
+    n_given_rows: int = 0
 
     def __post_init__(self) -> None:
+        self.covered_by_order = {r: free.copy() for r, free in self.problem.outside.items()}
+        self.counts = np.zeros(self.m, np.int64)
         self.rows = np.empty((16, self.k), dtype=np.int32)
         self.keys = np.empty(16, dtype=np.uint64)
         self.slots = new_slots(16)
-        self.remaining = int(self.covered.size - np.count_nonzero(self.covered))
+        self._count_remaining()
 
     @property
-    def constrained(self) -> bool:
-        """Whether any two labels must be together or apart."""
-        return bool(self.together.any() or self.apart.any())
+    def m(self) -> int:
+        """Number of labels."""
+        return self.problem.m
+
+    @property
+    def k(self) -> int:
+        """Number of labels in a labelset, at most."""
+        return self.problem.k
+
+    @property
+    def size(self) -> int | None:
+        """Number of labelsets asked for."""
+        return self.problem.size
+
+    @property
+    def r(self) -> int:
+        """The order of what is to be covered, the lowest if there are several."""
+        return next(iter(self.covered_by_order))
+
+    @property
+    def covered(self) -> NDArray[np.bool_]:
+        """By rank, which r-labelsets are covered or need no cover."""
+        return self.covered_by_order[self.r]
 
     @property
     def imbalance(self) -> int:
@@ -66,85 +85,85 @@ class State:
         return self.slots, self.keys, self.rows
 
     @property
+    def n_labelsets(self) -> int:
+        """Number of labelsets so far, with those that were given."""
+        return self.n_rows - self.n_given_rows + (0 if self.given is None else len(self.given))
+
+    @property
     def done(self) -> bool:
         """Whether the size is reached or, without one, all is covered by at least one labelset."""
         if self.size is None:
-            return self.n_rows > 0 and self.remaining == 0
-        return self.n_rows >= self.size
+            return self.n_labelsets > 0 and self.remaining == 0
+        return self.n_labelsets >= self.size
+
+    def take(self, given: Cover) -> None:
+        """Begin with the labelsets of a cover, of any sizes."""
+        fitting = given.labelset_sizes <= self.k
+        for labels, fits in zip(given, fitting, strict=True):
+            if fits:
+                self.add(labels)
+            else:
+                # No labelset of k labels is the same: this one need not be found again.
+                self._cover(labels)
+        self.given, self.n_given_rows = given, self.n_rows
 
     def add(self, labels: NDArray[np.int32]) -> None:
-        """Choose a labelset."""
+        """Choose a labelset: its labels, filled up with −1 or not."""
         if self.n_rows == len(self.rows):
             self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
             self.keys = np.concatenate([self.keys, np.empty_like(self.keys)])
             self._fill_slots()
-        self.rows[self.n_rows] = labels
+        self.rows[self.n_rows, : len(labels)] = labels
+        self.rows[self.n_rows, len(labels) :] = NO_LABEL
         remember_chosen(self.chosen, self.n_rows, self.n_rows + 1)
         self.n_rows += 1
-        self.counts[labels] += 1
-        row = self.rows[self.n_rows - 1 : self.n_rows]
-        self.remaining -= int(count_new(row, self.r, self.covered)[0])
-        mark_covered(row, self.r, self.covered)
+        self._cover(labels)
 
     def replace(self, index: int, labels: NDArray[np.int32]) -> None:
-        """Put another labelset in the place of one."""
+        """Put another labelset in the place of one; all must have k labels."""
         self.counts[self.rows[index]] -= 1
         self.rows[index] = labels
         self.counts[labels] += 1
         self._fill_slots()
-        self.covered[:] = self.outside
-        mark_covered(self.rows[: self.n_rows], self.r, self.covered)
-        self.remaining = int(self.covered.size - np.count_nonzero(self.covered))
+        for r, covered in self.covered_by_order.items():
+            covered[:] = self.problem.outside[r]
+            mark_covered(self.rows[: self.n_rows], r, covered)
+        self._count_remaining()
+
+    def gains(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return how many labelsets not covered yet each row holds."""
+        return sum(
+            (count_new(rows, r, covered) for r, covered in self.covered_by_order.items()),
+            start=np.zeros(len(rows), dtype=np.int64),
+        )
+
+    def has(self, labels: NDArray[np.int32]) -> bool:
+        """Whether a labelset, filled up to k places, is chosen already."""
+        return bool(is_chosen(self.chosen, labels))
+
+    def _cover(self, labels: NDArray[np.int32]) -> None:
+        self.counts[labels[labels >= 0]] += 1
+        row = np.ascontiguousarray(labels)[None]
+        self.remaining -= int(self.gains(row)[0])
+        for r, covered in self.covered_by_order.items():
+            mark_covered(row, r, covered)
+
+    def _count_remaining(self) -> None:
+        self.remaining = sum(
+            int(covered.size - np.count_nonzero(covered))
+            for covered in self.covered_by_order.values()
+        )
 
     def _fill_slots(self) -> None:
         """Rebuild the hash table, with room for as many labelsets as `rows`."""
         self.slots = new_slots(len(self.rows))
         remember_chosen(self.chosen, 0, self.n_rows)
 
-    def has(self, labels: NDArray[np.int32]) -> bool:
-        """Whether a labelset is chosen already."""
-        return bool(is_chosen(self.chosen, labels))
 
-
-def start(
-    n_labels: int,
-    k: int,
-    r: int,
-    size: int | None,
-    universe: ArrayLike | None = None,
-    together: Iterable[tuple[int, int]] = (),
-    apart: Iterable[tuple[int, int]] = (),
-) -> State:
-    """Return the empty cover of a checked problem."""
-    m, k, r, size = check_problem(n_labels, k, r, size)
-    if comb(m, r) > TABLE_LIMIT:
-        raise ValueError(
-            f"n_labels={m} with r={r} has {comb(m, r)} r-labelsets to cover, "
-            f"at most {TABLE_LIMIT} are accepted."
-        )
-    united = _transitive(_pairs("together", together, m))
-    parted = _pairs("apart", apart, m)
-    clash = np.argwhere(united & parted)
-    if len(clash):
-        a, b = sorted(clash[0].tolist())
-        raise ValueError(f"together and apart contradict each other for labels {a} and {b}.")
-    largest = int(united.sum(axis=1).max()) + 1
-    if largest > k:
-        raise ValueError(f"together ties {largest} labels to each other, more than k={k}.")
-    covered = _outside(universe, parted, m, r)
-    return State(m, k, r, size, covered, covered.copy(), united, parted, np.zeros(m, np.int64))
-
-
-def check_problem(
-    n_labels: int, k: int, r: int, size: int | None
-) -> tuple[int, int, int, int | None]:
-    """Return the arguments as integers if 1 ≤ r ≤ k ≤ n_labels and size ≤ C(n_labels, k)."""
-    m = check_integer("n_labels", n_labels, low=1)
-    k = check_integer("k", k, low=1, high=m)
-    r = check_integer("r", r, low=1, high=k)
-    if size is not None:
-        size = check_integer("size", size, low=1, high=comb(m, k))
-    return m, k, r, size
+def start(n_labels: int, k: int, r: int, size: int | None) -> State:
+    """Return the empty cover of a checked problem: all r-labelsets by all k-labelsets."""
+    problem = set_cover(*check_problem(n_labels, k, r, size))
+    return State(problem, Constraints.of(problem.m))
 
 
 def run(
@@ -154,7 +173,7 @@ def run(
     verbose: bool = False,
 ) -> Cover:
     """Choose labelsets until the size is reached or, without one, all is covered."""
-    total = state.remaining if state.size is None else state.size
+    total = state.remaining if state.size is None else state.size - state.n_labelsets
     with progress_bar(f"cover ({method})", total, show=verbose) as bar:
         while not state.done:
             before = state.remaining
@@ -185,11 +204,17 @@ def swap_to_balance(state: State, first: int = 0) -> None:
 
 def finish(state: State, method: str) -> Cover:
     """Return the cover, after checking independently that it covers what it should."""
-    cover = Cover(state.rows[: state.n_rows], state.m, method=method)
-    covered = state.outside.copy()
-    mark_covered(cover.labelsets, state.r, covered)
-    if state.size is None and not covered.all():
-        raise RuntimeError(f"{method}: {np.count_nonzero(~covered)} labelsets left uncovered")
+    rows = labelset_rows(state.rows[state.n_given_rows : state.n_rows])
+    if state.given is not None:
+        rows = [*state.given, *rows]
+    cover = Cover(rows, state.m, method=method)
+    if state.size is None:
+        covered = {r: free.copy() for r, free in state.problem.outside.items()}
+        for r, table in covered.items():
+            mark_covered(cover.labelsets, r, table)
+        missing = sum(np.count_nonzero(~table) for table in covered.values())
+        if missing:
+            raise RuntimeError(f"{method}: {missing} labelsets left uncovered")
     return cover
 
 
@@ -198,52 +223,11 @@ def nothing_left(state: State) -> ValueError:
     if state.size is not None:
         return ValueError(
             f"size={state.size} labelsets were asked for, but the constraints and candidates "
-            f"allow only {state.n_rows}."
+            f"allow only {state.n_labelsets}."
         )
-    rank = np.flatnonzero(~state.covered)[:1]
-    missing = unrank_labelsets(rank, state.m, state.r)[0].tolist()
-    return ValueError(
-        f"the labelset {missing} of the universe lies in none of the labelsets that the "
-        "constraints (together, apart) and candidates allow."
+    r, missing = next(
+        (r, np.flatnonzero(~covered)[:1])
+        for r, covered in state.covered_by_order.items()
+        if not covered.all()
     )
-
-
-def _pairs(name: str, pairs: Iterable[tuple[int, int]], m: int) -> NDArray[np.bool_]:
-    table = np.zeros((m, m), dtype=bool)
-    for pair in pairs:
-        try:
-            a, b = pair
-        except (TypeError, ValueError):
-            raise ValueError(f"{name} must hold pairs of labels, got {pair!r}.") from None
-        a = check_integer(f"{name}: a label", a, low=0, high=m - 1)
-        b = check_integer(f"{name}: a label", b, low=0, high=m - 1)
-        if a == b:
-            raise ValueError(f"{name} must hold pairs of different labels, got ({a}, {b}).")
-        table[a, b] = table[b, a] = True
-    return table
-
-
-def _transitive(table: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    if not table.any():
-        return table
-    group = connected_components(table, directed=False)[1]
-    joined = group[:, None] == group[None, :]
-    np.fill_diagonal(joined, False)
-    return joined
-
-
-def _outside(universe, apart, m: int, r: int) -> NDArray[np.bool_]:
-    """Return, by rank, which r-labelsets need not be covered."""
-    if universe is not None:
-        wanted = Cover(universe, m)
-        if wanted.k != r:
-            raise ValueError(f"universe must have r={r} labels in a row, got {wanted.k}.")
-        outside = np.ones(comb(m, r), dtype=bool)
-        outside[labelset_ranks(wanted.labelsets, r)] = False
-        return outside
-    outside = np.zeros(comb(m, r), dtype=bool)
-    for begin in range(0, len(outside) if apart.any() else 0, BLOCK):
-        ranks = np.arange(begin, min(begin + BLOCK, len(outside)))
-        rows = unrank_labelsets(ranks, m, r)
-        outside[ranks] = apart[rows[:, :, None], rows[:, None, :]].any(axis=(1, 2))
-    return outside
+    return cannot_be_covered(unrank_labelsets(missing, state.m, r)[0])

@@ -1,10 +1,11 @@
-"""The `Cover`: an immutable family of k-labelsets, valid by construction."""
+"""The `Cover`: an immutable family of labelsets, valid by construction."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+from collections.abc import Iterator, Sequence
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +16,16 @@ from scipy import sparse
 
 from labelcover._arguments import check_integer
 from labelcover._files import replacing
+from labelcover.covers._labelset_table import Labelsets, label_matrix, labelset_rows, labelset_table
 from labelcover.covers.labelset_kernels import labelset_ranks, mark_covered, unrank_labelsets
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMAT = "labelcover-cover"
-VERSION = 1
+# Files of labelsets of one size are of version 1, which older programs read; those of labelsets
+# of different sizes are of version 2, which they refuse by name.
+ONE_SIZE, SEVERAL_SIZES = 1, 2
 
 # Up to this many r-labelsets coverage is counted in a table of one byte each; above, by sorting
 # the labelsets that are covered.
@@ -29,14 +33,16 @@ TABLE_LIMIT = 2**28
 
 
 class Cover:
-    """A family of k-labelsets of m labels, one labelset per member of an ensemble.
+    """A family of labelsets of m labels, one labelset per member of an ensemble.
 
-    A cover is the binary matrix of Section 2.1 of the paper, stored as label indices.
-    It never changes once made, compares by value and can be a dictionary key.
+    A cover is the binary matrix of Section 2.1 of the paper, stored as label indices. Usually
+    all labelsets have k labels, but they may differ in size, as in Table 1.
+    It never changes once made, compares by value and can be a dictionary key. Iterating over it
+    gives the labels of one labelset after the other.
 
     Parameters
     ----------
-    labelsets : array-like of shape (size, k)
+    labelsets : array-like of shape (size, k), or sequence of sequences of int
         Label indices, a row per labelset. The order of rows is kept; each row is sorted.
     n_labels : int
         Number of labels m. Every index must be in ``[0, m)``.
@@ -57,20 +63,31 @@ class Cover:
     array([[1, 1, 1, 0],
            [1, 1, 0, 1],
            [1, 0, 1, 1]])
+
+    Labelsets of different sizes:
+
+    >>> cover = Cover([[0, 1, 2], [3, 4]], n_labels=5)
+    >>> cover
+    Cover(n_labels=5, k=2 to 3, size=2, imbalance=0)
+    >>> cover.labelsets
+    array([[ 0,  1,  2],
+           [ 3,  4, -1]], dtype=int32)
+    >>> [labels.tolist() for labels in cover]
+    [[0, 1, 2], [3, 4]]
     """
 
     __slots__ = ("_hash", "_labelsets", "_lower_bound", "_method", "_n_labels")
 
     def __init__(
         self,
-        labelsets: ArrayLike,
+        labelsets: Labelsets,
         n_labels: int,
         *,
         method: str | None = None,
         lower_bound: int | None = None,
     ) -> None:
         self._n_labels = check_integer("n_labels", n_labels, low=1)
-        self._labelsets = _check_labelsets(labelsets, self._n_labels)
+        self._labelsets = labelset_table(labelsets, self._n_labels)
         self._labelsets.setflags(write=False)
         self._method = method
         self._lower_bound = (
@@ -80,17 +97,23 @@ class Cover:
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike, *, method: str | None = None) -> Cover:
-        """Make a cover from a binary matrix whose rows all hold the same number of ones.
+        """Make a cover from a binary matrix, a labelset per row (Section 2.1).
 
-        Orthogonal arrays, constant-weight codes and (without their constant rows) Hadamard
-        matrices are such matrices (Section 2.2).
+        Constant-weight codes give labelsets of one size; Table 1 of the paper, orthogonal arrays
+        and most other matrices labelsets of different sizes.
 
         Parameters
         ----------
         matrix : array-like of shape (size, n_labels)
-            Zeros and ones.
+            Zeros and ones, at least a one in every row.
         method : str, optional
             What made the matrix.
+
+        Examples
+        --------
+        >>> from labelcover.covers import Cover
+        >>> Cover.from_matrix([[1, 1, 0, 1], [0, 0, 1, 1]])
+        Cover(n_labels=4, k=2 to 3, size=2, imbalance=1)
         """
         table = np.asarray(matrix)
         if table.ndim != 2 or table.size == 0 or not np.isin(table, (0, 1)).all():
@@ -98,15 +121,16 @@ class Cover:
                 "matrix must be a non-empty two-dimensional array of zeros and ones, "
                 f"got shape {table.shape}."
             )
-        weights = table.astype(bool).sum(axis=1)
-        if (weights != weights[-1]).any():
-            row = int(np.argmax(weights != weights[-1]))
+        rows, labels = np.nonzero(table)
+        sizes = np.bincount(rows, minlength=len(table))
+        if not sizes.all():
             raise ValueError(
-                f"matrix must have the same number of ones in every row: row {row} has "
-                f"{weights[row]}, the last row has {weights[-1]}."
+                "matrix must hold a one in every row: a member without labels has nothing to "
+                f"learn; row {int(np.argmin(sizes))} holds none."
             )
-        labels = np.nonzero(table)[1].reshape(len(table), -1)
-        return cls(labels, table.shape[1], method=method)
+        if (sizes == sizes[0]).all():
+            return cls(labels.reshape(len(table), -1), table.shape[1], method=method)
+        return cls(np.split(labels, np.cumsum(sizes)[:-1]), table.shape[1], method=method)
 
     @property
     def n_labels(self) -> int:
@@ -115,13 +139,32 @@ class Cover:
 
     @property
     def k(self) -> int:
-        """Number of labels in each labelset."""
+        """Number of labels in each labelset; in the largest, where they differ."""
         return int(self._labelsets.shape[1])
 
     @property
+    def k_text(self) -> str:
+        """The number of labels in a labelset for people to read: ``"3"`` or ``"2 to 5"``."""
+        least = int(self.labelset_sizes.min())
+        return str(self.k) if least == self.k else f"{least} to {self.k}"
+
+    @property
     def labelsets(self) -> NDArray[np.int32]:
-        """Label indices, ``(size, k)``, each row sorted; read-only."""
+        """Label indices, ``(size, k)``, each row sorted; read-only.
+
+        Where labelsets differ in size, rows with fewer than k labels end in −1.
+        """
         return self._labelsets
+
+    @property
+    def labelset_sizes(self) -> NDArray[np.int64]:
+        """Number of labels in each labelset, ``(size,)``."""
+        return np.count_nonzero(self._labelsets >= 0, axis=1)
+
+    @property
+    def has_one_size(self) -> bool:
+        """Whether all labelsets hold the same number of labels, k."""
+        return bool((self._labelsets[:, -1] >= 0).all())
 
     @property
     def method(self) -> str | None:
@@ -143,7 +186,8 @@ class Cover:
     @property
     def label_counts(self) -> NDArray[np.int64]:
         """In how many labelsets each label lies, ``(n_labels,)``."""
-        return np.bincount(self._labelsets.ravel(), minlength=self._n_labels)
+        labels = self._labelsets.ravel()
+        return np.bincount(labels[labels >= 0], minlength=self._n_labels)
 
     @property
     def imbalance(self) -> int:
@@ -152,9 +196,18 @@ class Cover:
 
     def matrix(self) -> NDArray[np.bool_]:
         """Return the binary matrix of Section 2.1, ``(size, n_labels)``."""
-        table = np.zeros((len(self), self._n_labels), dtype=bool)
-        np.put_along_axis(table, self._labelsets.astype(np.intp), True, axis=1)
-        return table
+        return label_matrix(self._labelsets, self._n_labels)
+
+    def take(self, indices: NDArray[Any] | Sequence[int]) -> Cover:
+        """Return the cover of some of the labelsets, in the order given.
+
+        Parameters
+        ----------
+        indices : array-like of int or of bool
+            Which labelsets, at least one: their numbers, or whether each is taken.
+        """
+        some = self._labelsets[np.arange(len(self))[indices]]
+        return Cover(labelset_rows(some), self._n_labels, method=self._method)
 
     def coverage(self, r: int = 2) -> float:
         """Return the share of all r-labelsets that lie inside some labelset of the cover."""
@@ -197,7 +250,7 @@ class Cover:
                 f"permutation must hold each of 0 … {self._n_labels - 1} once, got shape {p.shape}."
             )
         return Cover(
-            p[self._labelsets],
+            p[self._labelsets] if self.has_one_size else [p[labels] for labels in self],
             self._n_labels,
             method=self._method,
             lower_bound=self._lower_bound,
@@ -207,7 +260,7 @@ class Cover:
         """Write the cover to a JSON file with a checksum; `path` is replaced as a whole."""
         document: dict[str, Any] = {
             "format": FORMAT,
-            "version": VERSION,
+            "version": ONE_SIZE if self.has_one_size else SEVERAL_SIZES,
             "n_labels": self._n_labels,
             "k": self.k,
             "size": len(self),
@@ -215,7 +268,7 @@ class Cover:
             "lower_bound": self._lower_bound,
             "checksum": self.checksum,
         }
-        rows = ",\n  ".join(json.dumps(row) for row in self._labelsets.tolist())
+        rows = ",\n  ".join(json.dumps(labels.tolist()) for labels in self)
         text = json.dumps(document, indent=1)[:-2] + f',\n "labelsets": [\n  {rows}\n ]\n}}\n'
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
@@ -235,9 +288,10 @@ class Cover:
             raise ValueError(f"{path}: not a cover file, expected JSON: {error}.") from None
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise ValueError(f'{path}: not a cover file, expected "format": "{FORMAT}".')
-        if document.get("version") != VERSION:
+        if document.get("version") not in (ONE_SIZE, SEVERAL_SIZES):
             raise ValueError(
-                f"{path}: cover file of version {document.get('version')!r}, expected {VERSION}."
+                f"{path}: cover file of version {document.get('version')!r}, expected "
+                f"{ONE_SIZE} or {SEVERAL_SIZES}."
             )
         try:
             cover = cls(
@@ -248,7 +302,7 @@ class Cover:
             )
         except KeyError as error:
             raise ValueError(f"{path}: damaged cover file, {error} is missing.") from None
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(f"{path}: damaged cover file: {error}") from None
         if document.get("checksum") != cover.checksum:
             raise ValueError(
@@ -290,6 +344,10 @@ class Cover:
     def __len__(self) -> int:
         return len(self._labelsets)
 
+    def __iter__(self) -> Iterator[NDArray[np.int32]]:
+        for labels, size in zip(self._labelsets, self.labelset_sizes.tolist(), strict=True):
+            yield labels[:size]
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Cover):
             return NotImplemented
@@ -303,7 +361,7 @@ class Cover:
     # State as a dictionary that goes through the checks again, for pickle and for skops alike.
     def __getstate__(self) -> dict[str, Any]:
         return {
-            "labelsets": self._labelsets,
+            "labelsets": self._labelsets if self.has_one_size else list(self),
             "n_labels": self._n_labels,
             "method": self._method,
             "lower_bound": self._lower_bound,
@@ -315,7 +373,7 @@ class Cover:
     def __repr__(self) -> str:
         parts = [
             f"n_labels={self._n_labels}",
-            f"k={self.k}",
+            f"k={self.k_text}",
             f"size={len(self)}",
             f"imbalance={self.imbalance}",
         ]
@@ -324,38 +382,3 @@ class Cover:
         if self._lower_bound is not None:
             parts.append(f"lower_bound={self._lower_bound}")
         return f"Cover({', '.join(parts)})"
-
-
-def _check_labelsets(labelsets: ArrayLike, n_labels: int) -> NDArray[np.int32]:
-    try:
-        rows = np.asarray(labelsets)
-    except ValueError:
-        raise ValueError(
-            "labelsets must have the same number of labels k in every row, got rows of "
-            "different lengths."
-        ) from None
-    if rows.ndim != 2 or rows.shape[0] == 0 or rows.shape[1] == 0:
-        raise ValueError(
-            f"labelsets must be a table of at least one row and one label, got shape {rows.shape}."
-        )
-    if rows.dtype.kind not in "iu":
-        raise ValueError(f"labelsets must hold integers, got dtype {rows.dtype}.")
-    if rows.shape[1] > n_labels:
-        raise ValueError(
-            f"labelsets must have at most n_labels={n_labels} labels in a row, got {rows.shape[1]}."
-        )
-    outside = (rows < 0) | (rows >= n_labels)
-    if outside.any():
-        i, j = np.argwhere(outside)[0]
-        raise ValueError(
-            f"labelsets must hold label indices between 0 and {n_labels - 1}, "
-            f"got {rows[i, j]} in row {i}."
-        )
-    result = np.sort(rows.astype(np.int32), axis=1)
-    repeated = (np.diff(result, axis=1) == 0).any(axis=1)
-    if repeated.any():
-        i = int(np.argmax(repeated))
-        raise ValueError(
-            f"labelsets must not repeat a label in a row, got {rows[i].tolist()} in row {i}."
-        )
-    return np.ascontiguousarray(result)

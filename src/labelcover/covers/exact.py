@@ -1,20 +1,21 @@
-"""The smallest cover, as a zero-one program (Section 3.1), solved by HiGHS."""
+"""The smallest or cheapest cover, as a zero-one program (Section 3.1), solved by HiGHS."""
 
 from __future__ import annotations
 
 from math import comb, floor
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, eye_array, hstack
 
 from labelcover._arguments import check_integer, check_random_state, check_real
 from labelcover._progress import progress_bar
-from labelcover.covers._state import check_problem
+from labelcover.covers._labelset_table import Labelsets, labelset_rows
+from labelcover.covers._problem import SetCover, check_coverable, incidence, set_cover
 from labelcover.covers.bounds import schonheim_bound
 from labelcover.covers.cover import Cover
-from labelcover.covers.labelset_kernels import labelset_ranks, take_combinations
+from labelcover.covers.labelset_kernels import take_combinations
 
 #: A zero-one program with more k-labelsets than this is refused.
 MOST_CANDIDATES = 1_000_000
@@ -22,10 +23,13 @@ MOST_CANDIDATES = 1_000_000
 
 def exact_cover(
     n_labels: int,
-    k: int,
+    k: int | None = None,
     r: int = 2,
     *,
     size: int | None = None,
+    universe: Labelsets | None = None,
+    candidates: Labelsets | None = None,
+    weights: ArrayLike | None = None,
     node_limit: int | None = None,
     gap: float = 0.0,
     random_state=None,
@@ -38,15 +42,24 @@ def exact_cover(
     n_labels, k, r : int
         Labels m, labels in a labelset, and labels in each combination to cover: r ≤ k ≤ m.
         Practical for some hundred thousand k-labelsets at most.
+        With `candidates`, k is the most labels that one may have and can be left out; with
+        `universe`, r is not used.
     size : int, optional
-        Instead of the least size, take this many labelsets and cover as many r-labelsets as
-        possible.
+        Instead of the least size, take this many labelsets and cover as much as possible.
+    universe : sequence of labelsets, optional
+        What to cover, Ω, of one size or of several. By default all r-labelsets.
+    candidates : sequence of labelsets, optional
+        The labelsets Σ to choose from, of one size or of several. By default all k-labelsets.
+    weights : array-like of shape (n,), optional
+        Positive weights w of the candidates: the total weight is made least instead of the size.
+        Needs `candidates` and goes without `size`.
     node_limit : int, optional
         Stop after this many nodes of the search tree.
     gap : float, default=0
         Stop when the size is proven to be within this share of the least.
     random_state : int, RandomState or None
-        If given, the labels are renamed at random: every renaming is as small.
+        If given, the labels are renamed at random: every renaming is as small. Not used with
+        `universe` or `candidates`.
     verbose : bool, default=False
         Show a progress bar, if standard error is a terminal.
 
@@ -54,19 +67,21 @@ def exact_cover(
     -------
     Cover
         ``cover.lower_bound`` is what has been proven and ``cover.gap`` is 0 if that is its size.
+        With `weights`, ``cover.method`` says the total weight and the bound proven on it.
 
     Raises
     ------
     ValueError
-        If an argument is out of range or the program would be too large.
+        If an argument is out of range, the candidates cannot cover the universe or the program
+        would be too large.
     RuntimeError
         If `node_limit` was reached before any cover was found.
 
     Notes
     -----
-    The program is that of Section 3.1 with unit weights, tightened by what Schönheim's bound
-    says of covers: at least so many labelsets in all and at least so many with any one label.
-    By symmetry the first labelset may be taken as given.
+    The program is that of Section 3.1. Where all r-labelsets are covered by k-labelsets, it is
+    tightened by what Schönheim's bound says of such covers: at least so many labelsets in all and
+    at least so many with any one label. By symmetry the first labelset may be taken as given.
 
     Examples
     --------
@@ -74,76 +89,110 @@ def exact_cover(
     >>> cover = exact_cover(6, 4)
     >>> len(cover), cover.lower_bound, cover.gap
     (3, 3, 0.0)
+
+    The cheapest cover by candidates of different sizes:
+
+    >>> candidates = [[0, 1, 2, 3], [0, 1], [2, 3, 4], [0, 4]]
+    >>> cover = exact_cover(
+    ...     5, universe=[[0, 1], [2, 3], [4]], candidates=candidates, weights=[4, 1, 2, 1]
+    ... )
+    >>> [labels.tolist() for labels in cover]
+    [[0, 1], [2, 3, 4]]
+    >>> cover.method
+    'exact, weight 3, at least 3'
     """
-    m, k, r, size = check_problem(n_labels, k, r, size)
+    problem = set_cover(
+        n_labels, k, r, size, universe=universe, candidates=candidates, weights=weights
+    )
+    if size is not None and weights is not None:
+        raise ValueError(f"weights do not go with a size; leave out one, got size={size}.")
     rng = None if random_state is None else check_random_state(random_state)
-    rows = all_labelsets(m, k)
+    rows = candidate_rows(problem)
     if node_limit is not None:
         node_limit = check_integer("node_limit", node_limit, low=0)
     gap = check_real("gap", gap, low=0, below=1)
     options = {"mip_rel_gap": gap, "node_limit": node_limit}
     options = {name: value for name, value in options.items() if value is not None}
-    bound = None
+    table = incidence(rows, problem.outside)
+    symmetric = universe is None and candidates is None
+    method, bound = "exact", None
     with progress_bar("cover (exact)", show=verbose):
-        if size is None:
-            chosen, bound = _least(rows, m, r, options)
+        if problem.size is not None:
+            chosen = _most_covered(table, problem.size, symmetric, options)
         else:
-            chosen = _most_covered(rows, m, r, size, options)
-    cover = Cover(rows[chosen], m, method="exact", lower_bound=bound)
-    if size is None and cover.coverage(r) < 1:
+            check_coverable(table, problem)
+            if problem.weights is not None:
+                chosen, method = _cheapest(table, problem.weights, options)
+            elif symmetric:
+                chosen, bound = _least(table, rows, problem, options)
+            else:
+                chosen, bound = _fewest(table, [], np.zeros(len(rows)), options)
+    cover = Cover(labelset_rows(rows[chosen]), problem.m, method=method, lower_bound=bound)
+    if problem.size is None and (table[:, chosen].sum(axis=1) == 0).any():
         raise RuntimeError("exact: the solver's answer leaves labelsets uncovered")
-    return cover if rng is None else cover.permute(rng.permutation(m))
+    return cover if rng is None or not symmetric else cover.permute(rng.permutation(problem.m))
 
 
-def all_labelsets(n_labels: int, k: int) -> NDArray[np.int32]:
-    """Return all k-labelsets, the variables of the program, if they are not too many."""
-    count = comb(n_labels, k)
+def candidate_rows(problem: SetCover) -> NDArray[np.int32]:
+    """Return the labelsets to choose from, the variables of the program, if not too many."""
+    rows = problem.candidates
+    count = comb(problem.m, problem.k) if rows is None else len(rows)
     if count > MOST_CANDIDATES:
         raise ValueError(
-            f"n_labels={n_labels} with k={k} has {count} labelsets; the zero-one program takes "
-            f"at most {MOST_CANDIDATES}."
+            f"n_labels={problem.m} with k={problem.k} has {count} labelsets; the zero-one program "
+            f"takes at most {MOST_CANDIDATES}."
         )
-    return take_combinations(np.arange(k), n_labels, count)
+    return take_combinations(np.arange(problem.k), problem.m, count) if rows is None else rows
 
 
-def incidence(rows: NDArray[np.int32], n_labels: int, r: int) -> csr_array:
-    """Return the matrix a of Section 3.1: whether labelset j holds the r-labelset of rank i."""
-    per_row = comb(rows.shape[1], r)
-    ranks = labelset_ranks(rows, r)
-    columns = np.repeat(np.arange(len(rows)), per_row)
-    shape = (comb(n_labels, r), len(rows))
-    return csr_array((np.ones(len(ranks)), (ranks, columns)), shape=shape)
-
-
-def _least(rows, m: int, r: int, options) -> tuple[NDArray[np.bool_], int]:
-    k = rows.shape[1]
-    lower = schonheim_bound(m, k, r)
-    constraints = [
-        LinearConstraint(incidence(rows, m, r), lb=1),
-        LinearConstraint(np.ones((1, len(rows))), lb=lower),
-    ]
+def _least(
+    table: csr_array, rows: NDArray[np.int32], problem: SetCover, options: dict
+) -> tuple[NDArray[np.bool_], int]:
+    """Return the fewest k-labelsets that cover all r-labelsets, and what is proven of them."""
+    (r,) = problem.outside
+    lower = schonheim_bound(problem.m, problem.k, r)
+    constraints = [LinearConstraint(np.ones((1, len(rows))), lb=lower)]
     if r > 1:
-        each = schonheim_bound(m - 1, k - 1, r - 1)
-        constraints.append(LinearConstraint(incidence(rows, m, 1), lb=each))
+        each = schonheim_bound(problem.m - 1, problem.k - 1, r - 1)
+        with_label = incidence(rows, {1: np.zeros(problem.m, dtype=bool)})
+        constraints.append(LinearConstraint(with_label, lb=each))
     given = np.zeros(len(rows))
     given[0] = 1
-    answer = _solve(np.ones(len(rows)), constraints, given, options)
+    chosen, proven = _fewest(table, constraints, given, options)
+    return chosen, max(lower, proven)
+
+
+def _fewest(
+    table: csr_array, constraints: list, given: NDArray[np.float64], options: dict
+) -> tuple[NDArray[np.bool_], int]:
+    """Return the fewest columns that cover all rows, and a lower bound on their number."""
+    covered = LinearConstraint(table, lb=1)
+    answer = _solve(np.ones(len(given)), [covered, *constraints], given, options)
     bound = answer.mip_dual_bound
-    proven = max(lower, -floor(-bound + 1e-6)) if bound is not None else lower
-    return answer.x > 0.5, proven
+    return answer.x > 0.5, 1 if bound is None else max(1, -floor(-bound + 1e-6))
 
 
-def _most_covered(rows, m: int, r: int, size: int, options) -> NDArray[np.bool_]:
-    """Maximise the number of r-labelsets covered by `size` labelsets."""
-    table = incidence(rows, m, r)
-    n, elements = len(rows), table.shape[0]
+def _cheapest(
+    table: csr_array, weights: NDArray[np.float64], options: dict
+) -> tuple[NDArray[np.bool_], str]:
+    """Return the columns of least total weight that cover all rows, and what to say of them."""
+    constraints = [LinearConstraint(table, lb=1)]
+    answer = _solve(weights, constraints, np.zeros(len(weights)), options)
+    chosen = answer.x > 0.5
+    bound = 0.0 if answer.mip_dual_bound is None else answer.mip_dual_bound
+    return chosen, f"exact, weight {weights[chosen].sum():g}, at least {bound:g}"
+
+
+def _most_covered(table: csr_array, size: int, symmetric: bool, options: dict) -> NDArray[np.bool_]:
+    """Maximise the number of rows covered by `size` columns."""
+    elements, n = table.shape
     constraints = [
         LinearConstraint(hstack([table, -eye_array(elements)]), lb=0),
         LinearConstraint(np.concatenate([np.ones(n), np.zeros(elements)])[None], size, size),
     ]
     objective = np.concatenate([np.zeros(n), -np.ones(elements)])
     given = np.zeros(n + elements)
-    given[0] = 1
+    given[0] = symmetric
     return _solve(objective, constraints, given, options).x[:n] > 0.5
 
 

@@ -6,20 +6,23 @@ from collections.abc import Iterable
 
 from numpy.typing import ArrayLike
 
-from labelcover._arguments import check_choice, check_random_state
-from labelcover.covers._choosers import TIES, WORTHS, Cost, ScanChooser, SearchChooser
-from labelcover.covers._state import run, start
+from labelcover._arguments import check_random_state
+from labelcover.covers._choosers import Cost, chooser_for
+from labelcover.covers._constraints import Constraints
+from labelcover.covers._labelset_table import Labelsets
+from labelcover.covers._problem import except_parted, set_cover
+from labelcover.covers._state import State, run
 from labelcover.covers.cover import Cover
 
 
 def greedy_cover(
     n_labels: int,
-    k: int,
+    k: int | None = None,
     r: int = 2,
     *,
     size: int | None = None,
-    universe: ArrayLike | None = None,
-    candidates: ArrayLike | None = None,
+    universe: Labelsets | None = None,
+    candidates: Labelsets | None = None,
     weights: ArrayLike | None = None,
     cost: str | Cost = "gain",
     together: Iterable[tuple[int, int]] = (),
@@ -34,19 +37,23 @@ def greedy_cover(
     ----------
     n_labels, k, r : int
         Labels m, labels in a labelset, and labels in each combination to cover: r ≤ k ≤ m.
+        With `candidates`, k is the most labels that one may have and can be left out; with
+        `universe`, r is not used.
     size : int, optional
         Number of labelsets σ. By default as many as it takes to cover the universe (σ = ∞).
-    universe : array-like of shape (n, r), optional
-        The r-labelsets Ω to cover. By default all, but for those that `apart` rules out.
-    candidates : array-like of shape (n, k), optional
-        The labelsets Σ to choose from. By default all k-labelsets.
+    universe : sequence of labelsets, optional
+        What to cover, Ω: labelsets of one size or of several, an array of shape (n, r) or a list
+        of lists. By default all r-labelsets, but for those that `apart` rules out.
+    candidates : sequence of labelsets, optional
+        The labelsets Σ to choose from, of one size or of several. By default all k-labelsets.
     weights : array-like of shape (n,), optional
         Positive weights w of the candidates: the cost is ``w / |S*|`` (Algorithm 3, line 6).
         Needs `candidates` and leaves `cost` at its default.
     cost : {"gain", "balance", "gain-balance"} or callable, default="gain"
         ``"gain"`` is INLAC's −|S*|, ``"balance"`` BALCO's imb(I ∪ S) and ``"gain-balance"``
-        BALANCOR's imb(I ∪ S) − |S*|. A callable gets a block of labelsets ``(n, k)``, the number
-        of uncovered r-labelsets |S*| of each ``(n,)`` and the label counts so far ``(m,)``, and
+        BALANCOR's imb(I ∪ S) − |S*|. A callable gets a block of labelsets ``(n, k)`` (rows of
+        candidates with fewer than k labels end in −1), the number of labelsets of the universe
+        |S*| that each would newly cover ``(n,)`` and the label counts so far ``(m,)``, and
         returns costs ``(n,)``; infinity excludes a labelset. It is asked about every candidate
         at every step.
     together, apart : iterable of pairs of labels
@@ -77,18 +84,25 @@ def greedy_cover(
     >>> pairs = [(0, 2), (1, 3), (4, 5)]
     >>> greedy_cover(6, 4, universe=pairs, together=[(0, 1)]).labelsets.tolist()
     [[0, 1, 2, 3], [0, 1, 4, 5]]
+
+    The weighted set cover of Algorithm 3 with candidates of different sizes:
+
+    >>> candidates = [[0, 1, 2, 3], [0, 1], [2, 3, 4], [0, 4]]
+    >>> cover = greedy_cover(
+    ...     5, universe=[[0, 1], [2, 3], [4]], candidates=candidates, weights=[4, 1, 2, 1]
+    ... )
+    >>> [labels.tolist() for labels in cover]
+    [[0, 1], [2, 3, 4]]
     """
-    state = start(n_labels, k, r, size, universe, together, apart)
-    check_choice("ties", ties, TIES)
-    rng = check_random_state(random_state)
-    chooser: SearchChooser | ScanChooser
-    if callable(cost) or candidates is not None:
-        chooser = ScanChooser.make(state, candidates, weights, cost, ties, rng)
-    elif weights is not None:
-        raise ValueError("weights needs candidates, one weight for each; got candidates=None.")
-    else:
-        gain, balance = WORTHS[check_choice("cost", cost, WORTHS)]
-        chooser = SearchChooser(state, gain, balance, ties, rng)
+    problem = set_cover(
+        n_labels, k, r, size, universe=universe, candidates=candidates, weights=weights
+    )
+    rules = Constraints.of(problem.m, together, apart)
+    rules.check(problem.k)
+    if universe is None:
+        problem = except_parted(problem, rules.apart)
+    state = State(problem, rules)
+    chooser = chooser_for(state, cost, ties, check_random_state(random_state))
     method = f"greedy, {_name(cost, weights)}"
     return run(state, chooser.next_labelset, method=method, verbose=verbose)
 

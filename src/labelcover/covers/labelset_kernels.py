@@ -1,7 +1,8 @@
 """Compiled loops over labelsets: their ranks, and which of them are covered.
 
 An r-labelset ``c_1 < … < c_r`` has the colexicographic rank ``Σ C(c_i, i)``, which does not
-depend on the number of labels.
+depend on the number of labels. Where labelsets differ in size, the rows of a table end in −1,
+which is no label.
 """
 
 from __future__ import annotations
@@ -37,18 +38,33 @@ def next_combination(positions, n):
 
 
 @njit(cache=True)
+def row_length(labelsets, i):
+    """Return how many labels row `i` holds."""
+    length = labelsets.shape[1]
+    while length > 0 and labelsets[i, length - 1] < 0:
+        length -= 1
+    return length
+
+
+@njit(cache=True)
 def labelset_ranks(labelsets, r):
     """Rank of every r-subset of every row of `labelsets` (rows sorted), flat."""
     size, k = labelsets.shape
+    subsets = binomial_table(k, r)
     highest = 0
+    total = 0
     for i in range(size):
-        highest = max(highest, labelsets[i, k - 1])
+        length = row_length(labelsets, i)
+        highest = max(highest, labelsets[i, length - 1])
+        total += subsets[length, r]
     table = binomial_table(highest + 1, r)
-    per_row = binomial_table(k, r)[k, r]
-    out = np.empty(size * per_row, dtype=np.int64)
+    out = np.empty(total, dtype=np.int64)
     positions = np.arange(r)
     at = 0
     for i in range(size):
+        length = row_length(labelsets, i)
+        if length < r:
+            continue
         for j in range(r):
             positions[j] = j
         while True:
@@ -57,7 +73,7 @@ def labelset_ranks(labelsets, r):
                 rank += table[labelsets[i, positions[j]], j + 1]
             out[at] = rank
             at += 1
-            if not next_combination(positions, k):
+            if not next_combination(positions, length):
                 break
     return out
 
@@ -153,12 +169,15 @@ def unrank_labelsets(ranks, n_labels, r):
 def count_new(labelsets, r, covered):
     """How many r-subsets of each row of `labelsets` are not covered yet, ``(size,)``."""
     size, k = labelsets.shape
-    per_row = binomial_table(k, r)[k, r]
+    subsets = binomial_table(k, r)
     out = np.zeros(size, dtype=np.int64)
     ranks = labelset_ranks(labelsets, r)
+    at = 0
     for i in range(size):
-        for j in range(per_row):
-            out[i] += not covered[ranks[i * per_row + j]]
+        end = at + subsets[row_length(labelsets, i), r]
+        for j in range(at, end):
+            out[i] += not covered[ranks[j]]
+        at = end
     return out
 
 

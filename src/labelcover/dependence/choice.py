@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,6 +73,7 @@ def cover_choices(
     budget: float | None = None,
     member_cost: Callable[[int], float] | None = None,
     min_count: int = 5,
+    annealing: Mapping[str, Any] | None = None,
     random_state=None,
 ) -> list[CoverChoice]:
     """Return all combinations of `k` and `r` with their cost and dependency, one of them chosen.
@@ -105,6 +106,8 @@ def cover_choices(
         that a member has on average in `Y`: training takes time at least linear in the classes.
     min_count : int
         As for `label_dependence`.
+    annealing : mapping, optional
+        How permutations are searched: keyword arguments of `adapt_cover`.
     random_state : int, RandomState or None
         Seed of covers and permutations.
 
@@ -135,7 +138,8 @@ def cover_choices(
             continue
         cover = strategy(rows.shape[1], choice.k, choice.r, size=size, random_state=seed)
         if adapt:
-            cover = adapt_cover(cover, dependences[choice.r], random_state=seed).cover
+            how = annealing or {}
+            cover = adapt_cover(cover, dependences[choice.r], **how, random_state=seed).cover
         merit = compared.merit(cover)
         share = merit / total if total > 0 else np.nan
         choices[i] = replace(choice, cover=cover, dependency=merit, share=share)

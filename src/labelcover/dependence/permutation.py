@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._arguments import check_integer, check_random_state
+from labelcover._arguments import check_integer, check_random_state, check_real
 from labelcover.covers import Cover
 from labelcover.covers.labelset_kernels import binomial_table, labelset_ranks
 from labelcover.dependence.chi_square import LabelDependence
 from labelcover.dependence.permutation_kernels import anneal, rank_table, swap_changes
 
-# γ of Section 4.4.
-DECAY = 0.85
 # The search ends when the temperature has fallen to this share of where it began.
 LAST_TEMPERATURE = 1e-3
 # Swaps tried to learn the scale of the merit.
@@ -65,13 +64,15 @@ def adapt_cover(
     *,
     n_iterations: int | None = None,
     n_restarts: int = 10,
+    decay: float = 0.85,
+    first_temperature: float | None = None,
     random_state=None,
 ) -> Adaptation:
     """Return `cover` with its labels permuted so that it holds the most dependent labelsets.
 
     Simulated annealing over permutations (Section 4.4): the merit is the sum of χ² ×
     co-occurrences over the labelsets of `dependence` that the cover holds, neighbours swap two
-    labels, a loss Δ is accepted with probability e^(−Δ/T), and T falls by the factor 0.85. The
+    labels, a loss Δ is accepted with probability e^(−Δ/T), and T falls by the factor γ. The
     paper gives neither the first temperature nor how long each lasts. Here the search begins at
     the mean change of merit of 200 random swaps, because the merit has no scale of its own, and
     the temperatures share the iterations evenly down to a thousandth of the first. The best
@@ -89,6 +90,10 @@ def adapt_cover(
     n_restarts : int
         Number of searches, each from another random permutation; the best is kept. The N
         iterations of the paper alone are too few to be sure of the optimum even for 8 labels.
+    decay : float
+        γ, above 0 and below 1; the paper used 0.85.
+    first_temperature : float, optional
+        T₀, above 0, in units of the merit; by default the mean change of merit by a swap.
     random_state : int, RandomState or None
         Seed of the search.
 
@@ -103,11 +108,17 @@ def adapt_cover(
     (0.0, True)
     """
     m = cover.n_labels
-    n_restarts = check_integer("n_restarts", n_restarts, low=1)
-    if n_iterations is None:
-        n_iterations = annealing_iterations(m, len(cover))
-    else:
-        n_iterations = check_integer("n_iterations", n_iterations, low=1)
+    check_annealing(
+        decay=decay,
+        n_iterations=n_iterations,
+        first_temperature=first_temperature,
+        n_restarts=n_restarts,
+    )
+    # NumPy's small integers overflow.
+    n_restarts, decay = int(n_restarts), float(decay)
+    n_iterations = (
+        annealing_iterations(m, len(cover)) if n_iterations is None else int(n_iterations)
+    )
     merit_before = dependence.merit(cover)
     total = float(dependence.weights.sum())
     best_merit, best = merit_before, np.arange(m)
@@ -115,12 +126,24 @@ def adapt_cover(
         problem = _problem(cover, dependence)
         random = check_random_state(random_state)
         for _ in range(n_restarts):
-            merit, column = _search(problem, m, n_iterations, random)
+            merit, column = _search(problem, m, n_iterations, decay, first_temperature, random)
             # The incremental merit is exact only to rounding: a real gain, not an ulp, counts.
             if merit > best_merit * (1 + 1e-12):
                 best_merit, best = merit, np.argsort(column)
     adapted = cover.permute(best)
     return Adaptation(adapted, best, dependence.merit(adapted), merit_before, total)
+
+
+def check_annealing(
+    *, decay: Any, n_iterations: Any, first_temperature: Any, n_restarts: Any
+) -> None:
+    """Raise a ``ValueError`` if a parameter of the search has a value that is not accepted."""
+    check_real("decay", decay, above=0, below=1)
+    if n_iterations is not None:
+        check_integer("n_iterations", n_iterations, low=1)
+    if first_temperature is not None:
+        check_real("first_temperature", first_temperature, above=0)
+    check_integer("n_restarts", n_restarts, low=1)
 
 
 def _problem(cover: Cover, dependence: LabelDependence) -> dict[str, NDArray]:
@@ -144,7 +167,12 @@ def _problem(cover: Cover, dependence: LabelDependence) -> dict[str, NDArray]:
 
 
 def _search(
-    problem: dict[str, NDArray], n_labels: int, n_iterations: int, random: np.random.RandomState
+    problem: dict[str, NDArray],
+    n_labels: int,
+    n_iterations: int,
+    decay: float,
+    first_temperature: float | None,
+    random: np.random.RandomState,
 ) -> tuple[float, NDArray]:
     """Merit and columns of the best permutation of one annealing."""
     column = random.permutation(n_labels)
@@ -152,17 +180,17 @@ def _search(
     active = np.unique(problem["labelsets"])
     swaps = _random_swaps(active, n_labels, TRIAL_SWAPS + n_iterations, random)
     draws = random.random_sample(n_iterations)
-    changes = np.abs(swap_changes(column=column, swaps=swaps[:TRIAL_SWAPS], **problem))
-    changed = changes[changes > 0]
-    if len(changed) == 0:
-        changed = np.ones(1)
-    levels = int(np.ceil(log(LAST_TEMPERATURE) / log(DECAY)))
+    if first_temperature is None:
+        changes = np.abs(swap_changes(column=column, swaps=swaps[:TRIAL_SWAPS], **problem))
+        changed = changes[changes > 0]
+        first_temperature = float(changed.mean()) if len(changed) else 1.0
+    levels = int(np.ceil(log(LAST_TEMPERATURE) / log(decay)))
     level = np.arange(n_iterations) * levels // n_iterations
     best_column, best, _, _ = anneal(
         column=column,
         swaps=swaps[TRIAL_SWAPS:],
         draws=draws,
-        temperatures=changed.mean() * DECAY**level,
+        temperatures=first_temperature * decay**level,
         **problem,
     )
     return best, best_column

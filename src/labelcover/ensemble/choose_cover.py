@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from math import comb
 from typing import Any
@@ -36,6 +36,8 @@ def choose_cover(
     size: Any = None,
     adapt: bool = False,
     budget: Any = None,
+    min_count: int = 5,
+    annealing: Mapping[str, Any] | None = None,
     random_state: Any = None,
     verbose: bool = False,
 ) -> tuple[Cover, list[CoverChoice] | None]:
@@ -51,6 +53,10 @@ def choose_cover(
         "auto" leaves it to `cover_choices`.
     adapt : bool
         Permute the cover for `Y`, as DD-BALANCOR does (Section 4.4).
+    min_count : int
+        As for `label_dependence`.
+    annealing : mapping, optional
+        How the permutation is searched: keyword arguments of `adapt_cover`.
 
     Returns
     -------
@@ -70,6 +76,8 @@ def choose_cover(
             size=size,
             adapt=adapt,
             budget=budget,
+            min_count=min_count,
+            annealing=annealing,
             random_state=random_state,
         )
         (chosen,) = [choice.cover for choice in choices if choice.cover and choice.chosen]
@@ -82,7 +90,9 @@ def choose_cover(
         made = fixed_cover(strategy(m, k, r, size=size, random_state=random_state), m)
     order = min(r + 1, made.k)
     if adapt and order >= 2:
-        made = adapt_cover(made, label_dependence(Y, order), random_state=random_state).cover
+        dependence = label_dependence(Y, order, min_count=min_count)
+        how = annealing or {}
+        made = adapt_cover(made, dependence, **how, random_state=random_state).cover
     return made, None
 
 

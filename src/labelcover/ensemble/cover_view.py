@@ -1,4 +1,4 @@
-"""One learner over all labelsets of a cover: pose problems, fit members, average confidences."""
+"""One learner over all labelsets of a cover: pose problems, fit members, combine confidences."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcover._progress import tell
 from labelcover.covers import Cover
 from labelcover.ensemble.encoding import Encoding, encode
+from labelcover.ensemble.label_products import label_products
+from labelcover.ensemble.member_weights import StackedMembers
 from labelcover.ensemble.view import TrainingRows, rows_of
 from labelcover.learners.blas_threads import blas_threads
 from labelcover.learners.problems import Members, Problems, problem_blocks
 
+AGGREGATES = ("mean", "votes", "weighted")
 # Class distributions, and what members make of rows, are held in blocks of so many numbers (64 MB),
 # but of no fewer rows than these.
 BLOCK_NUMBERS = 2**23
@@ -30,13 +34,18 @@ class CoverView:
     ----------
     learner : batch learner
     covers : sequence of Cover
-    votes : bool
-        Whether a member says which labels it predicts (RAKEL) or how sure it is of each (RAKEL++).
+    aggregate : {"mean", "votes", "weighted"}
+        What becomes the confidence of a label: the mean of the probabilities of the members that
+        hold it (RAKEL++), the share of them that predict it (RAKEL), or the mean with weights
+        (`labelcover.ensemble.member_weights`), which the learner must give left-out predictions
+        for.
 
     Attributes
     ----------
     members : Members
     encodings : list of Encoding
+    stacked : list of StackedMembers
+        The weighted members of each cover, with ``aggregate="weighted"``; else empty.
     left_out : tuple or None
         Rows of the training set and, for each cover, their confidences by members fitted without
         them, if kept.
@@ -44,9 +53,10 @@ class CoverView:
 
     members: Members
     encodings: list[Encoding]
+    stacked: list[StackedMembers]
 
-    def __init__(self, learner: Any, covers: Sequence[Cover], *, votes: bool = False) -> None:
-        self.learner, self.covers, self.votes = learner, list(covers), votes
+    def __init__(self, learner: Any, covers: Sequence[Cover], *, aggregate: str = "mean") -> None:
+        self.learner, self.covers, self.aggregate = learner, list(covers), aggregate
         self.left_out: tuple[NDArray[np.int64], list[NDArray[np.float64]]] | None = None
 
     def fit(
@@ -60,12 +70,17 @@ class CoverView:
     ) -> CoverView:
         """Fit every distinct problem once; `seeds` has one for each labelset, drawn beforehand."""
         self.encodings, classes, first = encode(training.Y, self.covers)
+        is_weighted = self.aggregate == "weighted"
+        self.stacked = [StackedMembers(each) for each in self.encodings] if is_weighted else []
         rows_and_sums: list[Any] = []
 
         def add_left_out(rows, problems, distributions):
             if not rows_and_sums:
                 rows_and_sums.extend([rows, self._no_sums(len(rows))])
-            self._add(distributions, problems, rows_and_sums[1])
+            for stacked in self.stacked:
+                stacked.gather(distributions, problems)
+            if not is_weighted:
+                self._add(distributions, problems, rows_and_sums[1])
 
         problems = Problems(
             classes,
@@ -74,23 +89,27 @@ class CoverView:
             training.weights,
             seeds[first],
             training.metadata,
+            label_products(training.Y, self.encodings, first) if self.learner.is_linear else None,
         )
         self.members = self.learner.fit_problems(
             training.X,
             problems,
-            left_out=add_left_out if keep_left_out else None,
+            left_out=add_left_out if keep_left_out or is_weighted else None,
             n_jobs=n_jobs,
             verbose=verbose,
         )
-        if keep_left_out:
-            self.left_out = rows_and_sums[0], self._means(rows_and_sums[1])
+        if not rows_and_sums:
+            return self
+        rows, sums = rows_and_sums
+        means = self._weighted(training, rows, verbose) if is_weighted else self._means(sums)
+        self.left_out = (rows, means) if keep_left_out else None
         return self
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return for each cover ``(n, n_labels)``: the mean over the members that hold a label.
 
-        This is Algorithm 2. A label in no labelset gets 0. Works in blocks of rows and problems of
-        bounded memory.
+        This is Algorithm 2, but for weights. A label in no labelset gets 0. Works in blocks of rows
+        and problems of bounded memory.
         """
         sums = self._no_sums(X.shape[0])
         members, offsets = self.members, self.members.offsets
@@ -114,10 +133,25 @@ class CoverView:
     def _add(
         self, distributions: NDArray[np.float64], problems: slice, sums: list[NDArray[np.float64]]
     ) -> None:
+        if self.stacked:
+            for stacked, each in zip(self.stacked, sums, strict=True):
+                each += stacked.confidences(distributions, problems)
+            return
         for encoding, each in zip(self.encodings, sums, strict=True):
-            encoding.add(distributions, problems, each, votes=self.votes)
+            encoding.add(distributions, problems, each, votes=self.aggregate == "votes")
+
+    def _weighted(
+        self, training: TrainingRows, rows: NDArray[np.int64], verbose: bool
+    ) -> list[NDArray[np.float64]]:
+        """Fit the weights of members; return the confidences of the rows left out."""
+        weights = None if training.weights is None else training.weights[rows]
+        means = [stacked.fit(training.Y[rows], weights) for stacked in self.stacked]
+        tell(f"{self.stacked[0].told()}, on {len(rows)} rows not seen", show=verbose)
+        return means
 
     def _means(self, sums: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+        if self.stacked:
+            return sums
         return [encoding.mean(each) for encoding, each in zip(self.encodings, sums, strict=True)]
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from labelcover._arguments import check_integer
+from labelcover.dependence.permutation import check_annealing
 from labelcover.ensemble.choose_cover import balancor_size, choose_cover, labelset_shape
 from labelcover.ensemble.label_ensemble import LabelEnsemble
 
@@ -18,11 +22,13 @@ class CoveringMethod(LabelEnsemble):
         k=3,
         r=2,
         size=None,
+        aggregate="mean",
         threshold="cv",
-        threshold_measure="micro_f1",
+        threshold_measure="auto",
         threshold_search="grid",
         threshold_per_label=False,
         threshold_max_std=None,
+        ties="auto",
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -31,11 +37,13 @@ class CoveringMethod(LabelEnsemble):
         self.k = k
         self.r = r
         self.size = size
+        self.aggregate = aggregate
         self.threshold = threshold
         self.threshold_measure = threshold_measure
         self.threshold_search = threshold_search
         self.threshold_per_label = threshold_per_label
         self.threshold_max_std = threshold_max_std
+        self.ties = ties
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -111,8 +119,8 @@ class BalancorClassifier(CoveringMethod):
         Order of the correlations to cover.
     size : int, optional
         Number of labelsets; by default as many as it takes to cover all.
-    threshold, threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
-    n_jobs, random_state, verbose
+    aggregate, threshold, threshold_measure, threshold_search, threshold_per_label,
+    threshold_max_std, ties, n_jobs, random_state, verbose
         As for `RakelPlusPlusClassifier`.
 
     Examples
@@ -140,8 +148,21 @@ class DDBalancorClassifier(CoveringMethod):
         As for `LabelCoverClassifier`: ``"auto"`` chooses by dependency and cost (Section 5.7).
         For a budget of one's own take
         ``LabelCoverClassifier(cover="balancor", adapt=True, budget=…)``.
-    estimator, size, threshold, threshold_measure, threshold_search, threshold_per_label,
-    threshold_max_std, n_jobs, random_state, verbose
+    min_count : int, default=5
+        The least number of training rows in which r + 1 labels must occur together for their
+        dependence to count.
+    decay : float, default=0.85
+        γ, the factor by which the temperature of the search falls, above 0 and below 1.
+    n_iterations : int, optional
+        N, the number of swaps that a search tries; by default that of Section 4.4
+        (`labelcover.dependence.annealing_iterations`).
+    first_temperature : float, optional
+        T₀, in units of the merit: a swap that loses as much is accepted with probability 1/e in
+        the beginning. The paper gives none; by default it is the mean change of merit by a swap.
+    n_restarts : int, default=10
+        Number of searches, each from another random permutation; the best result is kept.
+    estimator, size, aggregate, threshold, threshold_measure, threshold_search,
+    threshold_per_label, threshold_max_std, ties, n_jobs, random_state, verbose
         As for `BalancorClassifier`.
 
     Attributes
@@ -162,6 +183,64 @@ class DDBalancorClassifier(CoveringMethod):
     True
     """
 
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        k=3,
+        r=2,
+        size=None,
+        min_count=5,
+        decay=0.85,
+        n_iterations=None,
+        first_temperature=None,
+        n_restarts=10,
+        aggregate="mean",
+        threshold="cv",
+        threshold_measure="auto",
+        threshold_search="grid",
+        threshold_per_label=False,
+        threshold_max_std=None,
+        ties="auto",
+        n_jobs=None,
+        random_state=None,
+        verbose=False,
+    ):
+        super().__init__(
+            estimator,
+            k=k,
+            r=r,
+            size=size,
+            aggregate=aggregate,
+            threshold=threshold,
+            threshold_measure=threshold_measure,
+            threshold_search=threshold_search,
+            threshold_per_label=threshold_per_label,
+            threshold_max_std=threshold_max_std,
+            ties=ties,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.min_count = min_count
+        self.decay = decay
+        self.n_iterations = n_iterations
+        self.first_temperature = first_temperature
+        self.n_restarts = n_restarts
+
+    def _annealing(self) -> dict[str, Any]:
+        return {
+            "decay": self.decay,
+            "n_iterations": self.n_iterations,
+            "first_temperature": self.first_temperature,
+            "n_restarts": self.n_restarts,
+        }
+
+    def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
+        super()._check_parameters(n_labels, weighted=weighted)
+        check_integer("min_count", self.min_count, low=1)
+        check_annealing(**self._annealing())
+
     def _make_cover(self, Y, seed):
         cover, self.cover_choices_ = choose_cover(
             Y,
@@ -170,6 +249,8 @@ class DDBalancorClassifier(CoveringMethod):
             r=self.r,
             size=self.size,
             adapt=True,
+            min_count=self.min_count,
+            annealing=self._annealing(),
             random_state=seed,
             verbose=self.verbose,
         )

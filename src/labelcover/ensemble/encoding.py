@@ -32,7 +32,8 @@ class Encoding:
         The patterns of member ``j`` are the rows ``starts[j]:starts[j + 1]`` of `patterns`.
     patterns : ndarray of shape (n_patterns, k), uint8
         The 0/1 values of the member's labels in each class, in the order of
-        ``cover.labelsets[j]``. Within a member, classes are in lexicographic order of patterns.
+        ``cover.labelsets[j]``; 0 where that holds no label. Within a member, classes are in
+        lexicographic order of patterns.
     problem : ndarray of shape (size,), int64
         Which problem each member poses.
     offsets : ndarray of shape (n_problems + 1,), int64
@@ -129,18 +130,36 @@ def _encoded(
     Y: NDArray[np.uint8], cover: Cover
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8]]:
     """Return the classes of all rows, the number of classes and the patterns of each member."""
+    if cover.k <= TABLE_BITS:
+        return _encoded_by_table(Y, cover)
+    classes = np.empty((len(cover), len(Y)), dtype=np.int32)
+    patterns: list[NDArray[np.uint8]] = [np.empty((0, 0), dtype=np.uint8)] * len(cover)
+    short = np.flatnonzero(cover.labelset_sizes <= TABLE_BITS)
+    if len(short):
+        classes[short], counts, found = _encoded_by_table(Y, cover.take(short))
+        for i, own in zip(short, np.split(found, np.cumsum(counts)[:-1]), strict=True):
+            patterns[i] = own
+    for j, labels in enumerate(cover):
+        if len(labels) > TABLE_BITS:
+            patterns[j], inverse = np.unique(Y[:, labels], axis=0, return_inverse=True)
+            classes[j] = inverse.ravel()
+    counts = np.array([len(own) for own in patterns])
+    filled_up = [np.pad(own, ((0, 0), (0, cover.k - own.shape[1]))) for own in patterns]
+    return classes, counts, np.concatenate(filled_up)
+
+
+def _encoded_by_table(
+    Y: NDArray[np.uint8], cover: Cover
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8]]:
+    """Return the same for members of few labels, whose patterns are ranked by a table of all."""
     n, k = len(Y), cover.k
     classes = np.empty((len(cover), n), dtype=np.int32)
-    if k <= TABLE_BITS:
-        keys = np.empty((len(cover), min(n, 2**k)), dtype=np.uint16)
-        columns = np.ascontiguousarray(Y.T, dtype=np.uint8)
-        counts = encode_members(columns, cover.labelsets, classes, keys)
-        found = keys[np.arange(keys.shape[1]) < counts[:, None]]
-        bits = found[:, None] >> np.arange(k - 1, -1, -1, dtype=np.uint16) & 1
-        return classes, counts, bits.astype(np.uint8)
-    patterns = []
-    for j, labels in enumerate(cover.labelsets):
-        seen, inverse = np.unique(Y[:, labels], axis=0, return_inverse=True)
-        classes[j] = inverse.ravel()
-        patterns.append(seen)
-    return classes, np.array([len(p) for p in patterns]), np.concatenate(patterns)
+    keys = np.empty((len(cover), min(n, 2**k)), dtype=np.uint16)
+    columns = np.ascontiguousarray(Y.T, dtype=np.uint8)
+    counts = encode_members(columns, cover.labelsets, classes, keys)
+    if not cover.has_one_size:
+        # The first label is always the highest of k bits.
+        keys <<= (k - cover.labelset_sizes).astype(np.uint16)[:, None]
+    found = keys[np.arange(keys.shape[1]) < counts[:, None]]
+    bits = found[:, None] >> np.arange(k - 1, -1, -1, dtype=np.uint16) & 1
+    return classes, counts, bits.astype(np.uint8)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from labelcover.covers.labelset_kernels import row_length
+
 
 @njit(cache=True)
 def encode_members(columns, labelsets, classes, patterns):
@@ -15,7 +17,8 @@ def encode_members(columns, labelsets, classes, patterns):
     columns : uint8 array of shape (n_labels, n)
         The label table, transposed.
     labelsets : int32 array of shape (size, k)
-        The labels of each member, in the order that ranks patterns; k is at most 16.
+        The labels of each member, in the order that ranks patterns; k is at most 16. Rows with
+        fewer labels end in −1.
     classes : int32 array of shape (size, n)
         Filled: ``classes[j, i]`` is the lexicographic rank of the pattern of row ``i`` among the
         patterns that occur.
@@ -35,14 +38,15 @@ def encode_members(columns, labelsets, classes, patterns):
     rank = np.empty(1 << k, dtype=np.int32)
     for j in range(size):
         keys[:] = 0
-        for position in range(k):
+        length = row_length(labelsets, j)
+        for position in range(length):
             column = columns[labelsets[j, position]]
             for i in range(n):
                 keys[i] = (keys[i] << np.uint16(1)) | column[i]
         rank[:] = -1
         for i in range(n):
             rank[keys[i]] = 0
-        for key in range(1 << k):
+        for key in range(1 << length):
             if rank[key] == 0:
                 rank[key] = counts[j]
                 patterns[j, counts[j]] = key

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._arguments import check_jobs
 from labelcover._progress import tell
-from labelcover.covers import Cover
 from labelcover.decisions import Cut, Decision, check_decision, fit_decision
 from labelcover.ensemble.choose_cover import choose_cover
 from labelcover.ensemble.label_ensemble import MANY_MEMBERS, LabelEnsemble
@@ -54,6 +52,9 @@ class LabelCoverClassifier(LabelEnsemble):
     budget : float, optional
         With ``k="auto"`` or ``r="auto"``: the greatest cost of the ensemble, in binary models. By
         default ten for each label.
+    aggregate : {"mean", "votes", "weighted"}, default="mean"
+        How members are combined within a view; see `RakelPlusPlusClassifier`. A `LabelForest` has
+        no members for labelsets and takes ``"mean"`` only.
     decide : str, int or callable, default="micro_f1"
         What `predict` is best for: ``"micro_f1"``, ``"macro_f1"``, ``"example_f1"``,
         ``"hamming_loss"`` or ``"subset_accuracy"``; a number of labels for every row; or a function
@@ -65,6 +66,9 @@ class LabelCoverClassifier(LabelEnsemble):
         ``"loo"`` takes leave-one-out (and out-of-bag) predictions, which the default members give
         without refitting, ``"cv"`` five-fold cross-validation; ``"auto"`` is ``"loo"`` where the
         members offer it and ``"cv"`` elsewhere.
+    ties : {"auto", "positive", "negative"}, default="auto"
+        What a confidence of exactly the threshold means, where the decision is a cut; ``"auto"`` is
+        ``"negative"``.
     n_jobs : int, optional
         Number of members or trees fitted in parallel; ignored by members that are solved jointly.
         Never changes results.
@@ -110,8 +114,10 @@ class LabelCoverClassifier(LabelEnsemble):
         size=None,
         adapt=False,
         budget=None,
+        aggregate="mean",
         decide="micro_f1",
         threshold="auto",
+        ties="auto",
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -123,8 +129,10 @@ class LabelCoverClassifier(LabelEnsemble):
         self.size = size
         self.adapt = adapt
         self.budget = budget
+        self.aggregate = aggregate
         self.decide = decide
         self.threshold = threshold
+        self.ties = ties
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -166,9 +174,8 @@ class LabelCoverClassifier(LabelEnsemble):
         return Pool() if self._has_default_member() else self.estimator
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
-        check_jobs(self.n_jobs)
+        super()._check_parameters(n_labels, weighted=weighted)
         check_decision(self.decide, n_labels)
-        self._tuning()
 
     def _tune(self, training: TrainingRows, seed: int) -> None:
         how = self._tuning()
@@ -176,7 +183,7 @@ class LabelCoverClassifier(LabelEnsemble):
         self.n_threshold_rows_ = 0
         if how is None:
             self.threshold_ = self._given_threshold()
-            self.decision_ = Cut(measure="threshold", threshold=self.threshold_)
+            self.decision_ = Cut(measure="threshold", threshold=self.threshold_, ties=self._ties())
             return
         if how == "loo":
             assert self.view_.left_out is not None
@@ -203,12 +210,17 @@ class LabelCoverClassifier(LabelEnsemble):
         """
         cover = self.cover_
         if len(cover) > MANY_MEMBERS:
-            size = max(len(cover) // 10, -(-4 * cover.n_labels // cover.k))
+            # Four times each label, at the mean number of labels in a labelset.
+            enough = -(-4 * cover.n_labels * len(cover) // int(cover.labelset_sizes.sum()))
+            size = max(len(cover) // 10, enough)
             chosen = np.sort(random.permutation(len(cover))[:size])
-            cover = Cover(cover.labelsets[chosen], cover.n_labels)
+            cover = cover.take(chosen)
         learner = self._learner()
         confidence = cross_validated_confidence(
-            lambda: view_of(learner, cover), training, random=random, n_jobs=self.n_jobs
+            lambda: view_of(learner, cover, aggregate=self.aggregate),
+            training,
+            random=random,
+            n_jobs=self.n_jobs,
         )
         missing = (self.cover_.label_counts > 0) & (cover.label_counts == 0)
         confidence[:, missing] = training.Y.mean(axis=0)[missing]
@@ -223,11 +235,13 @@ class LabelCoverClassifier(LabelEnsemble):
                 f'with threshold="auto", "loo" or "cv" instead of {self.threshold!r}.'
             )
         Y, confidence, weights, seen = self._unseen
-        return fit_decision(decide, Y, confidence, sample_weight=weights, seen=seen)
+        return fit_decision(
+            decide, Y, confidence, sample_weight=weights, seen=seen, ties=self._ties()
+        )
 
     def _chosen(self) -> str:
         """Return in a line what was chosen, from what and on how many rows."""
-        said = [f"{len(self.cover_)} labelsets of {self.cover_.k} labels"]
+        said = [f"{len(self.cover_)} labelsets of {self.cover_.k_text} labels"]
         if isinstance(self.view_, PooledView):
             said.append(f"views {self.view_.told()}")
         cut = "" if self.threshold_ is None else f", threshold {np.mean(self.threshold_):.2f}"

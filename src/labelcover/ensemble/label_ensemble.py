@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcover._arguments import check_choice
 from labelcover.covers import Cover
-from labelcover.ensemble.cover_view import CoverView
+from labelcover.ensemble.cover_view import AGGREGATES, CoverView
 from labelcover.ensemble.label_model import LabelModel
 from labelcover.ensemble.label_tables import warn_of_left_out
-from labelcover.ensemble.pooled_view import Pool, view_of
+from labelcover.ensemble.pooled_view import Pool, PooledView, view_of
 from labelcover.learners.forest.label_forest import LabelForest
 
 # Section 2.3: above so many members, cross-validation uses only a tenth of them.
@@ -22,7 +23,8 @@ MANY_MEMBERS = 100
 class LabelEnsemble(LabelModel):
     """An ensemble of members, each of which holds a labelset.
 
-    A subclass says which cover it uses (`_make_cover`), and has the parameters of `LabelModel`.
+    A subclass says which cover it uses (`_make_cover`), and has the parameters of `LabelModel`;
+    ``aggregate`` if it offers it.
 
     Attributes
     ----------
@@ -30,8 +32,8 @@ class LabelEnsemble(LabelModel):
         The labelsets, one per member.
     """
 
-    # Whether members vote (RAKEL) or say how sure they are (RAKEL++).
-    _votes = False
+    # What holds where a subclass does not have the parameter.
+    aggregate: Any = "mean"
     cover_: Cover
 
     @abstractmethod
@@ -40,17 +42,43 @@ class LabelEnsemble(LabelModel):
 
     def _make_view(self, learner, training, seed):
         self.cover_ = self._make_cover(training.Y, seed)
-        view = view_of(learner, self.cover_, votes=self._votes)
+        view = view_of(learner, self.cover_, aggregate=self.aggregate)
         if isinstance(view, CoverView):
             warn_of_left_out(self.cover_, self.label_names_in_)
         return view
 
     def _views_to_tune(self, learner, training, random):
         cover = self.cover_
-        if len(cover) > MANY_MEMBERS:
+        if len(cover) > MANY_MEMBERS and not self._search().is_mulans:
             chosen = np.sort(random.choice(len(cover), len(cover) // 10, replace=False))
-            cover = Cover(cover.labelsets[chosen], cover.n_labels)
-        return lambda: view_of(learner, cover), np.flatnonzero(cover.label_counts)
+            cover = cover.take(chosen)
+        labels = np.flatnonzero(cover.label_counts)
+        return lambda: view_of(learner, cover, aggregate=self.aggregate), labels
+
+    @property
+    def member_weights_(self) -> NDArray[np.float64] | None:
+        """The weight of each member in each of its labels, ``(size, k)``; None if there are none.
+
+        Those of a member are in the order of its row of ``cover_.labelsets``.
+        """
+        view = self.view_.covers if isinstance(self.view_, PooledView) else self.view_
+        stacked = getattr(view, "stacked", [])
+        return stacked[0].weights if stacked else None
+
+    def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
+        super()._check_parameters(n_labels, weighted=weighted)
+        check_choice("aggregate", self.aggregate, AGGREGATES)
+        learner = self._learner()
+        if self.aggregate != "mean" and isinstance(learner, LabelForest):
+            raise ValueError(
+                'aggregate must be "mean" with a LabelForest, whose trees serve all labels at '
+                f"once, got {self.aggregate!r}."
+            )
+        if self.aggregate == "weighted" and not learner.gives_left_out:
+            raise ValueError(
+                'aggregate="weighted" needs members with leave-one-out predictions, which '
+                f'{self._member()!r} has not. Use "mean" or "votes".'
+            )
 
     def _learner(self) -> Any:
         member = self._member()

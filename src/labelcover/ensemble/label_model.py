@@ -23,7 +23,6 @@ from sklearn.utils.validation import (
 from labelcover._arguments import check_choice, check_jobs, check_random_state
 from labelcover.ensemble.label_tables import label_names, label_table, labelled
 from labelcover.ensemble.threshold_tuning import (
-    FOLDS,
     ThresholdSearch,
     cross_validated_threshold,
     left_out_threshold,
@@ -33,6 +32,7 @@ from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners.any_classifier import AnyClassifier
 from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.targets import check_weights, weighted_rows
+from labelcover.thresholds import TIES, cut
 
 THRESHOLDS = ("auto", "cv", "loo")
 CONTAINERS = ("default", "pandas", "polars")
@@ -43,8 +43,8 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     """A multi-label estimator: a view gives confidences, which are cut at a threshold.
 
     A subclass says which view it fits (`_make_view`) and has the parameters ``estimator``,
-    ``threshold``, ``n_jobs``, ``random_state`` and ``verbose``; those of the search for a
-    threshold (``threshold_measure`` and the like) if it offers one.
+    ``threshold``, ``n_jobs``, ``random_state`` and ``verbose``; ``ties`` and those of the search
+    for a threshold (``threshold_measure`` and the like) if it offers them.
 
     Attributes
     ----------
@@ -65,6 +65,13 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     # Whether the threshold may be tuned.
     _tunes = True
     threshold_: Any
+
+    # What holds where a subclass does not have the parameter.
+    threshold_measure: Any = "auto"
+    threshold_search: Any = "grid"
+    threshold_per_label: Any = False
+    threshold_max_std: Any = None
+    ties: Any = "auto"
 
     @abstractmethod
     def _make_view(self, learner: Any, training: TrainingRows, seed: int) -> View:
@@ -219,6 +226,7 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
         check_jobs(self.n_jobs)
+        check_choice("ties", self.ties, ("auto", *TIES))
         if self._tuning() is not None:
             self._search().check(weighted=weighted)
 
@@ -237,9 +245,10 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
             )
 
     def _check_rows(self, training: TrainingRows) -> None:
-        if self._tuning() == "cv" and len(training.Y) < FOLDS:
+        n_folds = self._search().n_folds
+        if self._tuning() == "cv" and len(training.Y) < n_folds:
             raise ValueError(
-                f'threshold="cv" needs at least {FOLDS} rows, one for each fold, got '
+                f'threshold="cv" needs at least {n_folds} rows, one for each fold, got '
                 f"n_samples={len(training.Y)}. Give a number instead."
             )
 
@@ -261,6 +270,7 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
             self.threshold_search,
             bool(self.threshold_per_label),
             self.threshold_max_std,
+            self.ties,
         )
 
     def _tune(self, training: TrainingRows, seed: int) -> None:
@@ -294,7 +304,13 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         return self._labelled(chosen.astype(np.int64), X)
 
     def _cut(self, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
-        return confidence > self.threshold_
+        return cut(confidence, self.threshold_, self._ties())
+
+    def _ties(self) -> str:
+        """Return what a confidence of exactly the threshold means, "positive" or "negative"."""
+        if self.ties == "auto" and self._tuning() is None:
+            return "negative"
+        return self._search().broken_ties
 
     def _labelled(self, table: NDArray, X: Any) -> Any:
         container = getattr(self, "_container", "default")

@@ -114,13 +114,13 @@ class PooledView:
     posterior: LabelsetPosterior
     correction: LogLinearPool
 
-    def __init__(self, learner: Pool, cover: Cover) -> None:
+    def __init__(self, learner: Pool, cover: Cover, *, aggregate: str = "mean") -> None:
         learners = learner.learners()
         covers = [cover]
         if cover.k > 1:
             singles = np.arange(cover.n_labels)[:, None]
             covers.append(Cover(singles, cover.n_labels, method="single labels"))
-        self.covers = CoverView(learners["least_squares"], covers)
+        self.covers = CoverView(learners["least_squares"], covers, aggregate=aggregate)
         self.forest = ForestView(learners["forest"])
 
     def fit(
@@ -178,13 +178,13 @@ class PooledView:
         return [*map(inside, least_squares), (trees * forest + 1) / (trees + 2)]
 
 
-def view_of(learner: Any, cover: Cover, *, votes: bool = False) -> Any:
+def view_of(learner: Any, cover: Cover, *, aggregate: str = "mean") -> Any:
     """Return the unfitted view of a learner: a pool, a forest, or members over the cover."""
     if isinstance(learner, Pool):
-        return PooledView(learner, cover)
+        return PooledView(learner, cover, aggregate=aggregate)
     if isinstance(learner, LabelForest):
         return ForestView(learner)
-    return CoverView(learner, [cover], votes=votes)
+    return CoverView(learner, [cover], aggregate=aggregate)
 
 
 def inside(P: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from math import comb
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._arguments import check_choice, check_integer
+from labelcover._arguments import check_integer
 from labelcover.covers import Cover
 from labelcover.ensemble.choose_cover import choose_cover
 from labelcover.ensemble.label_ensemble import LabelEnsemble
-
-TIES = ("positive", "negative")
 
 
 class RakelClassifier(LabelEnsemble):
@@ -29,11 +27,15 @@ class RakelClassifier(LabelEnsemble):
         Number of labelsets; by default twice the number of labels, or all labelsets if fewer.
     cover : "random", Cover, callable or array-like, default="random"
         Labelsets to use instead of random ones.
+    aggregate : {"votes", "mean", "weighted"}, default="votes"
+        How members are combined; see `RakelPlusPlusClassifier`.
     threshold : float or array-like of shape (n_labels,), default=0.5
-        Share of votes from which a label is predicted.
-    ties : {"positive", "negative"}, default="positive"
+        Share of votes from which a label is predicted. `RakelPlusPlusClassifier` with
+        ``aggregate="votes"`` tunes it.
+    ties : {"auto", "positive", "negative"}, default="positive"
         What a share of exactly `threshold` means. Algorithm 2 asks for more than the threshold
-        (``"negative"``); MULAN, with which the paper's tables were made, accepts equality.
+        (``"negative"``, which ``"auto"`` is); MULAN, with which the paper's tables were made,
+        accepts equality.
     n_jobs, random_state, verbose
         As for `LabelCoverClassifier`.
 
@@ -48,7 +50,6 @@ class RakelClassifier(LabelEnsemble):
     12
     """
 
-    _votes = True
     _tunes = False
 
     def __init__(
@@ -58,6 +59,7 @@ class RakelClassifier(LabelEnsemble):
         k=3,
         size=None,
         cover="random",
+        aggregate="votes",
         threshold=0.5,
         ties="positive",
         n_jobs=None,
@@ -68,24 +70,15 @@ class RakelClassifier(LabelEnsemble):
         self.k = k
         self.size = size
         self.cover = cover
+        self.aggregate = aggregate
         self.threshold = threshold
         self.ties = ties
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
-        """Fit all members; see `LabelCoverClassifier.fit`."""
-        check_choice("ties", self.ties, TIES)
-        return super().fit(X, y, **fit_params)
-
     def _make_cover(self, Y, seed):
         return _random_labelsets(self, Y, seed)
-
-    def _cut(self, confidence):
-        if self.ties == "positive":
-            return confidence >= self.threshold_
-        return super()._cut(confidence)
 
 
 class RakelPlusPlusClassifier(LabelEnsemble):
@@ -95,22 +88,51 @@ class RakelPlusPlusClassifier(LabelEnsemble):
     ----------
     estimator, k, size, cover
         As for `RakelClassifier`.
+    aggregate : {"mean", "votes", "weighted"}, default="mean"
+        What becomes the confidence of a label: the mean of the probabilities of the members that
+        hold it; the share of these members that predict it, as in RAKEL; or a mean with weights.
+        The weights of a label's members are above 0, sum to 1 and minimise the log-loss of their
+        weighted mean on leave-one-out predictions. They are shrunk towards equal weights, as if
+        each member had been the only right one in one further row (stacking; Yao et al., 2018).
+        Only members that give leave-one-out predictions, such as the default ones, can be weighted.
     threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default="cv"
         Where confidences are cut. ``"cv"`` is the paper's five-fold cross-validation; ``"loo"``
         uses leave-one-out predictions, which least squares members give without refitting;
         ``"auto"`` is ``"loo"`` where the members offer it and ``"cv"`` elsewhere.
-    threshold_measure : str or callable, default="micro_f1"
+    threshold_measure : str or callable, default="auto"
         What the threshold is tuned for: a measure of predictions of `labelcover.metrics`, or
-        ``f(Y, Y_pred)`` where higher is better.
-    threshold_search : {"grid", "golden"}, default="grid"
-        How a threshold is searched: .1 to .9 and then steps of .01, or by golden sections.
+        ``f(Y, Y_pred)`` where higher is better. ``"auto"`` is ``"micro_f1"``, or
+        ``"hamming_loss"`` with ``threshold_search="mulan"``.
+    threshold_search : {"grid", "golden", "mulan"}, default="grid"
+        How a threshold is searched: .1 to .9 and then steps of .01; by golden sections; or as
+        MULAN's OneThreshold does: 0 to 1 in steps of .1, then ±.05 in steps of .01, the lowest of
+        equally good thresholds, and in a cross-validation three folds of consecutive rows and all
+        members.
     threshold_per_label : bool, default=False
         Tune one threshold for each label.
     threshold_max_std : float, optional
         With ``threshold="cv"``: repeat the cross-validation, at most five times, until the
         standard deviation of the mean score is at most this (Kohavi and John, 1997).
+    ties : {"auto", "positive", "negative"}, default="auto"
+        What a confidence of exactly the threshold means, in the search too. ``"auto"`` is
+        ``"negative"``, as in Algorithm 2, or ``"positive"`` for a threshold tuned with
+        ``threshold_search="mulan"``, as in MULAN.
     n_jobs, random_state, verbose
         As for `LabelCoverClassifier`.
+
+    Attributes
+    ----------
+    member_weights_ : ndarray of shape (size, k) or None
+        With ``aggregate="weighted"``: the weight of each member in each of its labels, in the order
+        of ``cover_.labelsets``.
+
+    References
+    ----------
+    R. Kohavi and G. John (1997). Wrappers for feature subset selection. Artificial Intelligence
+    97(1–2), 273–324.
+
+    Y. Yao, A. Vehtari, D. Simpson and A. Gelman (2018). Using stacking to average Bayesian
+    predictive distributions. Bayesian Analysis 13(3), 917–1007.
 
     Examples
     --------
@@ -129,11 +151,13 @@ class RakelPlusPlusClassifier(LabelEnsemble):
         k=3,
         size=None,
         cover="random",
+        aggregate="mean",
         threshold="cv",
-        threshold_measure="micro_f1",
+        threshold_measure="auto",
         threshold_search="grid",
         threshold_per_label=False,
         threshold_max_std=None,
+        ties="auto",
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -142,11 +166,13 @@ class RakelPlusPlusClassifier(LabelEnsemble):
         self.k = k
         self.size = size
         self.cover = cover
+        self.aggregate = aggregate
         self.threshold = threshold
         self.threshold_measure = threshold_measure
         self.threshold_search = threshold_search
         self.threshold_per_label = threshold_per_label
         self.threshold_max_std = threshold_max_std
+        self.ties = ties
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

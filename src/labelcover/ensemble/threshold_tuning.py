@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold
 from labelcover._arguments import check_choice, check_real
 from labelcover.ensemble.view import TrainingRows, View, rows_of
 from labelcover.thresholds import (
+    MEASURES_OF_PREDICTIONS,
     SEARCHES,
     Score,
     best_threshold,
@@ -21,25 +22,70 @@ from labelcover.thresholds import (
 )
 
 FOLDS = 5
+# MULAN's OneThreshold takes three folds of consecutive rows.
+MULAN_FOLDS = 3
 # Kohavi and John (1997) stop after five cross-validations even if the spread stays large.
 MOST_REPEATS = 5
 
 
 @dataclass(frozen=True)
 class ThresholdSearch:
-    """What to look for: the measure, how, and one threshold for all labels or one each."""
+    """What to look for: the measure, how, and one threshold for all labels or one each.
 
-    measure: str | Score = "micro_f1"
+    Attributes
+    ----------
+    measure : str or callable
+        ``"auto"`` is micro-F1, or Hamming loss, the default of MULAN, with its search.
+    search : {"grid", "golden", "mulan"}
+        ``"mulan"`` is MULAN's OneThreshold: its grid, and for a cross-validation three folds of
+        consecutive rows and all members.
+    ties : {"auto", "positive", "negative"}
+        ``"auto"`` is ``"positive"`` with MULAN's search, else ``"negative"``.
+    """
+
+    measure: str | Score = "auto"
     search: str = "grid"
     per_label: bool = False
     max_std: float | None = None
+    ties: str = "auto"
+
+    @property
+    def is_mulans(self) -> bool:
+        """Whether everything is done as in MULAN's OneThreshold."""
+        return isinstance(self.search, str) and self.search == "mulan"
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds of a cross-validation."""
+        return MULAN_FOLDS if self.is_mulans else FOLDS
+
+    @property
+    def tuned_measure(self) -> str | Score:
+        """What the threshold is tuned for."""
+        if isinstance(self.measure, str) and self.measure == "auto":
+            return "hamming_loss" if self.is_mulans else "micro_f1"
+        return self.measure
+
+    @property
+    def broken_ties(self) -> str:
+        """What a confidence of exactly the threshold means."""
+        if self.ties == "auto":
+            return "positive" if self.is_mulans else "negative"
+        return self.ties
 
     def check(self, *, weighted: bool) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
         check_choice("threshold_search", self.search, SEARCHES)
-        score_function(self.measure, weighted=weighted)
+        if not callable(self.measure):
+            check_choice("threshold_measure", self.measure, ("auto", *MEASURES_OF_PREDICTIONS))
+        score_function(self.tuned_measure, weighted=weighted)
         if self.max_std is not None:
             check_real("threshold_max_std", self.max_std, above=0)
+            if self.is_mulans:
+                raise ValueError(
+                    'threshold_max_std must be None with threshold_search="mulan", whose folds '
+                    f"are always the same, got {self.max_std!r}."
+                )
 
     def best(
         self,
@@ -56,9 +102,10 @@ class ThresholdSearch:
         found, score = find(
             Y[:, labels],
             confidence[:, labels],
-            measure=self.measure,
+            measure=self.tuned_measure,
             search=self.search,
             sample_weight=weights,
+            ties=self.broken_ties,
         )
         if self.per_label:
             # A label that no member holds is never predicted, whatever its threshold.
@@ -88,14 +135,15 @@ def cross_validated_threshold(
     random: np.random.Generator,
     n_jobs: int | None = None,
 ) -> float | NDArray[np.float64]:
-    """Return the mean over five folds of the threshold that is best on each (Section 2.3).
+    """Return the mean over folds of the threshold that is best on each (Section 2.3).
 
     With ``search.max_std``, cross-validation is repeated, at most five times in all, until the
     standard deviation of the mean score is at most that (Kohavi and John).
     """
     thresholds, scores = [], []
     for _ in range(1 if search.max_std is None else MOST_REPEATS):
-        for train, test in _folds(len(training.Y), int(random.integers(2**31))):
+        seed = None if search.is_mulans else int(random.integers(2**31))
+        for train, test in _folds(len(training.Y), search.n_folds, seed):
             view = make_view()
             seeds = random.integers(2**31, size=view.n_seeds)
             view.fit(training.rows(train), seeds, n_jobs=n_jobs)
@@ -120,7 +168,7 @@ def cross_validated_confidence(
 ) -> NDArray[np.float64]:
     """Return the confidences of all training rows by a view fitted without their fold."""
     confidence = np.empty(training.Y.shape)
-    for train, test in _folds(len(training.Y), int(random.integers(2**31))):
+    for train, test in _folds(len(training.Y), FOLDS, int(random.integers(2**31))):
         view = make_view()
         seeds = random.integers(2**31, size=view.n_seeds)
         view.fit(training.rows(train), seeds, n_jobs=n_jobs)
@@ -128,5 +176,9 @@ def cross_validated_confidence(
     return confidence
 
 
-def _folds(n: int, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    return KFold(FOLDS, shuffle=True, random_state=seed).split(np.empty(n))
+def _folds(
+    n: int, n_folds: int, seed: int | None
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield training and test rows; without a seed, each fold holds consecutive rows."""
+    folds = KFold(n_folds, shuffle=seed is not None, random_state=seed)
+    return folds.split(np.empty(n))

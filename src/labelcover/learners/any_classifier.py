@@ -30,6 +30,7 @@ class AnyClassifier:
     """
 
     gives_left_out = False
+    is_linear = False
 
     def __init__(self, estimator: BaseEstimator) -> None:
         self.estimator = estimator

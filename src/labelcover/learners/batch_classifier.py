@@ -25,9 +25,12 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
     ----------
     gives_left_out : bool
         Whether `fit_problems` can say what members fitted without a training row say of it.
+    is_linear : bool
+        Whether `fit_problems` solves ``problems.targets`` instead of classes.
     """
 
     gives_left_out = False
+    is_linear = False
     members_: Any
 
     @abstractmethod

@@ -2,10 +2,11 @@
 
 A *batch learner* solves many single-label problems that share one table. It has
 ``fit_problems(X, problems, *, left_out=None, n_jobs=None, verbose=False)``, which returns
-`Members`, and ``gives_left_out``, which tells whether it has predictions for training rows that a
-member has not seen. Those go to the function ``left_out(rows, problems, distributions)``, in
-blocks: the numbers of some training rows, a slice of problems, and their class distributions side
-by side.
+`Members`; ``gives_left_out``, which tells whether it has predictions for training rows that a
+member has not seen; and ``is_linear``, which tells whether it solves targets (`LinearTargets`)
+instead of classes. Predictions for rows not seen go to the function
+``left_out(rows, problems, distributions)``, in blocks: the numbers of some training rows, a slice
+of problems, and their class distributions side by side.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel
 
 from labelcover._progress import progress_bar
+from labelcover.learners.linear_targets import LinearTargets
 
 LeftOut = Callable[[NDArray[np.int64], slice, NDArray[np.float64]], None]
 
@@ -45,6 +47,8 @@ class Problems:
         A seed for each problem, for learners whose own ``random_state`` is None.
     metadata : mapping
         What else the ``fit`` of a scikit-learn classifier is given.
+    targets : LinearTargets, optional
+        Targets of which there are fewer than classes, for learners that are linear in them.
     """
 
     classes: NDArray[np.int32]
@@ -53,6 +57,7 @@ class Problems:
     weights: NDArray[np.float64] | None = None
     seeds: NDArray[np.int64] | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    targets: LinearTargets | None = None
 
     def __len__(self) -> int:
         return len(self.classes)

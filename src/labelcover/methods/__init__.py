@@ -1,5 +1,17 @@
 """The other multi-label methods that the paper names."""
 
 from labelcover.methods.binary_relevance import BinaryRelevanceClassifier
+from labelcover.methods.chains import EnsembleOfChainsClassifier
+from labelcover.methods.probabilistic_chains import (
+    EnsembleOfProbabilisticChainsClassifier,
+    ProbabilisticChainClassifier,
+)
+from labelcover.methods.stacked_binary_relevance import StackedBinaryRelevanceClassifier
 
-__all__ = ["BinaryRelevanceClassifier"]
+__all__ = [
+    "BinaryRelevanceClassifier",
+    "EnsembleOfChainsClassifier",
+    "EnsembleOfProbabilisticChainsClassifier",
+    "ProbabilisticChainClassifier",
+    "StackedBinaryRelevanceClassifier",
+]

@@ -191,7 +191,7 @@ def nice_ticks(low: float, high: float) -> list[float]:
 def cover_picture(cover: Cover, label_names: list[str]) -> Figure:
     """Draw which labels each labelset holds: a row per label, a column per labelset."""
     with rc_context(STYLE):
-        shown = cover.labelsets[:MOST_LABELSETS]
+        shown = list(cover)[:MOST_LABELSETS]
         rows = most_frequent(cover.label_counts, MOST_LABELS)
         place = {int(label): row for row, label in enumerate(rows)}
         cells = [

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from labelcover.learners.least_squares.class_kernels import (
     best_inverse_temperatures,
-    class_counts,
+    combine_targets,
     softmax_columns,
 )
 from labelcover.learners.least_squares.feature_maps import (
@@ -32,6 +32,7 @@ from labelcover.learners.least_squares.feature_scaling import (
     rows_have_one_length,
 )
 from labelcover.learners.least_squares.ridge_systems import RidgeSystem
+from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import Problems
 
 # Up to this many rows (or features, for the linear kernel) nothing is approximated.
@@ -92,7 +93,10 @@ class Choice:
         if weights is None:
             weights = np.ones(self.problems.classes.shape[1])
         classes = np.ascontiguousarray(self.problems.classes[kept])
-        return replace(self.problems, classes=classes, offsets=offsets, weights=weights)
+        targets = LinearTargets.of_classes(classes, offsets)
+        return replace(
+            self.problems, classes=classes, offsets=offsets, weights=weights, targets=targets
+        )
 
     def kernel(self) -> Kernel:
         """Return the kernel that the settings name, or the best on a Nyström approximation."""
@@ -141,16 +145,19 @@ class Choice:
     def _best_ridge(self, system: RidgeSystem, ridges: NDArray[np.float64]) -> tuple[float, float]:
         """Return the ridge with the least Brier score, and that score."""
         seen, rows = self._seen, self.rows
-        counts = class_counts(seen.classes, seen.offsets, seen.weights)
+        assert seen.targets is not None
+        holds, combination = seen.targets.holds, seen.targets.combination
+        counts = holds @ seen.weights
         own = np.ascontiguousarray(seen.classes[:, rows])
         columns = own_columns(own, seen.offsets)
         basis = system.basis(rows)
-        projected = system.project(system.class_sums(seen.classes, seen.offsets, counts))
+        projected = system.project(system.target_sums(holds, counts))
         unit = ridge_unit(system)
         weights = system.weights[rows]
 
         def score(ridge: float) -> float:
-            scores = (basis * system.gain(ridge)) @ projected.T + counts / system.total
+            of_targets = (basis * system.gain(ridge)) @ projected.T + counts / system.total
+            scores = combine_targets(of_targets, *combination)
             leave_one_out(scores, system.leverage(basis, rows, ridge), columns)
             found = best_inverse_temperatures(scores, own, seen.offsets, weights, COARSE)
             softmax_columns(scores, seen.offsets, found)

@@ -1,11 +1,10 @@
-"""Compiled loops of least squares on classes: sums by class, temperatures, softmax."""
+"""Compiled loops of least squares on classes: scores, temperatures, softmax."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from labelcover._hash_kernels import alike_columns
 from labelcover.learners.least_squares.exponential_kernels import exponential
 
 # Newton steps for the temperature of one problem, and the bounds of its inverse.
@@ -14,92 +13,21 @@ LOWEST, HIGHEST = 1e-3, 1e3
 
 
 @njit(cache=True)
-def class_counts(classes, offsets, weights):
-    """How much the rows of each class of each problem weigh, ``(n_classes,)``."""
-    counts = np.zeros(offsets[-1] - offsets[0])
-    for p in range(classes.shape[0]):
-        for i in range(classes.shape[1]):
-            counts[offsets[p] - offsets[0] + classes[p, i]] += weights[i]
-    return counts
+def combine_targets(targets, starts, columns, values, constant):
+    """Return the scores of classes, ``(n, n_classes)``, from those of targets, ``(n, n_targets)``.
 
-
-@njit(cache=True)
-def _largest_class(counts, low, high):
-    best = low
-    for c in range(low + 1, high):
-        if counts[c] > counts[best]:
-            best = c
-    return best
-
-
-@njit(cache=True)
-def _start_sums(centre, offsets, counts, p, sums):
-    """Take the centre from every row to be summed; return the largest class of problem `p`."""
-    low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
-    for c in range(low, high):
-        for f in range(len(centre)):
-            sums[c, f] = -counts[c] * centre[f]
-    return _largest_class(counts, low, high)
-
-
-@njit(cache=True)
-def _finish_sums(offsets, p, largest, sums):
-    """Give the largest class what the others leave of all rows, whose centred sum is zero."""
-    low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
-    sums[largest] = 0.0
-    for c in range(low, high):
-        if c != largest:
-            for f in range(sums.shape[1]):
-                sums[largest, f] -= sums[c, f]
-
-
-@njit(cache=True)
-def _sums_of_groups(rows, group, n_groups):
-    sums = np.zeros((n_groups, rows.shape[1]))
-    for i in range(len(group)):
-        into, row = sums[group[i]], rows[i]
-        for f in range(len(row)):
-            into[f] += row[f]
-    return sums
-
-
-@njit(cache=True)
-def class_sums_dense(rows, centre, classes, offsets, counts):
-    """Return the sums of centred rows by class, ``(n_classes, width)``: one-hot classes times rows.
-
-    Rare labels leave most rows in one class, so the largest class of each problem is not summed:
-    it is what the others leave. `centre` must be the mean of all rows. Rows that are alike in
-    all problems, as most are where labels are few, are added up once for all.
+    ``starts``, ``columns`` and ``values`` are the rows of a CSR matrix, one for each class, which
+    may be some of the rows of a larger one.
     """
-    group, first = alike_columns(classes)
-    if 2 * len(first) <= classes.shape[1]:
-        rows = _sums_of_groups(rows, group, len(first))
-        classes = classes[:, first]
-    sums = np.empty((len(counts), rows.shape[1]))
-    for p in range(classes.shape[0]):
-        low = offsets[p] - offsets[0]
-        largest = _start_sums(centre, offsets, counts, p, sums)
-        for i in np.flatnonzero(low + classes[p] != largest):
-            into, row = sums[low + classes[p, i]], rows[i]
-            for f in range(len(row)):
-                into[f] += row[f]
-        _finish_sums(offsets, p, largest, sums)
-    return sums
-
-
-@njit(cache=True)
-def class_sums_sparse(values, columns, starts, centre, classes, offsets, counts):
-    """Return the sums of the centred rows of a CSR matrix by class; see `class_sums_dense`."""
-    sums = np.empty((len(counts), len(centre)))
-    for p in range(classes.shape[0]):
-        low = offsets[p] - offsets[0]
-        largest = _start_sums(centre, offsets, counts, p, sums)
-        for i in np.flatnonzero(low + classes[p] != largest):
-            into = sums[low + classes[p, i]]
-            for at in range(starts[i], starts[i + 1]):
-                into[columns[at]] += values[at]
-        _finish_sums(offsets, p, largest, sums)
-    return sums
+    scores = np.empty((targets.shape[0], len(constant)))
+    for i in range(targets.shape[0]):
+        row = targets[i]
+        for c in range(len(constant)):
+            total = constant[c]
+            for at in range(starts[c], starts[c + 1]):
+                total += values[at] * row[columns[at]]
+            scores[i, c] = total
+    return scores
 
 
 @njit(cache=True)

@@ -13,6 +13,7 @@ from labelcover._progress import progress_bar
 from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.blas_threads import blas_threads
 from labelcover.learners.least_squares.choosing import Settings
+from labelcover.learners.least_squares.label_chains import LabelSystem
 from labelcover.learners.least_squares.least_squares_members import LeastSquaresMembers, solve
 from labelcover.learners.problems import LeftOut, Problems
 
@@ -88,6 +89,7 @@ class LeastSquaresClassifier(BatchClassifier):
     """
 
     gives_left_out = True
+    is_linear = True
 
     def __init__(
         self,
@@ -127,7 +129,7 @@ class LeastSquaresClassifier(BatchClassifier):
         self.scale_ = members.features.scaling.scale
         self.kernel_ = "linear" if members.kernel.is_linear else "rbf"
         self.gamma_, self.alpha_ = members.kernel.gammas, members.ridge
-        self.coef_, self.intercept_ = members.coefficients, members.intercept
+        self.coef_, self.intercept_ = members.of_classes()
         self.inverse_temperature_ = float(members.inverse_temperature[0])
         self.n_scale_rows_ = members.n_scale_rows
         self.n_choice_rows_ = members.n_choice_rows
@@ -146,21 +148,32 @@ class LeastSquaresClassifier(BatchClassifier):
         """Return the members of all problems, solved jointly.
 
         Leave-one-out predictions are those of all training rows up to 512, else of a sample of up
-        to 2,048 (down to 512 where rows times classes would exceed 2²⁶).
+        to 2,048 (down to 512 where rows times targets would exceed 2²⁴).
         """
-        if self.random_state is None and problems.seeds is not None:
-            seed = int(problems.seeds[0])
-        else:
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._seed(problems)
         bar_of = progress_bar("solving members", len(problems), show=verbose)
         with bar_of as bar, blas_threads(X.shape[0], min(X.shape), int(problems.offsets[-1])):
             return solve(X, problems, self._settings(seed), left_out, bar)
+
+    def label_system(self, X: Any, problems: Problems) -> LabelSystem:
+        """Return all labels solved from the features, from which chains of labels are made.
+
+        Each problem is a label that has both values. Scale, kernel and ridge are chosen once, for
+        all labels, and labels as features are left out of that choice: in every link of a chain
+        the kernel of the features is the same, to which the products of labels are added.
+        """
+        return LabelSystem.solved(X, problems, self._settings(self._seed(problems)))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the classes; the score of the second less the first for two."""
         prepared = self._prepared(X)
         scores = self.members_.scores(prepared, slice(0, 1))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def _seed(self, problems: Problems) -> int:
+        if self.random_state is None and problems.seeds is not None:
+            return int(problems.seeds[0])
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _settings(self, seed: int) -> Settings:
         return Settings(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from labelcover._progress import Progress
 from labelcover.learners.features import numeric
@@ -20,11 +21,13 @@ from labelcover.learners.least_squares.choosing import (
 )
 from labelcover.learners.least_squares.class_kernels import (
     best_inverse_temperatures,
-    class_counts,
+    combine_targets,
     softmax_columns,
 )
 from labelcover.learners.least_squares.feature_maps import IdentityMap, Kernel, KernelMap
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling
+from labelcover.learners.least_squares.ridge_systems import RidgeSystem, Smoother
+from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import LeftOut, Members, Problems, problem_blocks
 
 # Temperatures are tuned on the leave-one-out predictions of no more rows than this.
@@ -32,7 +35,7 @@ TEMPERATURE_ROWS = 512
 # Others may look at those of more rows (thresholds do): of so many at most, and of fewer where
 # they would be more numbers than these.
 LEFT_OUT_ROWS = 2_048
-LEFT_OUT_NUMBERS = 2**26
+LEFT_OUT_NUMBERS = 2**24
 # Numbers in one block of leave-one-out predictions (64 MB).
 BLOCK_NUMBERS = 2**23
 # The last relative step of temperatures; what is left is about its square.
@@ -68,8 +71,10 @@ class LeastSquaresMembers(Members):
     features : FeatureMap
     kernel : Kernel
     ridge : float
-    coefficients, intercept : ndarray of shape (n_classes, n_features) and (n_classes,)
-        Scores are ``features @ coefficients.T + intercept``.
+    coefficients, intercept : ndarray of shape (n_targets, n_features) and (n_targets,)
+        Scores of the targets are ``features @ coefficients.T + intercept``.
+    combination : tuple of ndarrays
+        What makes scores of classes of those of targets; see `LinearTargets`.
     inverse_temperature : ndarray of shape (n_problems,)
         Probabilities are ``softmax(inverse_temperature * scores)``.
     n_scale_rows, n_choice_rows, n_temperature_rows : int
@@ -78,27 +83,53 @@ class LeastSquaresMembers(Members):
     """
 
     coefficients: NDArray[np.float64]
+    intercept: NDArray[np.float64]
     n_scale_rows: int
     n_choice_rows: int
     n_temperature_rows: int
 
     def __init__(
-        self, features: FeatureMap, kernel: Kernel, ridge: float, offsets: NDArray[np.int64]
+        self,
+        features: FeatureMap,
+        kernel: Kernel,
+        ridge: float,
+        offsets: NDArray[np.int64],
+        combination: tuple[NDArray, NDArray, NDArray[np.float64], NDArray[np.float64]],
     ) -> None:
-        self.features, self.kernel, self.ridge, self.offsets = features, kernel, ridge, offsets
+        self.features, self.kernel, self.ridge = features, kernel, ridge
+        self.offsets, self.combination = offsets, combination
         self.inverse_temperature = np.empty(len(offsets) - 1)
-        self.intercept = np.empty(offsets[-1])
 
-    def prepare(self, X: Any) -> Any:
-        """Return the features of new rows."""
-        return self.features.transform(X)
+    def solve(
+        self, system: RidgeSystem, targets: LinearTargets, rows: NDArray[np.int64]
+    ) -> tuple[Smoother, NDArray[np.float64]]:
+        """Solve the targets; return the system at the ridge, and their scores for training rows."""
+        smoother = system.smoother(self.ridge, rows)
+        counts = targets.holds @ system.weights
+        self.coefficients, scores = smoother.solve(targets.holds, counts)
+        self.intercept = counts / system.total - self.coefficients @ system.centre
+        return smoother, scores
 
-    def scores(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
-        """Return the scores of the classes of some problems side by side."""
-        classes = slice(self.offsets[problems.start], self.offsets[problems.stop])
-        scores = np.asarray(prepared @ self.coefficients[classes].T)
-        scores += self.intercept[classes]
+    def prepare(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of the targets for new rows."""
+        scores = np.asarray(self.features.transform(X) @ self.coefficients.T)
+        scores += self.intercept
         return scores
+
+    def scores(self, prepared: NDArray[np.float64], problems: slice) -> NDArray[np.float64]:
+        """Return the scores of the classes of some problems side by side."""
+        low, high = self.offsets[problems.start], self.offsets[problems.stop]
+        starts, columns, values, constant = self.combination
+        return combine_targets(
+            prepared, starts[low : high + 1], columns, values, constant[low:high]
+        )
+
+    def of_classes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the coefficients and the intercepts of all classes."""
+        starts, columns, values, constant = self.combination
+        shape = (len(constant), len(self.intercept))
+        combine = sparse.csr_array((values, columns, starts), shape=shape)
+        return combine @ self.coefficients, combine @ self.intercept + constant
 
     def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
         """Return the class distributions of some problems side by side."""
@@ -120,38 +151,20 @@ def solve(
     The scale, the kernel, its width and the ridge are those that are best for the problems
     together; the temperature is each problem's own.
     """
-    table = numeric(X, problems.n_values)
-    scaling, n_scale_rows = choose_scaling(table, problems, settings)
-    scaled = scaling.transform(table)
-    choice = Choice(scaled, problems, settings)
-    kernel = choice.kernel()
-    mapped, system = factorise(scaled, problems.weights, kernel, settings)
-    ridge = choice.ridge(system)
-    members = LeastSquaresMembers(
-        FeatureMap(problems.n_values, scaling, mapped), kernel, ridge, problems.offsets
-    )
-    members.n_scale_rows = n_scale_rows
-    bar.describe(f"solving members (scale: {scaling.scale})")
-    members.row_width = len(system.centre)
-    members.coefficients = np.empty((problems.offsets[-1], members.row_width))
-    rows = left_out_rows(X.shape[0], int(problems.offsets[-1]), left_out is not None, settings.seed)
+    members, system, targets = prepared_members(X, problems, settings)
+    bar.describe(f"solving members (scale: {members.features.scaling.scale})")
+    rows = left_out_rows(X.shape[0], len(targets), left_out is not None, settings.seed)
     few = slice(TEMPERATURE_ROWS)
-    members.n_choice_rows, members.n_temperature_rows = len(choice.rows), len(rows[few])
-    smoother = system.smoother(ridge, rows)
+    members.n_temperature_rows = len(rows[few])
+    smoother, of_targets = members.solve(system, targets, rows)
     for block in problem_blocks(problems.offsets, max(1, BLOCK_NUMBERS // len(rows))):
         offsets = problems.offsets[block.start : block.stop + 1]
-        classes = problems.classes[block]
-        counts = class_counts(classes, offsets, system.weights)
-        coefficients, scores = smoother.solve(classes, offsets, counts)
-        own = np.ascontiguousarray(classes[:, rows])
+        scores = members.scores(of_targets, block)
+        own = np.ascontiguousarray(problems.classes[block][:, rows])
         leave_one_out(scores, smoother.leverage, own_columns(own, offsets))
         tuned = np.ascontiguousarray(own[:, few])
         found = best_inverse_temperatures(
             scores[few], tuned, offsets, system.weights[rows[few]], FINE
-        )
-        members.coefficients[offsets[0] : offsets[-1]] = coefficients
-        members.intercept[offsets[0] : offsets[-1]] = (
-            counts / system.total - coefficients @ system.centre
         )
         members.inverse_temperature[block] = found
         if left_out is not None:
@@ -161,9 +174,30 @@ def solve(
     return members
 
 
-def left_out_rows(n: int, n_classes: int, many: bool, seed: int) -> NDArray[np.int64]:
+def prepared_members(
+    X: Any, problems: Problems, settings: Settings
+) -> tuple[LeastSquaresMembers, RidgeSystem, LinearTargets]:
+    """Return members that are not solved yet, the system to solve them in, and their targets."""
+    table = numeric(X, problems.n_values)
+    scaling, n_scale_rows = choose_scaling(table, problems, settings)
+    scaled = scaling.transform(table)
+    choice = Choice(scaled, problems, settings)
+    kernel = choice.kernel()
+    mapped, system = factorise(scaled, problems.weights, kernel, settings)
+    targets = problems.targets
+    if targets is None:
+        targets = LinearTargets.of_classes(problems.classes, problems.offsets)
+    features = FeatureMap(problems.n_values, scaling, mapped)
+    ridge = choice.ridge(system)
+    members = LeastSquaresMembers(features, kernel, ridge, problems.offsets, targets.combination)
+    members.n_scale_rows, members.n_choice_rows = n_scale_rows, len(choice.rows)
+    members.row_width = max(len(system.centre), len(targets))
+    return members, system, targets
+
+
+def left_out_rows(n: int, n_targets: int, many: bool, seed: int) -> NDArray[np.int64]:
     """Return the rows to leave out, those that tune temperatures first."""
     if n <= TEMPERATURE_ROWS:
         return np.arange(n)
-    most = min(LEFT_OUT_ROWS, LEFT_OUT_NUMBERS // n_classes) if many else 0
+    most = min(LEFT_OUT_ROWS, LEFT_OUT_NUMBERS // max(1, n_targets)) if many else 0
     return np.random.default_rng(seed).permutation(n)[: max(TEMPERATURE_ROWS, most)]

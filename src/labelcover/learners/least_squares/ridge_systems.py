@@ -1,9 +1,9 @@
-"""Ridge regression on one-hot classes, for any number of problems and any ridge at once.
+"""Ridge regression on 0/1 targets, for any number of targets and any ridge at once.
 
-With centred features ``Φ`` and one-hot classes ``T``, the scores of ridge ``λ`` are
-``Φ (ΦᵀΦ + λ)⁻¹ Φᵀ T`` plus the class frequencies. One eigendecomposition gives an orthogonal
+With centred features ``Φ`` and targets ``T``, the scores of ridge ``λ`` are
+``Φ (ΦᵀΦ + λ)⁻¹ Φᵀ T`` plus the targets' frequencies. One eigendecomposition gives an orthogonal
 basis ``E`` in which that is ``E g Eᵀ T`` with a diagonal ``g`` that depends on ``λ`` alone; then
-every problem costs two matrix products, and so does its leave-one-out (`RidgeSystem.leverage`).
+all targets cost two matrix products, and so does their leave-one-out (`RidgeSystem.leverage`).
 Where ``λ`` is given, a plain inverse is used, which is faster. With weights ``W`` of rows,
 means and frequencies are weighted, and the scores are ``Φ (ΦᵀWΦ + λ)⁻¹ ΦᵀW T`` or ``E g EᵀW T``.
 """
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh
 
-from labelcover.learners.least_squares.class_kernels import class_sums_dense, class_sums_sparse
 from labelcover.learners.least_squares.feature_scaling import rows_times
 
 # Directions with less than this share of the largest eigenvalue are rounding errors.
@@ -42,22 +41,35 @@ class Smoother(ABC):
 
     @abstractmethod
     def solve(
-        self, classes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.float64]
+        self, holds: sparse.csr_array, counts: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return coefficients, ``(n_classes, n_features)``, and scores, ``(n_rows, n_classes)``."""
+        """Return coefficients and scores of targets.
+
+        Parameters
+        ----------
+        holds : CSR array of shape (n_targets, n)
+            Which training rows each target holds.
+        counts : ndarray of shape (n_targets,)
+            How much these rows weigh.
+
+        Returns
+        -------
+        coefficients : ndarray of shape (n_targets, n_features)
+        scores : ndarray of shape (n_rows, n_targets)
+        """
 
 
 @dataclass(frozen=True)
 class ProductSmoother(Smoother):
-    """Coefficients and scores are products with sums by class.
+    """Coefficients and scores are products with sums by target.
 
     Attributes
     ----------
     system : RidgeSystem
     to_coefficients : ndarray of shape (width, n_features)
-        Sums by class times this are coefficients.
+        Sums by target times this are coefficients.
     to_scores : ndarray of shape (n_rows, width)
-        This times sums by class are scores, less the class frequencies.
+        This times sums by target are scores, less the frequencies.
     """
 
     system: RidgeSystem
@@ -66,10 +78,10 @@ class ProductSmoother(Smoother):
     leverage: NDArray[np.float64]
 
     def solve(
-        self, classes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.float64]
+        self, holds: sparse.csr_array, counts: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return coefficients and scores: a product each."""
-        sums = self.system.class_sums(classes, offsets, counts)
+        sums = self.system.target_sums(holds, counts)
         scores = self.to_scores @ sums.T
         scores += counts / self.system.total
         return sums @ self.to_coefficients, scores
@@ -77,7 +89,7 @@ class ProductSmoother(Smoother):
 
 @dataclass(frozen=True)
 class DualSmoother(Smoother):
-    """A dual system whose inverse is known: its sums by class are the coefficients.
+    """A dual system whose inverse is known: its sums by target are the coefficients.
 
     The residual of a training row is its coefficient times the ridge, divided by its weight:
     scores need no product.
@@ -95,15 +107,14 @@ class DualSmoother(Smoother):
     leverage: NDArray[np.float64]
 
     def solve(
-        self, classes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.float64]
+        self, holds: sparse.csr_array, counts: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return coefficients and scores: no product at all."""
+        """Return coefficients and scores: no dense product at all."""
         centre = self.inverse.sum(axis=0) / self.system.total
-        coefficients = class_sums_dense(self.inverse, centre, classes, offsets, counts)
+        coefficients = sums_by_target(holds, counts, self.inverse, centre)
         per_row = (-self.ridge / self.system.weights[self.rows])[:, None]
         scores = np.multiply(coefficients[:, self.rows].T, per_row, order="C")
-        own = (offsets[:-1] - offsets[0])[:, None] + classes[:, self.rows]
-        scores[np.arange(len(scores)), own] += 1
+        scores += holds[:, self.rows].toarray().T
         return coefficients, scores
 
 
@@ -153,14 +164,14 @@ class RidgeSystem(ABC):
         return np.asarray(np.linalg.inv(self.matrix + ridge * np.eye(width)), dtype=np.float64)
 
     @abstractmethod
-    def class_sums(
-        self, classes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.float64]
+    def target_sums(
+        self, holds: sparse.csr_array, counts: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return sums by class, ``(n_classes, width)``, that every ridge starts from."""
+        """Return sums by target, ``(n_targets, width)``, that every ridge starts from."""
 
     @abstractmethod
     def project(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ``TᵀE``, ``(n_classes, rank)``: sums by class in the basis."""
+        """Return ``TᵀE``, ``(n_targets, rank)``: sums by target in the basis."""
 
     @abstractmethod
     def basis(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -201,16 +212,11 @@ class PrimalSystem(RidgeSystem):
         gram -= np.outer(self.centre, sums)
         self.matrix = gram
 
-    def class_sums(
-        self, classes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.float64]
+    def target_sums(
+        self, holds: sparse.csr_array, counts: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return ``TᵀWΦ``."""
-        X = self.weighted
-        if sparse.issparse(X):
-            return class_sums_sparse(
-                X.data, X.indices, X.indptr, self.centre, classes, offsets, counts
-            )
-        return class_sums_dense(X, self.centre, classes, offsets, counts)
+        return sums_by_target(holds, counts, self.weighted, self.centre)
 
     def project(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``TᵀWΦ V``."""
@@ -267,13 +273,12 @@ class DualSystem(RidgeSystem):
         constant = (self.weights / self.total)[:, None]
         return np.ascontiguousarray(vectors - constant * vectors.sum(axis=0))
 
-    def class_sums(
-        self, classes: NDArray[np.int32], offsets: NDArray[np.int64], counts: NDArray[np.float64]
+    def target_sums(
+        self, holds: sparse.csr_array, counts: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return ``TᵀW^½ U``."""
         # The kernel is centred, so these vectors sum to zero already.
-        centre = np.zeros(len(self.eigenvalues))
-        return class_sums_dense(self.vectors, centre, classes, offsets, counts)
+        return np.asarray(holds @ self.vectors)
 
     def project(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return `sums`, which are in the basis."""
@@ -300,3 +305,13 @@ class DualSystem(RidgeSystem):
         to_coefficients = self.vectors.T / (self.eigenvalues + ridge)[:, None]
         leverage = self.leverage(basis, rows, ridge)
         return ProductSmoother(self, to_coefficients, basis * self.gain(ridge), leverage)
+
+
+def sums_by_target(
+    holds: sparse.csr_array, counts: NDArray[np.float64], rows: Any, centre: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return for each target the sum of the rows that it holds, less `centre` for each."""
+    sums = holds @ rows
+    sums = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
+    sums -= np.outer(counts, centre)
+    return sums

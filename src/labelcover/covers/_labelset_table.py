@@ -1,0 +1,116 @@
+"""Labelsets as one table of integers, whatever their sizes.
+
+A row holds the labels of a labelset in ascending order. Where labelsets differ in size, shorter
+rows are filled up with −1 at the end; a table of labelsets of one size holds no −1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Labelsets = ArrayLike | Sequence[ArrayLike]
+#: What fills up a row that is shorter than the longest.
+NO_LABEL = -1
+
+
+def labelset_table(labelsets: Labelsets, n_labels: int) -> NDArray[np.int32]:
+    """Return labelsets of any sizes as a table, after checking them.
+
+    Raises
+    ------
+    ValueError
+        If a row is empty, repeats a label or holds something that is no label.
+    """
+    try:
+        rows = np.asarray(labelsets)
+    except ValueError:  # NumPy's answer to rows of different lengths
+        rows = _filled_up(labelsets, n_labels)
+    else:
+        if rows.dtype == object and rows.ndim == 1 and len(rows):
+            rows = _filled_up(labelsets, n_labels)
+        else:
+            _check_values(rows, n_labels)
+    result = np.sort(rows.astype(np.int32), axis=1)
+    if (result[:, 0] < 0).any():
+        # No label is as large as n_labels: free places go to the end.
+        result[result < 0] = n_labels
+        result.sort(axis=1)
+        result[result == n_labels] = NO_LABEL
+    repeated = ((np.diff(result, axis=1) == 0) & (result[:, 1:] >= 0)).any(axis=1)
+    if repeated.any():
+        i = int(np.argmax(repeated))
+        raise ValueError(
+            "labelsets must not repeat a label in a row, got "
+            f"{rows[i][rows[i] >= 0].tolist()} in row {i}."
+        )
+    return np.ascontiguousarray(result)
+
+
+def labelset_rows(table: NDArray[np.integer]) -> Any:
+    """Return a table as `Cover` takes it: itself, or a list of rows that differ in length."""
+    if (table[:, -1:] >= 0).all():
+        return table
+    return [labels[labels >= 0] for labels in table]
+
+
+def label_matrix(table: NDArray[np.integer], n_labels: int) -> NDArray[np.bool_]:
+    """Return which labels each row of a table holds, ``(size, n_labels)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.covers._labelset_table import label_matrix
+    >>> label_matrix(np.array([[0, 1], [2, -1]]), 3).astype(int)
+    array([[1, 1, 0],
+           [0, 0, 1]])
+    """
+    # The index −1 is the last column: one more takes the free places.
+    holds = np.zeros((len(table), n_labels + 1), dtype=bool)
+    np.put_along_axis(holds, table.astype(np.intp), True, axis=1)
+    return np.ascontiguousarray(holds[:, :-1])
+
+
+def _filled_up(labelsets, n_labels: int) -> NDArray[np.int64]:
+    """Return rows of different lengths, their labels checked, filled up to the longest."""
+    rows = []
+    for i, labels in enumerate(labelsets):
+        try:
+            row = np.asarray(labels)
+        except ValueError:
+            row = np.empty((0, 0))
+        if row.ndim != 1 or len(row) == 0:
+            raise ValueError(
+                f"labelsets must hold a list of at least one label in every row, got {labels!r} "
+                f"in row {i}."
+            )
+        _check_values(row[None], n_labels, first=i)
+        rows.append(row)
+    sizes = np.array([len(row) for row in rows])
+    table = np.full((len(rows), sizes.max()), NO_LABEL, dtype=np.int64)
+    table[np.arange(table.shape[1]) < sizes[:, None]] = np.concatenate(rows)
+    return table
+
+
+def _check_values(rows: NDArray, n_labels: int, first: int = 0) -> None:
+    """Raise a ``ValueError`` if a rectangular table, whose first row is `first`, is not right."""
+    if rows.ndim != 2 or rows.shape[0] == 0 or rows.shape[1] == 0:
+        raise ValueError(
+            f"labelsets must be a table of at least one row and one label, got shape {rows.shape}."
+        )
+    if rows.dtype.kind not in "iu":
+        raise ValueError(f"labelsets must hold integers, got dtype {rows.dtype}.")
+    if rows.shape[1] > n_labels:
+        raise ValueError(
+            f"labelsets must have at most n_labels={n_labels} labels in a row, got {rows.shape[1]}."
+        )
+    outside = (rows < 0) | (rows >= n_labels)
+    if outside.any():
+        i, j = np.argwhere(outside)[0]
+        raise ValueError(
+            f"labelsets must hold label indices between 0 and {n_labels - 1}, "
+            f"got {rows[i, j]} in row {first + i}."
+        )

@@ -1,0 +1,69 @@
+"""The one-hot classes of many problems as combinations of fewer 0/1 columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+
+@dataclass(frozen=True)
+class LinearTargets:
+    """0/1 columns, the targets, of which the one-hot classes of all problems are combinations.
+
+    What is linear in its targets, as ridge regression is, needs to be solved for these alone. The
+    classes of a labelset are linear in the products of its labels (1, y_a, y_a·y_b, …), which
+    labelsets share; the classes of any problem in all of them but one.
+
+    Attributes
+    ----------
+    holds : CSR array of shape (n_targets, n)
+        1 where a target holds a training row.
+    combine : CSR array of shape (n_classes, n_targets)
+    constant : ndarray of shape (n_classes,)
+        One-hot classes, a row each, are ``combine @ holds + constant``.
+    """
+
+    holds: sparse.csr_array
+    combine: sparse.csr_array
+    constant: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return int(self.holds.shape[0])
+
+    @property
+    def combination(self) -> tuple[NDArray, NDArray, NDArray[np.float64], NDArray[np.float64]]:
+        """What makes classes of targets: the parts of `combine`, and `constant`."""
+        return self.combine.indptr, self.combine.indices, self.combine.data, self.constant
+
+    @classmethod
+    def of_classes(cls, classes: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearTargets:
+        """Return the classes of each problem as targets but for the largest, which is the rest."""
+        n_classes, (_, n) = int(offsets[-1] - offsets[0]), classes.shape
+        first = offsets[:-1] - offsets[0]
+        column = classes + first[:, None]
+        counts = np.bincount(column.ravel(), minlength=n_classes)
+        ends = np.append(first[1:], n_classes)
+        largest = [low + counts[low:high].argmax() for low, high in zip(first, ends, strict=True)]
+        is_target = np.ones(n_classes, dtype=bool)
+        is_target[largest] = False
+        number = np.cumsum(is_target) - 1
+        kept = is_target[column]
+        rows = np.broadcast_to(np.arange(n), classes.shape)[kept]
+        shape = (int(is_target.sum()), n)
+        holds = sparse.csr_array((np.ones(len(rows)), (number[column[kept]], rows)), shape=shape)
+        of_target = np.flatnonzero(is_target)
+        problem = np.searchsorted(first, of_target, side="right") - 1
+        combine = sparse.csr_array(
+            (
+                np.repeat([1.0, -1.0], len(of_target)),
+                (
+                    np.concatenate([of_target, np.array(largest)[problem]]),
+                    np.tile(np.arange(len(of_target)), 2),
+                ),
+            ),
+            shape=(n_classes, len(of_target)),
+        )
+        return cls(holds, combine, (~is_target).astype(np.float64))

@@ -1,0 +1,245 @@
+"""A chain of binary models: each has the labels before it as features, besides X."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover.ensemble.view import TrainingRows, rows_of
+from labelcover.learners.features import is_frame
+from labelcover.learners.least_squares.label_chains import LabelSystem
+from labelcover.learners.problems import Members, Problems
+
+# Rows with labels beside them are made in blocks of so many numbers (64 MB).
+BLOCK_NUMBERS = 2**23
+
+
+class Chain(Protocol):
+    """A fitted chain."""
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """The label of each link, ``(n_labels,)``."""
+        ...
+
+    def prepare(self, X: Any) -> Any:
+        """Return what `probability` takes: the work on new rows that all links share."""
+        ...
+
+    def probability(
+        self,
+        prepared: Any,
+        rows: NDArray[np.int64] | None,
+        link: int,
+        before: NDArray[np.uint8],
+    ) -> NDArray[np.float64]:
+        """Return the probability of a link's label, given ``before``, the labels before it.
+
+        `rows` says which of the prepared rows each row of ``before`` belongs to; None: all.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class LinkedChain:
+    """A chain with one model of the learner for each link.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_labels,)
+    links : list of Members
+        One problem each.
+    """
+
+    order: NDArray[np.int64]
+    links: list[Members]
+
+    @classmethod
+    def fitted(
+        cls, learner: Any, training: TrainingRows, order: NDArray[np.int64], seeds: Any
+    ) -> LinkedChain:
+        """Fit a link for each label: the labels before it are features, with their true values."""
+        Y = training.Y[:, order]
+        links = []
+        for link, X in enumerate(tables_of_links(training.X, Y)):
+            problems = Problems(
+                np.ascontiguousarray(Y[None, :, link], dtype=np.int32),
+                np.array([0, 2]),
+                values_with_labels(training.n_values, link),
+                training.weights,
+                seeds[link : link + 1],
+                training.metadata,
+            )
+            links.append(learner.fit_problems(X, problems))
+        return cls(order, links)
+
+    def prepare(self, X: Any) -> Any:
+        """Return `X`."""
+        return X
+
+    def probability(
+        self,
+        prepared: Any,
+        rows: NDArray[np.int64] | None,
+        link: int,
+        before: NDArray[np.uint8],
+    ) -> NDArray[np.float64]:
+        """Return the probability of a link's label, given the labels before it; see `Chain`."""
+        members = self.links[link]
+        answers = np.empty(len(before))
+        for block in blocks(len(before), prepared.shape[1] + link + members.row_width):
+            whole = rows is None and block.stop - block.start == len(before)
+            chosen = block if rows is None else rows[block]
+            X = with_labels(prepared if whole else rows_of(prepared, chosen), before[block])
+            answers[block] = members.distributions(members.prepare(X), slice(0, 1))[:, 1]
+        return answers
+
+
+@dataclass(frozen=True)
+class WithConstants:
+    """A chain of the labels that vary in training, and those that do not before it.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_labels,)
+        Constant labels first, then those of the chain.
+    constants : ndarray of shape (n_constant,)
+        Their values.
+    chain : Chain or None
+        Of the labels that vary, numbered among all; None if there are none.
+    """
+
+    order: NDArray[np.int64]
+    constants: NDArray[np.float64]
+    chain: Chain | None
+
+    def prepare(self, X: Any) -> Any:
+        """Return what the chain prepares, and the number of rows."""
+        return None if self.chain is None else self.chain.prepare(X), X.shape[0]
+
+    def probability(
+        self,
+        prepared: Any,
+        rows: NDArray[np.int64] | None,
+        link: int,
+        before: NDArray[np.uint8],
+    ) -> NDArray[np.float64]:
+        """Return the probability of a link's label, given the labels before it; see `Chain`."""
+        varying, n = prepared
+        first = len(self.constants)
+        if link < first or self.chain is None:
+            return np.full(n if rows is None else len(rows), self.constants[link])
+        return self.chain.probability(varying, rows, link - first, before[:, first:])
+
+
+def fitted_chains(
+    learner: Any, training: TrainingRows, orders: NDArray[np.int64], seeds: NDArray[np.int64]
+) -> list[Chain]:
+    """Return a chain for each of some orders, fitted on the same rows.
+
+    A label that is the same in all rows is no problem to be fitted and no feature: it comes first
+    and has probability 0 or 1. Least squares solves all labels in one factorisation, which the
+    chains share; other learners fit one model per link.
+
+    Parameters
+    ----------
+    seeds : ndarray of shape (n_orders, n_labels)
+    """
+    varies = np.ptp(training.Y, axis=0) > 0
+    labels = np.flatnonzero(varies)
+    system = None
+    if hasattr(learner, "label_system") and len(labels):
+        system = _label_system(learner, training, labels, seeds[0, :1])
+    chains: list[Chain] = []
+    for order, of_links in zip(orders, seeds, strict=True):
+        constant, varying = order[~varies[order]], order[varies[order]]
+        chain: Chain | None = None
+        if system is not None:
+            among = np.searchsorted(labels, varying)
+            chain = system.chain(among)
+        elif len(labels):
+            chain = LinkedChain.fitted(learner, training, varying, of_links)
+        if len(constant):
+            values = training.Y[0, constant].astype(np.float64)
+            chain = WithConstants(np.concatenate([constant, varying]), values, chain)
+        assert chain is not None
+        chains.append(chain)
+    return chains
+
+
+def _label_system(
+    learner: Any, training: TrainingRows, labels: NDArray[np.int64], seeds: NDArray[np.int64]
+) -> LabelSystem:
+    problems = Problems(
+        np.ascontiguousarray(training.Y[:, labels].T, dtype=np.int32),
+        2 * np.arange(len(labels) + 1),
+        training.n_values,
+        training.weights,
+        seeds,
+    )
+    system: LabelSystem = learner.label_system(training.X, problems)
+    return system
+
+
+def tables_of_links(X: Any, Y: NDArray[np.uint8]) -> Iterator[Any]:
+    """Yield for each link the table with the labels before it: no, the first, the first two, …."""
+    if is_frame(X):
+        yield from (with_labels(X, Y[:, :link]) for link in range(Y.shape[1]))
+        return
+    table, width = with_labels(X, Y), X.shape[1]
+    yield from (table[:, : width + link] for link in range(Y.shape[1]))
+
+
+def with_labels(X: Any, labels: NDArray[Any]) -> Any:
+    """Return a table of the kind that `X` is, with labels as further columns."""
+    if not labels.shape[1]:
+        return X
+    if is_frame(X):
+        return _frame_with_labels(X, labels)
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.csr_matrix(labels, dtype=X.dtype)], format="csr")
+    table = np.empty((len(labels), X.shape[1] + labels.shape[1]), X.dtype)
+    table[:, : X.shape[1]] = X
+    table[:, X.shape[1] :] = labels
+    return table
+
+
+def _frame_with_labels(X: Any, labels: NDArray[Any]) -> Any:
+    names = _names_of_labels(list(X.columns), labels.shape[1])
+    values = labels.astype(np.float64)
+    if not hasattr(X, "iloc"):
+        return X.hstack(type(X)(values, schema=names))
+    # Names of rows may occur twice, and rows are not to be matched by them.
+    return X.reset_index(drop=True).join(type(X)(values, columns=names))
+
+
+def _names_of_labels(taken: list[Any], n: int) -> list[Any]:
+    """Return names of new columns, of the type that the names of the others have."""
+    if taken and all(isinstance(name, int | np.integer) for name in taken):
+        return [max(taken) + 1 + j for j in range(n)]
+    mark = ""
+    while any(f"label{mark}{j}" in taken for j in range(n)):
+        mark += "_"
+    return [f"label{mark}{j}" for j in range(n)]
+
+
+def values_with_labels(n_values: NDArray[np.int32], n: int) -> NDArray[np.int32]:
+    """Return the numbers of values of a table with `n` labels: nominal with two values each.
+
+    A scikit-learn classifier, which is not told what is nominal, gets labels as numbers.
+    """
+    if not len(n_values):
+        return n_values
+    return np.concatenate([n_values, np.full(n, 2, np.int32)])
+
+
+def blocks(n: int, width: int) -> Iterator[slice]:
+    """Yield slices of ``range(n)`` so that a block of `width` numbers a row stays bounded."""
+    step = max(1, BLOCK_NUMBERS // width)
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
