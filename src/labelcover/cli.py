@@ -31,7 +31,8 @@ app = typer.Typer(
 
 
 # The names in labelcover.experiments.named_methods, which is slow to import; a test compares them.
-METHOD_NAMES = "RAKEL,RAKEL++,INLAC,BALCO,BALANCOR,DD-BALANCOR,BR,LabelCover"
+COMPARED_NAMES = "RAKEL,RAKEL++,INLAC,BALCO,BALANCOR,DD-BALANCOR,BR,LabelCover"
+METHOD_NAMES = f"{COMPARED_NAMES},ECC"
 
 # Arguments and options that several commands have.
 Data = Annotated[
@@ -228,8 +229,8 @@ def compare(
         list[str], typer.Argument(help="Files, or names that labelcover datasets lists.")
     ],
     methods: Annotated[
-        str, typer.Option(help="Comma-separated names of methods, by default all there are.")
-    ] = METHOD_NAMES,
+        str, typer.Option(help=f"Comma-separated names of methods, of {METHOD_NAMES}.")
+    ] = COMPARED_NAMES,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for results.csv and report.html.")
     ] = Path("comparison"),

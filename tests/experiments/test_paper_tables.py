@@ -26,6 +26,7 @@ from labelcover.experiments.paper.runs import (
 )
 from labelcover.experiments.paper.sheets import Sheet
 from labelcover.experiments.results import COLUMNS, read_results
+from labelcover.learners import C45Classifier
 
 TABLES = ("table7", "table8", "table9", "table10")
 
@@ -69,6 +70,13 @@ def test_the_k_of_table_9_follow_from_its_sizes():
     assert known["yeast"] == 7
     assert known["genbase"] == 4
     assert known["slashdot"] == 3
+
+
+def test_the_other_ensembles_of_table_9_have_the_size_of_dd_balancor(shared_data):
+    data = load("yeast")
+    chains = Setting("ECC", "c45", 3, alone=True).make(data)
+    assert chains.n_chains == 3, "35 labelsets; 3 chains of 14 labels are 42 models"
+    assert isinstance(chains.estimator, C45Classifier)
 
 
 def test_names_tell_settings_apart():

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from labelcover import BalancorClassifier, RakelClassifier, RakelPlusPlusClassifier
+from labelcover import (
+    BalancorClassifier,
+    DDBalancorClassifier,
+    RakelClassifier,
+    RakelPlusPlusClassifier,
+)
 from labelcover.datasets import load
 from labelcover.experiments.named_methods import METHODS
 from labelcover.experiments.paper.printed import METHODS as NAMES
@@ -22,9 +27,7 @@ def words():
 @pytest.mark.parametrize(("m", "size"), [(6, 7), (14, 104)], ids=["all members", "a tenth"])
 def test_answers_are_those_of_the_estimators(words, member, m, size):
     X, Y = words
-    models = [
-        METHODS[name](member(), k=3, size=size, random_state=3).set_params() for name in NAMES
-    ]
+    models = [METHODS[name](member(), k=3, size=size, random_state=3) for name in NAMES]
     train, test = slice(0, 200), slice(200, 260)
     together = fit_together(models, X[train], Y[train, :m], X[test])
     for model, answer in zip(models, together, strict=True):
@@ -33,6 +36,23 @@ def test_answers_are_those_of_the_estimators(words, member, m, size):
         assert answer.threshold == model.threshold_
         np.testing.assert_array_equal(answer.confidence, model.predict_proba(X[test]))
         np.testing.assert_array_equal(answer.predicted, model.predict(X[test]))
+
+
+def test_other_parameters_of_the_methods_count(words):
+    X, Y = words
+    models = [
+        RakelPlusPlusClassifier(C45Classifier(), size=9, aggregate="votes", ties="positive"),
+        RakelPlusPlusClassifier(C45Classifier(), size=9, threshold_measure="hamming_loss"),
+        DDBalancorClassifier(C45Classifier(), size=9, min_count=2, n_iterations=30, n_restarts=1),
+    ]
+    for model in models:
+        model.set_params(random_state=1)
+    together = fit_together(models, X[:200], Y[:200, :6], X[200:])
+    for model, answer in zip(models, together, strict=True):
+        model.fit(X[:200], Y[:200, :6])
+        assert answer.threshold == model.threshold_
+        np.testing.assert_array_equal(answer.confidence, model.predict_proba(X[200:]))
+        np.testing.assert_array_equal(answer.predicted, model.predict(X[200:]))
 
 
 def test_given_labelsets_and_ties_are_kept(words):
@@ -61,3 +81,6 @@ def test_members_that_depend_on_a_seed_or_differ_are_refused(words):
         one = BalancorClassifier(C45Classifier(), size=4, random_state=0)
         with pytest.raises(ValueError, match="the same member and random_state"):
             fit_together([one, other], X, Y, X)
+    mulans = RakelPlusPlusClassifier(C45Classifier(), size=4, threshold_search="mulan")
+    with pytest.raises(ValueError, match=r'threshold_search="grid" or "golden"'):
+        fit_together([mulans], X, Y, X)

@@ -28,6 +28,8 @@ from labelcover.covers import Cover, strategies_by_name
 from labelcover.ensemble.choose_cover import choose_cover, default_cover
 
 MOST_SEED = 2**31 - 1
+# The parameters of DD-BALANCOR's search for a permutation.
+ANNEALING = ("decay", "n_iterations", "first_temperature", "n_restarts")
 # LabelCoverClassifier(cover="auto").
 AUTO = "auto"
 # Strategies that only a given size stops early; estimators have a size of their own for these.
@@ -93,7 +95,7 @@ def cover_of(estimator: Any, Y: NDArray[np.uint8]) -> Cover:
     >>> cover_of(InlacClassifier(k=3, size=7, random_state=0), np.eye(6, dtype=np.uint8))
     Cover(n_labels=6, k=3, size=7, imbalance=2, method='inlac')
     """
-    design = design_of(estimator)
+    design, parameters = design_of(estimator), estimator.get_params(deep=False)
     cover, _ = choose_cover(
         Y,
         estimator.cover if design is None else design.strategy,
@@ -101,6 +103,8 @@ def cover_of(estimator: Any, Y: NDArray[np.uint8]) -> Cover:
         r=getattr(estimator, "r", 1),
         size=estimator.size,
         adapt=design is not None and design.adapt,
+        min_count=parameters.get("min_count", 5),
+        annealing={name: parameters[name] for name in ANNEALING if name in parameters},
         random_state=int(fit_seeds(estimator.random_state)[0]),
     )
     return cover

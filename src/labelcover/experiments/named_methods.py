@@ -25,10 +25,10 @@ from labelcover.datasets import Dataset
 from labelcover.ensemble.choose_cover import balancor_size
 from labelcover.experiments.paper.printed import paper_size
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
-from labelcover.methods import BinaryRelevanceClassifier
+from labelcover.methods import BinaryRelevanceClassifier, EnsembleOfChainsClassifier
 
 #: Name of a method to its class.
-METHODS = {
+METHODS: dict[str, Any] = {
     "RAKEL": RakelClassifier,
     "RAKEL++": RakelPlusPlusClassifier,
     "INLAC": InlacClassifier,
@@ -37,6 +37,7 @@ METHODS = {
     "DD-BALANCOR": DDBalancorClassifier,
     "BR": BinaryRelevanceClassifier,
     "LabelCover": LabelCoverClassifier,
+    "ECC": EnsembleOfChainsClassifier,
 }
 MEMBERS = ("auto", "least-squares", "c45", "smo", "logistic")
 # Section 5.3: these get the size of BALANCOR, so that only the choice of labelsets differs.

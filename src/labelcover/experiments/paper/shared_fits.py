@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from labelcover import RakelClassifier
 from labelcover.covers import Cover
 from labelcover.ensemble.cover_view import BLOCK_NUMBERS, CoverView, row_blocks
 from labelcover.ensemble.label_ensemble import MANY_MEMBERS
@@ -27,6 +26,7 @@ from labelcover.experiments.cover_designs import cover_of, fit_seeds
 from labelcover.experiments.fingerprints import method_fingerprint
 from labelcover.learners import C45Classifier, SMOClassifier
 from labelcover.learners.problems import problem_blocks
+from labelcover.thresholds import cut
 
 # Their members are the same whatever the seed.
 LEARNERS = (C45Classifier, SMOClassifier)
@@ -68,7 +68,7 @@ def fit_together(
     estimators : sequence of estimators
         Of the paper's methods (`labelcover.experiments.cover_designs.DESIGNS`), with one
         ``random_state`` and equal members, `SMOClassifier` or `C45Classifier`; the threshold is a
-        number or ``"cv"``.
+        number or ``"cv"`` with the paper's search.
     X, Y : training rows
     new : array or CSR matrix of shape (n, d)
         Rows to say something of.
@@ -78,7 +78,8 @@ def fit_together(
     Raises
     ------
     ValueError
-        If the estimators do not share their member or their seed.
+        If the estimators do not share their member or their seed, or tune their threshold in
+        another way than the paper.
 
     Examples
     --------
@@ -98,9 +99,8 @@ def fit_together(
     coding, table = owner.read_table(owner, X)
     training = TrainingRows(table, np.asarray(Y, dtype=np.uint8), coding.n_values, None, {})
     covers = [cover_of(estimator, training.Y) for estimator in estimators]
-    votes = [isinstance(estimator, RakelClassifier) for estimator in estimators]
     view = _fitted(owner, covers, training, n_jobs)
-    confidences = _confidences(view, votes, coding.read(owner, new))
+    confidences = _confidences(view, estimators, coding.read(owner, new))
     thresholds = _thresholds(owner, estimators, training, covers, seed, n_jobs)
     tiny = np.finfo(np.float64).eps
     return [
@@ -108,7 +108,7 @@ def fit_together(
             cover,
             threshold,
             np.clip(confidence, tiny, 1 - tiny),
-            _cut(estimator, confidence, threshold).astype(np.int64),
+            cut(confidence, threshold, _ties(estimator)).astype(np.int64),
         )
         for estimator, cover, threshold, confidence in zip(
             estimators, covers, thresholds, confidences, strict=True
@@ -131,6 +131,14 @@ def _common(estimators: Sequence[Any]) -> tuple[Any, int]:
                 "estimators must have the same member and random_state to be fitted together, got "
                 f"{other!r} and {first!r}."
             )
+    for estimator in estimators:
+        tuned = estimator.threshold == "cv"
+        if tuned and (_search(estimator).is_mulans or estimator.threshold_max_std is not None):
+            raise ValueError(
+                "estimators that are fitted together must tune their threshold in one "
+                'cross-validation with threshold_search="grid" or "golden", got '
+                f"{estimator!r}."
+            )
     return first.estimator, int(fit_seeds(first.random_state)[2])
 
 
@@ -140,9 +148,10 @@ def _fitted(learner: Any, covers: list[Cover], training: TrainingRows, n_jobs) -
     return view.fit(training, np.zeros(view.n_seeds, dtype=np.int64), n_jobs=n_jobs)
 
 
-def _confidences(view: CoverView, votes: Sequence[bool], X: Any) -> list[NDArray[np.float64]]:
+def _confidences(view: CoverView, estimators: Sequence[Any], X: Any) -> list[NDArray[np.float64]]:
     """Return the confidences of each cover; some by votes, so the view's own do not serve."""
     n, members = X.shape[0], view.members
+    votes = [estimator.aggregate == "votes" for estimator in estimators]
     sums = [np.zeros((n, cover.n_labels)) for cover in view.covers]
     for rows in row_blocks(n, max(members.row_width, int(members.offsets[-1]))):
         prepared = members.prepare(rows_of(X, rows))
@@ -192,7 +201,7 @@ def _tuned_part(cover: Cover, seed: int) -> tuple[int, Cover]:
     random = np.random.default_rng(seed)
     if len(cover) > MANY_MEMBERS:
         chosen = np.sort(random.choice(len(cover), len(cover) // 10, replace=False))
-        cover = Cover(cover.labelsets[chosen], cover.n_labels)
+        cover = cover.take(chosen)
     return int(random.integers(2**31)), cover
 
 
@@ -202,10 +211,12 @@ def _search(estimator: Any) -> ThresholdSearch:
         estimator.threshold_search,
         bool(estimator.threshold_per_label),
         estimator.threshold_max_std,
+        estimator.ties,
     )
 
 
-def _cut(estimator: Any, confidence: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
-    if isinstance(estimator, RakelClassifier) and estimator.ties == "positive":
-        return confidence >= threshold
-    return confidence > threshold
+def _ties(estimator: Any) -> str:
+    """Return what a confidence of exactly the threshold means, "positive" or "negative"."""
+    if estimator.ties != "auto":
+        return estimator.ties
+    return _search(estimator).broken_ties if estimator.threshold == "cv" else "negative"
