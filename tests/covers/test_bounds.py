@@ -6,9 +6,11 @@ import pytest
 from labelcover.covers import exact_cover
 from labelcover.covers.bounds import (
     cover_size_bounds,
+    lower_bound,
     missing_label_probability,
     pair_coverage_probability,
     schonheim_bound,
+    smallest_cover_size,
 )
 
 # Settings where the probabilities are neither 0 nor 1.
@@ -119,3 +121,15 @@ def test_impossible_problems_are_refused():
         schonheim_bound(4, 5)
     with pytest.raises(ValueError, match="r must be an integer between 1 and 3, got 4"):
         cover_size_bounds(4, 3, 4)
+
+
+def test_lower_bounds_are_met_where_a_theorem_gives_the_smallest_size():
+    for m in range(4, 301):
+        for k, r in [(2, 2), (3, 2), (4, 2), (4, 1)]:
+            assert lower_bound(m, k, r) == smallest_cover_size(m, k, r)
+    assert smallest_cover_size(20, 5) is smallest_cover_size(20, 4, 3) is None
+
+
+@pytest.mark.parametrize("m", range(4, 10))
+def test_the_smallest_sizes_with_four_labels_are_those_of_exhaustive_search(m):
+    assert smallest_cover_size(m, 4) == len(exact_cover(m, 4, 2))

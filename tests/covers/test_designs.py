@@ -1,5 +1,6 @@
 """Designs by algebra, checked with plain sets."""
 
+from collections import Counter
 from itertools import combinations
 from math import comb
 
@@ -20,6 +21,8 @@ from labelcover.covers.designs.geometry import (
     projective_lines,
     sphere_circles,
 )
+from labelcover.covers.designs.quadruple_families import family_rows
+from labelcover.covers.designs.quadruple_families_kernels import difference_blocks
 from labelcover.covers.designs.quadruples import one_factorisation
 from labelcover.covers.designs.shortening import shortened
 from labelcover.covers.designs.transversal import most_groups, transversal_design
@@ -151,3 +154,48 @@ def test_every_plan_keeps_its_promise(n_labels, k, r):
 )
 def test_designs_are_found_where_they_exist(n_labels, k, r, size):
     assert Planner(RULES).plans(n_labels, k, r)[0].size == size
+
+
+@pytest.mark.parametrize("m", [39, 45, 47, 48, 49, 52, 54, 56, 69, 75, 81, 87, 103, 106, 128])
+def test_families_of_quadruples_are_optimal(m):
+    rows = family_rows(m)
+    hole = 22 if m % 12 in (7, 10) else 0
+    inside = set(combinations(range(m - hole, m), 2))
+    assert uncovered(rows.tolist(), m, 2) == inside
+    assert len(rows) + (lower_bound(22, 4) if hole else 0) == lower_bound(m, 4)
+    counts = np.bincount(rows[rows >= 0], minlength=m)[: m - hole]
+    assert np.ptp(counts) <= 1
+
+
+def test_no_family_of_quadruples_is_looked_for_where_there_is_none():
+    assert [m for m in (20, 50, 53, 67, 94, 400) if family_rows(m) is not None] == []
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, 2), st.integers(1, 5))
+def test_base_blocks_have_the_differences_wanted(seed, n_triples, n_quadruples):
+    """The differences of random blocks are wanted: then there are blocks that have them."""
+    n, rng = 51, np.random.default_rng(seed)
+    wanted = np.zeros(n, dtype=np.int64)
+
+    def count(block):
+        return Counter(min(a - b, n - a + b) for b, a in combinations(sorted(map(int, block)), 2))
+
+    total = Counter()
+    for i in range(n_triples + n_quadruples):
+        block = rng.permutation(n)[: 3 if i < n_triples else 4]
+        while i < n_triples and len(set(block % 3)) < 3:
+            block = rng.permutation(n)[:3]
+        total += count(block)
+    for d, times in total.items():
+        wanted[d] = wanted[n - d] = times
+    order = 1 + rng.permutation(n - 1)
+    n_blocks = n_triples + n_quadruples
+    blocks, found, nodes = difference_blocks(wanted, n_triples, n_blocks, order, 20_000)
+    assert nodes <= 20_000
+    if found:
+        assert sum((count(block[block >= 0]) for block in blocks), Counter()) == total
+        assert all(len(set(block[:3] % 3)) == 3 for block in blocks[:n_triples])
+        assert ((blocks < 0).sum(axis=1) == (np.arange(n_blocks) < n_triples)).all()
+    if n_triples == 0 and n_quadruples == 1:
+        assert found

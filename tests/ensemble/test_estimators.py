@@ -21,26 +21,14 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import labelcover
-from labelcover import BalancorClassifier, LabelCoverClassifier, RakelClassifier
+from labelcover import BalancorClassifier, LabelCoverClassifier, RakelClassifier, methods
 from labelcover.covers import Cover, random_cover
 from labelcover.ensemble.choose_cover import default_cover
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.methods import (
-    BinaryRelevanceClassifier,
-    EnsembleOfChainsClassifier,
-    EnsembleOfProbabilisticChainsClassifier,
-    ProbabilisticChainClassifier,
-    StackedBinaryRelevanceClassifier,
-)
 from labelcover.metrics import micro_f1
 
-ESTIMATORS = [getattr(labelcover, name) for name in labelcover.__all__]
-ESTIMATORS.append(BinaryRelevanceClassifier)
-ESTIMATORS.append(EnsembleOfChainsClassifier)
-ESTIMATORS.append(EnsembleOfProbabilisticChainsClassifier)
-ESTIMATORS.append(ProbabilisticChainClassifier)
-ESTIMATORS.append(StackedBinaryRelevanceClassifier)
+ESTIMATORS = [getattr(room, name) for room in (labelcover, methods) for name in room.__all__]
 NAMES = ["rock", "jazz", "soul", "folk", "funk"]
 
 

@@ -22,26 +22,17 @@ from labelcover import (
     LabelCoverClassifier,
     RakelClassifier,
     RakelPlusPlusClassifier,
+    methods,
 )
 from labelcover.covers import Cover
 from labelcover.dependence import label_dependence
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.learners.forest.label_forest import LabelForest
-from labelcover.methods import (
-    BinaryRelevanceClassifier,
-    EnsembleOfChainsClassifier,
-    EnsembleOfProbabilisticChainsClassifier,
-    ProbabilisticChainClassifier,
-    StackedBinaryRelevanceClassifier,
-)
+from labelcover.methods import BinaryRelevanceClassifier
 from labelcover.metrics import micro_f1
 
 ENSEMBLES = [getattr(labelcover, name) for name in labelcover.__all__]
-EVERY = [*ENSEMBLES, BinaryRelevanceClassifier]
-EVERY.append(EnsembleOfChainsClassifier)
-EVERY.append(EnsembleOfProbabilisticChainsClassifier)
-EVERY.append(ProbabilisticChainClassifier)
-EVERY.append(StackedBinaryRelevanceClassifier)
+EVERY = [*ENSEMBLES, *(getattr(methods, name) for name in methods.__all__)]
 # Parameters that keep the tests quick.
 SMALL = {
     "EnsembleOfChainsClassifier": {"n_chains": 2},
@@ -87,6 +78,10 @@ VALUES = {
     "n_iterations": [None, 1, np.uint8(200), 0, -1, 10.0, "many"],
     "first_temperature": [None, 1, 1e9, np.float32(0.1), 0, -1, "hot", np.nan],
     "n_restarts": [1, np.uint8(3), 0, -2, 1.5, "often", None],
+    "clusters": [2, np.int64(9), 1, 2.5, "three"],
+    "max_parents": [0, np.int64(2), -1, 2.5, "two"],
+    "clustering": ["random", "k-means", "em", 3],
+    "method": [None, BinaryRelevanceClassifier(), "br", LogisticRegression()],
     "n_jobs": [None, 1, np.int64(2), 0, 1.5, "two"],
     "random_state": [0, np.int64(0), np.random.RandomState(0), -1, "seed", 0.5],
     "estimator": [C45Classifier(), Ridge(), KMeans(), Ridge, "tree", 3],

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from labelcover import RakelClassifier, RakelPlusPlusClassifier
+from labelcover import BalancorClassifier, RakelClassifier, RakelPlusPlusClassifier
 from labelcover.datasets import load
 from labelcover.learners import C45Classifier, SMOClassifier
 from labelcover.metrics import hamming_loss, micro_f1
@@ -223,13 +223,12 @@ def test_scores_on_the_folds_of_mulan_are_its_scores(golden, table, name, method
 # OneThreshold: RAKEL with its one threshold tuned as MULAN does it.
 
 
-def tuned(data, golden, cover, **options):
-    """Return mean micro-F1 and Hamming loss of J48 members over MULAN's folds of emotions."""
+def tuned(data, golden, model):
+    """Return mean micro-F1 and Hamming loss over MULAN's folds of emotions."""
     rows = np.loadtxt(golden / "folds" / "folds_emotions.csv", delimiter=",", dtype=int)
     scores = []
     for fold in range(10):
         test, train = rows[rows[:, 0] == fold, 1], rows[rows[:, 0] != fold, 1]
-        model = RakelPlusPlusClassifier(C45Classifier(), cover=cover, random_state=0, **options)
         predicted = model.fit(data.X[train], data.Y[train]).predict(data.X[test])
         scores.append([micro_f1(data.Y[test], predicted), hamming_loss(data.Y[test], predicted)])
     return np.mean(scores, axis=0)
@@ -237,22 +236,27 @@ def tuned(data, golden, cover, **options):
 
 @slow
 def test_votes_with_mulans_threshold_score_as_mulan(golden, table):
-    """The random breaking of ties between classes moves thresholds, so scores are only near."""
+    """MULAN breaks ties between classes at random, which moves thresholds a little."""
     method = "RAkELOT:3:7:0:J48"
     _, their_f1, their_loss = reference(golden, "emotions", method)
-    cover = mulan_subsets(6, 3, 7, seed=0)
-    ours = tuned(table("emotions"), golden, cover, aggregate="votes", threshold_search="mulan")
+    model = RakelPlusPlusClassifier(
+        C45Classifier(),
+        cover=mulan_subsets(6, 3, 7, seed=0),
+        aggregate="votes",
+        threshold_search="mulan",
+    )
+    ours = tuned(table("emotions"), golden, model)
     print(f"{method}: {ours[0]:.4f} ({their_f1:.4f}), {ours[1]:.4f} ({their_loss:.4f})")
-    assert ours[0] == pytest.approx(their_f1, abs=0.02)
-    assert ours[1] == pytest.approx(their_loss, abs=0.006)
+    assert ours[0] == pytest.approx(their_f1, abs=0.006)
+    assert ours[1] == pytest.approx(their_loss, abs=0.003)
 
 
 @slow
 def test_the_measure_that_the_threshold_is_tuned_for_matters_most(golden, table):
     data = table("emotions")
-    cover = mulan_subsets(6, 3, 7, seed=0)
-    for_f1 = tuned(data, golden, cover)
-    as_mulan = tuned(data, golden, cover, threshold_search="mulan")
+    for_f1 = tuned(data, golden, BalancorClassifier(C45Classifier(), random_state=0))
+    mulans = BalancorClassifier(C45Classifier(), threshold_search="mulan", random_state=0)
+    as_mulan = tuned(data, golden, mulans)
     print(f"tuned for micro-F1 {for_f1}, as MULAN {as_mulan}")
-    np.testing.assert_allclose(for_f1, [0.632, 0.268], atol=0.02)
-    np.testing.assert_allclose(as_mulan, [0.601, 0.227], atol=0.02)
+    np.testing.assert_allclose(for_f1, [0.632, 0.268], atol=0.01)
+    np.testing.assert_allclose(as_mulan, [0.601, 0.227], atol=0.01)

@@ -40,7 +40,8 @@ def labelset_table(labelsets: Labelsets, n_labels: int) -> NDArray[np.int32]:
         result[result < 0] = n_labels
         result.sort(axis=1)
         result[result == n_labels] = NO_LABEL
-    repeated = ((np.diff(result, axis=1) == 0) & (result[:, 1:] >= 0)).any(axis=1)
+    same = np.diff(result, axis=1) == 0
+    repeated = (same & (result[:, 1:] >= 0)).any(axis=1) if same.any() else np.array([False])
     if repeated.any():
         i = int(np.argmax(repeated))
         raise ValueError(
@@ -68,10 +69,11 @@ def label_matrix(table: NDArray[np.integer], n_labels: int) -> NDArray[np.bool_]
     array([[1, 1, 0],
            [0, 0, 1]])
     """
-    # The index −1 is the last column: one more takes the free places.
-    holds = np.zeros((len(table), n_labels + 1), dtype=bool)
+    # The index −1 is the last column: one more takes the free places, if there are any.
+    more = int((table[:, -1:] < 0).any())
+    holds = np.zeros((len(table), n_labels + more), dtype=bool)
     np.put_along_axis(holds, table.astype(np.intp), True, axis=1)
-    return np.ascontiguousarray(holds[:, :-1])
+    return np.ascontiguousarray(holds[:, :n_labels])
 
 
 def _filled_up(labelsets, n_labels: int) -> NDArray[np.int64]:

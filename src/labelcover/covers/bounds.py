@@ -64,7 +64,7 @@ def lower_bound(n_labels: int, k: int, r: int = 2) -> int:
     - for r=2 Hanani's: one more than Schönheim's if k−1 divides m−1 and ``m(m−1) ≡ 1 (mod k)``;
     - for r=2 Fisher's inequality for covers (Bose 1949, Horsley 2017);
     - for r=2 the ratios m/k up to which 3 … 13 labelsets suffice (Mills 1979, Todorov 1985);
-    - for k=4, r=2 Mills' two exceptions to Schönheim's bound;
+    - for k=4, r=2 Mills' exceptions to Schönheim's bound (`smallest_cover_size`);
     - one more than Schönheim's where it could only be met by a finite plane
       or semiplane that does not exist (Bruck & Ryser 1949; order 10: Lam, Thiel & Swiercz 1989;
       Bose & Connor 1952).
@@ -81,6 +81,33 @@ def lower_bound(n_labels: int, k: int, r: int = 2) -> int:
     return _improved_bound(*_check(n_labels, k, r))
 
 
+def smallest_cover_size(n_labels: int, k: int, r: int = 2) -> int | None:
+    """Return the size C(m, k, r) of the smallest cover if a theorem gives it for every m.
+
+    That is so for r = 1 and r = k, and for pairs with k = 3 and k = 4: Schönheim's bound, but
+    for k = 4 one more for m = 7, 9 and 10 and two more for m = 19. Otherwise ``None``.
+
+    References
+    ----------
+    Fort & Hedlund (1958), "Minimal coverings of pairs by triples", Pacific Journal of
+    Mathematics 8.
+    Mills (1978), "On the covering of pairs by quadruples I", Journal of Combinatorial Theory A
+    25; "... II" (1979), ibid. 26.
+
+    Examples
+    --------
+    >>> from labelcover.covers.bounds import smallest_cover_size
+    >>> smallest_cover_size(19, 4), smallest_cover_size(31, 4), smallest_cover_size(31, 5)
+    (31, 78, None)
+    """
+    m, k, r = _check(n_labels, k, r)
+    if r in (1, k) or (r == 2 and k in (3, 4)):
+        return schonheim_bound(m, k, r) + (_ABOVE_SCHONHEIM.get(m, 0) if (k, r) == (4, 2) else 0)
+    return None
+
+
+# How many labelsets more than Schönheim's bound a cover of all pairs by quadruples needs.
+_ABOVE_SCHONHEIM = {7: 1, 9: 1, 10: 1, 19: 2}
 # The neighbours (m−i, k) and (m+i, k+i) whose bounds are looked at.
 _NEIGHBOURS = 3
 # n labelsets of k labels cover the pairs of at most a/b·k labels: (n, a, b).
@@ -97,7 +124,6 @@ _FEW_LABELSETS = (
     (12, 3, 1),
     (13, 13, 4),
 )
-_MILLS_EXCEPTIONS = {(9, 4): 8, (19, 4): 31}
 
 
 @cache
@@ -126,7 +152,7 @@ def _pair_bound(m: int, k: int) -> int:
     # Every label lies in `degree` labelsets or more; there `excess` pairs are covered again.
     degree = -(-(m - 1) // (k - 1))
     excess = degree * (k - 1) - (m - 1)
-    best = _MILLS_EXCEPTIONS.get((m, k), 0)
+    best = schonheim_bound(m, k) + _ABOVE_SCHONHEIM.get(m, 0) if k == 4 else 0
     if excess == 0 and (m * (m - 1) % k == 1 or _is_missing_plane(m, k)):
         best = max(best, -(-m * degree // k) + 1)
     if m == k * (k - 1) and _is_missing_semiplane(k):

@@ -7,7 +7,11 @@ imbalance, lower bound and method, a checksum of all that, and the cover itself 
     all labels of all labelsets, a character each (m ≤ 64);
 ``field`` and ``base``
     base blocks over the finite field of that order: their translates are a design on the
-    field's elements, of which surplus ones are taken out.
+    field's elements, of which surplus ones are taken out;
+``cycles``, ``base`` and ``hole``
+    base blocks that are moved by a permutation with cycles of these lengths, label after label;
+    they leave out the pairs of the last labels, the hole, which get the catalogue's cover of
+    as many labels.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import string
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -56,8 +61,13 @@ def catalogued_keys() -> list[Key]:
     return sorted(_catalogue())
 
 
-def entry_of(cover: Cover, r: int, family: tuple[int, Iterable] | None = None) -> Entry:
-    """Return the entry for a cover of at most 64 labels, or of a difference family.
+def entry_of(
+    cover: Cover,
+    r: int,
+    family: tuple[int, Iterable] | None = None,
+    orbits: tuple[Iterable[int], Iterable, int] | None = None,
+) -> Entry:
+    """Return the entry for a cover of at most 64 labels, or of base blocks.
 
     Parameters
     ----------
@@ -66,7 +76,10 @@ def entry_of(cover: Cover, r: int, family: tuple[int, Iterable] | None = None) -
     r : int
         The order it covers.
     family : (int, base blocks), optional
-        The field's order and the base blocks that `cover` comes from.
+        The field's order and the base blocks of the difference family that `cover` comes from.
+    orbits : (lengths, base blocks, int), optional
+        The cycles of the permutation, the base blocks and the size of the hole that `cover`
+        comes from.
     """
     entry: Entry = {
         "m": cover.n_labels,
@@ -80,6 +93,10 @@ def entry_of(cover: Cover, r: int, family: tuple[int, Iterable] | None = None) -
     if family is not None:
         entry["field"] = family[0]
         entry["base"] = [[int(x) for x in block] for block in family[1]]
+    elif orbits is not None:
+        entry["cycles"] = [int(x) for x in orbits[0]]
+        entry["base"] = [[int(x) for x in block] for block in orbits[1]]
+        entry["hole"] = orbits[2]
     else:
         table = cover.labelsets[np.lexsort(cover.labelsets.T[::-1])]
         entry["rows"] = "".join(ALPHABET[x] for x in table.ravel())
@@ -98,7 +115,7 @@ def cover_of(entry: Entry) -> Cover:
     if entry.get("checksum") != _checksum(entry):
         raise DamagedEntry(f"{name} is damaged: its checksum does not fit.")
     try:
-        rows = _family_rows(entry) if "base" in entry else _plain_rows(entry)
+        rows = _rows(entry)
         cover = Cover(rows, entry["m"], method=entry["method"], lower_bound=entry["lower"])
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedEntry(f"{name} is damaged: {error}") from None
@@ -132,6 +149,12 @@ def _checksum(entry: Entry) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def _rows(entry: Entry) -> Rows:
+    if "cycles" in entry:
+        return _orbit_rows(entry)
+    return _family_rows(entry) if "field" in entry else _plain_rows(entry)
+
+
 def _plain_rows(entry: Entry) -> Rows:
     codes = np.array([ALPHABET.index(c) for c in entry["rows"]], dtype=np.int32)
     return codes.reshape(entry["size"], entry["k"])
@@ -143,3 +166,16 @@ def _family_rows(entry: Entry) -> Rows:
     if field == m:
         return blocks.astype(np.int32)
     return balanced(filled(shortened(blocks, field, m), m), m, entry["r"])
+
+
+def _orbit_rows(entry: Entry) -> Rows:
+    m, hole = entry["m"], entry["hole"]
+    starts = np.cumsum([0, *entry["cycles"]])[:-1]
+    begin, length = (np.repeat(x, entry["cycles"]) for x in (starts, entry["cycles"]))
+    moves = np.arange(lcm(*entry["cycles"]))[:, None]
+    moved = begin + (np.arange(m) - begin + moves) % length  # what each move makes of each label
+    orbits = [np.unique(np.sort(moved[:, block], axis=1), axis=0) for block in entry["base"]]
+    inner = catalogued_cover(hole, entry["k"], entry["r"])
+    if inner is None:
+        raise ValueError(f"there is no cover of the {hole} labels of its hole.")
+    return np.vstack([*orbits, inner.labelsets + (m - hole)]).astype(np.int32)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import hadamard
 
 from labelcover._arguments import check_integer
 from labelcover.covers.cover import Cover
+from labelcover.covers.hadamard import hadamard_matrix
 
 _TABLE_2 = """
     00000000 11101000 10110100 10011010 10001101 11000110 10100011 11010001
@@ -32,8 +32,7 @@ A_19_10_8 = _matrix(_TABLE_3)
 def rows_of_weight(matrix: ArrayLike, k: int) -> Cover:
     """Return the rows of a binary matrix that hold k ones, as a cover.
 
-    For matrices whose rows differ in weight, such as orthogonal arrays, or a Hadamard matrix
-    with its constant row.
+    For matrices whose rows differ in weight, where labelsets of one size are wanted.
 
     Examples
     --------
@@ -55,7 +54,7 @@ def rows_of_weight(matrix: ArrayLike, k: int) -> Cover:
 def hadamard_cover(n_labels: int) -> Cover:
     """Return the rows of a Hadamard matrix of order m, all but the constant one: k = m/2.
 
-    Sylvester's construction for powers of two, Paley's for m − 1 a prime of the form 4a + 3.
+    `labelcover.covers.hadamard` says which orders there are.
 
     Examples
     --------
@@ -64,27 +63,10 @@ def hadamard_cover(n_labels: int) -> Cover:
     Cover(n_labels=12, k=6, size=11, imbalance=6, method='hadamard')
     """
     m = check_integer("n_labels", n_labels, low=4)
-    if m & (m - 1) == 0:
-        signs = hadamard(m)
-    elif m % 4 == 0 and _is_prime(m - 1):
-        signs = _paley(m - 1)
-    else:
+    signs = hadamard_matrix(m)
+    if signs is None:
         raise ValueError(
-            "n_labels must be a power of two, or one more than a prime of the form 4a + 3, "
-            f"got {m}."
+            "n_labels must be the order of a known Hadamard matrix: a power of two, q + 1 or "
+            f"2(q + 1) for some prime powers q, or twice such a number; got {m}."
         )
     return Cover.from_matrix((signs[1:] > 0).astype(np.uint8), method="hadamard")
-
-
-def _paley(q: int) -> NDArray[np.int64]:
-    """Hadamard matrix of order q + 1 whose first row and column are ones."""
-    square = np.full(q, -1)
-    square[[x * x % q for x in range(1, q)]] = 1
-    square[0] = -1
-    signs = np.ones((q + 1, q + 1), dtype=np.int64)
-    signs[1:, 1:] = square[np.subtract.outer(np.arange(q), np.arange(q)) % q]
-    return signs
-
-
-def _is_prime(n: int) -> bool:
-    return n > 1 and all(n % d for d in range(2, int(n**0.5) + 1))

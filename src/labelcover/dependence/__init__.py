@@ -8,6 +8,7 @@ from labelcover.dependence.chi_square import (
     phi,
 )
 from labelcover.dependence.choice import CoverChoice, cover_choices
+from labelcover.dependence.communities import community_cover
 from labelcover.dependence.cooccurrence import cooccurrences
 from labelcover.dependence.dependence_plot import plot_dependence
 from labelcover.dependence.dependent import dependent_cover
@@ -20,6 +21,7 @@ __all__ = [
     "adapt_cover",
     "annealing_iterations",
     "chi_square",
+    "community_cover",
     "contingency",
     "cooccurrences",
     "cover_choices",
@@ -28,3 +30,8 @@ __all__ = [
     "phi",
     "plot_dependence",
 ]
+
+
+def strategies_by_name() -> dict:
+    """Return by name the strategies that look at the label table: ``f(Y, k, …)``."""
+    return {"dependent": dependent_cover, "communities": community_cover}

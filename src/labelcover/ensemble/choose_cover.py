@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, partial
@@ -15,6 +16,7 @@ from labelcover._arguments import check_choice, check_integer
 from labelcover.covers import Cover, balancor_cover, balco_cover, best_cover, strategies_by_name
 from labelcover.covers.bounds import cover_size_bounds
 from labelcover.dependence import CoverChoice, adapt_cover, cover_choices, label_dependence
+from labelcover.dependence import strategies_by_name as strategies_for_labels
 from labelcover.dependence.choice import LABELSET_SIZES, ORDERS
 
 Strategy = Callable[..., Cover]
@@ -47,10 +49,13 @@ def choose_cover(
     ----------
     cover : str, Cover, callable or array-like
         "auto" or the name of a strategy ("best", "random", "inlac", "balco", "balancor" and the
-        others of `labelcover.covers`); or a function like those, called with
-        ``(n_labels, k, r, size=size, random_state=random_state)``; or the labelsets themselves.
+        others of `labelcover.covers`), or of one that looks at the labels ("dependent" and
+        "communities", of `labelcover.dependence`); or a function like those, called with
+        ``(n_labels, k, r, size=size, random_state=random_state)``, or, if its first parameter is
+        called ``Y``, with `Y` and what else of these it takes; or the labelsets themselves.
     k, r : int or "auto"
-        "auto" leaves it to `cover_choices`.
+        "auto" leaves it to `cover_choices`. `k` may be None for a strategy that looks at the
+        labels and needs none.
     adapt : bool
         Permute the cover for `Y`, as DD-BALANCOR does (Section 4.4).
     min_count : int
@@ -66,7 +71,7 @@ def choose_cover(
     """
     m = Y.shape[1]
     size = None if size is None else check_integer("size", size, low=1)
-    strategy = _strategy(cover, bool(verbose))
+    strategy = _strategy(cover, Y, bool(verbose))
     if strategy is not None and (_is_auto(k) or _is_auto(r)):
         choices = cover_choices(
             Y,
@@ -86,7 +91,8 @@ def choose_cover(
     if strategy is None:
         made = fixed_cover(cover, m)
     else:
-        k, r = labelset_shape(k, r, m)
+        if k is not None or not _looks_at_labels(cover):
+            k, r = labelset_shape(k, r, m)
         made = fixed_cover(strategy(m, k, r, size=size, random_state=random_state), m)
     order = min(r + 1, made.k)
     if adapt and order >= 2:
@@ -160,12 +166,48 @@ def fixed_cover(cover: Any, n_labels: int) -> Cover:
     return cover
 
 
-def _strategy(cover: Any, verbose: bool) -> Strategy | None:
+def _strategy(cover: Any, Y: NDArray[np.uint8], verbose: bool) -> Strategy | None:
     """Return the function that makes the cover; None if the labelsets themselves are given."""
+    if _looks_at_labels(cover):
+        function = strategies_for_labels()[cover] if isinstance(cover, str) else cover
+        return _for_labels(_checked(function), function, Y)
     if isinstance(cover, str):
         known = {AUTO: default_cover, **strategies_by_name()}
-        return partial(known[check_choice("cover", cover, list(known))], verbose=verbose)
+        choices = [*known, *strategies_for_labels()]
+        return partial(known[check_choice("cover", cover, choices)], verbose=verbose)
     return _checked(cover) if callable(cover) else None
+
+
+def _looks_at_labels(cover: Any) -> bool:
+    """Whether a strategy is one whose first parameter is the label table, called Y."""
+    if isinstance(cover, str):
+        return cover in strategies_for_labels()
+    if not callable(cover):
+        return False
+    try:
+        parameters = list(inspect.signature(cover).parameters)
+    except (TypeError, ValueError):  # some compiled functions do not say what they take
+        return False
+    return parameters[:1] == ["Y"]
+
+
+def _for_labels(checked: Strategy, function: Strategy, Y: NDArray[np.uint8]) -> Strategy:
+    """Return a strategy for `Y` as one that is called with a number of labels."""
+    parameters = inspect.signature(function).parameters.values()
+    takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters)
+    taken = {each.name for each in parameters}
+    name = getattr(function, "__name__", repr(function))
+
+    def strategy(n_labels: int, k: Any, r: Any, *, size: Any, random_state: Any) -> Cover:
+        options = {"k": k, "r": r, "size": size, "random_state": random_state}
+        if size is not None and not (takes_all or "size" in taken):
+            raise ValueError(
+                f"size must be None for {name}: the number of labelsets follows from the labels, "
+                f"got {size!r}."
+            )
+        return checked(Y, **{x: v for x, v in options.items() if takes_all or x in taken})
+
+    return strategy
 
 
 def _checked(strategy: Strategy) -> Strategy:

@@ -33,8 +33,10 @@ class LabelCoverClassifier(LabelEnsemble):
         alone.
     cover : str, Cover, callable or array-like, default="auto"
         Which labels each member holds: the name of a strategy of `labelcover.covers`
-        (``"best"``, ``"random"``, ``"inlac"``, ``"balco"``, ``"balancor"``, …), a function like
-        those, or the labelsets themselves. ``"auto"`` is ``"best"``, which covers all r-labelsets;
+        (``"best"``, ``"random"``, ``"inlac"``, ``"balco"``, ``"balancor"``, ``"disjoint"``, …) or
+        of one that looks at the training labels (``"dependent"`` and ``"communities"``, see
+        `labelcover.dependence`), a function like those, or the labelsets themselves, which may
+        differ in size. ``"auto"`` is ``"best"``, which covers all r-labelsets;
         where that takes more than 5,000 members (at ``k=3``, above some 170 labels) and no `size`
         is given, it takes 4 balanced labelsets for each label.
     k : int or "auto", default=3

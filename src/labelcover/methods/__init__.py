@@ -2,6 +2,8 @@
 
 from labelcover.methods.binary_relevance import BinaryRelevanceClassifier
 from labelcover.methods.chains import EnsembleOfChainsClassifier
+from labelcover.methods.homer import HomerClassifier
+from labelcover.methods.lead import LeadClassifier
 from labelcover.methods.probabilistic_chains import (
     EnsembleOfProbabilisticChainsClassifier,
     ProbabilisticChainClassifier,
@@ -12,6 +14,8 @@ __all__ = [
     "BinaryRelevanceClassifier",
     "EnsembleOfChainsClassifier",
     "EnsembleOfProbabilisticChainsClassifier",
+    "HomerClassifier",
+    "LeadClassifier",
     "ProbabilisticChainClassifier",
     "StackedBinaryRelevanceClassifier",
 ]

@@ -10,6 +10,7 @@ from labelcover.covers.designs.pairs import (
     triples,
 )
 from labelcover.covers.designs.plans import Plan, Planner, Rows
+from labelcover.covers.designs.quadruple_families import quadruple_families
 from labelcover.covers.designs.quadruples import doubled_quadruples
 
 #: The constructions, in the order in which a `Planner` tries them: those that settle it first.
@@ -23,6 +24,7 @@ RULES = (
     doubled_quadruples,
     multiplied,
     two_halves,
+    quadruple_families,
     one_point_more,
 )
 

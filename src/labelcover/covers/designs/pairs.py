@@ -177,7 +177,9 @@ def one_point_more(planner: Planner, n_labels: int, k: int, r: int, limit: int) 
     if n_labels <= k or not 2 <= r <= 3:
         return
     hopeful = fewest_rows(n_labels - 1, k, r) + fewest_rows(n_labels - 1, k - 1, r - 1)
-    if hopeful >= limit or (n_labels > MOST_FOR_ONE_MORE and r == 2):
+    # Of covers by quadruples, those that cover every pair once make an optimal one.
+    single = k == 4 and n_labels % 12 in (2, 5)
+    if hopeful >= limit or (n_labels > MOST_FOR_ONE_MORE and r == 2 and not single):
         return
     without = planner.smallest(n_labels - 1, k, r)
     beside = planner.smallest(n_labels - 1, k - 1, r - 1)
