@@ -31,7 +31,8 @@ app = typer.Typer(
 
 
 # The names in labelcover.experiments.named_methods, which is slow to import; a test compares them.
-METHOD_NAMES = "RAKEL,RAKEL++,INLAC,BALCO,BALANCOR,DD-BALANCOR,BR,LabelCover"
+COMPARED_NAMES = "RAKEL,RAKEL++,INLAC,BALCO,BALANCOR,DD-BALANCOR,BR,LabelCover"
+METHOD_NAMES = f"{COMPARED_NAMES},ECC"
 
 # Arguments and options that several commands have.
 Data = Annotated[
@@ -65,6 +66,7 @@ Seed = Annotated[int, typer.Option(help="Seed.")]
 Jobs = Annotated[
     int | None, typer.Option(help="Members fitted in parallel; ignored where solved jointly.")
 ]
+FitJobs = Annotated[int, typer.Option(help="Number of fits in parallel.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -227,8 +229,8 @@ def compare(
         list[str], typer.Argument(help="Files, or names that labelcover datasets lists.")
     ],
     methods: Annotated[
-        str, typer.Option(help="Comma-separated names of methods, by default all there are.")
-    ] = METHOD_NAMES,
+        str, typer.Option(help=f"Comma-separated names of methods, of {METHOD_NAMES}.")
+    ] = COMPARED_NAMES,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for results.csv and report.html.")
     ] = Path("comparison"),
@@ -245,9 +247,27 @@ def compare(
     label_prefix: LabelPrefix = None,
     drop: Drop = "",
     member: Member = "auto",
-    k: K = 3,
+    k: Annotated[
+        str,
+        typer.Option(
+            "-k", "--k", help="Number of labels in each labelset; several, comma-separated."
+        ),
+    ] = "3",
     r: R = None,
-    jobs: Annotated[int, typer.Option(help="Number of fits in parallel.")] = 1,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            help="Number of labelsets, or paper: the paper's for each data set and k. By default "
+            "as many as BALANCOR needs."
+        ),
+    ] = None,
+    threshold: Annotated[
+        str, typer.Option(help="How the paper's methods tune theirs: auto, or cv as the paper.")
+    ] = "auto",
+    control: Annotated[
+        str | None, typer.Option(help="Method that the others are compared with (Bonferroni–Dunn).")
+    ] = None,
+    jobs: FitJobs = 1,
     as_json: AsJson = False,
 ) -> None:
     """Compare methods on data sets: a table, results.csv and report.html.
@@ -257,17 +277,24 @@ def compare(
     Example: labelcover compare debtags --methods BALANCOR,BR -o comparison
     """
     from labelcover.experiments.comparing import compare as compare_methods
-    from labelcover.experiments.named_methods import named_method
+    from labelcover.experiments.named_methods import named_methods
 
-    wanted = [name.strip() for name in methods.split(",")]
     outcome = compare_methods(
-        {name: named_method(name, k=k, r=r, member=member) for name in wanted},
+        named_methods(
+            [name.strip() for name in methods.split(",")],
+            _integers("-k", k),
+            r=r,
+            size=size if size is None or size == "paper" else _integer("--size", size),
+            threshold=threshold,
+            member=member,
+        ),
         [_dataset(source, labels, label_prefix, drop) for source in data],
         output,
         folds=folds,
         n_folds=n_folds,
         seeds=_integers("--seeds", seeds),
         join=join or [],
+        control=control,
         n_jobs=jobs,
         command=shlex.join(["labelcover", *sys.argv[1:]]),
     )
@@ -275,6 +302,52 @@ def compare(
         print(outcome.to_json())
     else:
         outcome.print(Console(soft_wrap=True))
+
+
+@app.command()
+def paper(
+    part: Annotated[
+        str,
+        typer.Argument(help="table6, table7, table8, table9, table10, figure1 or section5.7."),
+    ],
+    datasets: Annotated[
+        str | None, typer.Option(help="Comma-separated data sets, by default all of the paper.")
+    ] = None,
+    k: Annotated[
+        str | None, typer.Option("-k", "--k", help="Only these k, comma-separated.")
+    ] = None,
+    folds: Annotated[int, typer.Option(help="Number of folds.")] = 10,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Emotions, scene and yeast, three folds.")
+    ] = False,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for results.csv and the tables.")
+    ] = Path("paper"),
+    jobs: FitJobs = 1,
+    run: Annotated[
+        bool, typer.Option("--run/--no-run", help="Run what is missing, or show what there is.")
+    ] = True,
+) -> None:
+    """Run a table of the paper; print and write the paper's figures beside ours.
+
+    The same command resumes an interrupted run.
+
+    Example: labelcover paper table7 --quick
+    """
+    from labelcover.experiments.paper.reproduce import reproduce
+
+    outcome = reproduce(
+        part,
+        output,
+        datasets=None if datasets is None else datasets.split(","),
+        k=None if k is None else _integers("-k", k),
+        n_folds=folds,
+        quick=quick,
+        n_jobs=jobs,
+        run=run,
+        command=shlex.join(["labelcover", *sys.argv[1:]]),
+    )
+    outcome.print(Console(soft_wrap=True))
 
 
 @app.command()
@@ -330,6 +403,12 @@ def _integers(name: str, text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise ValueError(f"{name} must be comma-separated integers, got {text!r}.") from None
+
+
+def _integer(name: str, text: str) -> int:
+    if not re.fullmatch(r"-?\d+", text):
+        raise ValueError(f"{name} must be an integer or 'paper', got {text!r}.")
+    return int(text)
 
 
 def _check_folder(path: Path) -> None:

@@ -202,6 +202,7 @@ slow = pytest.mark.slow
         pytest.param("genbase", "RAkEL:3:125:0:J48", marks=slow),
         pytest.param("scene", "RAkEL:3:7:0:J48", marks=slow),
         pytest.param("scene", "RAkEL:3:7:0:SMO", marks=slow),
+        pytest.param("scene", "RAkEL:4:3:0:SMO", marks=slow),
         pytest.param("yeast", "RAkEL:3:35:0:J48", marks=slow),
         pytest.param("yeast", "RAkEL:3:35:0:SMO", marks=slow),
         pytest.param("medical", "RAkEL:3:372:0:J48", marks=slow),

@@ -151,6 +151,27 @@ def test_compare_takes_in_another_results_file(table, tmp_path, command):
     assert {line["method"] for line in json.loads(printed)["summary"]} == {"RAKEL", "LabelCover"}
 
 
+def test_several_k_and_a_given_size_are_compared_in_one_run_against_a_control(
+    table, tmp_path, command
+):
+    out = tmp_path / "comparison"
+    words = ["compare", table, "--label-prefix", "mood:", "-k", "1,2", "--size", "3", "-o", out]
+    words += ["--methods", "BALCO,INLAC,BR", "--n-folds", "3", "--control", "BALCO k=1"]
+    code, printed, errors = command(*words, "--json")
+    assert code == 0, errors
+    outcome = json.loads(printed)
+    names = ["BALCO k=1", "BALCO k=2", "INLAC k=1", "INLAC k=2", "BR"]
+    assert [line["method"] for line in outcome["summary"]] == names
+    sizes = [line["mean_size"] for line in outcome["summary"]]
+    assert sizes == [3, 3, 3, 3, 3]
+    assert outcome["ranking"]["control"] == "BALCO k=1"
+    assert set(outcome["ranking"]["bonferroni_dunn_p"]) == set(names) - {"BALCO k=1"}
+    printed = command(*words)[1]
+    assert "Against BALCO k=1 (Bonferroni–Dunn test at the 5 % level)" in printed
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Against BALCO k=1 (Bonferroni–Dunn test at the 5 % level)" in page
+
+
 def test_another_drop_is_compared_anew_and_said_so(table, tmp_path, command):
     """The data set has the same name and the methods the same parameters, but X is another."""
     words = ["compare", table, "--label-prefix", "mood:", "-k", "2", "--n-folds", "3", "--json"]
@@ -342,6 +363,26 @@ def test_a_damaged_model_is_refused(model_file, tmp_path):
             ["compare", "debtags", "-k", "3", "-r", "4", "-o", "c"],
             "r must be at most k, got r=4 and k=3",
         ),
+        (
+            ["compare", "debtags", "-k", "three", "-o", "c"],
+            "-k must be comma-separated integers, got 'three'",
+        ),
+        (
+            ["compare", "debtags", "--size", "all", "-o", "c"],
+            "--size must be an integer or 'paper', got 'all'",
+        ),
+        (["compare", "debtags", "--size", "0", "-o", "c"], "size must be an integer of at least 1"),
+        (
+            ["compare", "debtags", "--threshold", "loo", "-o", "c"],
+            "threshold must be one of 'auto', 'cv', got 'loo'",
+        ),
+        (
+            ["compare", "debtags", "--methods", "BR,BALCO", "--control", "RAKEL", "-o", "c"],
+            "control must be one of 'BR', 'BALCO', got 'RAKEL'",
+        ),
+        (["paper", "table5", "-o", "p"], "part must be one of 'table6', 'table7', 'table8'"),
+        (["paper", "table7", "--datasets", "debtags", "-o", "p"], "datasets must be one of"),
+        (["paper", "table7", "--folds", "1", "-o", "p"], "n_folds must be an integer of at least"),
     ],
 )
 def test_a_wrong_command_line_is_one_clear_line(tmp_path, monkeypatch, command, words, message):
@@ -354,7 +395,16 @@ def test_a_wrong_command_line_is_one_clear_line(tmp_path, monkeypatch, command, 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["train", "predict", "evaluate", "compare", "datasets"])
+def test_a_table_of_the_paper_is_printed_and_written(shared_data, tmp_path, command):
+    words = ["paper", "table6", "--datasets", "emotions,genbase", "-o", tmp_path / "paper"]
+    code, printed, errors = command(*words)
+    assert code == 0, errors
+    assert "genbase" in printed
+    assert "1186" in printed
+    assert {path.name for path in (tmp_path / "paper").iterdir()} == {"table6.md", "table6.html"}
+
+
+@pytest.mark.parametrize("name", ["train", "predict", "evaluate", "compare", "paper", "datasets"])
 def test_help_has_an_example(command, name):
     code, printed, _ = command(name, "--help")
     assert code == 0

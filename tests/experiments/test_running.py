@@ -1,5 +1,6 @@
 """Runs are written row by row, resumed after a kill, and survive methods that fail."""
 
+import csv
 import os
 import signal
 import subprocess
@@ -295,3 +296,22 @@ def test_a_file_that_is_no_results_file_is_refused_and_left_alone(tmp_path):
     with pytest.raises(DataError, match=r"r.csv:1: not a results file"), ResultsFile(path):
         pass
     assert path.read_text() == "a,b\n1,2\n"
+
+
+def test_a_file_from_before_the_time_of_design_is_read_and_goes_on(tmp_path, part):
+    path, old = tmp_path / "r.csv", tmp_path / "old.csv"
+    run({"a": rakel(size=3)}, [part], path, n_folds=2)
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    with old.open("w", newline="") as file:
+        columns = [c for c in COLUMNS if c != "design_seconds"]
+        writer = csv.DictWriter(file, columns, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    assert read_results(old)["design_seconds"].isna().all()
+    assert repeatable(old).equals(repeatable(path))
+    run({"a": rakel(size=3), "b": rakel(size=4)}, [part], old, n_folds=2)
+    frame = read_results(old)
+    assert frame["method"].tolist() == ["a", "a", "b", "b"]
+    assert frame["design_seconds"].isna().tolist() == [True, True, False, False]
+    assert (frame["fit_seconds"] > 0).all()

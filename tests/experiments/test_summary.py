@@ -68,3 +68,28 @@ def test_of_a_loss_the_smallest_ranks_first():
     frame = results([("d", m, f, s) for f in (0, 1) for m, s in (("a", 0.5), ("b", 0.6))])
     frame["hamming_loss"] = frame["micro_f1"]
     assert rank_methods(frame, "hamming_loss").methods == ["a", "b"]
+
+
+def test_others_are_compared_with_the_control_only():
+    frame = results(
+        [
+            (f"d{i}", m, 0, s + i / 100)
+            for i in range(12)
+            for m, s in (("a", 0.5), ("b", 0.49), ("c", 0.3), ("d", 0.505 if i % 2 else 0.48))
+        ]
+    )
+    ranking = rank_methods(frame, control="a")
+    assert ranking.control == "a"
+    assert set(ranking.p_values) == {"b", "c", "d"}
+    assert ranking.p_values["c"] < 0.05 < ranking.p_values["d"]
+    sentence = ranking.against_control()
+    assert "significantly worse: c (p < 0.0001)" in sentence
+    assert "not significantly different: " in sentence
+    assert rank_methods(frame).against_control() == ""
+
+
+def test_a_control_that_failed_is_compared_with_nothing():
+    lines = [("d", m, f, 0.5) for f in (0, 1) for m in ("a", "b")]
+    ranking = rank_methods(results([*lines, ("d", "c", 0, None)]), control="c")
+    assert ranking.methods == ["a", "b"]
+    assert ranking.control is None

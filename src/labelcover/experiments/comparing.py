@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from labelcover._arguments import check_choice
 from labelcover.datasets import Dataset
 from labelcover.experiments.folds import make_folds
 from labelcover.experiments.report import write_report
@@ -55,6 +56,8 @@ class Outcome:
                 "friedman_p": self.ranking.test.p_value,
                 "friedman_exact": self.ranking.test.exact,
                 "critical_difference": self.ranking.difference,
+                "control": self.ranking.control,
+                "bonferroni_dunn_p": self.ranking.p_values,
             }
         files = {"results": str(self.results), "report": str(self.report)}
         return json.dumps({"summary": lines, "ranking": ranks, **files})
@@ -86,6 +89,8 @@ class Outcome:
                 f"mean ranks by micro-F1: {shown}; critical difference "
                 f"{self.ranking.difference:.2f}; {self.ranking.evidence()}"
             )
+            if self.ranking.control is not None:
+                console.print(f"{self.ranking.against_control()}")
         console.print(f"{self.results}\n{self.report}")
 
 
@@ -98,6 +103,7 @@ def compare(
     n_folds: int = 10,
     seeds: Sequence[int] = (0,),
     join: Sequence[str | os.PathLike[str]] = (),
+    control: str | None = None,
     n_jobs: int | None = None,
     command: str = "",
     verbose: bool = True,
@@ -113,6 +119,8 @@ def compare(
         data, folds or parameters have changed (see `run`).
     join : list of path-like
         Results files whose lines are added.
+    control : str, optional
+        One of `methods`, with which the others are compared by the Bonferroni–Dunn test.
     command : str
         What the user typed, for the report.
 
@@ -123,6 +131,8 @@ def compare(
     """
     folder = Path(folder)
     # Mistakes are found before anything is written.
+    if control is not None:
+        check_choice("control", control, methods)
     for path in join:
         read_results(path)
     for dataset in datasets:
@@ -144,8 +154,8 @@ def compare(
             verbose=verbose,
         )
         frame = read_results(results)
-        write_report(report, frame, datasets, covers, command=command)
-    return Outcome(summarize(frame), rank_methods(frame), results, report)
+        write_report(report, frame, datasets, covers, command=command, control=control)
+    return Outcome(summarize(frame), rank_methods(frame, control=control), results, report)
 
 
 def _cells(line, lines):

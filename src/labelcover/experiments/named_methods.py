@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,11 +23,12 @@ from labelcover import (
 from labelcover._arguments import check_choice, check_integer
 from labelcover.datasets import Dataset
 from labelcover.ensemble.choose_cover import balancor_size
+from labelcover.experiments.paper.printed import paper_size
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
-from labelcover.methods import BinaryRelevanceClassifier
+from labelcover.methods import BinaryRelevanceClassifier, EnsembleOfChainsClassifier
 
 #: Name of a method to its class.
-METHODS = {
+METHODS: dict[str, Any] = {
     "RAKEL": RakelClassifier,
     "RAKEL++": RakelPlusPlusClassifier,
     "INLAC": InlacClassifier,
@@ -36,6 +37,7 @@ METHODS = {
     "DD-BALANCOR": DDBalancorClassifier,
     "BR": BinaryRelevanceClassifier,
     "LabelCover": LabelCoverClassifier,
+    "ECC": EnsembleOfChainsClassifier,
 }
 MEMBERS = ("auto", "least-squares", "c45", "smo", "logistic")
 # Section 5.3: these get the size of BALANCOR, so that only the choice of labelsets differs.
@@ -43,6 +45,41 @@ SIZED_AS_BALANCOR = ("RAKEL", "RAKEL++", "INLAC", "BALCO")
 # These tune one threshold. The paper does so by cross-validation; members with leave-one-out
 # predictions need no refits for it, and all methods are then cut in the same way.
 TUNED = ("RAKEL++", "INLAC", "BALCO", "BALANCOR", "DD-BALANCOR")
+THRESHOLDS = ("auto", "cv")
+# A size that stands for the paper's σ of each data set and k.
+PAPER = "paper"
+
+
+def named_methods(
+    names: Sequence[str], k: Sequence[int] = (3,), **options: Any
+) -> dict[str, Callable[[Dataset], Any]]:
+    """Return methods by name, each as `named_method` makes it, for one or several k.
+
+    With several k, a method that has labelsets is there once for each, as ``"BALANCOR k=4"``.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Some of `METHODS`.
+    k : sequence of int
+        Labels in a labelset.
+    **options
+        The other parameters of `named_method`.
+
+    Examples
+    --------
+    >>> from labelcover.experiments.named_methods import named_methods
+    >>> list(named_methods(["BALANCOR", "BR"], [3, 4]))
+    ['BALANCOR k=3', 'BALANCOR k=4', 'BR']
+    """
+    made = {}
+    for name in names:
+        check_choice("method", name, METHODS)
+        several = len(k) > 1 and "k" in inspect.signature(METHODS[name]).parameters
+        for each in k if several else k[:1]:
+            title = f"{name} k={each}" if several else name
+            made[title] = named_method(name, k=each, **options)
+    return made
 
 
 def named_method(
@@ -50,6 +87,8 @@ def named_method(
     *,
     k: int = 3,
     r: int | None = None,
+    size: int | str | None = None,
+    threshold: str = "auto",
     member: str = "auto",
     n_jobs: int | None = None,
 ) -> Callable[[Dataset], Any]:
@@ -64,6 +103,14 @@ def named_method(
         is their number, with a warning.
     r : int, optional
         Order of the correlations to cover, at most `k`. By default 2, or 1 if `k` is 1.
+    size : int or "paper", optional
+        Number of labelsets, where the method has labelsets; ``"paper"`` is the σ that the paper
+        has for the data set, `k` and `r`. By default RAKEL, RAKEL++, INLAC and BALCO have as many
+        as BALANCOR, and every other method as many as it needs.
+    threshold : {"auto", "cv"}
+        How RAKEL++, INLAC, BALCO, BALANCOR and DD-BALANCOR tune their threshold for micro-F1:
+        ``"cv"`` as the paper, by five-fold cross-validation; ``"auto"`` on leave-one-out
+        predictions where members have them.
     member : {"auto", "least-squares", "c45", "smo", "logistic"}
         What the members of the ensemble are. ``"auto"`` is the method's own default: a pool of
         least squares and a forest for LabelCover, least squares for all others.
@@ -73,10 +120,15 @@ def named_method(
     Raises
     ------
     ValueError
-        If there is no such method or member, or if `r` is larger than `k`.
+        If there is no such method, member, size or threshold, or if `r` is larger than `k`.
     """
     check_choice("method", name, METHODS)
     check_choice("member", member, MEMBERS)
+    check_choice("threshold", threshold, THRESHOLDS)
+    if isinstance(size, str):
+        check_choice("size", size, (PAPER,))
+    elif size is not None:
+        size = check_integer("size", size, low=1)
     k = check_integer("k", k, low=1)
     r = min(2, k) if r is None else check_integer("r", r, low=1)
     if r > k:
@@ -84,10 +136,19 @@ def named_method(
             f"r must be at most k, got r={r} and k={k}: a labelset of {k} labels holds no "
             f"combination of {r}."
         )
-    return partial(_make, name, k, r, member, n_jobs)
+    return partial(_make, name, k, r, size, threshold, member, n_jobs)
 
 
-def _make(name: str, k: int, r: int, member: str, n_jobs: int | None, dataset: Dataset) -> Any:
+def _make(
+    name: str,
+    k: int,
+    r: int,
+    size: int | str | None,
+    threshold: str,
+    member: str,
+    n_jobs: int | None,
+    dataset: Dataset,
+) -> Any:
     kind, m = METHODS[name], dataset.Y.shape[1]
     offered = inspect.signature(kind).parameters
     if k > m and "k" in offered:
@@ -98,10 +159,12 @@ def _make(name: str, k: int, r: int, member: str, n_jobs: int | None, dataset: D
             stacklevel=2,
         )
     wanted: dict[str, Any] = {"k": min(k, m), "r": min(r, m), "n_jobs": n_jobs}
-    if name in SIZED_AS_BALANCOR:
+    if size is not None and "size" in offered:
+        wanted["size"] = paper_size(dataset.name, k, r) if size == PAPER else size
+    elif name in SIZED_AS_BALANCOR:
         wanted["size"] = balancor_size(m, wanted["k"], wanted["r"])
     if name in TUNED:
-        wanted["threshold"] = "auto"
+        wanted["threshold"] = threshold
     parameters = {key: value for key, value in wanted.items() if key in offered}
     return kind(**_member(member, dataset), **parameters)
 

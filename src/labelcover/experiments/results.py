@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # What a computer measures is different every time; everything else repeats exactly.
-MEASURED = ("fit_seconds", "predict_seconds", "peak_mb")
+MEASURED = ("design_seconds", "fit_seconds", "predict_seconds", "peak_mb")
 # The version of labelcover that a line is by.
 VERSION = "version"
 
@@ -73,8 +73,13 @@ class Result:
     ----------
     size : int
         Number of labelsets σ of the fitted cover, where there is one.
+    design_seconds : float
+        Wall-clock time to make the labelsets, before anything of the data is looked at, where the
+        method does that; timed apart from the fit (`labelcover.experiments.cover_designs`).
     fit_seconds, predict_seconds : float
-        Wall-clock time.
+        Wall-clock time. `fit_seconds` is the whole fit, so that training alone, the permutation of
+        DD-BALANCOR included, took ``fit_seconds - design_seconds``. Empty where several methods
+        shared one fit (`labelcover.experiments.paper`).
     peak_mb : float
         Peak memory of the process during fit and prediction, in MB (10⁶ bytes).
     scores : dict of str to float
@@ -87,6 +92,7 @@ class Result:
     n_train: int = 0
     n_test: int = 0
     size: int | None = None
+    design_seconds: float | None = None
     fit_seconds: float | None = None
     predict_seconds: float | None = None
     peak_mb: float | None = None
@@ -104,6 +110,8 @@ COLUMNS = (
 )
 # Columns that every version of the file has had.
 ALWAYS = {"dataset", "method", "folds", "fold", "seed", "error"}
+# Columns that files had not before; they are empty where they are not.
+LATER = {"design_seconds"}
 
 
 class ResultsFile:
@@ -183,6 +191,8 @@ class ResultsFile:
         if not self.path.exists() or not self.path.stat().st_size:
             _write(self.path, [])
         rows = list(_rows(self.path))
+        if not _has_all_columns(self.path):
+            _write(self.path, rows)
         self.done = {_task(row) for row in rows}
         others = sorted({row[VERSION] for row in rows} - {__version__})
         if others:
@@ -241,13 +251,19 @@ def _rows(path):
         reader = csv.DictReader(file)
         try:
             _check_columns(path, tuple(reader.fieldnames or ()))
-            yield from reader
+            for row in reader:
+                yield dict.fromkeys(LATER, "") | row
         except UnicodeDecodeError:
             raise DataError(path, "not a text file, expected a results file.") from None
 
 
+def _has_all_columns(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return tuple(next(csv.reader(file))) == COLUMNS
+
+
 def _check_columns(path, found):
-    if found == COLUMNS:
+    if found in (COLUMNS, tuple(c for c in COLUMNS if c not in LATER)):
         return
     if not ALWAYS.issubset(found):
         raise DataError(path, "not a results file, expected the columns of one.", 1)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -18,6 +19,7 @@ from labelcover._progress import progress_bar
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset, load
 from labelcover.experiments._memory import peak_mb, reset_peak
+from labelcover.experiments.cover_designs import design_seconds
 from labelcover.experiments.fingerprints import (
     data_fingerprint,
     fold_fingerprint,
@@ -83,7 +85,7 @@ def run(
     fits = [
         (task, estimator, dataset, fold)
         for dataset in loaded
-        for task, estimator, fold in _tasks(methods, dataset, folds, n_folds, seeds)
+        for task, estimator, fold in tasks_of(methods, dataset, folds, n_folds, seeds)
     ]
     opened = nullcontext(results) if isinstance(results, ResultsFile) else ResultsFile(results)
     with opened as file:
@@ -96,7 +98,7 @@ def run(
 def _perform_all(fits, file, covers, n_jobs, verbose):
     # Outcomes come in the order of the tasks, whichever is done first.
     outcomes = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_perform)(estimator, dataset, fold) for _, estimator, dataset, fold in fits
+        delayed(perform)(estimator, dataset, fold) for _, estimator, dataset, fold in fits
     )
     with progress_bar("comparing", len(fits), show=verbose) as bar:
         bar.describe(_shown(fits[0][0]))
@@ -120,7 +122,13 @@ def _shown(task: Task) -> str:
     return f"{task.dataset}, fold {task.fold + 1}: {task.method}"
 
 
-def _tasks(methods, dataset, folds, n_folds, seeds):
+def tasks_of(
+    methods: Mapping[str, Method], dataset: Dataset, folds: str, n_folds: int, seeds: Sequence[int]
+) -> Iterator[tuple[Task, Any, Fold]]:
+    """Yield every fit of some methods on a data set: its task, the seeded estimator and the fold.
+
+    A method that cannot be made for the data set comes as the exception that making it raised.
+    """
     made = make_folds(dataset, folds, n_folds=n_folds)
     kind = f"{folds}-{n_folds}" if folds in ("kfold", "stratified") else os.path.basename(folds)
     data, rows = data_fingerprint(dataset), [fold_fingerprint(fold) for fold in made]
@@ -162,7 +170,7 @@ def _one_line(estimator: Any) -> str:
     return " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())
 
 
-def _perform(estimator: Any, dataset: Dataset, fold: Fold) -> tuple[Result, Cover | None]:
+def perform(estimator: Any, dataset: Dataset, fold: Fold) -> tuple[Result, Cover | None]:
     """Return the outcome of a fit and, if it went well and has one, its cover."""
     n_train, n_test = len(fold.train), len(fold.test)
     try:
@@ -182,19 +190,28 @@ def _perform(estimator: Any, dataset: Dataset, fold: Fold) -> tuple[Result, Cove
             n_train=n_train,
             n_test=n_test,
             size=None if cover is None else len(cover),
+            design_seconds=design_seconds(estimator, Y.shape[1]),
             fit_seconds=round(fitted - start, 4),
             predict_seconds=round(done - fitted, 4),
             peak_mb=None if peak is None else round(peak, 1),
-            scores=_scores(Y, predicted, confidence),
+            scores=scores_of(Y, predicted, confidence),
             label_f1=label_f1(Y, predicted).tolist(),
         )
         return result, cover
     except Exception as error:
-        text = f"{type(error).__name__}: {error}".split("\n")[0]
-        return Result(error=text, n_train=n_train, n_test=n_test), None
+        return failed(error, fold), None
 
 
-def _scores(Y, predicted, confidence):
+def failed(error: Exception, fold: Fold) -> Result:
+    """Return the outcome of a fit that raised an error."""
+    text = f"{type(error).__name__}: {error}".split("\n")[0]
+    return Result(error=text, n_train=len(fold.train), n_test=len(fold.test))
+
+
+def scores_of(
+    Y: NDArray[Any], predicted: NDArray[Any], confidence: NDArray[Any] | None
+) -> dict[str, float]:
+    """Return every measure of predictions and, where there are confidences, of these."""
     found = {}
     for name, measure in MEASURES.items():
         if measure.of_predictions:

@@ -65,6 +65,7 @@ def write_report(
     covers: str | os.PathLike[str],
     *,
     command: str = "",
+    control: str | None = None,
 ) -> None:
     """Write the report of some results as one self-contained HTML file.
 
@@ -80,8 +81,10 @@ def write_report(
         The folder to which `run` wrote the covers.
     command : str
         What the user typed.
+    control : str, optional
+        The method that the others are compared with.
     """
-    summary, ranking = summarize(results), rank_methods(results)
+    summary, ranking = summarize(results), rank_methods(results, control=control)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
@@ -127,14 +130,19 @@ def _findings(summary, ranking):
             found.append(f"On {dataset} no method finished.")
             continue
         best = lines.loc[lines["mean_micro_f1"].idxmax()]
-        quick = lines.loc[lines["mean_fit_seconds"].idxmin()]
-        found.append(
-            f"On {dataset}, {best['method']} has the highest micro-F1, "
-            f"{best['mean_micro_f1']:.3f}; {quick['method']} trains fastest, in "
-            f"{_seconds(quick['mean_fit_seconds'])} per fold."
-        )
+        said = f"On {dataset}, {best['method']} has the highest micro-F1"
+        said += f", {best['mean_micro_f1']:.3f}"
+        timed = lines.dropna(subset=["mean_fit_seconds"])
+        # Methods that shared a fit have no time of their own.
+        if len(timed):
+            quick = timed.loc[timed["mean_fit_seconds"].idxmin()]
+            said += f"; {quick['method']} trains fastest, in "
+            said += f"{_seconds(quick['mean_fit_seconds'])} per fold"
+        found.append(f"{said}.")
     if ranking is not None:
         found.append(_verdict(ranking))
+        if ranking.control is not None:
+            found.append(f"{ranking.against_control()}.")
     for _, line in summary[summary["failed"] > 0].iterrows():
         found.append(
             f"{line['method']} failed in {line['failed']} of {line['fits']} fits on "
@@ -190,6 +198,7 @@ def _row(line, lines):
         cells.append(Cell(shown, mean, "" if np.isnan(spread) else _number(spread), mean == best))
     for name, text in (
         ("size", lambda v: f"{v:.0f}"),
+        ("design_seconds", _seconds),
         ("fit_seconds", _seconds),
         ("predict_seconds", _seconds),
         ("peak_mb", lambda v: f"{v:.0f} MB"),

@@ -1,0 +1,152 @@
+"""Figure 1: the probability that random labelsets cover all pairs of labels.
+
+The paper draws the bound of Lemma 1 only. Here it is drawn with what simulation finds for
+labelsets drawn with replacement, as the lemma assumes, and without, as RAKEL draws them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover._arguments import check_choice, check_integer
+from labelcover.covers.bounds import pair_coverage_probability
+from labelcover.experiments.paper.coverage_kernels import first_covering_sizes
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+#: The panels: labels m, each with two or three k.
+PANELS = {6: (3, 4), 14: (3, 4, 5), 22: (3, 5, 7)}
+# A labelset is a word of 64 bits in the simulation.
+MOST_LABELS = 64
+DRAWS = 20_000
+POINTS = 25
+# The bound is drawn up to the size where it is this near to certain.
+NEARLY_CERTAIN = 0.999
+HOW = ("with replacement", "without replacement")
+
+
+def simulated_coverage(
+    n_labels: int,
+    k: int,
+    sizes: Sequence[int],
+    *,
+    replacement: bool,
+    draws: int = DRAWS,
+    random_state: int = 0,
+) -> NDArray[np.float64]:
+    """Return how often random labelsets cover all pairs of labels, for each of some sizes σ.
+
+    Parameters
+    ----------
+    n_labels, k : int
+        Labels m, at most 64, and labels in a labelset.
+    sizes : sequence of int
+        Numbers of labelsets; without replacement at most C(m, k).
+    replacement : bool
+        Whether a labelset may be drawn twice.
+    draws : int
+        How many families of labelsets are drawn. The standard error is at most ``0.5/√draws``.
+    random_state : int
+        Seed.
+
+    Examples
+    --------
+    >>> from labelcover.experiments.paper.coverage_figure import simulated_coverage
+    >>> simulated_coverage(4, 3, [2, 4], replacement=False, draws=50)
+    array([0., 1.])
+    """
+    m = check_integer("n_labels", n_labels, low=2, high=MOST_LABELS)
+    n_all = comb(m, check_integer("k", k, low=2, high=m))
+    most = max(check_integer("sizes", size, low=1) for size in sizes)
+    if not replacement and most > n_all:
+        raise ValueError(
+            f"sizes must be at most C({m}, {k}) = {n_all} without replacement, got {most}."
+        )
+    # The size at which a family first covers all tells for every σ whether it does.
+    first = first_covering_sizes(m, k, most, replacement, draws, random_state)
+    return np.array([(first <= size).mean() for size in sizes])
+
+
+def coverage_curves(*, draws: int = DRAWS, panels: dict | None = None) -> pd.DataFrame:
+    """Return the curves of Figure 1.
+
+    Returns
+    -------
+    DataFrame
+        ``m``, ``k``, ``size``, ``bound`` (Lemma 1), ``with replacement`` and ``without
+        replacement`` (simulated; NaN where there are not so many labelsets).
+    """
+    import pandas as pd
+
+    lines = []
+    for m, ks in (panels or PANELS).items():
+        for k in ks:
+            sizes = curve_sizes(m, k)
+            drawn = {HOW[0]: simulated_coverage(m, k, sizes, replacement=True, draws=draws)}
+            possible = [s for s in sizes if s <= comb(m, k)]
+            found = simulated_coverage(m, k, possible, replacement=False, draws=draws)
+            drawn[HOW[1]] = np.pad(found, (0, len(sizes) - len(found)), constant_values=np.nan)
+            bound = pair_coverage_probability(m, k, np.array(sizes))
+            for i, size in enumerate(sizes):
+                values = {how: float(drawn[how][i]) for how in HOW}
+                lines.append({"m": m, "k": k, "size": size, "bound": float(bound[i])} | values)
+    return pd.DataFrame(lines)
+
+
+def curve_sizes(n_labels: int, k: int) -> list[int]:
+    """Return the sizes at which a curve is drawn: evenly up to where the bound is almost 1."""
+    top = 4
+    while pair_coverage_probability(n_labels, k, np.array([top]))[0] < NEARLY_CERTAIN:
+        top *= 2
+    low = top // 2
+    while low < top:
+        middle = (low + top) // 2
+        if pair_coverage_probability(n_labels, k, np.array([middle]))[0] < NEARLY_CERTAIN:
+            low = middle + 1
+        else:
+            top = middle
+    return sorted({round(x) for x in np.linspace(1, top, POINTS)})
+
+
+def draw_curves(curves: pd.DataFrame, theme: str = "plain") -> Figure:
+    """Draw Figure 1: a panel for each m, a colour for each k.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        What `coverage_curves` returns.
+    theme : {"plain", "page"}
+        Black on white, or in the colours of the report page.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    from labelcover.experiments.report.pictures import ACCENT, INK, SECOND, STYLE
+
+    check_choice("theme", theme, ("plain", "page"))
+    plain = theme == "plain"
+    colours = ["#1b5e9b", "#b3541e", "#333333"] if plain else [ACCENT, SECOND, INK]
+    style: dict[Any, Any] = {"axes.grid": True, "font.size": 9} if plain else STYLE
+    with rc_context(style):
+        values = list(curves["m"].unique())
+        figure = Figure(figsize=(3.4 * len(values), 3.4), layout="constrained")
+        for axes, m in zip(np.atleast_1d(figure.subplots(1, len(values))), values, strict=True):
+            of_m = curves[curves["m"] == m]
+            for colour, (k, part) in zip(colours, of_m.groupby("k"), strict=False):
+                x = part["size"]
+                axes.plot(x, part["bound"], color=colour, label=f"k = {k}, Lemma 1")
+                axes.plot(x, part[HOW[0]], "o", color=colour, markersize=3, mfc="none")
+                axes.plot(x, part[HOW[1]], "x", color=colour, markersize=3.5)
+            axes.set_title(f"m = {m}", fontsize=9)
+            axes.set_xlabel("labelsets σ")
+            axes.set_ylim(-0.03, 1.03)
+            axes.legend(fontsize=7, loc="lower right")
+        figure.axes[0].set_ylabel("probability that all pairs are covered")
+        return figure

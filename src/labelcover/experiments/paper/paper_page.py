@@ -1,0 +1,66 @@
+"""The page of a part of the paper: one self-contained HTML file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jinja2
+from markupsafe import Markup
+
+from labelcover._files import replacing
+from labelcover.experiments.paper.coverage_figure import draw_curves
+from labelcover.experiments.paper.sheets import Sheet
+from labelcover.experiments.report.pictures import to_svg
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HERE = Path(__file__).parent
+REPORT = HERE.parent / "report"
+
+
+def write_page(
+    path: str | os.PathLike[str],
+    part: str,
+    sheets: Sequence[Sheet],
+    missing: Sequence[str],
+    *,
+    curves: pd.DataFrame | None = None,
+    command: str = "",
+) -> None:
+    """Write sheets as one HTML file, in the style of the report of a comparison.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, replaced as a whole.
+    part : str
+        What of the paper it is.
+    sheets : sequence of Sheet
+    missing : sequence of str
+        What could not be run, and why.
+    curves : DataFrame, optional
+        The curves of Figure 1, to be drawn.
+    command : str
+        What the user typed.
+    """
+    picture = None
+    if curves is not None:
+        text = "Bound of Lemma 1 and simulated probabilities against the number of labelsets."
+        picture = Markup(to_svg(draw_curves(curves, "page"), "figure1", sheets[0].title, text))
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    rendered = environment.get_template("paper_page.html").render(
+        style=Markup((REPORT / "style.css").read_text(encoding="utf-8")),
+        part=part,
+        sheets=sheets,
+        missing=missing,
+        picture=picture,
+        command=command,
+    )
+    with replacing(path) as temporary:
+        temporary.write_text(rendered, encoding="utf-8")

@@ -1,0 +1,224 @@
+"""The paper's tables beside ours: nothing is misplaced, nothing that is missing stops the rest."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from labelcover.datasets import load
+from labelcover.experiments.paper.choice_of_k import choice_sheet, choices_of
+from labelcover.experiments.paper.paper_tables import (
+    compared,
+    figures_of,
+    result_sheets,
+    score_table,
+)
+from labelcover.experiments.paper.printed import DATASETS, METHODS, printed_table
+from labelcover.experiments.paper.reproduce import ORDER, reproduce
+from labelcover.experiments.paper.runs import (
+    DEFAULT,
+    Setting,
+    folds_of,
+    table_9_k,
+    table_settings,
+)
+from labelcover.experiments.paper.sheets import Sheet
+from labelcover.experiments.results import COLUMNS, read_results
+from labelcover.learners import C45Classifier
+
+TABLES = ("table7", "table8", "table9", "table10")
+
+
+def results(scores):
+    """Lines of a results file from ``(dataset, method, fold, micro-F1, Hamming loss)``."""
+    lines = []
+    for dataset, method, fold, f1, loss in scores:
+        line = dict.fromkeys(COLUMNS, 0.0)
+        line |= {"dataset": dataset, "method": method, "fold": fold, "error": ""}
+        line |= {"folds": folds_of(dataset, 10), "micro_f1": f1, "hamming_loss": loss}
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_packages_tables_are_the_papers(paper_tables, table):
+    path = next(paper_tables.glob(f"{table}*.csv"))
+    theirs = pd.read_csv(path)
+    ours = pd.DataFrame([row.cells for row in printed_table(table)])
+    assert theirs.columns.tolist() == ours.columns.tolist()
+    assert theirs.drop(columns="dataset").equals(
+        ours.drop(columns="dataset").apply(pd.to_numeric).astype(theirs.dtypes[1:])
+    )
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_figure_has_a_run_behind_it(table):
+    for figure in figures_of(table):
+        names = {s.name for s in table_settings(table, figure.dataset)} | {DEFAULT}
+        # ECC and EPS are run where this version has them.
+        assert figure.name in names or figure.column in ("ECC", "EPS")
+
+
+def test_every_data_set_has_its_place():
+    assert set(DATASETS.values()) == set(ORDER)
+
+
+def test_the_k_of_table_9_follow_from_its_sizes():
+    known = {row.dataset: table_9_k(row.dataset) for row in printed_table("table9")}
+    assert known["yeast"] == 7
+    assert known["genbase"] == 4
+    assert known["slashdot"] == 3
+
+
+def test_the_other_ensembles_of_table_9_have_the_size_of_dd_balancor(shared_data):
+    data = load("yeast")
+    chains = Setting("ECC", "c45", 3, alone=True).make(data)
+    assert chains.n_chains == 3, "35 labelsets; 3 chains of 14 labels are 42 models"
+    assert isinstance(chains.estimator, C45Classifier)
+
+
+def test_names_tell_settings_apart():
+    names = [s.name for d in ORDER for t in TABLES for s in table_settings(t, d)]
+    assert "DD-BALANCOR c45 k=4 r=3 size=paper" in names
+    assert "DD-BALANCOR c45 k=4 r=3" in names
+    of_table_8 = {s.name for s in table_settings("table8", "yeast")}
+    of_table_10 = {s.name for s in table_settings("table10", "yeast")}
+    assert len(of_table_8 & of_table_10) == 8, "r=2 is run once for both"
+
+
+def test_ours_stand_beside_the_papers_with_difference_and_spread():
+    name = Setting("INLAC", "smo", 3).name
+    frame = compared("table7", results([("emotions", name, f, 0.7 + f / 100, 0.2) for f in (0, 2)]))
+    line = frame[(frame["dataset"] == "emotions") & (frame["column"] == "INLAC")].iloc[0]
+    assert (line["k"], line["paper"], line["ours"]) == (3, 0.6852, pytest.approx(0.71))
+    assert line["difference"] == pytest.approx(0.0248)
+    assert line["spread"] == pytest.approx(0.01414, abs=1e-5)
+    assert frame["ours"].notna().sum() == 2
+    sheet = result_sheets("table7", frame)[0]
+    assert [row[3] for row in sheet.rows] == ["paper", "ours", "difference"]
+    at = sheet.heads.index("INLAC")
+    assert [row[at] for row in sheet.rows] == ["0.6852", "0.7100 ± 0.0141", "+0.0248 (+1.8)"]
+
+
+def test_a_sheet_is_printed_whole_however_narrow_the_terminal():
+    sheet = Sheet(
+        "Sizes", ["m", "long heading " * 9], [["6", "7"], ["14", "35 " * 30]], ["A note."]
+    )
+    stream = io.StringIO()
+    sheet.print(Console(file=stream, width=40))
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "Sizes"
+    assert lines[1] == "m   " + ("long heading " * 9).rstrip()
+    assert lines[3].startswith("14  35 35")
+    assert lines[4] == "A note."
+
+
+def test_it_is_said_where_the_default_is_not_the_best():
+    smo = Setting("RAKEL", "smo", 3).name
+    frame = compared(
+        "table7",
+        results(
+            [
+                ("emotions", smo, 0, 0.6, 0.3), ("emotions", smo, 1, 0.7, 0.3),
+                ("emotions", DEFAULT, 0, 0.6, 0.1), ("emotions", DEFAULT, 1, 0.6, 0.1),
+            ]
+        ),
+    )  # fmt: skip
+    f1, loss = result_sheets("table7", frame)
+    assert f1.rows[2][-1] == "not the best"
+    assert loss.rows[2][-1] == "best of the row"
+    assert any("not on emotions k=3" in note for note in f1.notes)
+
+
+def test_tests_are_made_of_complete_rows_only():
+    lines = [
+        ("emotions", Setting(m, "smo", k).name, 0, 0.5 + j / 100, 0.2)
+        for k in (3, 4)
+        for j, m in enumerate(METHODS)
+        if (k, m) != (4, "BALCO")
+    ]
+    frame = compared("table7", results(lines))
+    assert score_table(frame, "micro_f1", METHODS).tolist() == [
+        pytest.approx([0.5, 0.51, 0.52, 0.53, 0.54, 0.55])
+    ]
+    of_paper = score_table(frame, "micro_f1", METHODS, "paper")
+    assert of_paper.tolist() == [[0.679, 0.685, 0.6852, 0.6851, 0.6852, 0.685]]
+
+
+def test_the_choice_of_k_is_right_where_the_loss_is_lower(shared_data):
+    data = load("emotions")
+    names = [s.name for s in table_settings("section5.7", "emotions")]
+    low, high = names[:2]
+    lines = [("emotions", low, f, 0.5, 0.2) for f in range(4)]
+    lines += [("emotions", high, f, 0.5, loss) for f, loss in enumerate([0.1, 0.3, 0.2, 0.3])]
+    choices = choices_of([data], results(lines))
+    assert choices["chose_high"].all(), "a labelset of four labels holds four triples"
+    sheet = choice_sheet(choices)
+    assert sheet.rows == [["emotions", "SMO", "3", "4", "4", "1", "1", "2 of 4"]]
+    assert "right in 2 of 4 choices (50.0%); the paper has 64 of 80" in sheet.notes[0]
+    assert choice_sheet(choices_of([], results(lines))).notes == ["Nothing has been run yet."]
+
+
+def test_table_6_names_the_wrong_densities(shared_data, tmp_path):
+    outcome = reproduce("table6", tmp_path, datasets=["emotions", "slashdot"])
+    (sheet,) = outcome.sheets
+    assert len(sheet.rows) == 4
+    assert len(sheet.notes) == 1
+    assert "slashdot: the paper prints a density of 0.041" in sheet.notes[0]
+
+
+def test_a_table_is_run_resumed_and_written_and_a_missing_set_is_named(
+    shared_data, tmp_path, monkeypatch
+):
+    """Of two data sets one is not on this machine; the other is run all the same."""
+    only = tmp_path / "data"
+    only.mkdir()
+    (only / "emotions").symlink_to(shared_data / "emotions")
+    monkeypatch.setenv("LABELCOVER_DATA", str(only))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    how = {"datasets": ["emotions", "scene"], "k": [4], "quick": True, "verbose": False}
+    outcome = reproduce("table8", tmp_path / "out", **how)
+    (missing,) = outcome.missing
+    assert "'scene' is not on this machine: put scene-train.arff" in missing
+    frame = read_results(tmp_path / "out" / "results.csv")
+    assert frame["method"].nunique() == 7
+    assert len(frame) == 21
+    assert (frame["error"] == "").all()
+    assert frame[frame["method"] != DEFAULT]["fit_seconds"].isna().all()
+    assert sorted(path.name for path in outcome.files) == ["table8.csv", "table8.html", "table8.md"]
+    text = (tmp_path / "out" / "table8.md").read_text(encoding="utf-8")
+    assert "| emotions | 4 | 3 | paper | 0.6102 |" in text
+    assert "Tests as in Section 5.4" in text
+    table = pd.read_csv(tmp_path / "out" / "table8.csv")
+    ours = frame[frame["method"] == "BALANCOR c45 k=4"]["micro_f1"].mean()
+    cell = table[(table["column"] == "BALANCOR") & (table["measure"] == "micro_f1")]
+    cell = cell[(cell["dataset"] == "emotions") & (cell["k"] == 4)]
+    np.testing.assert_allclose(cell["ours"], ours, rtol=1e-5)
+    before = (tmp_path / "out" / "results.csv").read_bytes()
+    reproduce("table8", tmp_path / "out", **how)
+    assert (tmp_path / "out" / "results.csv").read_bytes() == before
+
+
+def test_unknown_parts_and_data_sets_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="part must be one of 'table6', 'table7'"):
+        reproduce("table5", tmp_path)
+    with pytest.raises(ValueError, match="datasets must be one of 'emotions'"):
+        reproduce("table10", tmp_path / "new", datasets=["genbase"])
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", ["table7", "table8"])
+def test_a_quick_table_is_complete(shared_data, tmp_path, table):
+    """Emotions, scene and yeast with all k of the paper, three folds."""
+    outcome = reproduce(table, tmp_path, quick=True, n_jobs=2, verbose=False)
+    frame = pd.read_csv(tmp_path / f"{table}.csv")
+    quick = frame[frame["dataset"].isin(["emotions", "scene", "yeast"])]
+    assert (quick["folds"] == 3).all()
+    assert quick["ours"].notna().all()
+    rakel = quick[(quick["column"] == "RAKEL") & (quick["measure"] == "micro_f1")]
+    assert len(rakel) == 9
+    assert (rakel["difference"].abs() < 0.06).all()
+    assert outcome.missing == []
