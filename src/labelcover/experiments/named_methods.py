@@ -98,7 +98,8 @@ def named_methods(
     ['BALANCOR k=3', 'BALANCOR k=4', 'BR']
     """
     made = {}
-    for name in [each for name in names for each in (METHODS if name == ALL else [name])]:
+    chosen = [each for name in names for each in (METHODS if name == ALL else [name])]
+    for name in chosen:
         check_choice("method", name, METHODS)
         several = len(k) > 1 and "k" in inspect.signature(METHODS[name]).parameters
         for each in k if several else k[:1]:

@@ -16,7 +16,7 @@ from labelcover.dependence import phi
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.label_model import MOST_SEED
 from labelcover.ensemble.view import TrainingRows
-from labelcover.methods.chain_models import values_with_labels, with_labels
+from labelcover.methods.appended_labels import rows_with_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,12 @@ def conditional_dependence(
         for j in range(m):
             others = np.delete(labels, j)
             accuracy = _accuracies(
-                learner, _with_label(rows, j), _with_label(held, j), others, random, n_jobs
+                learner,
+                rows_with_labels(rows, np.array([j])),
+                rows_with_labels(held, np.array([j])),
+                others,
+                random,
+                n_jobs,
             )
             gains[fold, others, j] = accuracy - alone[others]
     # The spread of a few folds may be 0 by chance: it is at least that of one row in one fold.
@@ -104,16 +109,6 @@ def shuffled_folds(
     """Yield the training and the test rows of each fold."""
     seed = int(random.integers(MOST_SEED))
     return KFold(n_folds, shuffle=True, random_state=seed).split(np.empty(n))
-
-
-def _with_label(training: TrainingRows, label: int) -> TrainingRows:
-    return TrainingRows(
-        with_labels(training.X, training.Y[:, [label]]),
-        training.Y,
-        values_with_labels(training.n_values, 1),
-        training.weights,
-        training.metadata,
-    )
 
 
 def _accuracies(

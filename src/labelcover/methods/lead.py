@@ -14,7 +14,7 @@ from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.label_model import LabelModel
 from labelcover.ensemble.view import TrainingRows
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.methods.appended_labels import rows_with_labels, with_columns
+from labelcover.methods.appended_labels import rows_with_labels, with_labels
 from labelcover.methods.network_search import (
     GaussianBic,
     correlations,
@@ -197,7 +197,7 @@ class LeadView:
         confidence = self.alone.confidences(X)[0]
         for parents, children, view in self.given_parents:
             known = confidence[:, parents] > 0.5
-            confidence[:, children] = view.confidences(with_columns(X, known))[0][:, children]
+            confidence[:, children] = view.confidences(with_labels(X, known))[0][:, children]
         return [confidence]
 
     def _singles(self, labels: NDArray[np.int64]) -> Cover:

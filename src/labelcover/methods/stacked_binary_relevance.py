@@ -14,7 +14,7 @@ from labelcover.covers import Cover
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.label_model import LabelModel
 from labelcover.ensemble.view import TrainingRows, rows_of
-from labelcover.methods.chain_models import with_labels
+from labelcover.methods.appended_labels import with_labels
 
 
 class StackedBinaryRelevanceClassifier(LabelModel):
