@@ -41,6 +41,9 @@ class SearchChooser:
         self.state, self.gain, self.balance, self.ties, self.rng = state, gain, balance, ties, rng
         self.most = comb(state.k, state.r)
         self.names = np.arange(state.m)
+        # What the bounds of two kinds hold for: the greatest count, and the least frequent labels.
+        self._highest: int | None = None
+        self._least: tuple[int, tuple[int, ...]] | None = None
         self._forget_bounds()
 
     def next_labelset(self) -> NDArray[np.int32]:
@@ -66,7 +69,7 @@ class SearchChooser:
         everything = _Kind(0, labels, labels[:0], *self._bounds)
         if not self.balance:
             return [everything]
-        highest, lowest = counts.max(), counts.min()
+        highest, lowest = int(counts.max()), int(counts.min())
         seldom = labels[counts < highest]
         if self._highest != highest:
             # More labels become most frequent until the greatest count grows; so far, bounds hold.
@@ -78,7 +81,7 @@ class SearchChooser:
         ]
         least = labels[counts == lowest]
         if len(least) <= self.state.k:
-            key = (int(highest), tuple(least.tolist()))
+            key = (highest, tuple(least.tolist()))
             if self._least != key:
                 self._least = key
                 self._least_bounds = [self._no_bounds() for _ in range(2)]
