@@ -32,7 +32,7 @@ app = typer.Typer(
 
 # The names in labelcover.experiments.named_methods, which is slow to import; a test compares them.
 COMPARED_NAMES = "RAKEL,RAKEL++,INLAC,BALCO,BALANCOR,DD-BALANCOR,BR,LabelCover"
-METHOD_NAMES = f"{COMPARED_NAMES},ECC"
+METHOD_NAMES = f"{COMPARED_NAMES},LP,PS,EPS,DS,EDS,ECC,PCC,EPCC,2BR,LEAD,HOMER"
 
 # Arguments and options that several commands have.
 Data = Annotated[
@@ -163,12 +163,13 @@ def train(
     began = time.perf_counter()
     trained = TrainedModel.fit(estimator, dataset)
     save_model(trained, output)
+    cover = getattr(trained.estimator, "cover_", None)
     facts = {
         "method": method,
         "rows": len(dataset.Y),
         "features": len(dataset.feature_names),
         "labels": len(dataset.label_names),
-        "members": len(trained.estimator.cover_),
+        **({"members": len(cover)} if cover is not None else {}),
         "seconds": round(time.perf_counter() - began, 3),
         "written": str(output),
     }
@@ -229,7 +230,7 @@ def compare(
         list[str], typer.Argument(help="Files, or names that labelcover datasets lists.")
     ],
     methods: Annotated[
-        str, typer.Option(help=f"Comma-separated names of methods, of {METHOD_NAMES}.")
+        str, typer.Option(help=f"Comma-separated names of methods, of {METHOD_NAMES}; or all.")
     ] = COMPARED_NAMES,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for results.csv and report.html.")

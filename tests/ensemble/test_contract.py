@@ -9,7 +9,7 @@ import labelcover
 from labelcover import methods
 
 # Parameters that keep the checks quick.
-SMALL = {"n_chains": 2, "n_members": 2, "clusters": 2}
+SMALL = {"n_chains": 2, "n_members": 2, "clusters": 2, "n_partitions": 50}
 
 
 def small(kind):
@@ -35,6 +35,7 @@ EXPECTED_FAILURES = {
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
+@pytest.mark.filterwarnings("ignore:p=. prunes every labelset")
 @pytest.mark.filterwarnings("ignore:k=3 is larger than the number of labels")
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from joblib import parallel_config
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import LogisticRegression
@@ -174,13 +175,17 @@ def test_a_row_drawn_twice_counts_twice(problem):
     assert (predicted[0] == Y).all(axis=1).any()
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_chains_do_not_depend_on_jobs(problem, n_jobs):
+@pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier(max_features=2)], ids=repr)
+def test_chains_do_not_depend_on_jobs(problem, estimator):
     X, Y = problem
-    tree = DecisionTreeClassifier(max_features=2)
-    alone = EnsembleOfChainsClassifier(tree, n_chains=3, random_state=0).fit(X, Y)
-    jobs = EnsembleOfChainsClassifier(tree, n_chains=3, n_jobs=n_jobs, random_state=0).fit(X, Y)
-    np.testing.assert_array_equal(alone.predict_proba(X), jobs.predict_proba(X))
+    alone, jobs = (
+        EnsembleOfChainsClassifier(estimator, n_chains=3, n_jobs=n_jobs, random_state=0)
+        for n_jobs in (1, 2)
+    )
+    with parallel_config(backend="threading"):
+        np.testing.assert_array_equal(
+            alone.fit(X, Y).predict_proba(X), jobs.fit(X, Y).predict_proba(X)
+        )
 
 
 @pytest.mark.parametrize("kind", ["pandas", "numbered", "polars"])

@@ -24,6 +24,7 @@ from labelcover.methods.balanced_k_means import (
 )
 from labelcover.methods.label_tree import CLUSTERINGS, LabelNode, LabelTree, grow_tree
 from labelcover.metrics import micro_f1
+from labelcover.models import TrainedModel, load_model, save_model
 
 
 @pytest.fixture(scope="module")
@@ -351,6 +352,14 @@ def test_a_threshold_is_tuned_by_cross_validation(problem):
     model = HomerClassifier(member, threshold="auto", random_state=0).fit(X[:60], Y[:60, :6])
     assert 0 < model.threshold_ < 1
     assert model.n_threshold_rows_ == 60
+
+
+def test_a_model_on_disk_gives_the_same_predictions(problem, tmp_path):
+    X, Y = problem
+    model = HomerClassifier(random_state=0).fit(X, Y)
+    save_model(TrainedModel(model, [], []), tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops").estimator
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
 class NeverFitted(LogisticRegression):

@@ -15,13 +15,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.methods import BinaryRelevanceClassifier, LeadClassifier
-from labelcover.methods.appended_labels import with_columns
+from labelcover.methods.appended_labels import with_labels
 from labelcover.methods.network_search import (
     GaussianBic,
     correlations,
     network_levels,
     search_network,
 )
+from labelcover.models import TrainedModel, load_model, save_model
 
 # The search
 
@@ -171,6 +172,7 @@ def test_weights_of_rows_are_numbers_of_rows():
     np.testing.assert_allclose(
         correlations(table, counts.astype(float)),
         np.corrcoef(np.repeat(table, counts, axis=0).T),
+        atol=1e-9,
     )
 
 
@@ -204,17 +206,15 @@ def test_columns_are_appended_to_every_kind_of_table(kind):
     table = {
         "numpy": lambda: X,
         "sparse": lambda: sparse.csr_matrix(X),
-        "pandas": lambda: pd.DataFrame(X, index=["r", "s"], columns=["x", "label feature 1"]),
-        "polars": lambda: pl.DataFrame(X, schema=["x", "label feature 1"]),
+        "pandas": lambda: pd.DataFrame(X, index=["r", "s"], columns=["x", "label1"]),
+        "polars": lambda: pl.DataFrame(X, schema=["x", "label1"]),
     }[kind]()
-    found = with_columns(table, values)
+    found = with_labels(table, values)
     assert type(found) is type(table)
     dense = found.toarray() if kind == "sparse" else np.asarray(found)
     np.testing.assert_array_equal(dense, np.hstack([X, values]))
     if kind in ("pandas", "polars"):
         assert len(set(found.columns)) == 5
-    if kind == "pandas":
-        assert found.index.tolist() == ["r", "s"]
 
 
 # The estimator
@@ -310,6 +310,14 @@ def test_rows_of_weight_zero_count_nowhere(dependent):
     weighted = model.fit(X, wrong, sample_weight=weights).predict_proba(X)
     alone = model.fit(X[:300], Y[:300]).predict_proba(X)
     np.testing.assert_allclose(weighted, alone, atol=1e-6)
+
+
+def test_a_model_on_disk_gives_the_same_predictions(dependent, tmp_path):
+    X, Y = dependent
+    model = LeadClassifier(random_state=0).fit(X, Y)
+    save_model(TrainedModel(model, [], []), tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops").estimator
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
 class NeverFitted(LogisticRegression):

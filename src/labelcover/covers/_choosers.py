@@ -50,7 +50,17 @@ def chooser_for(
 
 
 class SearchChooser:
-    """The exact best of all k-labelsets for the worths of the paper, by branch and bound."""
+    """The exact best of all k-labelsets for the worths of the paper, by branch and bound.
+
+    A labelset S is worth ``gain · |S*| − balance · imb(I ∪ S)``, where ``imb(I ∪ S)`` is the
+    imbalance after adding S: the present one, one more if S holds a most frequent label, one
+    less if S holds all of the least frequent ones. There are so four kinds of labelsets: with
+    most frequent labels or without, with all least frequent ones or not. For a worth, each kind
+    needs a gain of its own, and `first_labelset` finds the first labelset of a kind with it.
+    """
+
+    _highest: int | None
+    _least: tuple[int, tuple[int, ...]] | None
 
     def __init__(self, state: State, gain: int, balance: int, ties: str, rng) -> None:
         self.state, self.gain, self.balance, self.ties, self.rng = state, gain, balance, ties, rng
@@ -62,30 +72,70 @@ class SearchChooser:
     def next_labelset(self) -> NDArray[np.int32]:
         """Return the best labelset that is not chosen yet."""
         state = self.state
-        covered, counts = state.covered, state.counts
         together, apart = state.constraints.together, state.constraints.apart
+        view = _View(state.covered, state.counts, together, apart)
         if self.ties == "random":
             self.names = self.rng.permutation(state.m)
             self._forget_bounds()
-            covered = rename_table(covered, self.names, state.r) if self.gain else covered
-            counts = counts[self.names]
-            together = together[np.ix_(self.names, self.names)]
-            apart = apart[np.ix_(self.names, self.names)]
-        found = np.empty(state.k, dtype=np.int64)
+            view = view.renamed(self.names, state.r if self.gain else 0)
+        kinds = self._kinds(view.counts)
         for target in self._targets():
-            if first_labelset(
-                covered, counts, state.k, state.r, self.gain, self.balance, target,
-                state.chosen, self.names, together, apart, self.constrained,
-                self.bound_1, self.bound_2, found,
-            ):  # fmt: skip
-                return np.sort(self.names[found]).astype(np.int32)
-            if self.gain:
-                self.most = min(self.most, int(self.bound_1.max()))
+            found = [
+                labels for kind in kinds if (labels := self._first(view, kind, target)) is not None
+            ]
+            if found:
+                return np.sort(self.names[min(found)]).astype(np.int32)
         raise nothing_left(state)
+
+    def _kinds(self, counts: NDArray[np.int64]) -> list[_Kind]:
+        """Return the kinds of labelsets that there are, with the bounds that hold for them."""
+        labels = np.arange(len(counts))
+        everything = _Kind(0, labels, labels[:0], *self._bounds)
+        if not self.balance:
+            return [everything]
+        highest, lowest = int(counts.max()), int(counts.min())
+        seldom = labels[counts < highest]
+        if self._highest != highest:
+            # More labels become most frequent until the greatest count grows; so far, bounds hold.
+            self._highest = highest
+            self._seldom_bounds = tuple(bound.copy() for bound in self._bounds)
+        kinds = [
+            _Kind(1, labels, labels[:0], *self._bounds),
+            _Kind(0, seldom, labels[:0], *self._seldom_bounds),
+        ]
+        least = labels[counts == lowest]
+        if len(least) <= self.state.k:
+            key = (highest, tuple(least.tolist()))
+            if self._least != key:
+                self._least = key
+                self._least_bounds = [self._no_bounds() for _ in range(2)]
+            with_top, without_top = self._least_bounds
+            kinds.append(_Kind(0, labels[counts > lowest], least, *with_top))
+            if lowest < highest:
+                rest = labels[(counts > lowest) & (counts < highest)]
+                kinds.append(_Kind(-1, rest, least, *without_top))
+        return kinds
+
+    def _first(self, view: _View, kind: _Kind, target: int) -> list[int] | None:
+        """Return the first labelset of a kind that is worth at least `target`."""
+        state = self.state
+        needed = target + self.balance * (state.imbalance + kind.imbalance)
+        if needed > (self.most if self.gain else 0):
+            return None
+        if len(kind.labels) + len(kind.required) < state.k:
+            return None
+        out = np.empty(state.k, dtype=np.int64)
+        found = first_labelset(
+            view.covered, state.k, state.r, self.gain > 0, max(needed, 0), kind.labels,
+            kind.required, state.chosen, self.names, view.together, view.apart, self.constrained,
+            kind.bound_1, kind.bound_2, out,
+        )  # fmt: skip
+        return sorted(out.tolist()) if found else None
 
     def _targets(self) -> Iterator[int]:
         """Worths from the best conceivable down to the least acceptable."""
         imbalance = self.state.imbalance
+        self.most = min(self.most, int(self._bounds[0].max()))
         best = self.gain * self.most - self.balance * max(imbalance - 1, 0)
         # Without balance, a labelset that covers nothing new is taken only as surplus.
         least = 1 if not self.balance and self.state.remaining and self.state.size is None else 0
@@ -93,9 +143,42 @@ class SearchChooser:
         yield from range(best, worst - 1, -1)
 
     def _forget_bounds(self) -> None:
+        self._bounds = self._no_bounds()
+        self._highest = self._least = None
+
+    def _no_bounds(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         m = self.state.m
-        self.bound_1 = np.full(m, self.most, dtype=np.int32)
-        self.bound_2 = np.full((m, m), self.most, dtype=np.int32)
+        return np.full(m, self.most, np.int32), np.full((m, m), self.most, np.int32)
+
+
+@dataclass
+class _View:
+    """What the search reads of a cover in the making, labels named as the search names them."""
+
+    covered: NDArray[np.bool_]
+    counts: NDArray[np.int64]
+    together: NDArray[np.bool_]
+    apart: NDArray[np.bool_]
+
+    def renamed(self, names: NDArray[np.int64], r: int) -> _View:
+        """Return it with label ``names[i]`` called ``i``; what is covered is read only if r > 0."""
+        return _View(
+            rename_table(self.covered, names, r) if r else self.covered,
+            self.counts[names],
+            self.together[np.ix_(names, names)],
+            self.apart[np.ix_(names, names)],
+        )
+
+
+@dataclass
+class _Kind:
+    """Labelsets that change the imbalance alike: labels they may hold, and those they must."""
+
+    imbalance: int
+    labels: NDArray[np.int64]
+    required: NDArray[np.int64]
+    bound_1: NDArray[np.int32]
+    bound_2: NDArray[np.int32]
 
 
 @dataclass

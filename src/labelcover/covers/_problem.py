@@ -99,10 +99,12 @@ def set_cover(
 
 def except_parted(problem: SetCover, apart: NDArray[np.bool_]) -> SetCover:
     """Return the problem in which a labelset of two labels that are apart needs no cover."""
+    if not apart.any():
+        return problem
     outside = {}
     for r, free in problem.outside.items():
         outside[r] = free.copy()
-        for begin in range(0, len(free) if apart.any() else 0, BLOCK):
+        for begin in range(0, len(free), BLOCK):
             ranks = np.arange(begin, min(begin + BLOCK, len(free)))
             rows = unrank_labelsets(ranks, problem.m, r)
             outside[r][ranks] |= apart[rows[:, :, None], rows[:, None, :]].any(axis=(1, 2))
@@ -150,15 +152,11 @@ def _candidates(candidates, weights, m: int, k: int | None):
     """Return the distinct candidates, their weights, and the number of labels in the largest."""
     cover = Cover(candidates, m)
     rows = cover.labelsets
-    if k is None:
-        k = cover.k
-    elif cover.k > check_integer("k", k, low=1, high=m):
+    if k is not None and cover.k > check_integer("k", k, low=1, high=m):
         raise ValueError(f"candidates must have at most k={k} labels in a row, got {cover.k}.")
-    else:
-        k = cover.k
     if weights is None:
         _, first = np.unique(rows, axis=0, return_index=True)
-        return rows[np.sort(first)], None, k
+        return rows[np.sort(first)], None, cover.k
     weights = np.asarray(weights, dtype=float)
     if weights.shape != (len(rows),) or not ((weights > 0) & (weights < np.inf)).all():
         raise ValueError(
@@ -168,7 +166,7 @@ def _candidates(candidates, weights, m: int, k: int | None):
     by_weight = np.argsort(weights, kind="stable")
     _, first = np.unique(rows[by_weight], axis=0, return_index=True)
     kept = np.sort(by_weight[first])
-    return rows[kept], weights[kept], k
+    return rows[kept], weights[kept], cover.k
 
 
 def _around(universe: Cover) -> dict[int, NDArray[np.bool_]]:

@@ -1,20 +1,18 @@
 """The exact best next labelset of a greedy cover, by depth-first branch and bound.
 
-A labelset S is worth ``gain_weight · |S*| − balance_weight · imb(I ∪ S)``, where ``|S*|`` is the
-number of r-labelsets of S not covered yet and ``imb(I ∪ S)`` the imbalance after adding S: INLAC
-has weights (1, 0), BALCO (0, 1) and BALANCOR (1, 1).
-
-`first_labelset` walks the k-labelsets in lexicographic order and stops at the first worth at
-least a target; asking with falling targets gives the exact arg-max, ties to the first. What
-makes this quick:
+`first_labelset` walks the k-labelsets in lexicographic order and stops at the first that gains
+at least so much, where the gain |S*| of a labelset S is the number of its r-labelsets not covered
+yet. Only given labels may be in S, and others must be: with these, `SearchChooser` asks for the
+worths of INLAC, BALCO and BALANCOR. What makes this quick:
 
 * A prefix P that gained g and lacks ``l`` labels can gain at most g, plus the ``l`` largest
   numbers of uncovered r-labelsets that one more label closes with P, plus all r-labelsets with
-  two or more new labels.
+  two or more new labels. Labels that cannot follow P are dropped from what follows.
 * Gains only fall as labelsets are chosen, so a bound on the gain below a prefix, once found,
   holds for all later steps. Bounds are remembered for prefixes of one and two labels.
-* ``imb(I ∪ S)`` depends only on whether S meets the most frequent labels and whether it holds
-  all of the least frequent ones, so it can be bounded below from a prefix.
+* Labels that must be in S are the prefix of all prefixes, so that what they close counts from
+  the start. That does not change which labelset is first: of two labelsets, the one that holds
+  the least label in which they differ comes first, and they differ in other labels only.
 """
 
 from __future__ import annotations
@@ -23,7 +21,8 @@ import numpy as np
 from numba import njit
 
 from labelcover._hash_kernels import FREE, place_of_row, row_key
-from labelcover.covers.labelset_kernels import binomial_table
+from labelcover.covers.label_by_label_kernels import rank_with
+from labelcover.covers.labelset_kernels import binomial_table, next_combination
 
 
 @njit(cache=True)
@@ -77,22 +76,56 @@ def _fits(prefix, depth, label, together, apart):
 
 
 @njit(cache=True)
-def _complete(prefix, depth, label, together):
-    """Whether no label of the full labelset waits for a partner behind `label`."""
-    for i in range(depth + 1):
-        owner = label if i == depth else prefix[i]
-        for partner in range(label + 1, together.shape[0]):
-            if together[owner, partner]:
+def _is_allowed(labels, together, apart):
+    """Whether a labelset obeys all constraints."""
+    inside = np.zeros(len(together), dtype=np.bool_)
+    for label in labels:
+        inside[label] = True
+    for label in labels:
+        for partner in range(len(together)):
+            if apart[label, partner] if inside[partner] else together[label, partner]:
                 return False
     return True
 
 
 @njit(cache=True)
-def _largest_sum(values, start, count, histogram):
-    """Sum of the `count` largest of ``values[start:]``, all below ``len(histogram)``."""
+def _add_closed(covered, prefix, depth, v, r, table, labels, closes):
+    """Add to `closes` the uncovered r-labelsets of v, r−2 labels of the prefix and each label."""
+    if r == 2:
+        for i in range(len(labels)):
+            low, high = min(v, labels[i]), max(v, labels[i])
+            closes[i] += not covered[low + table[high, 2]]
+        return
+    if r == 1 or depth < r - 2:
+        return
+    positions = np.arange(r - 2)
+    while True:
+        others = np.empty(r - 1, dtype=np.int64)
+        others[r - 2] = v
+        for j in range(r - 2):
+            others[j] = prefix[positions[j]]
+        others.sort()
+        rank = np.int64(0)
+        for j in range(r - 1):
+            rank += table[others[j], j + 1]
+        for i in range(len(labels)):
+            w = labels[i]
+            if w > others[r - 2]:
+                closes[i] += not covered[rank + table[w, r]]
+            else:
+                closes[i] += not covered[rank_with(others, w, table)]
+        if not next_combination(positions, depth):
+            return
+
+
+@njit(cache=True)
+def _largest_sum(values, count, histogram):
+    """Sum of the `count` largest of `values`, all below ``len(histogram)``."""
+    if count <= 0:
+        return 0
     histogram[:] = 0
-    for v in range(start, len(values)):
-        histogram[values[v]] += 1
+    for value in values:
+        histogram[value] += 1
     total = 0
     value = len(histogram) - 1
     while count > 0 and value > 0:
@@ -106,12 +139,12 @@ def _largest_sum(values, start, count, histogram):
 @njit(cache=True)
 def first_labelset(
     covered,
-    counts,
     k,
     r,
-    gain_weight,
-    balance_weight,
-    target,
+    counting,
+    least,
+    labels,
+    required,
     chosen,
     names,
     together,
@@ -121,14 +154,16 @@ def first_labelset(
     bound_2,
     out,
 ):
-    """Write to `out` the lexicographically first labelset worth at least `target`.
+    """Write to `out` the lexicographically first labelset that gains at least `least`.
 
     Parameters
     ----------
     covered : bool array
         By rank of r-labelset; also true for those outside the universe.
-    counts : int array
-        Labelsets that hold each label so far.
+    counting : bool
+        Whether gains are counted; otherwise all of them are 0.
+    labels, required : int arrays
+        The labels that may be in the labelset, ascending, and besides those that must be.
     chosen : (slots, keys, rows)
         The labelsets chosen so far, which are not offered again.
     names : int array
@@ -136,109 +171,118 @@ def first_labelset(
     together, apart : bool arrays of shape (m, m)
         Labels that must be, or must not be, in the same labelset; read if `constrained`.
     bound_1, bound_2 : int arrays of shapes (m,) and (m, m)
-        Upper bounds on the gain of labelsets that start with these one or two labels; tightened.
+        Upper bounds on the gain of labelsets whose first labels, after those required, are these
+        one or two; tightened.
 
     Returns
     -------
     bool
         Whether there is one.
     """
-    m = len(counts)
-    binomials = binomial_table(m, r)
-    small = binomial_table(k, k)
-    extra = gain_below_pairs(k, r)
-    histogram = np.zeros(small[k, r - 1] + 1, dtype=np.int64)
+    n_required = len(required)
+    table = binomial_table(len(bound_1), r)
+    most_closed = binomial_table(k, k)[k - 1, r - 1]
+    extra = gain_below_pairs(k, r) if counting else np.zeros(k + 1, dtype=np.int64)
+    histogram = np.zeros(most_closed + 1, dtype=np.int64)
 
-    # The balance side: who is most and least frequent, counted from the right.
-    highest, lowest = counts.max(), counts.min()
-    low_total = 0
-    for v in range(m):
-        low_total += counts[v] == lowest
-    low_after = np.zeros(m + 1, dtype=np.int64)  # least frequent labels at or after v
-    free_after = np.zeros(m + 1, dtype=np.int64)  # labels at or after v that are not at the top
-    for v in range(m - 1, -1, -1):
-        low_after[v] = low_after[v + 1] + (counts[v] == lowest)
-        free_after[v] = free_after[v + 1] + (counts[v] != highest)
-
-    # One frame per depth: the prefix, its gain, and what one more label would close with it.
+    # One frame per depth: the prefix, its gain, the labels that may follow, what each of them
+    # would close, and the largest gain seen or allowed below.
     prefix = np.zeros(k, dtype=np.int64)
     gain = np.zeros(k + 1, dtype=np.int64)
-    topped = np.zeros(k + 1, dtype=np.bool_)
-    lows = np.zeros(k + 1, dtype=np.int64)
-    closes = np.zeros((k + 1, m), dtype=np.int64)
+    n_following = np.zeros(k + 1, dtype=np.int64)
+    following = np.empty((k + 1, len(labels)), dtype=np.int64)
+    closes = np.zeros((k + 1, len(labels)), dtype=np.int64)
     best_sum = np.zeros(k + 1, dtype=np.int64)
-    reach = np.zeros(k + 1, dtype=np.int64)  # largest gain seen or allowed below this frame
-    following = np.zeros(k + 1, dtype=np.int64)  # the next label to try
-    # ranks[t]: partial ranks of the t-subsets of the prefix; a frame uses C(depth, t) of them.
-    ranks = np.zeros((r, small[k].max()), dtype=np.int64)
+    reach = np.zeros(k + 1, dtype=np.int64)
+    dropped = np.zeros(k + 1, dtype=np.int64)  # the largest gain that labels left out allow
+    at = np.zeros(k + 1, dtype=np.int64)
 
-    if r == 1:
-        for v in range(m):
-            closes[0, v] = 0 if covered[v] else 1
-    best_sum[0] = _largest_sum(closes[0], 0, k - 1, histogram)
-    depth = 0
-    while depth >= 0:
-        v = following[depth]
+    # What the required labels gain and close; the labels come first for that.
+    first = np.concatenate((required, labels))
+    closed = np.zeros(len(first), dtype=np.int64)
+    if counting and r == 1:
+        for i in range(len(first)):
+            closed[i] = not covered[first[i]]
+    for depth in range(n_required):
+        v = required[depth]
+        gain[n_required] += closed[depth]
+        if counting:
+            _add_closed(
+                covered, prefix, depth, v, r, table, first[depth + 1 :], closed[depth + 1 :]
+            )
+        prefix[depth] = v
+    depth = n_required
+    if depth == k:
+        if gain[k] < least or (constrained and not _is_allowed(prefix, together, apart)):
+            return False
+        out[:] = prefix
+        return not is_chosen(chosen, np.sort(names[prefix]))
+    n_following[depth] = len(labels)
+    following[depth] = labels
+    closes[depth] = closed[n_required:]
+    best_sum[depth] = _largest_sum(closes[depth], k - depth - 1, histogram)
+
+    while depth >= n_required:
         lacking = k - depth
-        if v > m - lacking:
+        i = at[depth]
+        if i > n_following[depth] - lacking:
             # The frame is done: hand its reach up and remember it.
-            if depth == 1:
-                bound_1[prefix[0]] = min(bound_1[prefix[0]], reach[1])
-            elif depth == 2:
-                bound_2[prefix[0], prefix[1]] = min(bound_2[prefix[0], prefix[1]], reach[2])
+            if depth == n_required + 1:
+                a = prefix[depth - 1]
+                bound_1[a] = min(bound_1[a], reach[depth])
+            elif depth == n_required + 2:
+                a, b = prefix[depth - 2], prefix[depth - 1]
+                bound_2[a, b] = min(bound_2[a, b], reach[depth])
             depth -= 1
-            if depth >= 0:
+            if depth >= n_required:
                 reach[depth] = max(reach[depth], reach[depth + 1])
             continue
-        following[depth] = v + 1
+        at[depth] = i + 1
+        v = following[depth, i]
+        bound = gain[depth] + closes[depth, i] + best_sum[depth] + extra[depth]
+        if depth == n_required:
+            bound = min(bound, bound_1[v])
+        elif depth == n_required + 1:
+            bound = min(bound, bound_2[prefix[depth - 1], v])
+        if bound < least:
+            reach[depth] = max(reach[depth], bound)
+            continue
         if constrained and not _fits(prefix, depth, v, together, apart):
             continue
-
-        bound = gain[depth] + closes[depth, v] + best_sum[depth] + extra[depth]
-        if depth == 0:
-            bound = min(bound, bound_1[v])
-        elif depth == 1:
-            bound = min(bound, bound_2[prefix[0], v])
-
-        in_top = topped[depth] or counts[v] == highest or free_after[v + 1] < lacking - 1
-        in_low = lows[depth] + (counts[v] == lowest)
-        lifts = in_low + low_after[v + 1] >= low_total and low_total - in_low <= lacking - 1
-        imbalance = highest + in_top - lowest - lifts
-        if gain_weight * bound - balance_weight * imbalance < target:
-            reach[depth] = max(reach[depth], bound)
-            continue
-
+        prefix[depth] = v
         if lacking == 1:
-            # `bound` is the gain and `imbalance` exact. What gains something is new.
+            # `bound` is the gain. What gains something is new.
             reach[depth] = max(reach[depth], bound)
-            prefix[depth] = v
-            if constrained and not _complete(prefix, depth, v, together):
+            if constrained and not _is_allowed(prefix, together, apart):
                 continue
-            new = gain_weight > 0 and bound > 0
-            if new or not is_chosen(chosen, np.sort(names[prefix])):
+            if bound > 0 or not is_chosen(chosen, np.sort(names[prefix])):
                 out[:] = prefix
                 return True
             continue
 
-        # Open the frame of the longer prefix.
-        prefix[depth] = v
+        # Open the frame of the longer prefix, with the labels that can follow it.
         below = depth + 1
-        gain[below] = gain[depth] + closes[depth, v]
-        topped[below] = topped[depth] or counts[v] == highest
-        lows[below] = in_low
-        reach[below] = 0
-        following[below] = v + 1
-        if gain_weight > 0:
-            for w in range(v + 1, m):
-                closes[below, w] = closes[depth, w]
-            if r >= 2:
-                for i in range(small[depth, r - 2]):
-                    part = binomials[v, r - 1] + ranks[r - 2, i]
-                    for w in range(v + 1, m):
-                        closes[below, w] += not covered[part + binomials[w, r]]
-            for t in range(min(r - 2, below), 0, -1):
-                for i in range(small[depth, t - 1]):
-                    ranks[t, small[depth, t] + i] = ranks[t - 1, i] + binomials[v, t]
-            best_sum[below] = _largest_sum(closes[below], v + 1, lacking - 2, histogram)
+        gain[below] = gain[depth] + closes[depth, i]
+        n = n_following[depth] - i - 1
+        following[below, :n] = following[depth, i + 1 : i + 1 + n]
+        closes[below, :n] = closes[depth, i + 1 : i + 1 + n]
+        if counting:
+            _add_closed(
+                covered, prefix, depth, v, r, table, following[below, :n], closes[below, :n]
+            )
+        best_sum[below] = _largest_sum(closes[below, :n], lacking - 2, histogram)
+        dropped[below] = dropped[depth]
+        others = gain[below] + best_sum[below] + extra[below]
+        kept = 0
+        for j in range(n):
+            if others + closes[below, j] < least:
+                dropped[below] = max(dropped[below], others + closes[below, j])
+            else:
+                following[below, kept] = following[below, j]
+                closes[below, kept] = closes[below, j]
+                kept += 1
+        n_following[below] = kept
+        reach[below] = dropped[below]
+        at[below] = 0
         depth = below
     return False

@@ -57,9 +57,9 @@ def disjoint_cover(
     """
     m, k, _, _ = check_problem(n_labels, k, r, None)
     parts = -(-m // k)
-    if size is None:
-        size = parts
-    size = check_integer("size", size, low=1, high=parts * _n_partitions(m, k))
+    size = parts if size is None else check_integer("size", size, low=1)
+    if size > parts:
+        check_integer("size", size, low=1, high=parts * _n_partitions(m, k))
     rng = check_random_state(random_state)
     rows: list[NDArray] = []
     seen: set[frozenset[tuple[int, ...]]] = set()

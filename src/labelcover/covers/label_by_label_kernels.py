@@ -10,7 +10,7 @@ from labelcover.covers.random_kernels import below, seeded
 
 
 @njit(cache=True)
-def _rank_with(chosen, label, table):
+def rank_with(chosen, label, table):
     """Rank of the sorted labels `chosen` (r−1 of them) and `label`; −1 if it is one of them."""
     rank = np.int64(0)
     placed = 0
@@ -85,7 +85,7 @@ def rows_label_by_label(m, k, r, seed):
                     for j in range(r - 1):
                         chosen[j] = ordered[j]
                 for y in range(m):
-                    rank = _rank_with(chosen, y, table)
+                    rank = rank_with(chosen, y, table)
                     if rank >= 0 and not covered[rank]:
                         gain[y] += 1
                 if n <= r - 1 or r == 2 or not next_combination(positions[: r - 2], n - 1):

@@ -25,7 +25,20 @@ from labelcover.datasets import Dataset
 from labelcover.ensemble.choose_cover import balancor_size
 from labelcover.experiments.paper.printed import paper_size
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
-from labelcover.methods import BinaryRelevanceClassifier, EnsembleOfChainsClassifier
+from labelcover.methods import (
+    BinaryRelevanceClassifier,
+    DependentSubsetsClassifier,
+    EnsembleOfChainsClassifier,
+    EnsembleOfDependentSubsetsClassifier,
+    EnsembleOfProbabilisticChainsClassifier,
+    EnsembleOfPrunedSetsClassifier,
+    HomerClassifier,
+    LabelPowersetClassifier,
+    LeadClassifier,
+    ProbabilisticChainClassifier,
+    PrunedSetsClassifier,
+    StackedBinaryRelevanceClassifier,
+)
 
 #: Name of a method to its class.
 METHODS: dict[str, Any] = {
@@ -37,8 +50,20 @@ METHODS: dict[str, Any] = {
     "DD-BALANCOR": DDBalancorClassifier,
     "BR": BinaryRelevanceClassifier,
     "LabelCover": LabelCoverClassifier,
+    "LP": LabelPowersetClassifier,
+    "PS": PrunedSetsClassifier,
+    "EPS": EnsembleOfPrunedSetsClassifier,
+    "DS": DependentSubsetsClassifier,
+    "EDS": EnsembleOfDependentSubsetsClassifier,
     "ECC": EnsembleOfChainsClassifier,
+    "PCC": ProbabilisticChainClassifier,
+    "EPCC": EnsembleOfProbabilisticChainsClassifier,
+    "2BR": StackedBinaryRelevanceClassifier,
+    "LEAD": LeadClassifier,
+    "HOMER": HomerClassifier,
 }
+#: Stands for all of them.
+ALL = "all"
 MEMBERS = ("auto", "least-squares", "c45", "smo", "logistic")
 # Section 5.3: these get the size of BALANCOR, so that only the choice of labelsets differs.
 SIZED_AS_BALANCOR = ("RAKEL", "RAKEL++", "INLAC", "BALCO")
@@ -60,7 +85,7 @@ def named_methods(
     Parameters
     ----------
     names : sequence of str
-        Some of `METHODS`.
+        Some of `METHODS`; ``"all"`` stands for all.
     k : sequence of int
         Labels in a labelset.
     **options
@@ -73,7 +98,8 @@ def named_methods(
     ['BALANCOR k=3', 'BALANCOR k=4', 'BR']
     """
     made = {}
-    for name in names:
+    chosen = [each for name in names for each in (METHODS if name == ALL else [name])]
+    for name in chosen:
         check_choice("method", name, METHODS)
         several = len(k) > 1 and "k" in inspect.signature(METHODS[name]).parameters
         for each in k if several else k[:1]:

@@ -2,20 +2,30 @@
 
 from labelcover.methods.binary_relevance import BinaryRelevanceClassifier
 from labelcover.methods.chains import EnsembleOfChainsClassifier
+from labelcover.methods.dependent_subsets import DependentSubsetsClassifier
+from labelcover.methods.ensemble_of_dependent_subsets import EnsembleOfDependentSubsetsClassifier
+from labelcover.methods.ensemble_of_pruned_sets import EnsembleOfPrunedSetsClassifier
 from labelcover.methods.homer import HomerClassifier
+from labelcover.methods.label_powerset import LabelPowersetClassifier
 from labelcover.methods.lead import LeadClassifier
 from labelcover.methods.probabilistic_chains import (
     EnsembleOfProbabilisticChainsClassifier,
     ProbabilisticChainClassifier,
 )
+from labelcover.methods.pruned_sets import PrunedSetsClassifier
 from labelcover.methods.stacked_binary_relevance import StackedBinaryRelevanceClassifier
 
 __all__ = [
     "BinaryRelevanceClassifier",
+    "DependentSubsetsClassifier",
     "EnsembleOfChainsClassifier",
+    "EnsembleOfDependentSubsetsClassifier",
     "EnsembleOfProbabilisticChainsClassifier",
+    "EnsembleOfPrunedSetsClassifier",
     "HomerClassifier",
+    "LabelPowersetClassifier",
     "LeadClassifier",
     "ProbabilisticChainClassifier",
+    "PrunedSetsClassifier",
     "StackedBinaryRelevanceClassifier",
 ]

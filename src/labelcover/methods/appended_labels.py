@@ -14,41 +14,52 @@ from labelcover.learners.features import is_frame
 
 
 def rows_with_labels(training: TrainingRows, labels: NDArray[np.int64]) -> TrainingRows:
-    """Return training rows with some of their labels as further nominal features of two values."""
-    added = np.full(len(labels), 2, dtype=training.n_values.dtype)
+    """Return training rows with some of their labels as further features."""
     return replace(
         training,
-        X=with_columns(training.X, training.Y[:, labels]),
-        n_values=np.concatenate([training.n_values, added]),
+        X=with_labels(training.X, training.Y[:, labels]),
+        n_values=values_with_labels(training.n_values, len(labels)),
     )
 
 
-def with_columns(X: Any, values: NDArray[Any]) -> Any:
-    """Return a table, sparse matrix or data frame with further columns at the right.
-
-    The columns of a data frame get names that it does not have.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from labelcover.methods.appended_labels import with_columns
-    >>> with_columns(np.array([[0.5], [2.5]]), np.array([[1], [0]]))
-    array([[0.5, 1. ],
-           [2.5, 0. ]])
-    """
+def with_labels(X: Any, labels: NDArray[Any]) -> Any:
+    """Return a table of the kind that `X` is, with labels as further columns."""
+    if not labels.shape[1]:
+        return X
     if is_frame(X):
-        return _frame_with_columns(X, values)
-    columns = values.astype(X.dtype)
+        return _frame_with_labels(X, labels)
     if sparse.issparse(X):
-        return sparse.hstack([X, sparse.csr_matrix(columns)], format="csr")
-    return np.hstack([X, columns])
+        return sparse.hstack([X, sparse.csr_matrix(labels, dtype=X.dtype)], format="csr")
+    table = np.empty((len(labels), X.shape[1] + labels.shape[1]), X.dtype)
+    table[:, : X.shape[1]] = X
+    table[:, X.shape[1] :] = labels
+    return table
 
 
-def _frame_with_columns(X: Any, values: NDArray[Any]) -> Any:
-    names = [f"label feature {i}" for i in range(values.shape[1])]
-    while set(names) & set(X.columns):
-        names = [f"{name}'" for name in names]
-    columns = dict(zip(names, values.T.astype(np.float64), strict=True))
-    if hasattr(X, "iloc"):  # pandas
-        return X.assign(**columns)
-    return X.hstack(type(X)(columns))
+def _frame_with_labels(X: Any, labels: NDArray[Any]) -> Any:
+    names = _names_of_labels(list(X.columns), labels.shape[1])
+    values = labels.astype(np.float64)
+    if not hasattr(X, "iloc"):
+        return X.hstack(type(X)(values, schema=names))
+    # Names of rows may occur twice, and rows are not to be matched by them.
+    return X.reset_index(drop=True).join(type(X)(values, columns=names))
+
+
+def _names_of_labels(taken: list[Any], n: int) -> list[Any]:
+    """Return names of new columns, of the type that the names of the others have."""
+    if taken and all(isinstance(name, int | np.integer) for name in taken):
+        return [max(taken) + 1 + j for j in range(n)]
+    mark = ""
+    while any(f"label{mark}{j}" in taken for j in range(n)):
+        mark += "_"
+    return [f"label{mark}{j}" for j in range(n)]
+
+
+def values_with_labels(n_values: NDArray[np.int32], n: int) -> NDArray[np.int32]:
+    """Return the numbers of values of a table with `n` labels: nominal with two values each.
+
+    A scikit-learn classifier, which is not told what is nominal, gets labels as numbers.
+    """
+    if not len(n_values):
+        return n_values
+    return np.concatenate([n_values, np.full(n, 2, np.int32)])

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from labelcover.ensemble.view import TrainingRows, rows_of
 from labelcover.learners.features import is_frame
 from labelcover.learners.least_squares.label_chains import LabelSystem
 from labelcover.learners.problems import Members, Problems
+from labelcover.methods.appended_labels import values_with_labels, with_labels
 
 # Rows with labels beside them are made in blocks of so many numbers (64 MB).
 BLOCK_NUMBERS = 2**23
@@ -193,49 +193,6 @@ def tables_of_links(X: Any, Y: NDArray[np.uint8]) -> Iterator[Any]:
         return
     table, width = with_labels(X, Y), X.shape[1]
     yield from (table[:, : width + link] for link in range(Y.shape[1]))
-
-
-def with_labels(X: Any, labels: NDArray[Any]) -> Any:
-    """Return a table of the kind that `X` is, with labels as further columns."""
-    if not labels.shape[1]:
-        return X
-    if is_frame(X):
-        return _frame_with_labels(X, labels)
-    if sparse.issparse(X):
-        return sparse.hstack([X, sparse.csr_matrix(labels, dtype=X.dtype)], format="csr")
-    table = np.empty((len(labels), X.shape[1] + labels.shape[1]), X.dtype)
-    table[:, : X.shape[1]] = X
-    table[:, X.shape[1] :] = labels
-    return table
-
-
-def _frame_with_labels(X: Any, labels: NDArray[Any]) -> Any:
-    names = _names_of_labels(list(X.columns), labels.shape[1])
-    values = labels.astype(np.float64)
-    if not hasattr(X, "iloc"):
-        return X.hstack(type(X)(values, schema=names))
-    # Names of rows may occur twice, and rows are not to be matched by them.
-    return X.reset_index(drop=True).join(type(X)(values, columns=names))
-
-
-def _names_of_labels(taken: list[Any], n: int) -> list[Any]:
-    """Return names of new columns, of the type that the names of the others have."""
-    if taken and all(isinstance(name, int | np.integer) for name in taken):
-        return [max(taken) + 1 + j for j in range(n)]
-    mark = ""
-    while any(f"label{mark}{j}" in taken for j in range(n)):
-        mark += "_"
-    return [f"label{mark}{j}" for j in range(n)]
-
-
-def values_with_labels(n_values: NDArray[np.int32], n: int) -> NDArray[np.int32]:
-    """Return the numbers of values of a table with `n` labels: nominal with two values each.
-
-    A scikit-learn classifier, which is not told what is nominal, gets labels as numbers.
-    """
-    if not len(n_values):
-        return n_values
-    return np.concatenate([n_values, np.full(n, 2, np.int32)])
 
 
 def blocks(n: int, width: int) -> Iterator[slice]:

@@ -18,7 +18,6 @@ from labelcover.methods.chain_models import Chain, fitted_chains
 AGGREGATES = ("mean", "votes")
 # How the rows of a chain are drawn, and which share of them by default.
 BAGGING = {"bootstrap": 1.0, "subsample": 0.67}
-TIES = ("positive", "negative")
 
 
 class EnsembleOfChainsClassifier(LabelModel):
@@ -49,9 +48,9 @@ class EnsembleOfChainsClassifier(LabelModel):
     threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default=0.5
         Where confidences are cut; see `RakelPlusPlusClassifier`. With bagging, ``"loo"`` uses
         out-of-bag predictions: for each row, those of the chains trained without it.
-    ties : {"positive", "negative"}, default="positive"
-        What a confidence of exactly a given threshold means; half of an even number of votes is
-        common. MULAN predicts the label. A tuned threshold must be exceeded.
+    ties : {"auto", "positive", "negative"}, default="positive"
+        What a confidence of exactly the threshold means; half of an even number of votes is
+        common. MULAN predicts the label.
     threshold_measure, threshold_search, threshold_per_label, threshold_max_std, random_state
         As for `RakelPlusPlusClassifier`.
     n_jobs : int, optional
@@ -97,7 +96,7 @@ class EnsembleOfChainsClassifier(LabelModel):
         aggregate="mean",
         threshold=0.5,
         ties="positive",
-        threshold_measure="micro_f1",
+        threshold_measure="auto",
         threshold_search="grid",
         threshold_per_label=False,
         threshold_max_std=None,
@@ -134,16 +133,10 @@ class EnsembleOfChainsClassifier(LabelModel):
     def _check_parameters(self, n_labels, *, weighted):
         check_chains(self, n_labels)
         check_choice("aggregate", self.aggregate, AGGREGATES)
-        check_choice("ties", self.ties, TIES)
         super()._check_parameters(n_labels, weighted=weighted)
 
     def _gives_left_out(self):
         return self.bagging is not None
-
-    def _cut(self, confidence):
-        if self.ties == "positive" and self.n_threshold_rows_ == 0:
-            return confidence >= self.threshold_
-        return super()._cut(confidence)
 
 
 class BaggedChains:

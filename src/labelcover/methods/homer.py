@@ -46,9 +46,15 @@ class HomerClassifier(LabelModel):
     threshold : {"auto", "cv"}, float or array-like of shape (n_labels,), default=0.5
         Where confidences are cut; see `RakelPlusPlusClassifier`. Below ½, all labels of a set that
         the descent did not enter may be predicted together.
-    threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
+    threshold_measure, threshold_search, threshold_per_label, threshold_max_std, ties,
     n_jobs, random_state, verbose
         As for `RakelPlusPlusClassifier`.
+
+    Attributes
+    ----------
+    tree_ : LabelTree
+        The tree of labels: ``print(model.tree_)`` draws it, ``tree_.nested()`` has the names of the
+        labels in lists of lists.
 
     References
     ----------
@@ -84,10 +90,11 @@ class HomerClassifier(LabelModel):
         clustering="balanced",
         method=None,
         threshold=0.5,
-        threshold_measure="micro_f1",
+        threshold_measure="auto",
         threshold_search="grid",
         threshold_per_label=False,
         threshold_max_std=None,
+        ties="auto",
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -101,6 +108,7 @@ class HomerClassifier(LabelModel):
         self.threshold_search = threshold_search
         self.threshold_per_label = threshold_per_label
         self.threshold_max_std = threshold_max_std
+        self.ties = ties
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

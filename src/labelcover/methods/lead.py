@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from labelcover._arguments import check_integer
 from labelcover.covers import Cover
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.label_model import LabelModel
 from labelcover.ensemble.view import TrainingRows
-from labelcover.methods.appended_labels import rows_with_labels, with_columns
+from labelcover.learners import LeastSquaresClassifier
+from labelcover.methods.appended_labels import rows_with_labels, with_labels
 from labelcover.methods.network_search import (
     GaussianBic,
     correlations,
@@ -44,14 +46,22 @@ class LeadClassifier(LabelModel):
     Parameters
     ----------
     estimator : scikit-learn classifier, optional
-        What the members are clones of; by default a `LeastSquaresClassifier`.
+        What the members are clones of; by default a `LeastSquaresClassifier`, whose scale, kernel
+        and ridge are chosen once, for the labels alone.
     max_parents : int, default=3
         How many parents a label may have; 0 gives binary relevance.
     threshold : {"auto", "cv"}, float or array-like of shape (n_labels,), default=0.5
         Where confidences are cut; see `RakelPlusPlusClassifier`. Parents are cut at ½.
-    threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
+    threshold_measure, threshold_search, threshold_per_label, threshold_max_std, ties,
     n_jobs, random_state, verbose
         As for `RakelPlusPlusClassifier`.
+
+    Attributes
+    ----------
+    parents_ : list of tuple of int
+        The parents of every label in the network.
+    n_network_rows_ : int
+        On the errors of how many rows the network was learnt.
 
     References
     ----------
@@ -80,10 +90,11 @@ class LeadClassifier(LabelModel):
         *,
         max_parents=3,
         threshold=0.5,
-        threshold_measure="micro_f1",
+        threshold_measure="auto",
         threshold_search="grid",
         threshold_per_label=False,
         threshold_max_std=None,
+        ties="auto",
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -95,6 +106,7 @@ class LeadClassifier(LabelModel):
         self.threshold_search = threshold_search
         self.threshold_per_label = threshold_per_label
         self.threshold_max_std = threshold_max_std
+        self.ties = ties
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -169,12 +181,13 @@ class LeadView:
         without, with_parents = seeds[: self.n_labels], seeds[self.n_labels :]
         how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
         unseen = bool(self.learner.gives_left_out)
-        self.alone = self._view(np.arange(self.n_labels))
+        self.alone = CoverView(self.learner, [self._singles(np.arange(self.n_labels))])
         self.alone.fit(training, without, keep_left_out=unseen, **how)
         self.parents = self._learn_network(training)
+        learner = _with_choices(self.learner, self.alone.members)
         self.given_parents = []
         for parents, children in _families(self.parents):
-            view = self._view(children)
+            view = CoverView(learner, [self._singles(children)])
             view.fit(rows_with_labels(training, parents), with_parents[children], **how)
             self.given_parents.append((parents, children, view))
         return self
@@ -184,11 +197,11 @@ class LeadView:
         confidence = self.alone.confidences(X)[0]
         for parents, children, view in self.given_parents:
             known = confidence[:, parents] > 0.5
-            confidence[:, children] = view.confidences(with_columns(X, known))[0][:, children]
+            confidence[:, children] = view.confidences(with_labels(X, known))[0][:, children]
         return [confidence]
 
-    def _view(self, labels: NDArray[np.int64]) -> CoverView:
-        return CoverView(self.learner, [Cover(labels[:, None], self.n_labels)])
+    def _singles(self, labels: NDArray[np.int64]) -> Cover:
+        return Cover(labels[:, None], self.n_labels, method="single labels")
 
     def _learn_network(self, training: TrainingRows) -> list[tuple[int, ...]]:
         """Return the parents of every label, from the errors of the members fitted alone."""
@@ -202,6 +215,22 @@ class LeadView:
         found = correlations(training.Y[rows] - confidence, weights)
         bic = GaussianBic(found, len(rows))
         return search_network(bic, max_parents=self.max_parents, seed=self.seed)
+
+
+def _with_choices(learner: Any, members: Any) -> Any:
+    """Return a learner that does not choose again what it has chosen for `members`.
+
+    Least squares chooses its scale, kernel and ridge, which takes longer than the fit. A few labels
+    more among the features leave them as they are.
+    """
+    if not isinstance(learner, LeastSquaresClassifier):
+        return learner
+    return clone(learner).set_params(
+        scale=members.features.scaling.scale,
+        kernel="linear" if members.kernel.is_linear else "rbf",
+        gamma=members.kernel.gammas or None,
+        alpha=members.ridge,
+    )
 
 
 def _families(

@@ -25,14 +25,18 @@ CANDIDATES = 10
 def correlations(
     table: NDArray[np.float64], weights: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Return the correlation of every two columns; a constant column correlates with none."""
+    """Return the correlation of every two columns; a constant column correlates with none.
+
+    They are rounded to ten digits: many networks score the same, and which of them is found must
+    not depend on the order in which sums were taken.
+    """
     share = np.full(len(table), 1 / len(table)) if weights is None else weights / weights.sum()
     centred = table - share @ table
     products = (centred * share[:, None]).T @ centred
     scale = np.sqrt(np.diag(products))
     varies = scale > np.sqrt(LEAST_VARIANCE) * np.abs(table).max()
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=varies)
-    found = np.clip(products * np.outer(inverse, inverse), -1, 1)
+    found = np.clip(products * np.outer(inverse, inverse), -1, 1).round(10)
     np.fill_diagonal(found, 1)
     return found
 

@@ -14,7 +14,7 @@ from labelcover.covers import Cover
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.label_model import LabelModel
 from labelcover.ensemble.view import TrainingRows, rows_of
-from labelcover.methods.chain_models import with_labels
+from labelcover.methods.appended_labels import with_labels
 
 
 class StackedBinaryRelevanceClassifier(LabelModel):
@@ -28,19 +28,20 @@ class StackedBinaryRelevanceClassifier(LabelModel):
     ----------
     estimator : scikit-learn classifier, optional
         What the models of both levels are clones of; by default a `LeastSquaresClassifier`.
-    phi : float, default=0.1
+    phi : float, default=0.0
         Labels whose correlation (φ coefficient) with a label is at least this, in absolute value,
-        are seen by its second model. With 0 it sees all labels, with 1 hardly more than its own.
+        are seen by its second model. With 0 it sees all labels, as Godbole and Sarawagi have it;
+        Tsoumakas et al. leave out those of weak correlation. Second models that see the same
+        labels are solved together: all of them with 0, each on its own with most other values.
     passthrough : bool, default=False
-        Whether second models see X too, as Godbole and Sarawagi have it; Tsoumakas et al. have
-        outputs only.
+        Whether second models see X too (Godbole and Sarawagi), or outputs only (Tsoumakas et al.).
     n_folds : int, default=5
         Second models are trained on predictions for rows that the first models have not seen:
         leave-one-out predictions where the estimator gives them for all rows, as least squares
         does for up to 2,048, and those of so many folds elsewhere.
     threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default=0.5
         Where confidences are cut; see `RakelPlusPlusClassifier`. ``"loo"`` is not offered.
-    threshold_measure, threshold_search, threshold_per_label, threshold_max_std,
+    threshold_measure, threshold_search, threshold_per_label, threshold_max_std, ties,
     n_jobs, random_state, verbose
         As for `RakelPlusPlusClassifier`.
 
@@ -62,7 +63,7 @@ class StackedBinaryRelevanceClassifier(LabelModel):
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from labelcover.methods import StackedBinaryRelevanceClassifier
     >>> X, Y = make_multilabel_classification(n_classes=6, random_state=0)
-    >>> model = StackedBinaryRelevanceClassifier(random_state=0).fit(X, Y)
+    >>> model = StackedBinaryRelevanceClassifier(phi=0.2, random_state=0).fit(X, Y)
     >>> model.predict_proba(X).shape
     (100, 6)
     >>> bool(model.correlated_.diagonal().all())
@@ -73,14 +74,15 @@ class StackedBinaryRelevanceClassifier(LabelModel):
         self,
         estimator=None,
         *,
-        phi=0.1,
+        phi=0.0,
         passthrough=False,
         n_folds=5,
         threshold=0.5,
-        threshold_measure="micro_f1",
+        threshold_measure="auto",
         threshold_search="grid",
         threshold_per_label=False,
         threshold_max_std=None,
+        ties="auto",
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -94,6 +96,7 @@ class StackedBinaryRelevanceClassifier(LabelModel):
         self.threshold_search = threshold_search
         self.threshold_per_label = threshold_per_label
         self.threshold_max_std = threshold_max_std
+        self.ties = ties
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -186,6 +189,7 @@ class StackedView:
             verbose=verbose,
         )
         self.outputs = self._unseen_outputs(training, seeds[:m], n_jobs)
+        self.first.left_out = None  # they are the outputs now, where they are of all rows
         self.correlated = np.abs(correlations(training.Y, training.weights)) >= self.phi
         np.fill_diagonal(self.correlated, True)
         self.seen, group = np.unique(self.correlated, axis=0, return_inverse=True)

@@ -1,0 +1,38 @@
+"""What holds for every method that the command knows by name."""
+
+import numpy as np
+import pytest
+
+from labelcover.datasets import Dataset
+from labelcover.experiments.named_methods import METHODS, named_method, named_methods
+from labelcover.models import TrainedModel, load_model, save_model
+
+
+@pytest.fixture(scope="module")
+def songs():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(90, 4))
+    Y = (X @ random.normal(size=(4, 5)) + random.normal(size=(90, 5)) > 0.3).astype(np.uint8)
+    return Dataset(
+        name="songs",
+        X=X,
+        Y=Y,
+        feature_names=[f"f{j}" for j in range(4)],
+        label_names=["rock", "jazz", "soul", "folk", "funk"],
+        categorical=np.zeros(4, dtype=bool),
+    )
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_trained_method_is_the_same_after_saving_and_loading(name, songs, tmp_path):
+    estimator = named_method(name)(songs).set_params(random_state=0)
+    trained = TrainedModel.fit(estimator, songs)
+    save_model(trained, tmp_path / "model.skops")
+    loaded = load_model(tmp_path / "model.skops")
+    for answer in ("predict", "predict_proba"):
+        ours, theirs = (getattr(model.estimator, answer)(songs.X) for model in (trained, loaded))
+        np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))
+
+
+def test_all_stands_for_every_method():
+    assert list(named_methods(["all"])) == list(METHODS)
