@@ -10,7 +10,6 @@ import numpy as np
 
 from labelcover.covers.bounds import lower_bound
 from labelcover.datasets import KNOWN
-from labelcover.experiments.named_methods import METHODS as NAMED
 from labelcover.experiments.named_methods import PAPER
 from labelcover.experiments.paper.printed import (
     MEASURES,
@@ -282,15 +281,11 @@ def _notes(table: str, measure: str, part: pd.DataFrame) -> list[str]:
             f"paper's; the mean difference is {judged['difference'].mean():+.4f}."
         )
         notes.append(_default_note(measure, known))
-    if table == "table9":
-        lacking = [m for m in ("ECC", "EPS") if m not in NAMED]
-        if lacking:
-            notes.append(f"This version has no {' and no '.join(lacking)}.")
-        if measure in TIMES:
-            notes.append(
-                "Ours are seconds for the training rows of one fold, on one core. The paper does "
-                "not say whether its times are for one fold or for all ten."
-            )
+    if measure in TIMES:
+        notes.append(
+            "Ours are seconds for the training rows of one fold. The paper does not say whether "
+            "its times are for one fold or for all ten."
+        )
     if table == "table10":
         notes += _size_notes(known)
     short = known[(known["folds"] < known["folds"].max()) & (known["dataset"] != "delicious")]

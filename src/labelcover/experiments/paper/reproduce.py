@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from labelcover._arguments import check_choice, check_integer
 from labelcover._files import replacing
 from labelcover.datasets import KNOWN, Dataset, is_here, load
@@ -42,6 +44,8 @@ PARTS = (*TABLES, "figure1", "section5.7")
 #: With `quick`: these data sets, so many folds, so many simulated families for Figure 1.
 QUICK_DATASETS, QUICK_FOLDS, QUICK_DRAWS = ("emotions", "scene", "yeast"), 3, 500
 RESULTS = "results.csv"
+#: The tables whose rows Section 5.4 takes together.
+BOTH = ("table7", "table8")
 
 
 @dataclass(frozen=True)
@@ -160,36 +164,49 @@ def reproduce(
         sheets = [choice_sheet(frame)]
     else:
         frame = compared(part, results, n_folds=n_folds, datasets=wanted)
-        sheets = [*result_sheets(part, frame), tests_sheet(part, frame)]
+        sheets = [*result_sheets(part, frame), tests_sheet([part], [frame])]
+        if part in BOTH:
+            both = [compared(t, results, n_folds=n_folds, datasets=wanted) for t in BOTH]
+            sheets.append(tests_sheet(BOTH, both))
     return _written(folder, Reproduction(part, sheets, missing), frame, command)
 
 
-def tests_sheet(part: str, frame: pd.DataFrame) -> Sheet:
+def tests_sheet(tables: Sequence[str], frames: Sequence[pd.DataFrame]) -> Sheet:
     """Return the tests of Sections 5.4 and 5.5: on the paper's rows, and on the same rows of ours.
 
     Where ours are of some rows only, the tests are also made of those rows in the paper.
+
+    Parameters
+    ----------
+    tables : sequence of str
+        One table, or Tables 7 and 8, whose rows Section 5.4 takes together.
+    frames : sequence of DataFrame
+        What `compared` returns for each.
     """
-    methods: tuple[str, ...]
-    if part == "table9":
+    methods: tuple[str, ...] = METHODS
+    test, section = all_pairs, "5.4"
+    if "table9" in tables:
         methods, test, section = ENSEMBLES, against_first, "5.5"
-    elif part == "table10":
-        methods = tuple(dict.fromkeys(c for c in frame["column"] if "σ of the paper" in c))
-        test, section = all_pairs, "5.6"
-    else:
-        methods, test, section = METHODS, all_pairs, "5.4"
+    elif "table10" in tables:
+        columns = frames[0]["column"]
+        methods = tuple(dict.fromkeys(c for c in columns if "σ of the paper" in c or "r=2" in c))
+        section = "5.6"
     notes = []
     for measure, title in (("micro_f1", "micro-F1"), ("hamming_loss", "Hamming loss")):
-        ours = score_table(frame, measure, methods)
-        if part != "table10":
-            whole = printed_scores([part], measure, methods)
+        ours, same = (
+            np.vstack([score_table(frame, measure, methods, value) for frame in frames])
+            for value in ("ours", "paper")
+        )
+        if "table10" not in tables:
+            whole = printed_scores(tables, measure, methods)
             notes.append(
                 f"{title}, the paper's {len(whole)} rows: {test(whole, measure, methods)}."
             )
         if len(ours) >= 2:
-            same = score_table(frame, measure, methods, "paper")
             notes.append(f"{title}, the same rows in the paper: {test(same, measure, methods)}.")
             notes.append(f"{title}, our {len(ours)} rows: {test(ours, measure, methods)}.")
-    return Sheet(f"Tests as in Section {section}", [], [], notes)
+    names = " and ".join(TITLES[table] for table in tables)
+    return Sheet(f"Tests as in Section {section}, {names}", [], [], notes)
 
 
 def _wanted(part: str, datasets: Sequence[str] | None, quick: bool) -> list[str]:

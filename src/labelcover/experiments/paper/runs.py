@@ -113,7 +113,7 @@ def table_settings(table: str, dataset: str) -> list[Setting]:
         member = "smo" if table == "table7" else "c45"
         return [Setting(method, member, k) for k in ks for method in SIX]
     if table == "table9":
-        return [table_9_setting(m, dataset) for m in ("DD-BALANCOR", "ECC", "EPS") if m in METHODS]
+        return [table_9_setting(method, dataset) for method in ("DD-BALANCOR", *PEERS)]
     if table == "table10":
         ks = [row.k for row in printed_table("table10") if row.dataset == dataset]
         orders: list[tuple[int, str | None]] = [(2, PAPER), (3, None), (3, PAPER)]

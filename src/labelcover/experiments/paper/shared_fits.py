@@ -185,7 +185,8 @@ def _thresholds(
         for train, test in folds:
             held = training.rows(test)
             view = _fitted(learner, [parts[i] for i in ensembles], training.rows(train), n_jobs)
-            for i, confidence, each in zip(ensembles, view.confidences(held.X), best, strict=True):
+            confidences = _confidences(view, [estimators[i] for i in ensembles], held.X)
+            for i, confidence, each in zip(ensembles, confidences, best, strict=True):
                 labels = np.flatnonzero(parts[i].label_counts)
                 each.append(_search(estimators[i]).best(held.Y, confidence, labels)[0])
         for i, each in zip(ensembles, best, strict=True):
