@@ -172,6 +172,6 @@ def test_covers_with_four_labels_are_as_small_as_mills_says(m):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("m", range(4, 201))
+@pytest.mark.parametrize("m", range(4, 301))
 def test_all_covers_with_four_labels_are_as_small_as_mills_says(m):
     assert smallest_with_four_labels(m) == smallest_cover_size(m, 4)
