@@ -93,6 +93,43 @@ def test_an_entry_comes_back_from_text():
     assert cover_of(again[4, 3, 2]) == cover
 
 
+# The lines of the plane of order 2: a base block moved by one cycle, and, as x → 2x leaves the
+# block {1, 2, 4} as it is, by the group of x → x+1 and x → 2x.
+FANO = Cover(np.sort((np.array([1, 2, 4]) + np.arange(7)[:, None]) % 7), 7)
+PLUS_ONE, TWICE = [1, 2, 3, 4, 5, 6, 0], [0, 2, 4, 6, 1, 3, 5]
+
+
+def test_base_blocks_are_moved_by_the_group_of_the_generators():
+    entry = entry_of(FANO, 2, group=([PLUS_ONE, TWICE], [[4, 2, 1]]))
+    assert set(map(tuple, cover_of(entry).labelsets)) == set(map(tuple, FANO.labelsets))
+    stuck = renewed(entry, generators=[TWICE])
+    with pytest.raises(DamagedEntry, match="it expands to Cover"):
+        cover_of(stuck)
+
+
+def test_base_blocks_with_a_hole_get_the_cover_of_its_labels():
+    # The same plane with {4, 5, 6} as a line, which is the hole; (0 1 2 3)(4 5) moves the others.
+    rows = [[0, 1, 4], [1, 2, 5], [2, 3, 4], [0, 3, 5], [0, 2, 6], [1, 3, 6], [4, 5, 6]]
+    entry = entry_of(Cover(rows, 7), 2, orbits=([4, 2, 1], [[0, 1, 4], [0, 2, 6]], 3))
+    assert set(map(tuple, cover_of(entry).labelsets)) == set(map(tuple, rows))
+    with pytest.raises(DamagedEntry, match="no cover of the 2 labels of its hole"):
+        cover_of(renewed(entry, hole=2))
+
+
+def test_a_generator_must_be_a_permutation():
+    entry = entry_of(FANO, 2, group=([[1, 2, 3, 4, 5, 6, 6]], [[4, 2, 1]]))
+    with pytest.raises(DamagedEntry, match="a generator is not a permutation of its 7 labels"):
+        cover_of(entry)
+
+
+def test_91_labels_in_quadruples_leave_one_pair_covered_four_times():
+    # What Mills' bound leaves: every pair once, but for one pair.
+    rows = catalogued_cover(91, 4, 2).labelsets.tolist()
+    pairs = [pair for row in rows for pair in combinations(row, 2)]
+    times = np.unique(pairs, axis=0, return_counts=True)[1]
+    assert sorted(times)[-2:] == [1, 4]
+
+
 def damaged_entries():
     good = entry_of(catalogued_cover(14, 5, 2), 2)
     swapped = dict(good, rows=good["rows"][::-1])

@@ -51,7 +51,7 @@ def test_a_bar_is_shown_only_when_asked_for(strategy, monkeypatch):
 
     monkeypatch.setattr(_progress, "_Delayed", Bar)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    strategy(66, 3, 1, random_state=0)
+    strategy(12, 3, 1, random_state=0)
     assert asked == []
-    strategy(66, 3, 1, random_state=0, verbose=True)
+    strategy(12, 3, 1, random_state=0, verbose=True)
     assert len(asked) == 1

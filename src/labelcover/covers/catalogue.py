@@ -11,7 +11,9 @@ imbalance, lower bound and method, a checksum of all that, and the cover itself 
 ``cycles``, ``base`` and ``hole``
     base blocks that are moved by a permutation with cycles of these lengths, label after label;
     they leave out the pairs of the last labels, the hole, which get the catalogue's cover of
-    as many labels.
+    as many labels;
+``generators`` and ``base``
+    base blocks that are moved by the group of these permutations of the labels.
 """
 
 from __future__ import annotations
@@ -66,6 +68,7 @@ def entry_of(
     r: int,
     family: tuple[int, Iterable] | None = None,
     orbits: tuple[Iterable[int], Iterable, int] | None = None,
+    group: tuple[Iterable, Iterable] | None = None,
 ) -> Entry:
     """Return the entry for a cover of at most 64 labels, or of base blocks.
 
@@ -80,6 +83,8 @@ def entry_of(
     orbits : (lengths, base blocks, int), optional
         The cycles of the permutation, the base blocks and the size of the hole that `cover`
         comes from.
+    group : (permutations, base blocks), optional
+        The generators of the group and the base blocks that `cover` comes from.
     """
     entry: Entry = {
         "m": cover.n_labels,
@@ -92,11 +97,13 @@ def entry_of(
     }
     if family is not None:
         entry["field"] = family[0]
-        entry["base"] = [[int(x) for x in block] for block in family[1]]
+        entry["base"] = _integers(family[1])
     elif orbits is not None:
         entry["cycles"] = [int(x) for x in orbits[0]]
-        entry["base"] = [[int(x) for x in block] for block in orbits[1]]
+        entry["base"] = _integers(orbits[1])
         entry["hole"] = orbits[2]
+    elif group is not None:
+        entry["generators"], entry["base"] = map(_integers, group)
     else:
         table = cover.labelsets[np.lexsort(cover.labelsets.T[::-1])]
         entry["rows"] = "".join(ALPHABET[x] for x in table.ravel())
@@ -149,7 +156,13 @@ def _checksum(entry: Entry) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def _integers(rows: Iterable) -> list[list[int]]:
+    return [[int(x) for x in row] for row in rows]
+
+
 def _rows(entry: Entry) -> Rows:
+    if "generators" in entry:
+        return _group_rows(entry)
     if "cycles" in entry:
         return _orbit_rows(entry)
     return _family_rows(entry) if "field" in entry else _plain_rows(entry)
@@ -179,3 +192,17 @@ def _orbit_rows(entry: Entry) -> Rows:
     if inner is None:
         raise ValueError(f"there is no cover of the {hole} labels of its hole.")
     return np.vstack([*orbits, inner.labelsets + (m - hole)]).astype(np.int32)
+
+
+def _group_rows(entry: Entry) -> Rows:
+    m = entry["m"]
+    generators = np.array(entry["generators"])
+    if (np.sort(generators, axis=1) != np.arange(m)).any():
+        raise ValueError(f"a generator is not a permutation of its {m} labels.")
+    rows = np.sort(entry["base"], axis=1)
+    while True:
+        moved = [np.sort(generator[rows], axis=1) for generator in generators]
+        more = np.unique(np.vstack([rows, *moved]), axis=0)
+        if len(more) == len(rows):
+            return rows.astype(np.int32)
+        rows = more
