@@ -2,6 +2,7 @@
 
 from itertools import combinations
 from math import comb
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelcover.covers import best_cover, build_cover
-from labelcover.covers.bounds import lower_bound, schonheim_bound
+from labelcover.covers.bounds import lower_bound, schonheim_bound, smallest_cover_size
 from labelcover.covers.catalogue import catalogued_cover
+
+COVERS_PAGE = Path(__file__).parents[2] / "docs" / "covers.md"
 
 
 def is_cover(cover, r):
@@ -154,3 +157,32 @@ def test_no_lower_bound_exceeds_the_smallest_cover():
         found = best_cover(m, k, r, random_state=0)
         assert len(found) == size
         assert np.ptp(found.label_counts) == found.imbalance
+
+
+# Sizes with four labels at which no cover of the known smallest size is found.
+NOT_OPTIMAL = {55: 249, 58: 280, 91: 690}
+# Every class modulo 12 from the catalogue, and two or three of each from scratch.
+FOUR_LABELS = [*range(4, 71), 75, 79, 82, 87, 90, 91, 92, 95, 103, 106, 115, 129, 132, 150, 178]
+
+
+def smallest_with_four_labels(m):
+    cover = best_cover(m, 4, effort="instant", random_state=0)
+    assert cover.coverage(2) == 1.0
+    return len(cover)
+
+
+@pytest.mark.parametrize("m", FOUR_LABELS)
+def test_covers_with_four_labels_are_as_small_as_mills_says(m):
+    assert smallest_with_four_labels(m) == NOT_OPTIMAL.get(m, smallest_cover_size(m, 4))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("m", range(4, 201))
+def test_all_covers_with_four_labels_are_as_small_as_mills_says(m):
+    assert smallest_with_four_labels(m) == NOT_OPTIMAL.get(m, smallest_cover_size(m, 4))
+
+
+def test_the_sizes_not_reached_are_those_that_the_docs_name():
+    for m, size in NOT_OPTIMAL.items():
+        assert size > smallest_cover_size(m, 4)
+        assert f"| {m} | {smallest_cover_size(m, 4)} | {size} |" in COVERS_PAGE.read_text()

@@ -417,7 +417,7 @@ def test_bad_input_is_refused_with_a_clear_error(problem, change, message):
         ),
         (
             {"threshold_search": "random"},
-            "threshold_search must be one of 'grid', 'golden', got 'random'",
+            "threshold_search must be one of 'grid', 'golden', 'mulan', got 'random'",
         ),
         ({"threshold_max_std": 0}, "threshold_max_std must be a number above 0, got 0"),
     ],

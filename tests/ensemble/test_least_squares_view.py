@@ -54,11 +54,11 @@ def test_fused_members_equal_one_classifier_each(fit_view, kernel, n, d, as_spar
         np.testing.assert_allclose(own, alone.predict_proba(X), atol=1e-8)
 
 
-@pytest.mark.parametrize("votes", [False, True])
-def test_blocks_of_rows_and_members_change_nothing(fit_view, monkeypatch, votes):
+@pytest.mark.parametrize("aggregate", ["mean", "votes", "weighted"])
+def test_blocks_of_rows_and_members_change_nothing(fit_view, monkeypatch, aggregate):
     X, Y, cover = problem()
     learner = LeastSquaresClassifier(kernel="linear")
-    options = {"votes": votes, "keep_left_out": True}
+    options = {"aggregate": aggregate, "keep_left_out": True}
     whole = fit_view(learner, X, Y, cover, **options)
     together = whole.confidence(X)
     monkeypatch.setattr(f"{MEMBERS}.BLOCK_NUMBERS", 1000)

@@ -90,7 +90,7 @@ def test_least_squares_links_from_one_factorisation_are_those_fitted_one_by_one(
         )
         members = alone.links[link]
         table_of_link = np.hstack([X[100:], before[:, :link]])
-        scores = members.scores(table_of_link, slice(0, 1))[:, 1]
+        scores = members.scores(members.prepare(table_of_link), slice(0, 1))[:, 1]
         p = shared.probability(shared.prepare(new), None, link, before[:, :link])
         logits = np.log(p / (1 - p)) / shared.inverse_temperatures[link]
         np.testing.assert_allclose((logits + 1) / 2, scores, atol=1e-9)
@@ -225,7 +225,7 @@ def test_half_of_the_votes_is_positive_unless_said_otherwise(problem):
         ({"bagging": "boosting"}, "bagging must be one of 'bootstrap', 'subsample', None, got"),
         ({"sample_fraction": 1.5}, "sample_fraction must be a number .*got 1.5"),
         ({"aggregate": "median"}, "aggregate must be one of 'mean', 'votes', got 'median'"),
-        ({"ties": "even"}, "ties must be one of 'positive', 'negative', got 'even'"),
+        ({"ties": "even"}, "ties must be one of 'auto', 'positive', 'negative', got 'even'"),
     ],
     ids=str,
 )

@@ -59,14 +59,14 @@ class SearchChooser:
     needs a gain of its own, and `first_labelset` finds the first labelset of a kind with it.
     """
 
-    _highest: int | None
-    _least: tuple[int, tuple[int, ...]] | None
-
     def __init__(self, state: State, gain: int, balance: int, ties: str, rng) -> None:
         self.state, self.gain, self.balance, self.ties, self.rng = state, gain, balance, ties, rng
         self.most = comb(state.k, state.r)
         self.names = np.arange(state.m)
         self.constrained = bool(state.constraints)
+        # What the bounds of two kinds hold for: the greatest count, and the least frequent labels.
+        self._highest: int | None = None
+        self._least: tuple[int, tuple[int, ...]] | None = None
         self._forget_bounds()
 
     def next_labelset(self) -> NDArray[np.int32]:

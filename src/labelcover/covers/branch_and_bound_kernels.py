@@ -8,6 +8,8 @@ worths of INLAC, BALCO and BALANCOR. What makes this quick:
 * A prefix P that gained g and lacks ``l`` labels can gain at most g, plus the ``l`` largest
   numbers of uncovered r-labelsets that one more label closes with P, plus all r-labelsets with
   two or more new labels. Labels that cannot follow P are dropped from what follows.
+* For pairs, few labels that may follow P are bounded more sharply: of the pairs among the labels
+  to come, each label brings half of its own uncovered ones.
 * Gains only fall as labelsets are chosen, so a bound on the gain below a prefix, once found,
   holds for all later steps. Bounds are remembered for prefixes of one and two labels.
 * Labels that must be in S are the prefix of all prefixes, so that what they close counts from
@@ -23,6 +25,9 @@ from numba import njit
 from labelcover._hash_kernels import FREE, place_of_row, row_key
 from labelcover.covers.label_by_label_kernels import rank_with
 from labelcover.covers.labelset_kernels import binomial_table, next_combination
+
+# Pairs among the labels that may follow are looked at if there are at most so many labels.
+MOST_PAIRED = 128
 
 
 @njit(cache=True)
@@ -134,6 +139,40 @@ def _largest_sum(values, count, histogram):
         count -= taken
         value -= 1
     return total
+
+
+@njit(cache=True)
+def _without_isolated(covered, table, labels, closes, lacking, gain, least, largest):
+    """Keep the labels that can be in a labelset for pairs of at least `least`; return how many.
+
+    Half of the pairs among the labels to come counts for each of the two: a label gains what it
+    closes with the prefix, plus half of its uncovered pairs with ``lacking − 1`` others. `largest`
+    is scratch of `lacking` numbers. Also returned: the largest gain that the others allow.
+    """
+    n = len(labels)
+    scores = np.zeros(n, dtype=np.int64)
+    for i in range(n):
+        for j in range(i):
+            if not covered[labels[j] + table[labels[i], 2]]:
+                scores[i] += 1
+                scores[j] += 1
+    largest[:] = 0
+    for i in range(n):
+        scores[i] = 2 * closes[i] + min(scores[i], lacking - 1)
+        if scores[i] > largest[0]:
+            largest[0] = scores[i]
+            largest.sort()
+    others = 2 * gain + largest.sum() - largest[0]
+    kept, dropped = 0, 0
+    for i in range(n):
+        bound = (others + min(scores[i], largest[0])) // 2
+        if bound < least:
+            dropped = max(dropped, bound)
+        else:
+            labels[kept] = labels[i]
+            closes[kept] = closes[i]
+            kept += 1
+    return kept, dropped
 
 
 @njit(cache=True)
@@ -281,6 +320,19 @@ def first_labelset(
                 following[below, kept] = following[below, j]
                 closes[below, kept] = closes[below, j]
                 kept += 1
+        if counting and r == 2 and lacking > 2 and kept <= MOST_PAIRED:
+            kept, allowed = _without_isolated(
+                covered,
+                table,
+                following[below, :kept],
+                closes[below, :kept],
+                lacking - 1,
+                gain[below],
+                least,
+                np.empty(lacking - 1, dtype=np.int64),
+            )
+            dropped[below] = max(dropped[below], allowed)
+            best_sum[below] = _largest_sum(closes[below, :kept], lacking - 2, histogram)
         n_following[below] = kept
         reach[below] = dropped[below]
         at[below] = 0

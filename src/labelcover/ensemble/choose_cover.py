@@ -126,12 +126,30 @@ def default_cover(
     return strategy(n_labels, k, r, size=size, random_state=random_state, verbose=verbose)
 
 
-@cache
 def balancor_size(n_labels: int, k: int, r: int) -> int:
-    """Return the number of labelsets of BALANCOR's cover; by Lemma 2 where it is too large."""
+    """Return the number of labelsets of BALANCOR's cover, or fewer where it is too large to make.
+
+    Warns
+    -----
+    UserWarning
+        If the least number that Lemma 2 allows is above 5,000; that number is then returned, and
+        is not the size of BALANCOR's cover.
+    """
     fewest, _ = cover_size_bounds(n_labels, k, r)
-    if fewest > MOST_MEMBERS:
-        return fewest
+    if fewest <= MOST_MEMBERS:
+        return _balancor_size(n_labels, k, r)
+    warnings.warn(
+        f"BALANCOR's cover of {n_labels} labels with k={k} and r={r} has more than {MOST_MEMBERS} "
+        f"labelsets and is not made to count them; {fewest} are used, the least that Lemma 2 "
+        "allows. Give all methods the same `size` to compare them at equal size.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return fewest
+
+
+@cache
+def _balancor_size(n_labels: int, k: int, r: int) -> int:
     return len(balancor_cover(n_labels, k, r, random_state=0))
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel
 
@@ -111,10 +112,17 @@ def in_parallel(
 ) -> Iterator[Any]:
     """Yield the results of delayed calls in order, a batch at a time.
 
-    Not every joblib backend can return a generator, and a list of all results may be large.
+    Not every joblib backend can return a generator, and a list of all results may be large. Where
+    there is one worker, the calls are made here: joblib's book-keeping takes longer than some.
     """
     jobs = list(jobs)
     bar_of = progress_bar(text, len(jobs), show=verbose)
+    if effective_n_jobs(n_jobs) == 1:
+        with bar_of as bar:
+            for call, arguments, named in jobs:
+                bar.advance()
+                yield call.function(*arguments, **named)
+        return
     with Parallel(n_jobs=n_jobs, **how) as parallel, bar_of as bar:
         for start in range(0, len(jobs), BATCH):
             for result in parallel(jobs[start : start + BATCH]):
