@@ -120,7 +120,7 @@ def test_balco_is_balanced_for_every_size(m):
     for k in range(1, m + 1):
         sizes = range(1, comb(m, k) + 1)
         for size in (
-            sizes if len(sizes) <= 130 else np.unique(np.geomspace(1, len(sizes), 40, dtype=int))
+            sizes if len(sizes) <= 40 else np.unique(np.geomspace(1, len(sizes), 16, dtype=int))
         ):
             cover = balco_cover(m, k, size=int(size))
             assert cover.imbalance <= 1
