@@ -7,8 +7,8 @@ import pytest
 
 from labelcover.covers import balancor_cover, balco_cover, inlac_cover
 
-# All problems with up to eight labels and r from 2 to 4: 64 of them.
-PROBLEMS = [(m, k, r) for r in (2, 3, 4) for m in range(r, 9) for k in range(r, m + 1)]
+# All problems with up to nine labels and r from 2 to 4: 85 of them.
+PROBLEMS = [(m, k, r) for r in (2, 3, 4) for m in range(r, 10) for k in range(r, m + 1)]
 
 
 def imbalance(counts):

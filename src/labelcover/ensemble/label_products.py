@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover._hash_kernels import alike_rows
 from labelcover.ensemble.encoding import Encoding
 from labelcover.learners.linear_targets import LinearTargets
 
@@ -96,6 +97,15 @@ def _numbered(labels, sizes, m):
 
 def _columns(keys, Y):
     """Return which rows each product holds, as a CSR array with a row per product."""
+    group, first = alike_rows(np.ascontiguousarray(Y, dtype=np.int32))
+    if 2 * len(first) > len(Y):
+        return _columns_of(keys, Y)
+    # Where labels are few, most rows are alike, and products need to be made of few.
+    entries = (np.ones(len(Y)), (group, np.arange(len(Y))))
+    return _columns_of(keys, Y[first]) @ sparse.csr_array(entries, (len(first), len(Y)))
+
+
+def _columns_of(keys, Y):
     m = Y.shape[1]
     of_label = sparse.csr_array(np.ascontiguousarray(Y.T), dtype=np.float64)
     of_label.sort_indices()
