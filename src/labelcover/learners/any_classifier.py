@@ -61,8 +61,11 @@ class AnyClassifier:
         X = shared_table(self.estimator, X, fitting=True)
         trained = np.flatnonzero(problems.n_classes > 1).tolist()
         seeds = np.zeros(len(problems), np.int64) if problems.seeds is None else problems.seeds
+        unset = _unset_seeds(self.estimator)
         jobs = (
-            delayed(_fit_member)(self.estimator, X, problems.classes[p], int(seeds[p]), params)
+            delayed(_fit_member)(
+                self.estimator, X, problems.classes[p], unset, int(seeds[p]), params
+            )
             for p in trained
         )
         models: list[BaseEstimator | None] = [None] * len(problems)
@@ -158,24 +161,23 @@ def _already_checked(X: Any) -> AbstractContextManager:
     return nullcontext() if is_frame(X) else config_context(assume_finite=True)
 
 
-def _fit_member(estimator, X, classes, seed, params):
+def _fit_member(estimator, X, classes, unset, seed, params):
     model = clone(estimator)
-    _set_seeds(model, seed)
+    if unset:
+        random = np.random.default_rng(seed)
+        model.set_params(**{name: int(random.integers(2**31)) for name in unset})
     # X was checked for all members; metadata was not.
     with nullcontext() if params else _already_checked(X):
         return model.fit(X, classes, **params)
 
 
-def _set_seeds(model: BaseEstimator, seed: int) -> None:
-    """Set every ``random_state`` among the parameters that has no value, from `seed`."""
-    random = np.random.default_rng(seed)
-    unset = {
-        name: int(random.integers(2**31))
-        for name, value in sorted(model.get_params(deep=True).items())
+def _unset_seeds(estimator: BaseEstimator) -> list[str]:
+    """Return every ``random_state`` among the parameters that has no value."""
+    return [
+        name
+        for name, value in sorted(estimator.get_params(deep=True).items())
         if (name == "random_state" or name.endswith("__random_state")) and value is None
-    }
-    if unset:
-        model.set_params(**unset)
+    ]
 
 
 def check_classifier(estimator: object) -> None:
