@@ -13,15 +13,17 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners.least_squares.choosing import brier_score, leave_one_out, own_columns
+from labelcover.learners.least_squares.choosing import leave_one_out, own_columns
 from labelcover.learners.least_squares.class_kernels import (
     best_inverse_temperatures,
     combine_targets,
+    left_out_brier_score,
     softmax_columns,
 )
 from labelcover.learners.least_squares.exponential_kernels import exponential
+from labelcover.learners.least_squares.feature_rows import TableRows
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling
-from labelcover.learners.least_squares.ridge_systems import sums_by_target
+from labelcover.learners.least_squares.ridge_systems import PrimalSystem
 from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import Problems
 
@@ -204,10 +206,9 @@ def test_targets_give_the_one_hot_classes_and_sums_of_centred_rows(seed, n, d, n
     assert len(targets) == offsets[-1] - n_problems
     Z = targets.holds.toarray()
     np.testing.assert_array_equal(combine_targets(Z.T, *targets.combination), T)
-    counts, centre = targets.holds @ np.ones(n), X.mean(axis=0)
-    for rows in (X, sparse.csr_matrix(X)):
-        sums = sums_by_target(targets.holds, counts, rows, centre)
-        np.testing.assert_allclose(sums, Z @ (X - centre), atol=1e-12)
+    for table in (X, sparse.csr_matrix(X)):
+        posed = PrimalSystem(TableRows(table)).pose(targets.holds, np.arange(n))
+        np.testing.assert_allclose(posed.right_sides.T, Z @ (X - X.mean(axis=0)), atol=1e-12)
 
 
 def test_the_exponential_is_right_to_the_last_bits():
@@ -234,8 +235,26 @@ def test_kernels_of_many_problems_equal_their_plain_twins():
     )
     softmax_columns(left, offsets, beta)
     np.testing.assert_allclose(left, expected)
-    loss = ((left - T) ** 2).sum(axis=1).mean()
-    assert brier_score(left, own, np.ones(20)) == pytest.approx(loss)
+
+
+def test_the_brier_score_of_targets_is_that_of_their_classes():
+    random = np.random.default_rng(0)
+    sizes = np.array([3, 1, 4])
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    classes = np.array([random.integers(0, size, size=40) for size in sizes], dtype=np.int32)
+    T = np.hstack([one_hot(own, size) for own, size in zip(classes, sizes, strict=True)])
+    leverage, weights = random.random(40) * 0.9, random.uniform(0.5, 2, 40)
+    targets = LinearTargets.of_classes(classes, offsets)
+    fitted = random.random((len(targets), 40))
+    scores = combine_targets(np.ascontiguousarray(fitted.T), *targets.combination)
+    leave_one_out(scores, leverage, own_columns(classes, offsets))
+    beta = best_inverse_temperatures(scores, classes, offsets, weights, 1e-11)
+    softmax_columns(scores, offsets, beta)
+    expected = np.average(((scores - T) ** 2).sum(axis=1), weights=weights)
+    found = left_out_brier_score(
+        fitted, targets.combination, leverage, classes, offsets, weights, 1e-11
+    )
+    assert found == pytest.approx(expected)
 
 
 def test_kernels_of_some_problems_take_offsets_that_do_not_begin_at_zero():

@@ -38,6 +38,16 @@ class LinearTargets:
         """What makes classes of targets: the parts of `combine`, and `constant`."""
         return self.combine.indptr, self.combine.indices, self.combine.data, self.constant
 
+    def of_some(self, classes: NDArray[np.int64]) -> LinearTargets:
+        """Return the targets of some classes."""
+        combine = self.combine[classes]
+        used = np.unique(combine.indices)
+        return LinearTargets(self.holds[used], combine[:, used], self.constant[classes])
+
+    def of_rows(self, rows: NDArray[np.int64]) -> LinearTargets:
+        """Return the same targets of some rows."""
+        return LinearTargets(self.holds[:, rows], self.combine, self.constant)
+
     @classmethod
     def of_classes(cls, classes: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearTargets:
         """Return the classes of each problem as targets but for the largest, which is the rest."""

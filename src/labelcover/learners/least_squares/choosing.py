@@ -13,36 +13,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.learners.least_squares.class_kernels import (
-    best_inverse_temperatures,
-    combine_targets,
-    softmax_columns,
-)
+from labelcover.learners.least_squares.class_kernels import left_out_brier_score
 from labelcover.learners.least_squares.feature_maps import (
     IdentityMap,
     Kernel,
     KernelMap,
-    exact_system,
+    inner_products,
+    landmark_combination,
     median_distance,
-    nystroem_system,
+    squared_lengths,
 )
+from labelcover.learners.least_squares.feature_rows import NystroemRows, TableRows
 from labelcover.learners.least_squares.feature_scaling import (
     FeatureScaling,
     has_sparse_numbers,
     rows_have_one_length,
 )
-from labelcover.learners.least_squares.ridge_systems import RidgeSystem
+from labelcover.learners.least_squares.ridge_systems import (
+    DualSystem,
+    Posed,
+    PrimalSystem,
+    RidgeSystem,
+)
 from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import Problems
 
-# Up to this many rows (or features, for the linear kernel) nothing is approximated.
+# Up to this many rows nothing is approximated, nor with so few features in the linear kernel.
 EXACT_ROWS = 4_000
-# Kernels are compared on a Nyström approximation with so many landmarks.
+# Above this many rows, landmarks are tried first in the Gaussian kernel. They lose nothing if the
+# effective dimension, the sum of all leverages, is less than this share of their number.
+QUICK_ROWS = 2_000
+MOST_DIMENSIONS = 1 / 3
+# Kernels are compared on a Nyström approximation, the sketch, of so many rows with so many
+# landmarks.
+SKETCH_ROWS = 4_096
 SKETCH_LANDMARKS = 300
 # Widths of the Gaussian kernels that are compared, each and their mean, in median distances.
 WIDTHS = (0.5, 1.0, 2.0)
-# Ridges that are compared, in mean squared lengths of a centred row.
+# Ridges that are compared, in mean squared lengths of a centred row; the sketch sees every second.
 RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
+FIRST_RIDGE = 6
 # The choice of kernel and ridge looks at no more rows and classes than these.
 CHOICE_ROWS = 1_024
 CHOICE_CLASSES = 256
@@ -66,106 +76,208 @@ class Settings:
     seed: int = 0
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """The best ridge, its number in `RIDGES`, its Brier score, and the effective dimension."""
+
+    ridge: float
+    number: int
+    score: float
+    dimension: float
+
+
+class Judge:
+    """Leave-one-out Brier scores of some rows and problems, to compare systems and ridges by."""
+
+    def __init__(self, problems: Problems, rows: NDArray[np.int64]) -> None:
+        assert problems.targets is not None
+        self.rows, self.offsets, self.targets = rows, problems.offsets, problems.targets
+        self.own = np.ascontiguousarray(problems.classes[:, rows])
+
+    def score(self, system: RidgeSystem, posed: Posed, ridge: float) -> tuple[float, float]:
+        """Return the Brier score of a system at a ridge, and its effective dimension."""
+        solved = system.solve(posed, ridge, coarse=True)
+        score = left_out_brier_score(
+            np.ascontiguousarray(solved.scores),
+            self.targets.combination,
+            solved.leverage,
+            self.own,
+            self.offsets,
+            system.weights[self.rows],
+            COARSE,
+        )
+        return score, float(solved.leverage.mean()) * len(system.weights)
+
+    def best_ridge(self, system: RidgeSystem, start: int = FIRST_RIDGE, step: int = 1) -> Chosen:
+        """Return the best of `RIDGES`, downhill from number `start` by `step`.
+
+        The score as a function of the ridge has one valley.
+        """
+        posed = system.pose(self.targets.holds, self.rows)
+        known: dict[int, Chosen] = {}
+
+        def score(number: int) -> float:
+            if not 0 <= number < len(RIDGES):
+                return np.inf
+            if number not in known:
+                ridge = RIDGES[number] * system.unit
+                known[number] = Chosen(ridge, number, *self.score(system, posed, ridge))
+            return known[number].score
+
+        at = start
+        # More features want a smaller ridge, so that is tried first.
+        for direction in (-step, step):
+            while score(at + direction) < score(at):
+                at += direction
+            if at != start:
+                break
+        return known[at]
+
+
+class Sketch:
+    """A Nyström approximation of some rows with few landmarks, on which kernels are compared."""
+
+    def __init__(self, X: Any, problems: Problems, judged: NDArray[np.int64], seed: int) -> None:
+        self.landmarks = sample(X.shape[0], SKETCH_LANDMARKS, seed)
+        self.landmark_rows = X[self.landmarks]
+        self.products = inner_products(X, self.landmark_rows)
+        self.squares = squared_lengths(X)
+        self.weights = problems.weights
+        self.judge = Judge(problems, judged)
+
+    def best_ridge(self, kernel: Kernel, start: int) -> Chosen:
+        """Return the best ridge with a kernel."""
+        values = self.products.copy()
+        kernel.from_products(values, self.squares, self.squares[self.landmarks])
+        combine = landmark_combination(values[self.landmarks])
+        rows = NystroemRows(values.__getitem__, len(values), combine)
+        system = PrimalSystem(rows, self.weights)
+        return self.judge.best_ridge(system, start, step=2)
+
+
 class Choice:
-    """Leave-one-out on some rows and problems, to compare systems and ridges by.
+    """The kernel, the system and the ridge that are best by leave-one-out.
 
     Attributes
     ----------
     rows : ndarray
         The rows that are looked at.
-    n_classes : int
-        How many classes of how many problems are looked at.
     """
 
     def __init__(self, X: Any, problems: Problems, settings: Settings) -> None:
         self.X, self.problems, self.settings = X, problems, settings
-        self.rows = sample(problems.classes.shape[1], CHOICE_ROWS, settings.seed)
+        self.weights = problems.weights
+        self.sketched = sample(X.shape[0], SKETCH_ROWS, settings.seed)
+        self.judged = sample(len(self.sketched), CHOICE_ROWS, settings.seed)
+        self.rows = self.sketched[self.judged]
+
+    def system(self) -> tuple[Kernel, IdentityMap | KernelMap, RidgeSystem, float]:
+        """Return the kernel, its features, the ridge system of all rows, and the ridge."""
+        settings, (n, d) = self.settings, self.X.shape
+        kernel, start = self._kernel()
+        is_small = min(n, d if kernel.is_linear else n) <= EXACT_ROWS
+        is_quick = kernel.is_linear or settings.alpha is not None or n <= QUICK_ROWS
+        mapped: IdentityMap | KernelMap
+        if not (is_small and is_quick):
+            landmarks = self.X[sample(n, settings.n_landmarks, settings.seed)]
+            mapped, system = nystroem_system(self.X, kernel, self.weights, landmarks)
+            found = self._ridge(system, start)
+            if not is_small or found.dimension < MOST_DIMENSIONS * landmarks.shape[0]:
+                return kernel, mapped, system, found.ridge
+            start = found.number
+        mapped, system = exact_system(self.X, kernel, self.weights)
+        return kernel, mapped, system, self._ridge(system, start).ridge
 
     @cached_property
     def _seen(self) -> Problems:
-        """Some of the problems, with all rows."""
-        sizes = self.problems.n_classes
-        order = np.random.default_rng(self.settings.seed).permutation(len(sizes))
-        few = max(1, int((np.cumsum(sizes[order]) <= CHOICE_CLASSES).sum()))
-        kept = np.sort(order[:few])
-        offsets = np.concatenate([[0], np.cumsum(sizes[kept])])
-        weights = self.problems.weights
-        if weights is None:
-            weights = np.ones(self.problems.classes.shape[1])
-        classes = np.ascontiguousarray(self.problems.classes[kept])
-        targets = LinearTargets.of_classes(classes, offsets)
-        return replace(
-            self.problems, classes=classes, offsets=offsets, weights=weights, targets=targets
-        )
+        return some_problems(self.problems, self.settings.seed)
 
-    def kernel(self) -> Kernel:
-        """Return the kernel that the settings name, or the best on a Nyström approximation."""
-        landmarks = self.X[sample(self.X.shape[0], SKETCH_LANDMARKS, self.settings.seed)]
-        kernels = self._kernels(landmarks)
-        if len(kernels) == 1:
-            return kernels[0]
-        weights = self.problems.weights
-        scores = [
-            self._best_ridge(nystroem_system(self.X, kernel, weights, landmarks)[1], RIDGES[::2])[1]
-            for kernel in kernels
-        ]
-        return kernels[int(np.argmin(scores))]
-
-    def brier_score(self) -> float:
-        """Return the least Brier score of some kernels and ridges, without approximation."""
-        # The mean of the Gaussians and the linear kernel, if the settings leave the choice.
-        kernels = self._kernels(self.X)
-        weights, alpha = self.problems.weights, self.settings.alpha
-        scores = []
-        for kernel in dict.fromkeys((kernels[0], kernels[-1])):
-            _, system = exact_system(self.X, kernel, weights)
-            ridges = RIDGES[::2] if alpha is None else np.array([alpha / ridge_unit(system)])
-            scores.append(self._best_ridge(system, ridges)[1])
-        return min(scores)
-
-    def _kernels(self, landmarks: Any) -> list[Kernel]:
-        """Return the kernels that the settings allow, the linear one last."""
+    def _kernel(self) -> tuple[Kernel, int]:
+        """Return the kernel that the settings name, or the best, and a ridge to start from."""
         settings = self.settings
         if settings.kernel == "linear":
-            return [Kernel()]
-        if settings.gammas is not None:
-            kernels = [Kernel(settings.gammas)]
-        else:
-            median = median_distance(landmarks)
-            gammas = tuple(0.5 / (width * median) ** 2 for width in WIDTHS)
-            kernels = [Kernel(gammas), *(Kernel((gamma,)) for gamma in gammas)]
-        return [*kernels, Kernel()] if settings.kernel == "auto" else kernels
+            return Kernel(), FIRST_RIDGE
+        if settings.kernel == "rbf" and settings.gammas is not None:
+            return Kernel(settings.gammas), FIRST_RIDGE
+        few = self.X if len(self.sketched) == self.X.shape[0] else self.X[self.sketched]
+        problems = rows_of_problems(self._seen, self.sketched)
+        sketch = Sketch(few, problems, self.judged, settings.seed)
+        first, *widths = gaussian_kernels(sketch.landmark_rows, settings)
+        best, found = first, sketch.best_ridge(first, FIRST_RIDGE)
+        if settings.kernel == "auto":
+            linear = sketch.best_ridge(Kernel(), found.number)
+            if linear.score < found.score:
+                best, found = Kernel(), linear
+        # The wider a Gaussian, the more linear: where a line is better than the mean of all
+        # widths, narrower ones need to be tried only as long as they help.
+        is_nearly_linear = best.is_linear
+        for kernel in reversed(widths):
+            tried = sketch.best_ridge(kernel, found.number)
+            if tried.score < found.score:
+                best, found = kernel, tried
+            elif is_nearly_linear:
+                break
+        return best, found.number
 
-    def ridge(self, system: RidgeSystem) -> float:
-        """Return the ridge that the settings name, or the best."""
+    def _ridge(self, system: RidgeSystem, start: int) -> Chosen:
+        """Return the ridge that the settings name, or the best, searched from number `start`."""
         if self.settings.alpha is not None:
-            return self.settings.alpha
-        return self._best_ridge(system, RIDGES)[0]
+            return Chosen(self.settings.alpha, start, np.nan, np.nan)
+        return Judge(self._seen, self.rows).best_ridge(system, start)
 
-    def _best_ridge(self, system: RidgeSystem, ridges: NDArray[np.float64]) -> tuple[float, float]:
-        """Return the ridge with the least Brier score, and that score."""
-        seen, rows = self._seen, self.rows
-        assert seen.targets is not None
-        holds, combination = seen.targets.holds, seen.targets.combination
-        counts = holds @ seen.weights
-        own = np.ascontiguousarray(seen.classes[:, rows])
-        columns = own_columns(own, seen.offsets)
-        basis = system.basis(rows)
-        projected = system.project(system.target_sums(holds, counts))
-        unit = ridge_unit(system)
-        weights = system.weights[rows]
 
-        def score(ridge: float) -> float:
-            of_targets = (basis * system.gain(ridge)) @ projected.T + counts / system.total
-            scores = combine_targets(of_targets, *combination)
-            leave_one_out(scores, system.leverage(basis, rows, ridge), columns)
-            found = best_inverse_temperatures(scores, own, seen.offsets, weights, COARSE)
-            softmax_columns(scores, seen.offsets, found)
-            return brier_score(scores, columns, weights)
+def gaussian_kernels(X: Any, settings: Settings) -> list[Kernel]:
+    """Return the Gaussian kernels that the settings allow: the mean of all widths, then each."""
+    if settings.gammas is not None:
+        return [Kernel(settings.gammas)]
+    median = median_distance(X)
+    gammas = tuple(0.5 / (width * median) ** 2 for width in WIDTHS)
+    return [Kernel(gammas), *(Kernel((gamma,)) for gamma in gammas)]
 
-        scores = [score(ridge * unit) for ridge in ridges]
-        best = int(np.argmin(scores))
-        return float(ridges[best] * unit), scores[best]
+
+def least_brier_score(X: Any, problems: Problems, settings: Settings) -> float:
+    """Return the least Brier score of some kernels and ridges, without approximation."""
+    kernels = [] if settings.kernel == "linear" else gaussian_kernels(X, settings)[:1]
+    if settings.kernel != "rbf":
+        kernels.append(Kernel())
+    judge = Judge(some_problems(problems, settings.seed), np.arange(X.shape[0]))
+    scores = []
+    for kernel in kernels:
+        _, system = exact_system(X, kernel, problems.weights)
+        if settings.alpha is None:
+            scores.append(judge.best_ridge(system, step=2).score)
+        else:
+            posed = system.pose(judge.targets.holds, judge.rows)
+            scores.append(judge.score(system, posed, settings.alpha)[0])
+    return min(scores)
+
+
+def some_problems(problems: Problems, seed: int) -> Problems:
+    """Return some of the problems, with all rows and with targets of their own."""
+    sizes = problems.n_classes
+    order = np.random.default_rng(seed).permutation(len(sizes))
+    few = max(1, int((np.cumsum(sizes[order]) <= CHOICE_CLASSES).sum()))
+    kept = np.sort(order[:few])
+    offsets = np.concatenate([[0], np.cumsum(sizes[kept])])
+    classes = np.ascontiguousarray(problems.classes[kept])
+    if problems.targets is None:
+        targets = LinearTargets.of_classes(classes, offsets)
+    else:
+        of_kept = np.repeat(problems.offsets[kept] - offsets[:-1], sizes[kept])
+        targets = problems.targets.of_some(of_kept + np.arange(offsets[-1]))
+    return replace(problems, classes=classes, offsets=offsets, targets=targets)
+
+
+def rows_of_problems(problems: Problems, rows: NDArray[np.int64]) -> Problems:
+    """Return the problems with some of the rows."""
+    if len(rows) == problems.classes.shape[1]:
+        return problems
+    return replace(
+        problems,
+        classes=np.ascontiguousarray(problems.classes[:, rows]),
+        weights=None if problems.weights is None else problems.weights[rows],
+        targets=None if problems.targets is None else problems.targets.of_rows(rows),
+    )
 
 
 def choose_scaling(X: Any, problems: Problems, settings: Settings) -> tuple[FeatureScaling, int]:
@@ -184,31 +296,27 @@ def choose_scaling(X: Any, problems: Problems, settings: Settings) -> tuple[Feat
     if not rows_have_one_length(X):
         scalings.append(FeatureScaling("rows").fit(X, weights))
     rows = sample(X.shape[0], SCALE_ROWS, settings.seed)
-    few = replace(
-        problems,
-        classes=np.ascontiguousarray(problems.classes[:, rows]),
-        weights=None if weights is None else weights[rows],
-    )
-    scores = [
-        Choice(scaling.transform(X[rows]), few, settings).brier_score() for scaling in scalings
-    ]
+    few = rows_of_problems(problems, rows)
+    scores = [least_brier_score(each.transform(X[rows]), few, settings) for each in scalings]
     return scalings[int(np.argmin(scores))], len(rows)
 
 
-def factorise(
-    X: Any, weights: NDArray[np.float64] | None, kernel: Kernel, settings: Settings
+def exact_system(
+    X: Any, kernel: Kernel, weights: NDArray[np.float64] | None
 ) -> tuple[IdentityMap | KernelMap, RidgeSystem]:
-    """Return the features of `X` and their ridge system, approximated where rows are many."""
-    n, d = X.shape
-    if min(n, d if kernel.is_linear else n) <= EXACT_ROWS:
-        return exact_system(X, kernel, weights)
-    landmarks = X[sample(n, settings.n_landmarks, settings.seed)]
-    return nystroem_system(X, kernel, weights, landmarks)
+    """Return features and system without approximation: primal if that is smaller."""
+    if kernel.is_linear and X.shape[1] < X.shape[0]:
+        return IdentityMap(), PrimalSystem(TableRows(X), weights)
+    return KernelMap(kernel, X), DualSystem(kernel(X, X), weights)
 
 
-def ridge_unit(system: RidgeSystem) -> float:
-    """Return the mean squared length of a centred row, which ridges are multiples of."""
-    return max(float(system.eigenvalues.sum()) / system.total, np.finfo(np.float64).tiny)
+def nystroem_system(
+    X: Any, kernel: Kernel, weights: NDArray[np.float64] | None, landmarks: Any
+) -> tuple[KernelMap, RidgeSystem]:
+    """Return features and system of a Nyström approximation of the kernel."""
+    combine = landmark_combination(kernel(landmarks, landmarks))
+    rows = NystroemRows(lambda rows: kernel(X[rows], landmarks), X.shape[0], combine)
+    return KernelMap(kernel, landmarks, combine), PrimalSystem(rows, weights)
 
 
 def own_columns(classes: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -227,15 +335,6 @@ def leave_one_out(
     factor = 1 / np.maximum(1 - leverage, 1e-12)
     scores *= factor[:, None]
     scores[np.arange(len(scores))[:, None], own] += (1 - factor)[:, None]
-
-
-def brier_score(
-    probabilities: NDArray[np.float64], own: NDArray[np.int64], weights: NDArray[np.float64]
-) -> float:
-    """Return the weighted mean over rows of the squared distances to the one-hot classes."""
-    of_own = np.take_along_axis(probabilities, own, axis=1)
-    rows = np.einsum("ij,ij->i", probabilities, probabilities) + (1 - 2 * of_own).sum(axis=1)
-    return float(np.average(rows, weights=weights))
 
 
 def sample(n: int, most: int, seed: int) -> NDArray[np.int64]:

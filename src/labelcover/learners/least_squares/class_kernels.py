@@ -117,6 +117,88 @@ def best_inverse_temperatures(scores, classes, offsets, weights, tolerance):
 
 
 @njit(cache=True)
+def left_out_brier_score(targets, combination, leverage, classes, offsets, weights, tolerance):
+    """Return the weighted mean Brier score of all problems, each at its best temperature.
+
+    The same as `combine_targets`, leave-one-out, `best_inverse_temperatures`, `softmax_columns`
+    and squared distances to the one-hot classes, but problem by problem, in the cache.
+
+    Parameters
+    ----------
+    targets : float64 array of shape (n_targets, n)
+        The fitted scores of targets.
+    combination : tuple
+        ``starts``, ``columns``, ``values`` and ``constant`` of `combine_targets`.
+    leverage : float64 array of shape (n,)
+    classes : int32 array of shape (n_problems, n)
+    offsets : int64 array of shape (n_problems + 1,)
+    weights : float64 array of shape (n,)
+    tolerance : float
+        That of `best_inverse_temperatures`.
+    """
+    starts, columns, values, constant = combination
+    factor = 1.0 / np.maximum(1.0 - leverage, 1e-12)
+    score = 0.0
+    for p in range(len(classes)):
+        low, high = offsets[p], offsets[p + 1]
+        if high - low < 2:
+            continue
+        gaps = np.empty((high - low, len(factor)))
+        for c in range(low, high):
+            row = gaps[c - low]
+            row[:] = constant[c]
+            for at in range(starts[c], starts[c + 1]):
+                value, target = values[at], targets[columns[at]]
+                for i in range(len(row)):
+                    row[i] += value * target[i]
+            for i in range(len(row)):
+                row[i] *= factor[i]
+        own = _below_top(gaps, classes[p], factor)
+        few = gaps[:, ::8].copy(), own[::8].copy(), weights[::8].copy()
+        near = _newton(*few, np.log(4.0), 0.05)
+        beta = np.exp(_newton(gaps, own, weights, near, tolerance))
+        score += _brier_score(gaps, own, weights, beta)
+    return score / weights.sum()
+
+
+@njit(cache=True)
+def _below_top(gaps, classes, factor):
+    """Make scores leave-one-out, and turn them into distances below the largest of their row.
+
+    Return the own class's. Scores are those of leave-one-out but for the own class's target.
+    """
+    top, own = np.empty(len(factor)), np.empty(len(factor))
+    for i in range(len(factor)):
+        gaps[classes[i], i] += 1.0 - factor[i]
+        top[i] = gaps[0, i]
+    for c in range(1, gaps.shape[0]):
+        for i in range(len(factor)):
+            top[i] = max(top[i], gaps[c, i])
+    for c in range(gaps.shape[0]):
+        for i in range(len(factor)):
+            gaps[c, i] -= top[i]
+    for i in range(len(factor)):
+        own[i] = gaps[classes[i], i]
+    return own
+
+
+@njit(cache=True, fastmath={"contract"})
+def _brier_score(gaps, own, weights, beta):
+    """Weighted sum of the squared distances of ``softmax(β · scores)`` to one-hot classes."""
+    total, square = np.zeros(len(own)), np.zeros(len(own))
+    for c in range(gaps.shape[0]):
+        for i in range(len(own)):
+            share = exponential(beta * gaps[c, i])
+            total[i] += share
+            square[i] += share * share
+    score = 0.0
+    for i in range(len(own)):
+        of_own = exponential(beta * own[i]) / total[i]
+        score += weights[i] * (square[i] / (total[i] * total[i]) - 2.0 * of_own + 1.0)
+    return score
+
+
+@njit(cache=True)
 def softmax_columns(scores, offsets, beta):
     """Turn scores into class distributions in place: a softmax over each group of columns.
 

@@ -1,4 +1,4 @@
-"""The features that ridge regression sees: the table itself, or kernel values."""
+"""From the rows of a table to features: the table itself, or kernel values."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import eigh
+from scipy.linalg import cholesky
+from scipy.linalg.lapack import dtrtri
 from sklearn.metrics.pairwise import euclidean_distances
 
-from labelcover.learners.least_squares.ridge_systems import DualSystem, PrimalSystem, RidgeSystem
+from labelcover.learners.least_squares.gaussian_kernels import gaussians_of_products
 
-# Directions of the landmarks with less than this share of the largest eigenvalue are left out.
-LANDMARK_TOLERANCE = 1e-10
+# Added to the kernel values of landmarks with themselves, in mean diagonal elements: directions
+# with less than this are rounding errors in sums over many rows.
+LANDMARK_RIDGE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -30,15 +32,20 @@ class Kernel:
 
     def __call__(self, X: Any, Z: Any) -> NDArray[np.float64]:
         """Return the kernel values of all rows of `X` with all rows of `Z`."""
-        if self.is_linear:
-            product = X @ Z.T
-            return product.toarray() if sparse.issparse(product) else np.asarray(product)
-        distances = euclidean_distances(X, Z, squared=True)
-        values = np.exp(-self.gammas[0] * distances)
-        for gamma in self.gammas[1:]:
-            values += np.exp(-gamma * distances)
-        values /= len(self.gammas)
+        values = inner_products(X, Z)
+        if not self.is_linear:
+            self.from_products(values, squared_lengths(X), squared_lengths(Z))
         return values
+
+    def from_products(
+        self,
+        products: NDArray[np.float64],
+        squares: NDArray[np.float64],
+        other_squares: NDArray[np.float64],
+    ) -> None:
+        """Turn inner products of rows into kernel values in place, given squared lengths."""
+        if not self.is_linear:
+            gaussians_of_products(products, squares, other_squares, np.array(self.gammas))
 
 
 class IdentityMap:
@@ -70,23 +77,29 @@ class KernelMap:
         return values if self.combine is None else values @ self.combine
 
 
-def exact_system(
-    X: Any, kernel: Kernel, weights: NDArray[np.float64] | None
-) -> tuple[IdentityMap | KernelMap, RidgeSystem]:
-    """Return features and system without approximation: primal if that is smaller."""
-    if kernel.is_linear and X.shape[1] < X.shape[0]:
-        return IdentityMap(), PrimalSystem(X, weights)
-    return KernelMap(kernel, X), DualSystem(kernel(X, X), weights)
+def landmark_combination(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what makes Nyström features of kernel values with landmarks.
+
+    `values` are those of the landmarks with themselves; products of features are then kernel
+    values between landmarks, nearly.
+    """
+    ridge = LANDMARK_RIDGE * max(float(np.trace(values)) / len(values), np.finfo(np.float64).tiny)
+    factor = cholesky(values + ridge * np.eye(len(values)), lower=True, check_finite=False)
+    return np.asarray(dtrtri(factor, lower=True)[0].T)
 
 
-def nystroem_system(
-    X: Any, kernel: Kernel, weights: NDArray[np.float64] | None, landmarks: Any
-) -> tuple[KernelMap, RidgeSystem]:
-    """Return features and system of a Nyström approximation of the kernel."""
-    values, vectors = eigh(kernel(landmarks, landmarks), check_finite=False, driver="evd")
-    kept = values > LANDMARK_TOLERANCE * values.max(initial=np.finfo(np.float64).tiny)
-    features = KernelMap(kernel, landmarks, vectors[:, kept] / np.sqrt(values[kept]))
-    return features, PrimalSystem(features.transform(X), weights)
+def inner_products(X: Any, Z: Any) -> NDArray[np.float64]:
+    """Return the inner products of all rows of `X` with all rows of `Z`, dense."""
+    products = X @ Z.T
+    products = products.toarray() if sparse.issparse(products) else products
+    return np.asarray(products, dtype=np.float64)
+
+
+def squared_lengths(X: Any) -> NDArray[np.float64]:
+    """Return the squared length of each row."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
 def median_distance(X: Any) -> float:

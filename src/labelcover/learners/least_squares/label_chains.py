@@ -68,7 +68,8 @@ class LabelSystem:
         n = problems.classes.shape[1]
         with blas_threads(n, min(X.shape), int(problems.offsets[-1])):
             members, system, targets = prepared_members(X, problems, settings)
-            smoother, of_targets = members.solve(system, targets, np.arange(n))
+            solved = members.solve(system, targets, np.arange(n))
+        of_targets = np.ascontiguousarray(solved.scores.T)
         scores = members.scores(of_targets, slice(0, len(problems)))
         Y = problems.classes.T.astype(np.float64)
         sample = np.random.default_rng(settings.seed).permutation(n)[:TEMPERATURE_ROWS]
@@ -76,7 +77,7 @@ class LabelSystem:
         # Where the ridge of the features is given, that of the labels is the same.
         ridge = settings.alpha
         residuals = Y - scores[:, 1::2]
-        return cls(members, Y, residuals, smoother.leverage, system.weights, ridge, sample)
+        return cls(members, Y, residuals, solved.leverage, system.weights, ridge, sample)
 
     def chain(self, order: NDArray[np.int64]) -> LeastSquaresChain:
         """Return the chain of all labels in an order."""

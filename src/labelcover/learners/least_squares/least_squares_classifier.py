@@ -32,14 +32,15 @@ class LeastSquaresClassifier(BatchClassifier):
     Parameters
     ----------
     kernel : {"auto", "linear", "rbf"}, default="auto"
-        ``"auto"`` compares the linear and the Gaussian kernel on a Nyström approximation with 300
-        landmarks.
+        ``"auto"`` compares the linear and the Gaussian kernel on a Nyström approximation of up to
+        4,096 rows with 300 landmarks.
     gamma : float or sequence of floats, optional
         The Gaussian kernel is ``exp(-gamma |x - z|²)``, or the mean of several. By default
         the best of widths ``1 / sqrt(2 gamma)`` of ½, 1 and 2 median distances between rows, and of
         the mean of those three.
     alpha : float, optional
-        The ridge, as in scikit-learn's ``Ridge``. By default the best of eleven.
+        The ridge, as in scikit-learn's ``Ridge``. By default the best of eleven, searched from
+        where it is best with 300 landmarks.
     scale : {"auto", "standard", "rows", "none"}, default="auto"
         How features are brought to one scale first. ``"standard"`` standardises numbers; if at
         least half of the columns hold only 0 and 1, those are divided by the length of the row,
@@ -49,7 +50,9 @@ class LeastSquaresClassifier(BatchClassifier):
         0/1 column is read by its rarer value. True means ``"auto"``, False ``"none"``.
     n_landmarks : int, default=1000
         Above 4,000 rows (and, for the linear kernel, features) the kernel is approximated with so
-        many landmarks (Nyström).
+        many landmarks (Nyström). Above 2,000 rows the Gaussian kernel is too, unless `alpha` is
+        given, if that loses nothing: if the effective dimension (the sum of all leverages) is less
+        than a third of them.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         The nominal features: the columns of categorical dtype, none, or a mask, indices or names.
         Each value becomes a 0/1 column; missing and unseen values are 0 in all of them.

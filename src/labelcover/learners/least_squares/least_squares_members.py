@@ -15,7 +15,6 @@ from labelcover.learners.least_squares.choosing import (
     Choice,
     Settings,
     choose_scaling,
-    factorise,
     leave_one_out,
     own_columns,
 )
@@ -26,7 +25,7 @@ from labelcover.learners.least_squares.class_kernels import (
 )
 from labelcover.learners.least_squares.feature_maps import IdentityMap, Kernel, KernelMap
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling
-from labelcover.learners.least_squares.ridge_systems import RidgeSystem, Smoother
+from labelcover.learners.least_squares.ridge_systems import RidgeSystem, Solved
 from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import LeftOut, Members, Problems, problem_blocks
 
@@ -100,15 +99,13 @@ class LeastSquaresMembers(Members):
         self.offsets, self.combination = offsets, combination
         self.inverse_temperature = np.empty(len(offsets) - 1)
 
-    def solve(
-        self, system: RidgeSystem, targets: LinearTargets, rows: NDArray[np.int64]
-    ) -> tuple[Smoother, NDArray[np.float64]]:
-        """Solve the targets; return the system at the ridge, and their scores for training rows."""
-        smoother = system.smoother(self.ridge, rows)
-        counts = targets.holds @ system.weights
-        self.coefficients, scores = smoother.solve(targets.holds, counts)
-        self.intercept = counts / system.total - self.coefficients @ system.centre
-        return smoother, scores
+    def solve(self, system: RidgeSystem, targets: LinearTargets, rows: NDArray[np.int64]) -> Solved:
+        """Solve the targets; return what the system says, with the scores of training rows."""
+        posed = system.pose(targets.holds, rows)
+        solved = system.solve(posed, self.ridge)
+        self.coefficients = np.ascontiguousarray(solved.coefficients)
+        self.intercept = posed.frequencies - self.coefficients @ system.centre
+        return solved
 
     def prepare(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the targets for new rows."""
@@ -156,12 +153,13 @@ def solve(
     rows = left_out_rows(X.shape[0], len(targets), left_out is not None, settings.seed)
     few = slice(TEMPERATURE_ROWS)
     members.n_temperature_rows = len(rows[few])
-    smoother, of_targets = members.solve(system, targets, rows)
+    solved = members.solve(system, targets, rows)
+    of_targets = np.ascontiguousarray(solved.scores.T)
     for block in problem_blocks(problems.offsets, max(1, BLOCK_NUMBERS // len(rows))):
         offsets = problems.offsets[block.start : block.stop + 1]
         scores = members.scores(of_targets, block)
         own = np.ascontiguousarray(problems.classes[block][:, rows])
-        leave_one_out(scores, smoother.leverage, own_columns(own, offsets))
+        leave_one_out(scores, solved.leverage, own_columns(own, offsets))
         tuned = np.ascontiguousarray(own[:, few])
         found = best_inverse_temperatures(
             scores[few], tuned, offsets, system.weights[rows[few]], FINE
@@ -182,13 +180,11 @@ def prepared_members(
     scaling, n_scale_rows = choose_scaling(table, problems, settings)
     scaled = scaling.transform(table)
     choice = Choice(scaled, problems, settings)
-    kernel = choice.kernel()
-    mapped, system = factorise(scaled, problems.weights, kernel, settings)
+    kernel, mapped, system, ridge = choice.system()
     targets = problems.targets
     if targets is None:
         targets = LinearTargets.of_classes(problems.classes, problems.offsets)
     features = FeatureMap(problems.n_values, scaling, mapped)
-    ridge = choice.ridge(system)
     members = LeastSquaresMembers(features, kernel, ridge, problems.offsets, targets.combination)
     members.n_scale_rows, members.n_choice_rows = n_scale_rows, len(choice.rows)
     members.row_width = max(len(system.centre), len(targets))

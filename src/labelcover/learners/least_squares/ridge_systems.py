@@ -1,125 +1,79 @@
-"""Ridge regression on 0/1 targets, for any number of targets and any ridge at once.
+"""Ridge regression on 0/1 targets, for any number of targets at once.
 
 With centred features ``Φ`` and targets ``T``, the scores of ridge ``λ`` are
-``Φ (ΦᵀΦ + λ)⁻¹ Φᵀ T`` plus the targets' frequencies. One eigendecomposition gives an orthogonal
-basis ``E`` in which that is ``E g Eᵀ T`` with a diagonal ``g`` that depends on ``λ`` alone; then
-all targets cost two matrix products, and so does their leave-one-out (`RidgeSystem.leverage`).
-Where ``λ`` is given, a plain inverse is used, which is faster. With weights ``W`` of rows,
-means and frequencies are weighted, and the scores are ``Φ (ΦᵀWΦ + λ)⁻¹ ΦᵀW T`` or ``E g EᵀW T``.
+``Φ (ΦᵀΦ + λ)⁻¹ Φᵀ T`` plus the targets' frequencies. One Cholesky factor of ``ΦᵀΦ + λ``, or of
+``ΦΦᵀ + λ`` where there are more features than rows, gives the scores of all targets and their
+leave-one-out. With weights ``W`` of rows, means and frequencies are weighted, and the scores are
+``Φ (ΦᵀWΦ + λ)⁻¹ ΦᵀW T``. Where ``λ`` is too small for a Cholesky factor, eigenvectors are used.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import eigh
+from scipy.linalg import eigh, get_blas_funcs, get_lapack_funcs
 
-from labelcover.learners.least_squares.feature_scaling import rows_times
+from labelcover.learners.least_squares.feature_rows import FeatureRows
 
 # Directions with less than this share of the largest eigenvalue are rounding errors.
 RANK_TOLERANCE = 1e-13
-# With a smaller ridge, in mean diagonal elements, an inverse would be inexact.
+# With a smaller ridge, in mean diagonal elements, a Cholesky factor would be inexact.
 LEAST_RIDGE = 1e-7
+# Single precision is enough to compare ridges if the ridge is so many times its rounding error.
+SINGLE_MARGIN = 100
 
 
-class Smoother(ABC):
-    """A ridge system at one ridge, with the scores of some training rows.
+@dataclass(frozen=True)
+class Posed:
+    """Targets, and training rows whose scores are wanted, as a system takes them.
 
     Attributes
     ----------
+    right_sides : ndarray of shape (width, n_targets)
+    frequencies : ndarray of shape (n_targets,)
+    rows : ndarray of shape (n_rows,)
+    features : ndarray of shape (n_rows, width)
+        The centred features of the rows, in a primal system; else empty.
+    """
+
+    right_sides: NDArray
+    frequencies: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    features: NDArray
+
+    @cached_property
+    def single(self) -> Posed:
+        """The same in single precision."""
+        right_sides = self.right_sides.astype(np.float32)
+        return replace(self, right_sides=right_sides, features=self.features.astype(np.float32))
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What a system says at one ridge.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (n_targets, n_features)
+    scores : ndarray of shape (n_targets, n_rows)
+        Of the training rows that were asked for.
     leverage : ndarray of shape (n_rows,)
         The share of each of those rows in its own score: the diagonal of the hat matrix.
     """
 
+    coefficients: NDArray
+    scores: NDArray[np.float64]
     leverage: NDArray[np.float64]
-
-    @abstractmethod
-    def solve(
-        self, holds: sparse.csr_array, counts: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return coefficients and scores of targets.
-
-        Parameters
-        ----------
-        holds : CSR array of shape (n_targets, n)
-            Which training rows each target holds.
-        counts : ndarray of shape (n_targets,)
-            How much these rows weigh.
-
-        Returns
-        -------
-        coefficients : ndarray of shape (n_targets, n_features)
-        scores : ndarray of shape (n_rows, n_targets)
-        """
-
-
-@dataclass(frozen=True)
-class ProductSmoother(Smoother):
-    """Coefficients and scores are products with sums by target.
-
-    Attributes
-    ----------
-    system : RidgeSystem
-    to_coefficients : ndarray of shape (width, n_features)
-        Sums by target times this are coefficients.
-    to_scores : ndarray of shape (n_rows, width)
-        This times sums by target are scores, less the frequencies.
-    """
-
-    system: RidgeSystem
-    to_coefficients: NDArray[np.float64]
-    to_scores: NDArray[np.float64]
-    leverage: NDArray[np.float64]
-
-    def solve(
-        self, holds: sparse.csr_array, counts: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return coefficients and scores: a product each."""
-        sums = self.system.target_sums(holds, counts)
-        scores = self.to_scores @ sums.T
-        scores += counts / self.system.total
-        return sums @ self.to_coefficients, scores
-
-
-@dataclass(frozen=True)
-class DualSmoother(Smoother):
-    """A dual system whose inverse is known: its sums by target are the coefficients.
-
-    The residual of a training row is its coefficient times the ridge, divided by its weight:
-    scores need no product.
-
-    Attributes
-    ----------
-    inverse : ndarray of shape (n, n)
-        With rows and columns times the square roots of the weights.
-    """
-
-    system: RidgeSystem
-    inverse: NDArray[np.float64]
-    ridge: float
-    rows: NDArray[np.int64]
-    leverage: NDArray[np.float64]
-
-    def solve(
-        self, holds: sparse.csr_array, counts: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return coefficients and scores: no dense product at all."""
-        centre = self.inverse.sum(axis=0) / self.system.total
-        coefficients = sums_by_target(holds, counts, self.inverse, centre)
-        per_row = (-self.ridge / self.system.weights[self.rows])[:, None]
-        scores = np.multiply(coefficients[:, self.rows].T, per_row, order="C")
-        scores += holds[:, self.rows].toarray().T
-        return coefficients, scores
 
 
 class RidgeSystem(ABC):
-    """A factorised ridge system that problems can be solved in.
+    """A ridge system that targets can be solved in.
 
     Attributes
     ----------
@@ -138,6 +92,41 @@ class RidgeSystem(ABC):
     centre: NDArray[np.float64]
     matrix: NDArray[np.float64]
 
+    @abstractmethod
+    def pose(self, holds: sparse.csr_array, rows: NDArray[np.int64]) -> Posed:
+        """Return what `solve` takes.
+
+        Parameters
+        ----------
+        holds : CSR array of shape (n_targets, n)
+            Which training rows each target holds.
+        rows : ndarray
+            The training rows whose scores are wanted.
+        """
+
+    def solve(self, posed: Posed, ridge: float, *, coarse: bool = False) -> Solved:
+        """Return coefficients, scores and leverage at a ridge.
+
+        With `coarse`, in single precision where that is exact enough to compare ridges.
+        """
+        width = len(self.matrix)
+        if ridge * width >= LEAST_RIDGE * self.trace:
+            single = coarse and ridge > SINGLE_MARGIN * np.finfo(np.float32).eps * self.trace
+            factor = _cholesky(self.matrix, ridge, np.float32 if single else np.float64)
+            if factor is not None:
+                return self._by_factor(posed.single if single else posed, ridge, factor)
+        return self._by_eigenvectors(posed, ridge)
+
+    @cached_property
+    def trace(self) -> float:
+        """The sum of the squared lengths of the centred rows."""
+        return float(np.trace(self.matrix))
+
+    @property
+    def unit(self) -> float:
+        """The mean squared length of a centred row, which ridges are multiples of."""
+        return max(self.trace / self.total, float(np.finfo(np.float64).tiny))
+
     @cached_property
     def eigenpairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The eigenvalues of `matrix`, ``(rank,)``, and its eigenvectors, ``(width, rank)``."""
@@ -145,110 +134,55 @@ class RidgeSystem(ABC):
         kept = values > RANK_TOLERANCE * values.max(initial=np.finfo(np.float64).tiny)
         return values[kept], vectors[:, kept]
 
-    @property
-    def eigenvalues(self) -> NDArray[np.float64]:
-        """The eigenvalues of `matrix`, ``(rank,)``."""
-        return self.eigenpairs[0]
-
-    @property
-    def vectors(self) -> NDArray[np.float64]:
-        """The eigenvectors of `matrix`, ``(width, rank)``."""
-        return self.eigenpairs[1]
-
-    def inverse(self, ridge: float) -> NDArray[np.float64] | None:
-        """Return ``(matrix + λ)⁻¹``; None if eigenvectors are there already or more exact."""
-        width = len(self.matrix)
-        if "eigenpairs" in self.__dict__ or ridge * width < LEAST_RIDGE * np.trace(self.matrix):
-            return None
-        # By NumPy, as the products are: SciPy would bring a second pool of threads to wait for.
-        return np.asarray(np.linalg.inv(self.matrix + ridge * np.eye(width)), dtype=np.float64)
+    @abstractmethod
+    def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved: ...
 
     @abstractmethod
-    def target_sums(
-        self, holds: sparse.csr_array, counts: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return sums by target, ``(n_targets, width)``, that every ridge starts from."""
-
-    @abstractmethod
-    def project(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ``TᵀE``, ``(n_targets, rank)``: sums by target in the basis."""
-
-    @abstractmethod
-    def basis(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return rows of ``E``, ``(len(rows), rank)``."""
-
-    @abstractmethod
-    def gain(self, ridge: float) -> NDArray[np.float64]:
-        """Return the diagonal ``g``, ``(rank,)``."""
-
-    @abstractmethod
-    def smoother(self, ridge: float, rows: NDArray[np.int64]) -> Smoother:
-        """Return the system at `ridge`, with the scores of the training `rows`."""
-
-    def leverage(
-        self, basis: NDArray[np.float64], rows: NDArray[np.int64], ridge: float
-    ) -> NDArray[np.float64]:
-        """Return the share of each of `rows` in its own score: the diagonal of the hat matrix."""
-        return (basis**2 @ self.gain(ridge) + 1 / self.total) * self.weights[rows]
+    def _by_eigenvectors(self, posed: Posed, ridge: float) -> Solved: ...
 
 
 class PrimalSystem(RidgeSystem):
-    """Factorised from the Gram matrix of explicit features, dense or sparse.
+    """The Gram matrix of explicit features."""
 
-    Here ``E = Φ V`` with the eigenvectors ``V`` of ``ΦᵀΦ``, and ``g = 1 / (s + λ)``.
-    """
-
-    def __init__(self, features: Any, weights: NDArray[np.float64] | None = None) -> None:
-        self.features = self.weighted = features
-        if weights is not None:
-            self.weighted = rows_times(features, weights)
-        self.weights = np.ones(features.shape[0]) if weights is None else weights
+    def __init__(self, features: FeatureRows, weights: NDArray[np.float64] | None = None) -> None:
+        self.features, self.is_weighted = features, weights is not None
+        self.weights = np.ones(len(features)) if weights is None else weights
         self.total = float(self.weights.sum())
-        sums = np.asarray(self.weighted.sum(axis=0), dtype=np.float64).ravel()
+        gram, sums = features.gram(weights)
         self.centre = sums / self.total
-        gram = features.T @ self.weighted
-        if sparse.issparse(gram):
-            gram = gram.toarray()
-        gram -= np.outer(self.centre, sums)
-        self.matrix = gram
+        self.matrix = gram - np.outer(self.centre, sums)
 
-    def target_sums(
-        self, holds: sparse.csr_array, counts: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return ``TᵀWΦ``."""
-        return sums_by_target(holds, counts, self.weighted, self.centre)
+    def pose(self, holds: sparse.csr_array, rows: NDArray[np.int64]) -> Posed:
+        """Return what `solve` takes: the right sides are ``ΦᵀW T``."""
+        counts = holds @ self.weights
+        weighted = holds @ sparse.diags_array(self.weights) if self.is_weighted else holds
+        sums = self.features.sums(weighted)
+        sums -= np.outer(counts, self.centre)
+        features = self.features.rows(rows) - self.centre
+        return Posed(sums.T, counts / self.total, rows, features)
 
-    def project(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ``TᵀWΦ V``."""
-        return sums @ self.vectors
+    def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved:
+        half = _half_solved(factor, posed.features.T)
+        spread = squared_columns(half)
+        return self._solved(posed, _solved(factor, posed.right_sides).T, spread)
 
-    def basis(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return rows of ``Φ V``."""
-        return self.features[rows] @ self.vectors - self.centre @ self.vectors
+    def _by_eigenvectors(self, posed: Posed, ridge: float) -> Solved:
+        values, vectors = self.eigenpairs
+        half = vectors / np.sqrt(values + ridge)
+        spread = squared_columns(half.T @ posed.features.T)
+        return self._solved(posed, (posed.right_sides.T @ half) @ half.T, spread)
 
-    def gain(self, ridge: float) -> NDArray[np.float64]:
-        """Return ``1 / (s + λ)``."""
-        return 1 / (self.eigenvalues + ridge)
-
-    def smoother(self, ridge: float, rows: NDArray[np.int64]) -> Smoother:
-        """Return the system at `ridge`, with the scores of the training `rows`."""
-        inverse = self.inverse(ridge)
-        if inverse is not None:
-            centred = np.asarray(self.features[rows] - self.centre)
-            to_scores = centred @ inverse
-            leverage = np.einsum("ij,ij->i", to_scores, centred) + 1 / self.total
-            return ProductSmoother(self, inverse, to_scores, leverage * self.weights[rows])
-        basis, half = self.basis(rows), self.gain(ridge)[:, None] * self.vectors.T
-        leverage = self.leverage(basis, rows, ridge)
-        return ProductSmoother(self, self.vectors @ half, basis @ half, leverage)
+    def _solved(self, posed: Posed, coefficients: NDArray, spread: NDArray) -> Solved:
+        scores = np.asarray(coefficients @ posed.features.T, dtype=np.float64)
+        scores += posed.frequencies[:, None]
+        leverage = (spread + 1 / self.total) * self.weights[posed.rows]
+        return Solved(coefficients, scores, leverage)
 
 
 class DualSystem(RidgeSystem):
-    """Factorised from the kernel matrix of the training rows.
+    """The kernel matrix of the training rows, rows and columns times ``W^½``.
 
-    Here ``E = W^-½ U`` with the eigenvectors ``U`` of the centred kernel matrix, its rows and
-    columns times ``W^½``, and ``g = s / (s + λ)``. The features of a row are its kernel values
-    with the training rows.
+    The features of a row are its kernel values with the training rows.
     """
 
     def __init__(
@@ -258,60 +192,80 @@ class DualSystem(RidgeSystem):
         self.total = float(self.weights.sum())
         self.centre = self.weights @ kernel / self.total
         middle = self.weights @ self.centre / self.total
-        self.matrix = kernel - self.centre - self.centre[:, None] + middle
+        self.matrix = kernel - self.centre
+        self.matrix -= (self.centre - middle)[:, None]
         self.roots = np.sqrt(self.weights)
         if weights is not None:
             self.matrix *= self.roots
             self.matrix *= self.roots[:, None]
 
-    @cached_property
-    def vectors(self) -> NDArray[np.float64]:
-        """``W^½ U``, ``(width, rank)``."""
-        # Columns sum to zero but for rounding. Where rows share most of their features, centring
-        # cancels most of the kernel, and rounding may leave the constant direction among them.
-        vectors = self.roots[:, None] * self.eigenpairs[1]
-        constant = (self.weights / self.total)[:, None]
-        return np.ascontiguousarray(vectors - constant * vectors.sum(axis=0))
+    def pose(self, holds: sparse.csr_array, rows: NDArray[np.int64]) -> Posed:
+        """Return what `solve` takes: the right sides are the centred targets times ``W^½``."""
+        frequencies = holds @ self.weights / self.total
+        centred = holds.toarray()
+        centred -= frequencies[:, None]
+        centred *= self.roots
+        return Posed(centred.T, frequencies, rows, np.empty((0, 0)))
 
-    def target_sums(
-        self, holds: sparse.csr_array, counts: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return ``TᵀW^½ U``."""
-        # The kernel is centred, so these vectors sum to zero already.
-        return np.asarray(holds @ self.vectors)
+    def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved:
+        solution = _solved(factor, posed.right_sides)
+        # The residual of a training row is its coefficient times the ridge, divided by its
+        # weight: scores need no product.
+        rows, roots = posed.rows, self.roots[posed.rows, None]
+        scores = (posed.right_sides[rows] - ridge * solution[rows]) / roots
+        scores = np.asarray(scores.T, dtype=np.float64) + posed.frequencies[:, None]
+        shares = 1 - ridge * _inverse_diagonal(factor, rows)
+        leverage = shares + self.weights[rows] / self.total
+        return Solved((solution * self.roots[:, None]).T, scores, leverage)
 
-    def project(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return `sums`, which are in the basis."""
-        return sums
-
-    def basis(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return rows of ``W^-½ U``."""
-        return self.vectors[rows] / self.weights[rows, None]
-
-    def gain(self, ridge: float) -> NDArray[np.float64]:
-        """Return ``s / (s + λ)``."""
-        return self.eigenvalues / (self.eigenvalues + ridge)
-
-    def smoother(self, ridge: float, rows: NDArray[np.int64]) -> Smoother:
-        """Return the system at `ridge`, with the scores of the training `rows`."""
-        inverse = self.inverse(ridge)
-        if inverse is not None:
-            own = np.diag(inverse)[rows]
-            leverage = 1 - ridge * own + self.weights[rows] / self.total
-            inverse *= self.roots
-            inverse *= self.roots[:, None]
-            return DualSmoother(self, inverse, ridge, rows, leverage)
-        basis = self.basis(rows)
-        to_coefficients = self.vectors.T / (self.eigenvalues + ridge)[:, None]
-        leverage = self.leverage(basis, rows, ridge)
-        return ProductSmoother(self, to_coefficients, basis * self.gain(ridge), leverage)
+    def _by_eigenvectors(self, posed: Posed, ridge: float) -> Solved:
+        values, vectors = self.eigenpairs
+        # Where rows share most of their features, centring cancels most of the kernel, and
+        # rounding may leave the constant direction among the vectors.
+        constant = self.roots / np.sqrt(self.total)
+        vectors = vectors - np.outer(constant, constant @ vectors)
+        shrunk, inside = values / (values + ridge), vectors.T @ posed.right_sides
+        solution = (vectors / (values + ridge)) @ inside
+        rows, roots = posed.rows, self.roots[posed.rows, None]
+        scores = (vectors[rows] @ (shrunk[:, None] * inside) / roots).T
+        scores = scores + posed.frequencies[:, None]
+        leverage = vectors[rows] ** 2 @ shrunk + self.weights[rows] / self.total
+        return Solved((solution * self.roots[:, None]).T, scores, leverage)
 
 
-def sums_by_target(
-    holds: sparse.csr_array, counts: NDArray[np.float64], rows: Any, centre: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return for each target the sum of the rows that it holds, less `centre` for each."""
-    sums = holds @ rows
-    sums = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
-    sums -= np.outer(counts, centre)
-    return sums
+def _cholesky(matrix: NDArray[np.float64], ridge: float, dtype: Any) -> NDArray | None:
+    """Return the lower Cholesky factor of ``matrix + λ``; None if rounding makes it indefinite."""
+    # The matrix is symmetric: LAPACK's order of its elements is ours.
+    shifted = np.array(matrix.T, dtype=dtype, order="F")
+    shifted.reshape(-1, order="A")[:: len(matrix) + 1] += ridge
+    (potrf,) = get_lapack_funcs(("potrf",), (shifted,))
+    factor, failed = potrf(shifted, lower=True, overwrite_a=True, clean=True)
+    return None if failed else factor
+
+
+def _solved(factor: NDArray, columns: NDArray) -> NDArray[np.float64]:
+    """Return ``(L Lᵀ)⁻¹`` times the columns."""
+    (potrs,) = get_lapack_funcs(("potrs",), (factor,))
+    return potrs(factor, np.asfortranarray(columns, dtype=factor.dtype), lower=True)[0]
+
+
+def _half_solved(factor: NDArray, columns: NDArray) -> NDArray:
+    """Return ``L⁻¹`` times the columns."""
+    (trsm,) = get_blas_funcs(("trsm",), (factor,))
+    return trsm(1.0, factor, np.asfortranarray(columns, dtype=factor.dtype), lower=True)
+
+
+def _inverse_diagonal(factor: NDArray, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return some diagonal elements of ``(L Lᵀ)⁻¹``: squared lengths of columns of ``L⁻¹``."""
+    width = len(factor)
+    if 3 * len(rows) < width:
+        columns = np.zeros((width, len(rows)), dtype=factor.dtype, order="F")
+        columns[rows, np.arange(len(rows))] = 1
+        return squared_columns(_half_solved(factor, columns))
+    (trtri,) = get_lapack_funcs(("trtri",), (factor,))
+    return squared_columns(trtri(factor, lower=True)[0])[rows]
+
+
+def squared_columns(table: NDArray) -> NDArray[np.float64]:
+    """Return the squared lengths of the columns."""
+    return np.einsum("ij,ij->i", table.T, table.T).astype(np.float64)

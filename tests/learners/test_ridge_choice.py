@@ -1,0 +1,131 @@
+"""Ridge systems by Cholesky factors, landmarks in blocks, and what least squares chooses."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners.least_squares import choosing, feature_rows
+from labelcover.learners.least_squares.choosing import (
+    RIDGES,
+    Judge,
+    exact_system,
+    nystroem_system,
+    some_problems,
+)
+from labelcover.learners.least_squares.feature_maps import Kernel, median_distance
+from labelcover.learners.linear_targets import LinearTargets
+from labelcover.learners.problems import Problems
+
+KERNELS = {"linear": Kernel(), "gaussian": Kernel((0.1,)), "mean": Kernel((0.02, 0.1, 0.5))}
+
+
+def problems_of(n: int, d: int, n_problems: int = 4, seed: int = 0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    classes = (X @ random.normal(size=(d, n_problems)) + random.normal(size=(n, n_problems))).T
+    classes = np.digitize(classes, [-0.5, 0.8]).astype(np.int32)
+    offsets = 3 * np.arange(n_problems + 1)
+    targets = LinearTargets.of_classes(classes, offsets)
+    return X, Problems(classes, offsets, np.zeros(d, dtype=np.int32), targets=targets)
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_kernel_values_are_those_of_the_formula(kernel):
+    random = np.random.default_rng(0)
+    X, Z = random.normal(size=(20, 5)), random.normal(size=(9, 5))
+    distances = cdist(X, Z, "sqeuclidean")
+    expected = X @ Z.T
+    if not kernel.is_linear:
+        expected = np.mean([np.exp(-gamma * distances) for gamma in kernel.gammas], axis=0)
+    np.testing.assert_allclose(kernel(X, Z), expected, atol=1e-12)
+    thin = sparse.csr_array(X), sparse.csr_array(Z)
+    np.testing.assert_allclose(kernel(*thin), expected, atol=1e-12)
+    if not kernel.is_linear:
+        np.testing.assert_allclose(np.diag(kernel(X, X)), 1, atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize(("n", "d"), [(60, 8), (30, 50)])
+def test_cholesky_factors_and_eigenvectors_agree(n, d, kernel, weighted):
+    X, problems = problems_of(n, d)
+    weights = np.random.default_rng(1).uniform(0.5, 2, n) if weighted else None
+    _, system = exact_system(X, kernel, weights)
+    # More than a third of the rows, and less.
+    for rows in (np.arange(n), np.arange(0, n, 5)):
+        posed = system.pose(problems.targets.holds, rows)
+        for ridge in system.unit * np.array([1e-2, 1.0]):
+            found = system.solve(posed, ridge)
+            expected = system._by_eigenvectors(posed, ridge)
+            for name in ("coefficients", "scores", "leverage"):
+                np.testing.assert_allclose(
+                    getattr(found, name), getattr(expected, name), atol=1e-9, err_msg=name
+                )
+            coarse = system.solve(posed, ridge, coarse=True)
+            np.testing.assert_allclose(coarse.scores, found.scores, atol=1e-3)
+            np.testing.assert_allclose(coarse.leverage, found.leverage, atol=1e-3)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_landmarks_in_blocks_are_landmarks_at_once(monkeypatch, weighted):
+    X, problems = problems_of(90, 6)
+    weights = np.random.default_rng(1).uniform(0.5, 2, 90) if weighted else None
+    whole = nystroem_system(X, KERNELS["mean"], weights, X[:20])[1]
+    monkeypatch.setattr(feature_rows, "BLOCK_NUMBERS", 20 * 7)
+    mapped, blocks = nystroem_system(X, KERNELS["mean"], weights, X[:20])
+    features = mapped.transform(X)
+    w = np.ones(90) if weights is None else weights
+    centred = features - np.average(features, axis=0, weights=weights)
+    np.testing.assert_allclose(blocks.matrix, centred.T @ (centred * w[:, None]), atol=1e-8)
+    np.testing.assert_allclose(blocks.matrix, whole.matrix, atol=1e-8)
+    posed = blocks.pose(problems.targets.holds, np.arange(5))
+    expected = (problems.targets.holds.toarray() * w) @ centred
+    np.testing.assert_allclose(posed.right_sides.T, expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("start", [0, 6, 10])
+def test_going_downhill_finds_the_best_of_all_ridges(seed, start):
+    X, problems = problems_of(120, 10, seed=seed)
+    _, system = exact_system(X, KERNELS["mean"], None)
+    judge = Judge(problems, np.arange(120))
+    posed = system.pose(problems.targets.holds, judge.rows)
+    scores = [judge.score(system, posed, ridge * system.unit)[0] for ridge in RIDGES]
+    found = judge.best_ridge(system, start)
+    assert found.number == np.argmin(scores)
+    assert found.score == pytest.approx(min(scores))
+
+
+def test_the_effective_dimension_is_the_trace_of_the_hat_matrix():
+    X, problems = problems_of(80, 6)
+    kernel = Kernel((0.5 / median_distance(X) ** 2,))
+    _, system = exact_system(X, kernel, None)
+    judge = Judge(problems, np.arange(80))
+    posed = system.pose(problems.targets.holds, judge.rows)
+    values = np.linalg.eigvalsh(system.matrix)
+    expected = (values / (values + 0.3)).sum() + 1  # and the intercept
+    assert judge.score(system, posed, 0.3)[1] == pytest.approx(expected, rel=1e-4)
+
+
+def test_landmarks_are_kept_where_few_dimensions_count_and_not_where_many_do(monkeypatch):
+    monkeypatch.setattr(choosing, "QUICK_ROWS", 100)
+    random = np.random.default_rng(0)
+    few = random.normal(size=(400, 2))
+    smooth = (few**2).sum(axis=1) > 1.4
+    model = LeastSquaresClassifier(kernel="rbf", n_landmarks=200, random_state=0).fit(few, smooth)
+    assert model.coef_.shape[1] == 200
+    many = random.normal(size=(400, 30))
+    rough = (np.sin(3 * many[:, :8]).sum(axis=1) > 0) ^ (many[:, 0] > 0)
+    model = LeastSquaresClassifier(kernel="rbf", gamma=1.0, n_landmarks=200, random_state=0)
+    assert model.fit(many, rough).coef_.shape[1] == 400
+
+
+def test_some_problems_have_targets_of_their_own():
+    _, problems = problems_of(50, 5, n_problems=200)
+    seen = some_problems(problems, 0)
+    assert 0 < len(seen) < 100
+    one_hot = (seen.targets.combine @ seen.targets.holds).toarray() + seen.targets.constant[:, None]
+    for p, (low, high) in enumerate(zip(seen.offsets, seen.offsets[1:], strict=False)):
+        np.testing.assert_array_equal(one_hot[low:high].argmax(axis=0), seen.classes[p])
