@@ -296,8 +296,8 @@ def _add_leaf(rows, start, end, counts, labels, sums):
 
 
 @njit(cache=True, nogil=True)
-def add_answers(table, n_features, tree, rows, counts, labels, skip, sums, asked):
-    """Add to `sums` the label shares of the leaf of each row, and 1 to `asked`.
+def add_answers(table, n_features, tree, rows, counts, labels, skip, sums):
+    """Add to `sums` the label shares of the leaf of each row.
 
     Parameters
     ----------
@@ -305,13 +305,13 @@ def add_answers(table, n_features, tree, rows, counts, labels, skip, sums, asked
         New rows, dense, else an empty table; CSR if sparse.
     rows, counts : ndarray
         The rows of the tree, leaf by leaf, and how often each was drawn.
-    skip : bool array of shape (n,), or empty
+    skip : bool array of shape (n,)
         Rows that are not asked for.
     """
     dense, (data, indices, indptr) = table
     x = np.zeros(0 if len(dense) else n_features, np.float32)
     for i in range(len(sums)):
-        if len(skip) and skip[i]:
+        if skip[i]:
             continue
         if len(dense):
             leaf = _leaf(tree, dense[i])
@@ -321,5 +321,4 @@ def add_answers(table, n_features, tree, rows, counts, labels, skip, sums, asked
             leaf = _leaf(tree, x)
             for at in range(indptr[i], indptr[i + 1]):
                 x[indices[at]] = 0.0
-        asked[i] += 1.0
         _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, sums[i])

@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import delayed
 
-from labelcover._arguments import check_integer, check_random_state
-from labelcover.learners.features import FeatureCoding, numeric
-from labelcover.learners.forest.forest_kernels import add_answers, grow_tree
+from labelcover._arguments import check_choice, check_integer, check_random_state
+from labelcover.learners.features import FeatureCoding
+from labelcover.learners.forest.feature_forest import FeatureForest
+from labelcover.learners.forest.grown_forest import GrownForest
+from labelcover.learners.forest.mean_forest import MeanForest
 from labelcover.learners.problems import in_parallel
-from labelcover.learners.rare_values import RareValues
 
-# A table with a smaller share of cells that are not 0 is read as a sparse one.
-SPARSE_SHARE = 0.25
+SPLITS = ("auto", "features", "means")
+# From this many labels on, means split.
+MANY_LABELS = 150
 
 
 class LabelForest(BaseEstimator):
@@ -53,12 +54,14 @@ class LabelForest(BaseEstimator):
         *,
         min_leaf=2,
         max_features=None,
+        splits="auto",
         categorical_features="from_dtype",
         random_state=None,
     ):
         self.n_trees = n_trees
         self.min_leaf = min_leaf
         self.max_features = max_features
+        self.splits = splits
         self.categorical_features = categorical_features
         self.random_state = random_state
 
@@ -68,6 +71,7 @@ class LabelForest(BaseEstimator):
         check_integer("min_leaf", self.min_leaf, low=1)
         if self.max_features is not None:
             check_integer("max_features", self.max_features, low=1)
+        check_choice("splits", self.splits, SPLITS)
         check_random_state(self.random_state)
 
     def read_table(self, owner: BaseEstimator, X: Any) -> tuple[FeatureCoding, Any]:
@@ -112,11 +116,11 @@ class LabelForest(BaseEstimator):
         if weights is not None and np.ptp(weights) == 0:
             weights = None  # equal weights draw the same rows as none
         seeds = np.random.SeedSequence(seed).spawn(int(self.n_trees))
-        forest = GrownForest(numeric(X, n_values), Y, n_values)
+        forest = self._kind(Y.shape[1])(X, Y, n_values)
         n_features = forest.n_features
         wanted = int(self.max_features or max(1, int(np.sqrt(n_features))))
         jobs = (
-            delayed(_grow)(forest, weights, min(wanted, n_features), int(self.min_leaf), one)
+            delayed(forest.grow)(weights, min(wanted, n_features), int(self.min_leaf), one)
             for one in seeds
         )
         forest.trees = list(
@@ -131,103 +135,12 @@ class LabelForest(BaseEstimator):
         forest.finish()
         return forest
 
+    def _kind(self, n_labels: int) -> type[GrownForest]:
+        many = n_labels >= MANY_LABELS if self.splits == "auto" else self.splits == "means"
+        return MeanForest if many else FeatureForest
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags
-
-
-class GrownForest:
-    """Grown trees, and the labels of the rows that their leaves hold.
-
-    Attributes
-    ----------
-    left_out : ndarray of shape (n, n_labels)
-        Confidences of the training rows by the trees grown without them; the frequency of the
-        label where a row is in all samples.
-    """
-
-    trees: list[tuple[Any, ...]]
-
-    def __init__(self, X: Any, Y: NDArray[np.uint8], n_values: NDArray[np.int32]) -> None:
-        self.n_values, self.n_labels, self.n_features = n_values, Y.shape[1], X.shape[1]
-        self.rare = RareValues().fit(X)
-        X = self.rare.transform(X)
-        rows = sparse.csr_array(Y)
-        self.labels = (rows.indices.astype(np.int32), rows.indptr.astype(np.int64))
-        dense = not sparse.issparse(X)
-        self.is_sparse = not dense or np.count_nonzero(X) < SPARSE_SHARE * X.size
-        self.table = self._rows(X)
-        if self.is_sparse:
-            columns = _arrays(sparse.csc_array(X, dtype=np.float32))
-            self.training = (_NO_TABLE, columns, self.table[1])
-        else:
-            self.training = (np.ascontiguousarray(X.T, dtype=np.float32), *(self.table[1],) * 2)
-        self.left_out, self.asked = np.zeros(Y.shape), np.zeros(len(Y))
-        self.frequency = (Y.sum(axis=0) + 0.5) / (len(Y) + 1)
-
-    def finish(self) -> None:
-        """Ask the trees for the rows they have not seen, then forget the table."""
-        for tree, rows, counts in self.trees:
-            seen = np.zeros(len(self.asked), dtype=bool)
-            seen[rows] = True
-            self._add(self.table, tree, rows, counts, seen, self.left_out, self.asked)
-        self.left_out /= np.maximum(self.asked, 1)[:, None]
-        self.left_out[self.asked == 0] = self.frequency
-        del self.table, self.training, self.asked
-
-    def confidence(self, X: Any) -> NDArray[np.float64]:
-        """Return the mean share of every label in the leaves of new rows, ``(n, n_labels)``."""
-        table = self._rows(self.rare.transform(numeric(X, self.n_values)))
-        sums, asked = np.zeros((X.shape[0], self.n_labels)), np.zeros(X.shape[0])
-        for tree, rows, counts in self.trees:
-            self._add(table, tree, rows, counts, np.zeros(0, dtype=bool), sums, asked)
-        return sums / len(self.trees)
-
-    def _rows(self, X: Any) -> tuple[Any, ...]:
-        if self.is_sparse:
-            return _NO_TABLE, _arrays(sparse.csr_array(X, dtype=np.float32))
-        dense = X.toarray() if sparse.issparse(X) else X
-        return np.ascontiguousarray(dense, dtype=np.float32), _NO_ARRAYS
-
-    def _add(self, table, tree, rows, counts, skip, sums, asked) -> None:
-        add_answers(table, self.n_features, tree, rows, counts, self.labels, skip, sums, asked)
-
-
-_NO_TABLE = np.zeros((0, 0), np.float32)
-_NO_ARRAYS = (np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int64))
-
-
-def _arrays(X: Any) -> tuple[Any, ...]:
-    return X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64)
-
-
-def _grow(
-    forest: GrownForest,
-    weights: NDArray[np.float64] | None,
-    wanted: int,
-    min_leaf: int,
-    seed: np.random.SeedSequence,
-) -> tuple[Any, ...]:
-    """Return a tree, its rows leaf by leaf, and how often each was drawn."""
-    random = np.random.default_rng(seed)
-    n = len(forest.left_out)
-    if weights is None:
-        counts = np.bincount(random.integers(n, size=n), minlength=n).astype(np.float64)
-    else:
-        counts = random.multinomial(n, weights / weights.sum()).astype(np.float64)
-    state = random.integers(1, 2**63, size=1).astype(np.uint64)
-    rows = np.flatnonzero(counts).astype(np.int32)
-    tree = grow_tree(
-        forest.training,
-        forest.labels,
-        counts,
-        rows,
-        np.arange(forest.n_features, dtype=np.int32),
-        forest.n_labels,
-        wanted,
-        min_leaf,
-        state,
-    )
-    return tree, rows, counts[rows]

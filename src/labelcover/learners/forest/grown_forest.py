@@ -1,0 +1,116 @@
+"""Grown trees: what forests of any kind of split share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover.learners.features import numeric
+from labelcover.learners.rare_values import RareValues
+
+# A table with a smaller share of cells that are not 0 is read as a sparse one.
+SPARSE_SHARE = 0.25
+
+
+class GrownForest(ABC):
+    """Grown trees, and the labels of the rows that their leaves hold.
+
+    Attributes
+    ----------
+    trees : list of tuple
+        Each a tree, its rows leaf by leaf, and how often each was drawn.
+    left_out : ndarray of shape (n, n_labels)
+        Confidences of the training rows by the trees grown without them; the frequency of the
+        label where a row is in all samples.
+    """
+
+    trees: list[tuple[Any, ...]]
+
+    def __init__(self, X: Any, Y: NDArray[np.uint8], n_values: NDArray[np.int32]) -> None:
+        X = numeric(X, n_values)
+        self.n_values, self.n_labels, self.n_features = n_values, Y.shape[1], X.shape[1]
+        self.rare = RareValues().fit(X)
+        X = self.rare.transform(X)
+        rows = sparse.csr_array(Y)
+        self.labels = (rows.indices.astype(np.int32), rows.indptr.astype(np.int64))
+        self.is_sparse = sparse.issparse(X) or np.count_nonzero(X) < SPARSE_SHARE * X.size
+        self.left_out, self.asked = np.zeros(Y.shape), np.zeros(len(Y))
+        self.frequency = (Y.sum(axis=0) + 0.5) / (len(Y) + 1)
+        self._read_training(X)
+
+    def grow(
+        self,
+        weights: NDArray[np.float64] | None,
+        wanted: int,
+        min_leaf: int,
+        seed: np.random.SeedSequence,
+    ) -> tuple[Any, ...]:
+        """Return a tree, its rows leaf by leaf, and how often each was drawn.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n,), optional
+            How likely rows are to be drawn.
+        wanted : int
+            How many features are tried in a node.
+        min_leaf : int
+            Least number of draws in a leaf.
+        """
+        random = np.random.default_rng(seed)
+        n = len(self.left_out)
+        if weights is None:
+            counts = np.bincount(random.integers(n, size=n), minlength=n).astype(np.float64)
+        else:
+            counts = random.multinomial(n, weights / weights.sum()).astype(np.float64)
+        state = random.integers(1, 2**63, size=1).astype(np.uint64)
+        rows = np.flatnonzero(counts).astype(np.int32)
+        return self._grow(counts, rows, wanted, min_leaf, random, state), rows, counts[rows]
+
+    def finish(self) -> None:
+        """Ask the trees for the rows they have not seen, then forget the table."""
+        for tree, rows, counts in self.trees:
+            seen = np.zeros(len(self.asked), dtype=bool)
+            seen[rows] = True
+            self._add(self.table, tree, rows, counts, seen, self.left_out)
+            self.asked += ~seen
+        self.left_out /= np.maximum(self.asked, 1)[:, None]
+        self.left_out[self.asked == 0] = self.frequency
+        del self.table, self.asked
+        self._forget_training()
+
+    def confidence(self, X: Any) -> NDArray[np.float64]:
+        """Return the mean share of every label in the leaves of new rows, ``(n, n_labels)``."""
+        table = self._read(self.rare.transform(numeric(X, self.n_values)))
+        sums = np.zeros((X.shape[0], self.n_labels))
+        for tree, rows, counts in self.trees:
+            self._add(table, tree, rows, counts, np.zeros(X.shape[0], dtype=bool), sums)
+        return sums / len(self.trees)
+
+    @abstractmethod
+    def _read_training(self, X: Any) -> None:
+        """Keep the training table as trees grow on it, and as `table`, as `_read` gives it."""
+
+    @abstractmethod
+    def _forget_training(self) -> None:
+        """Drop what only growing needs."""
+
+    @abstractmethod
+    def _read(self, X: Any) -> tuple[Any, ...]:
+        """Return rows as the trees take them."""
+
+    @abstractmethod
+    def _grow(self, counts, rows, wanted, min_leaf, random, state) -> tuple[Any, ...]:
+        """Return a tree; sort `rows` leaf by leaf."""
+
+    @abstractmethod
+    def _add(self, table, tree, rows, counts, skip, sums) -> None:
+        """Add to `sums` the label shares of the leaf of each row that is not to be skipped."""
+
+
+def csr_arrays(X: Any) -> tuple[Any, ...]:
+    """Return the three arrays of a CSR or CSC matrix as the compiled loops take them."""
+    return X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64)

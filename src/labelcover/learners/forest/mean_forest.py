@@ -1,0 +1,98 @@
+"""Trees for many labels: in a node the nearest of a few means, found on a sketch of the labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover.learners.forest.grown_forest import GrownForest, csr_arrays
+from labelcover.learners.forest.mean_tree_kernels import (
+    add_leaf_means,
+    grow_mean_tree,
+    sort_into_leaves,
+)
+
+# Columns of the sketch of the labels.
+SKETCH_COLUMNS = 64
+# A node with fewer draws than this many times the least number in a leaf is not split.
+LEAVES_IN_A_NODE = 10
+
+
+class MeanForest(GrownForest):
+    """In each node rows are grouped by their labels, and go to the group with the nearest mean.
+
+    Labels are seen through a random sketch, drawn for each tree: the labels of a row, scaled to
+    length one, times a Gaussian matrix. Its inner products are nearly those of the labels, so the
+    work in a node does not grow with the number of labels. Groups are found by k-means on the
+    sketch. A cut of one feature tells little where thousands of words tell of hundreds of labels;
+    a mean weighs all of them.
+    """
+
+    def _read_training(self, X: Any) -> None:
+        self._fit_scale(X)
+        self.table = self._read(X)
+        lengths = np.sqrt(np.diff(self.labels[1]))
+        n, values = len(lengths), 1 / np.repeat(lengths, np.diff(self.labels[1]))
+        self.unit_labels = sparse.csr_array(
+            (values.astype(np.float32), *self.labels), shape=(n, self.n_labels)
+        )
+
+    def _forget_training(self) -> None:
+        del self.unit_labels
+
+    def _fit_scale(self, X: Any) -> None:
+        """Choose how columns are scaled: so that no unit of measurement counts, and rarity does."""
+        n = X.shape[0]
+        if not self.is_sparse:
+            self.largest = _or_one(np.abs(X).max(axis=0))
+            scaled = X / self.largest
+            self.centre = scaled.mean(axis=0)
+            self.scale = 1 / _or_one(scaled.std(axis=0))
+            return
+        columns = sparse.csc_array(X, dtype=np.float64)
+        columns.eliminate_zeros()
+        present = np.diff(columns.indptr)
+        self.largest = _or_one(np.asarray(abs(columns).max(axis=0).todense()).ravel())
+        squares = (columns @ sparse.diags_array(1 / self.largest)).power(2).sum(axis=0)
+        typical = _or_one(np.sqrt(squares / np.maximum(present, 1)))
+        self.centre = np.zeros(self.n_features)
+        self.scale = (1 + np.log(n / np.maximum(present, 1))) / typical
+
+    def _read(self, X: Any) -> tuple[Any, ...]:
+        if self.is_sparse:
+            factors = self.scale / self.largest
+            scaled = sparse.csr_array(sparse.csr_array(X) @ sparse.diags_array(factors))
+            lengths = np.sqrt(scaled.power(2).sum(axis=1))
+            scaled = sparse.diags_array(1 / _or_one(lengths)) @ scaled
+        else:
+            dense = X.toarray() if sparse.issparse(X) else X
+            scaled = (dense / self.largest - self.centre) * self.scale
+        return csr_arrays(sparse.csr_array(scaled, dtype=np.float32))
+
+    def _grow(self, counts, rows, wanted, min_leaf, random, state) -> tuple[Any, ...]:
+        size = (self.n_labels, SKETCH_COLUMNS)
+        sketch = self.unit_labels @ random.standard_normal(size, dtype=np.float32)
+        sketch /= _or_one(np.linalg.norm(sketch, axis=1))[:, None]
+        return grow_mean_tree(
+            self.table,
+            self.n_features,
+            sketch,
+            counts,
+            rows,
+            min_leaf,
+            LEAVES_IN_A_NODE * min_leaf,
+            state,
+        )
+
+    def _add(self, table, tree, rows, counts, skip, sums) -> None:
+        asked = np.flatnonzero(~skip).astype(np.int32)
+        starts, ends = sort_into_leaves(table, self.n_features, tree, asked)
+        add_leaf_means(tree, rows, counts, self.labels, asked, starts, ends, sums)
+
+
+def _or_one(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers to divide by: 1 instead of 0."""
+    return np.where(numbers > 0, numbers, numbers.dtype.type(1))
