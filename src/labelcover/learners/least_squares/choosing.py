@@ -202,8 +202,10 @@ def factorise(
     n, d = X.shape
     if min(n, d if kernel.is_linear else n) <= EXACT_ROWS:
         return exact_system(X, kernel, weights)
-    landmarks = X[sample(n, settings.n_landmarks, settings.seed)]
-    return nystroem_system(X, kernel, weights, landmarks)
+    numbers = sample(n, settings.n_landmarks, settings.seed)
+    mapped, system = nystroem_system(X, kernel, weights, X[numbers])
+    mapped.numbers = numbers
+    return mapped, system
 
 
 def ridge_unit(system: RidgeSystem) -> float:

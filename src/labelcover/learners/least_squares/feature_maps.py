@@ -59,7 +59,14 @@ class KernelMap:
         The training rows, or landmarks.
     combine : ndarray, optional
         What the kernel values are multiplied by.
+
+    Attributes
+    ----------
+    numbers : ndarray or None
+        Which training rows the rows are; None if they are all, in order.
     """
+
+    numbers: NDArray[np.int64] | None = None
 
     def __init__(self, kernel: Kernel, rows: Any, combine: NDArray | None = None) -> None:
         self.kernel, self.rows, self.combine = kernel, rows, combine
