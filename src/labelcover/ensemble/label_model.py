@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -20,8 +20,16 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from labelcover._arguments import check_choice, check_jobs, check_random_state
+from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
+from labelcover.ensemble.explanation import (
+    Explanation,
+    Words,
+    chosen_cells,
+    explained,
+    feature_words,
+)
 from labelcover.ensemble.label_tables import label_names, label_table, labelled
+from labelcover.ensemble.shares import check_explained, training_labels
 from labelcover.ensemble.threshold_tuning import (
     ThresholdSearch,
     cross_validated_threshold,
@@ -141,6 +149,68 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     def predict(self, X: Any) -> Any:
         """Return zeros and ones, ``(n, n_labels)``; sparse if the labels were sparse in `fit`."""
         return self._predicted(self._cut(self._confidence(X)), X)
+
+    def explain(
+        self,
+        X: Any,
+        label: Any = None,
+        *,
+        n_reasons: int = 10,
+        feature_names: Sequence[str] | None = None,
+    ) -> Explanation:
+        """Return why rows have the confidences that they have, as reasons that add up.
+
+        The contributions of a row and label add up to its score: with the default estimator the
+        log-odds of its confidence, with least squares members or a `LabelForest` alone the
+        confidence itself. Nothing is sampled or approximated.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        label : str, int, list of these, or None
+            The labels to explain, by name or number; None takes those that `predict` gives.
+        n_reasons : int, default=10
+            How many reasons are told of each; the others are summed up in one, ``"rest"``.
+        feature_names : sequence of str, optional
+            By default the names of the training frame, or ``"feature 0"``, ….
+
+        Returns
+        -------
+        Explanation
+            A sequence of `Reason` with ``row``, ``label``, ``part``, ``what`` and
+            ``contribution``; `Explanation.to_frame` makes a data frame of it.
+
+        Raises
+        ------
+        ValueError
+            If the confidences are made in another way, so that they are no sum.
+
+        Examples
+        --------
+        >>> from labelcover import LabelCoverClassifier
+        >>> from labelcover.datasets import load
+        >>> data = load("debtags")
+        >>> model = LabelCoverClassifier(random_state=0).fit(data.X[:300], data.Y[:300])
+        >>> why = model.explain(data.X[300:301], label=3, feature_names=data.feature_names)
+        >>> [reason.part for reason in why][0]
+        'start'
+        >>> bool(abs(sum(reason.contribution for reason in why) - why.scores[0, "label3"]) < 1e-8)
+        True
+        """
+        check_is_fitted(self, "view_")
+        check_integer("n_reasons", n_reasons, low=1)
+        check_explained(self.view_, repr(self))
+        names = [str(name) for name in self.label_names_in_]
+        features = feature_words(self, self._coding, feature_names)
+        read = self._coding.read(self, X)
+        if label is None:
+            predicted = self.predict(X)
+            predicted = predicted.toarray() if sparse.issparse(predicted) else predicted
+            chosen = chosen_cells(None, names, np.asarray(predicted).astype(bool))
+        else:
+            chosen = chosen_cells(label, names, np.zeros((read.shape[0], len(names)), dtype=bool))
+        words = Words(names, features, self._coding.categories, training_labels(self.view_))
+        return explained(self.view_, read, chosen, words, n_reasons=int(n_reasons))
 
     def set_output(self, *, predict: str | None = None) -> Self:
         """Say what `predict`, `predict_proba` and `decision_function` return.

@@ -43,6 +43,15 @@ class LabelsetPosterior:
             found[rows] = self._means(self._log_joint(P[rows]) + lift)
         return found
 
+    def likeliest(self, P: NDArray[np.float64]) -> NDArray[np.uint8]:
+        """Return the likeliest labelset of each row, ``(n, n_labels)``, zeros and ones."""
+        lift = _log_lift(self.counts, self.expected)
+        found = [
+            self.labelsets[(self._log_joint(P[rows]) + lift).argmax(axis=1)]
+            for rows in _blocks(len(P), len(self.labelsets))
+        ]
+        return np.concatenate([np.zeros((0, P.shape[1]), np.uint8), *found])
+
     def _log_joint(self, P: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities of all labelsets if labels are independent."""
         P = np.clip(P, TINY, 1 - TINY)

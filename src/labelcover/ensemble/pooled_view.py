@@ -152,9 +152,12 @@ class PooledView:
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the pooled confidences of new rows, ``(n, n_labels)``."""
-        views = [*self.covers.confidences(X), *self.forest.confidences(X)]
-        pooled = self.pool.pool(self._inside(views))
+        pooled = self.pool.pool(self.tables(X))
         return [self.correction.pool([pooled, inside(self.posterior.marginals(pooled))])]
+
+    def tables(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return the probabilities of every view for new rows, inside (0, 1), as pooled."""
+        return self._inside([*self.covers.confidences(X), *self.forest.confidences(X)])
 
     @property
     def n_seeds(self) -> int:
@@ -163,10 +166,15 @@ class PooledView:
 
     def told(self) -> str:
         """Return the views with their weights for all labels together, for people to read."""
-        names = ["labelsets", "single labels"][-len(self.covers.covers) :]
-        named = [*(f"least squares on {name}" for name in names), "forest"]
         weights = self.pool.common[:-1]
-        return ", ".join(f"{name} {w:.2f}" for name, w in zip(named, weights, strict=True))
+        named = zip(self.view_names, weights, strict=True)
+        return ", ".join(f"{name} {weight:.2f}" for name, weight in named)
+
+    @property
+    def view_names(self) -> list[str]:
+        """What the views are called, in the order of the pool's weights."""
+        names = ["labelsets", "single labels"][-len(self.covers.covers) :]
+        return [*(f"least squares on {name}" for name in names), "forest"]
 
     def _inside(self, views: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
         """Return the probabilities of all views inside (0, 1).

@@ -179,10 +179,10 @@ class Choice:
         is_quick = kernel.is_linear or settings.alpha is not None or n <= QUICK_ROWS
         mapped: IdentityMap | KernelMap
         if not (is_small and is_quick):
-            landmarks = self.X[sample(n, settings.n_landmarks, settings.seed)]
+            landmarks = sample(n, settings.n_landmarks, settings.seed)
             mapped, system = nystroem_system(self.X, kernel, self.weights, landmarks)
             found = self._ridge(system, start)
-            if not is_small or found.dimension < MOST_DIMENSIONS * landmarks.shape[0]:
+            if not is_small or found.dimension < MOST_DIMENSIONS * len(landmarks):
                 return kernel, mapped, system, found.ridge
             start = found.number
         mapped, system = exact_system(self.X, kernel, self.weights)
@@ -311,12 +311,13 @@ def exact_system(
 
 
 def nystroem_system(
-    X: Any, kernel: Kernel, weights: NDArray[np.float64] | None, landmarks: Any
+    X: Any, kernel: Kernel, weights: NDArray[np.float64] | None, numbers: NDArray[np.int64]
 ) -> tuple[KernelMap, RidgeSystem]:
-    """Return features and system of a Nyström approximation of the kernel."""
+    """Return features and system of a Nyström approximation: the landmarks are rows `numbers`."""
+    landmarks = X[numbers]
     combine = landmark_combination(kernel(landmarks, landmarks))
     rows = NystroemRows(lambda rows: kernel(X[rows], landmarks), X.shape[0], combine)
-    return KernelMap(kernel, landmarks, combine), PrimalSystem(rows, weights)
+    return KernelMap(kernel, landmarks, combine, numbers), PrimalSystem(rows, weights)
 
 
 def own_columns(classes: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -66,10 +66,18 @@ class KernelMap:
         The training rows, or landmarks.
     combine : ndarray, optional
         What the kernel values are multiplied by.
+    numbers : ndarray, optional
+        Which training rows the rows are; by default all, in order.
     """
 
-    def __init__(self, kernel: Kernel, rows: Any, combine: NDArray | None = None) -> None:
-        self.kernel, self.rows, self.combine = kernel, rows, combine
+    def __init__(
+        self,
+        kernel: Kernel,
+        rows: Any,
+        combine: NDArray[np.float64] | None = None,
+        numbers: NDArray[np.int64] | None = None,
+    ) -> None:
+        self.kernel, self.rows, self.combine, self.numbers = kernel, rows, combine, numbers
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the features of the rows of `X`."""
