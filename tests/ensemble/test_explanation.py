@@ -46,6 +46,9 @@ ESTIMATORS = {
     "pool with a linear kernel": lambda: LabelCoverClassifier(
         Pool(LeastSquaresClassifier(kernel="linear")), random_state=0
     ),
+    "pool with trees for many labels": lambda: LabelCoverClassifier(
+        Pool(forest=LabelForest(20, splits="means")), random_state=0
+    ),
     "pool of single labels": lambda: LabelCoverClassifier(k=1, r=1, random_state=0),
     "weighted pool": lambda: LabelCoverClassifier(aggregate="weighted", random_state=0),
     "forest": lambda: LabelCoverClassifier(LabelForest(20), random_state=0),
