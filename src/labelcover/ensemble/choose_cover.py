@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_choice, check_integer
-from labelcover.covers import Cover, balancor_cover, balco_cover, best_cover, strategies_by_name
+from labelcover.covers import Cover, balancor_cover, best_cover, disjoint_cover, strategies_by_name
 from labelcover.covers.bounds import cover_size_bounds
 from labelcover.dependence import CoverChoice, adapt_cover, cover_choices, label_dependence
 from labelcover.dependence import strategies_by_name as strategies_for_labels
@@ -115,11 +115,12 @@ def default_cover(
 
     All r-labelsets are covered by the fewest labelsets known, with balanced label counts. Where
     that would take more than 5,000 members and no `size` is given, labels are only balanced, in
-    4 labelsets for each label.
+    4 labelsets for each label, from random partitions: of so many labels, pairs that depend on each
+    other hardly meet by any design.
     """
     fewest = comb(n_labels, r) / comb(k, r)
     if size is None and fewest > MOST_MEMBERS:
-        strategy: Strategy = balco_cover
+        strategy: Strategy = disjoint_cover
         size = LABELSETS_PER_LABEL * n_labels
     else:
         strategy = best_cover

@@ -6,7 +6,8 @@ For label ``j`` with frequency ``π_j`` and views ``v`` with probabilities ``p_v
 
 The weights minimise the log-loss on predictions for rows that no view has seen. They are fitted
 for all labels together first, then for each label with a penalty on the distance from the common
-ones, so that rare labels keep close to them. As means over members are under-confident, the weights
+ones, so that rare labels keep close to them. How much labels differ is estimated too: a thousand
+labels with a few positive rows each get nearly the same weights. As means over members are under-confident, the weights
 usually sum to more than one: the pool calibrates too.
 """
 
@@ -18,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-# The weights of a label deviate from the common ones by about a half: penalty 1 / 0.5².
-PENALTY = 4.0
+# The penalty is one over the variance of the weights among labels, which is estimated, but at most
+# a half squared and at least a hundredth.
+LEAST_PENALTY, MOST_PENALTY = 4.0, 1e4
 MOST_STEPS = 30
 TOLERANCE = 1e-6
 
@@ -96,7 +98,9 @@ def fit_pool(
         start,
         1.0,
     )[:, 0]
-    found = _fit(inputs, np.tile(base, (n, 1)), Y, weights, common, PENALTY)
+    bases = np.tile(base, (n, 1))
+    penalty = _penalty(inputs, bases, Y, weights, common)
+    found = _fit(inputs, bases, Y, weights, common, penalty)
     return LogLinearPool(base, found[:-1].T.copy(), found[-1].copy(), common)
 
 
@@ -149,6 +153,24 @@ def _fit(
         if moved < TOLERANCE:
             break
     return theta
+
+
+def _penalty(inputs, base, Y, row_weights, common) -> float:
+    """Return one over the variance of the weights among labels, by the method of moments.
+
+    At the common weights the slope of a label has the covariance ``H + τ² H²``, with the second
+    derivatives ``H`` of its log-loss and the variance ``τ²`` of its weights around the common
+    ones. Labels count by one over the trace of ``H``.
+    """
+    w = row_weights[:, None]
+    p = expit(base + np.einsum("vij,v->ij", inputs, common))
+    slope = np.einsum("vij,ij->vj", inputs, w * (p - Y))
+    curve = _curvature(inputs, w * p * (1 - p))
+    trace = np.trace(curve, axis1=1, axis2=2)
+    trace = np.maximum(trace, np.finfo(np.float64).tiny)
+    beyond = (((slope**2).sum(axis=0) - trace) / trace).sum()
+    unit = ((curve**2).sum(axis=(1, 2)) / trace).sum()
+    return float(unit / np.clip(beyond, unit / MOST_PENALTY, unit / LEAST_PENALTY))
 
 
 def _curvature(inputs: NDArray[np.float64], h: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover.learners.forest.forest_kernels import add_answers, grow_tree
@@ -17,6 +18,8 @@ _NO_ARRAYS = (np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int
 class FeatureForest(GrownForest):
     """In each node the best of some random cuts of random features splits the rows."""
 
+    default_trees = 100
+
     def _read_training(self, X: Any) -> None:
         self.table = self._read(X)
         if self.is_sparse:
@@ -25,7 +28,9 @@ class FeatureForest(GrownForest):
         else:
             self.training = (np.ascontiguousarray(X.T, dtype=np.float32), *(self.table[1],) * 2)
 
-    def _forget_training(self) -> None:
+    def finish(self, weights: NDArray[np.float64] | None = None) -> None:
+        """Ask the trees for the rows they have not seen, then forget what only growing needs."""
+        super().finish(weights)
         del self.training
 
     def _read(self, X: Any) -> tuple[Any, ...]:

@@ -28,6 +28,8 @@ class GrownForest(ABC):
         label where a row is in all samples.
     """
 
+    # How many trees serve where nobody asked for a number.
+    default_trees: int
     trees: list[tuple[Any, ...]]
 
     def __init__(self, X: Any, Y: NDArray[np.uint8], n_values: NDArray[np.int32]) -> None:
@@ -38,7 +40,7 @@ class GrownForest(ABC):
         rows = sparse.csr_array(Y)
         self.labels = (rows.indices.astype(np.int32), rows.indptr.astype(np.int64))
         self.is_sparse = sparse.issparse(X) or np.count_nonzero(X) < SPARSE_SHARE * X.size
-        self.left_out, self.asked = np.zeros(Y.shape), np.zeros(len(Y))
+        self.left_out = np.zeros(Y.shape)
         self.frequency = (Y.sum(axis=0) + 0.5) / (len(Y) + 1)
         self._read_training(X)
 
@@ -70,17 +72,9 @@ class GrownForest(ABC):
         rows = np.flatnonzero(counts).astype(np.int32)
         return self._grow(counts, rows, wanted, min_leaf, random, state), rows, counts[rows]
 
-    def finish(self) -> None:
-        """Ask the trees for the rows they have not seen, then forget the table."""
-        for tree, rows, counts in self.trees:
-            seen = np.zeros(len(self.asked), dtype=bool)
-            seen[rows] = True
-            self._add(self.table, tree, rows, counts, seen, self.left_out)
-            self.asked += ~seen
-        self.left_out /= np.maximum(self.asked, 1)[:, None]
-        self.left_out[self.asked == 0] = self.frequency
-        del self.table, self.asked
-        self._forget_training()
+    def finish(self, weights: NDArray[np.float64] | None = None) -> None:
+        """Ask the trees for the rows they have not seen, then forget what only growing needs."""
+        self._ask()
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the mean share of every label in the leaves of new rows, ``(n, n_labels)``."""
@@ -90,13 +84,22 @@ class GrownForest(ABC):
             self._add(table, tree, rows, counts, np.zeros(X.shape[0], dtype=bool), sums)
         return sums / len(self.trees)
 
+    def _ask(self) -> NDArray[np.bool_]:
+        """Fill in `left_out`, forget the table; return which rows some tree has not seen."""
+        asked = np.zeros(len(self.left_out))
+        for tree, rows, counts in self.trees:
+            seen = np.zeros(len(asked), dtype=bool)
+            seen[rows] = True
+            self._add(self.table, tree, rows, counts, seen, self.left_out)
+            asked += ~seen
+        self.left_out /= np.maximum(asked, 1)[:, None]
+        self.left_out[asked == 0] = self.frequency
+        del self.table
+        return asked > 0
+
     @abstractmethod
     def _read_training(self, X: Any) -> None:
         """Keep the training table as trees grow on it, and as `table`, as `_read` gives it."""
-
-    @abstractmethod
-    def _forget_training(self) -> None:
-        """Drop what only growing needs."""
 
     @abstractmethod
     def _read(self, X: Any) -> tuple[Any, ...]:

@@ -17,40 +17,71 @@ from labelcover.learners.forest.grown_forest import GrownForest
 from labelcover.learners.forest.mean_forest import MeanForest
 from labelcover.learners.problems import in_parallel
 
-SPLITS = ("auto", "features", "means")
+AUTO = "auto"
+SPLITS = (AUTO, "features", "means")
 # From this many labels on, means split.
 MANY_LABELS = 150
 
 
 class LabelForest(BaseEstimator):
-    """Extremely randomised trees whose leaves hold the labels of their training rows.
+    """A forest whose leaves hold the labels of their training rows.
 
-    Every tree is grown on a bootstrap sample; in each node the best of √d random cuts, the one
-    that leaves the labels least varied, splits the rows. The confidence of a label is its mean
-    share in the leaves that a row falls into. One tree serves all labels, however many: the cost
-    grows with the labels that rows have. What a training row gets from the trees that were grown
-    without it (out-of-bag) needs no refit.
+    Every tree is grown on a bootstrap sample. The confidence of a label is its mean share in the
+    leaves that a row falls into. One tree serves all labels. What a training row gets from the
+    trees that were grown without it (out-of-bag) needs no refit.
+
+    Nodes split in one of two ways. With ``"features"`` the trees are extremely randomised: of √d
+    random cuts of one feature each, the one that leaves the labels least varied is taken. With
+    ``"means"``, for many labels, rows are grouped by a random sketch of their labels, and a row
+    goes to the group whose mean is nearest to its features; the shares are then corrected by a
+    regression on each other.
 
     As ``estimator`` of `LabelCoverClassifier` it is used alone, without labelsets.
 
     Parameters
     ----------
-    n_trees : int, default=100
+    n_trees : int or "auto", default="auto"
+        ``"auto"`` is 100 trees that split by features, 200 that split by means.
     min_leaf : int, default=2
-        Least number of draws in a leaf; a row that was drawn twice counts twice.
+        Least number of draws in a leaf; a row that was drawn twice counts twice. Means split no
+        node of fewer than ten times as many.
     max_features : int, optional
-        Number of features tried in a node, by default the square root of their number.
+        Number of features tried in a node, by default the square root of their number. Means take
+        all features.
+    splits : {"auto", "features", "means"}, default="auto"
+        ``"auto"`` is ``"means"`` from 150 labels on.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         The nominal features, as for `LeastSquaresClassifier`.
     random_state : int, RandomState or None, default=None
         Seed of samples and cuts; the forest of an ensemble takes it from the ensemble unless given.
+
+    References
+    ----------
+    Geurts, P., Ernst, D., & Wehenkel, L. (2006). Extremely randomized trees. Machine Learning,
+    63(1), 3-42.
+
+    Joly, A., Geurts, P., & Wehenkel, L. (2014). Random forests with random projections of the
+    output space for high dimensional multi-label classification. ECML PKDD 2014, 607-622.
+
+    Siblini, W., Kuntz, P., & Meyer, F. (2018). CRAFTML, an efficient clustering-based random
+    forest for extreme multi-label learning. ICML 2018, 4664-4673.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from labelcover import LabelCoverClassifier
+    >>> from labelcover.learners import LabelForest
+    >>> X, Y = make_multilabel_classification(n_classes=200, n_labels=5, random_state=0)
+    >>> model = LabelCoverClassifier(LabelForest(n_trees=20), random_state=0).fit(X, Y)
+    >>> model.predict(X, decide=5).sum(axis=1).max()
+    np.int64(5)
     """
 
     gives_left_out = True
 
     def __init__(
         self,
-        n_trees=100,
+        n_trees="auto",
         *,
         min_leaf=2,
         max_features=None,
@@ -67,7 +98,10 @@ class LabelForest(BaseEstimator):
 
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
-        check_integer("n_trees", self.n_trees, low=1)
+        if not isinstance(self.n_trees, str):
+            check_integer("n_trees", self.n_trees, low=1)
+        elif self.n_trees != AUTO:
+            raise ValueError(f'n_trees must be an integer or "auto", got {self.n_trees!r}.')
         check_integer("min_leaf", self.min_leaf, low=1)
         if self.max_features is not None:
             check_integer("max_features", self.max_features, low=1)
@@ -115,8 +149,10 @@ class LabelForest(BaseEstimator):
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if weights is not None and np.ptp(weights) == 0:
             weights = None  # equal weights draw the same rows as none
-        seeds = np.random.SeedSequence(seed).spawn(int(self.n_trees))
-        forest = self._kind(Y.shape[1])(X, Y, n_values)
+        kind = self._kind(Y.shape[1])
+        n_trees = kind.default_trees if isinstance(self.n_trees, str) else int(self.n_trees)
+        seeds = np.random.SeedSequence(seed).spawn(n_trees)
+        forest = kind(X, Y, n_values)
         n_features = forest.n_features
         wanted = int(self.max_features or max(1, int(np.sqrt(n_features))))
         jobs = (
@@ -132,11 +168,11 @@ class LabelForest(BaseEstimator):
                 require="sharedmem",
             )
         )
-        forest.finish()
+        forest.finish(weights)
         return forest
 
     def _kind(self, n_labels: int) -> type[GrownForest]:
-        many = n_labels >= MANY_LABELS if self.splits == "auto" else self.splits == "means"
+        many = n_labels >= MANY_LABELS if self.splits == AUTO else self.splits == "means"
         return MeanForest if many else FeatureForest
 
     def __sklearn_tags__(self):

@@ -14,6 +14,7 @@ from labelcover.learners.forest.mean_tree_kernels import (
     grow_mean_tree,
     sort_into_leaves,
 )
+from labelcover.learners.forest.share_regression import ShareRegression, fit_share_regression
 
 # Columns of the sketch of the labels.
 SKETCH_COLUMNS = 64
@@ -29,7 +30,14 @@ class MeanForest(GrownForest):
     work in a node does not grow with the number of labels. Groups are found by k-means on the
     sketch. A cut of one feature tells little where thousands of words tell of hundreds of labels;
     a mean weighs all of them.
+
+    The mean label shares of the leaves are then corrected by each other
+    (`labelcover.learners.forest.share_regression`), fitted on out-of-bag shares.
     """
+
+    # Their shares are inputs of the correction, which takes what the second hundred adds.
+    default_trees = 200
+    correction: ShareRegression | None
 
     def _read_training(self, X: Any) -> None:
         self._fit_scale(X)
@@ -40,8 +48,22 @@ class MeanForest(GrownForest):
             (values.astype(np.float32), *self.labels), shape=(n, self.n_labels)
         )
 
-    def _forget_training(self) -> None:
+    def finish(self, weights: NDArray[np.float64] | None = None) -> None:
+        """Ask the trees for the rows they have not seen, and fit the correction on these."""
+        asked, ones = self._ask(), sparse.csr_array(self.unit_labels > 0, dtype=np.uint8)
+        self.correction = None
+        rows = np.flatnonzero(asked if weights is None else asked & (weights > 0))
+        if len(rows) > 1:
+            own = None if weights is None else weights[rows]
+            self.correction, self.left_out[rows] = fit_share_regression(
+                self.left_out[rows], ones[rows], own
+            )
         del self.unit_labels
+
+    def confidence(self, X: Any) -> NDArray[np.float64]:
+        """Return the corrected label shares of new rows, ``(n, n_labels)``."""
+        shares = super().confidence(X)
+        return shares if self.correction is None else self.correction.corrected(shares)
 
     def _fit_scale(self, X: Any) -> None:
         """Choose how columns are scaled: so that no unit of measurement counts, and rarity does."""
