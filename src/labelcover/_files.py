@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import sys
 import tempfile
@@ -10,12 +11,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+# What a file is called while it is written, after the name it will have.
+PART = ".part-"
+
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside `path` that takes its place if the block succeeds.
 
-    If the block raises, the temporary file is removed and `path` stays as it was.
+    If the block raises, the temporary file is removed and `path` stays as it was. What a killed
+    process left of earlier attempts to write `path` is removed first.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; it names `path`, also if the disk is full.
 
     Examples
     --------
@@ -28,21 +38,54 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     'done'
     """
     target = _in_a_folder(path)
-    handle, name = tempfile.mkstemp(
-        prefix=f".{target.name}.", suffix=target.suffix, dir=target.parent
-    )
-    os.close(handle)
+    with naming(target):
+        _remove_leftovers(target)
+        handle, name = tempfile.mkstemp(
+            prefix=f".{target.name}{PART}", suffix=target.suffix, dir=target.parent
+        )
     temporary = Path(name)
     try:
-        yield temporary
-        # mkstemp makes private files; the result gets the rights of an ordinary new file.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, target)
+        if sys.platform == "win32":
+            os.close(handle)  # or it could not be renamed
+        else:
+            with suppress(OSError):  # not every file system has locks
+                _lock(handle)
+        with naming(target, temporary):
+            yield temporary
+            # mkstemp makes private files; the result gets the rights of an ordinary new file.
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)
+            os.replace(temporary, target)
     finally:
+        if sys.platform != "win32":
+            os.close(handle)
         with suppress(FileNotFoundError):
             temporary.unlink()
+
+
+@contextmanager
+def naming(path: Path, temporary: Path | None = None) -> Iterator[None]:
+    """Let an `OSError` that names no file, or `temporary`, name `path`: the one a person knows."""
+    try:
+        yield
+    except OSError as error:
+        ours = error.filename is None or Path(os.fsdecode(error.filename)) == temporary
+        # mkstemp names a file that never was.
+        if error.errno is None or not (ours or PART in os.fsdecode(error.filename)):
+            raise
+        raise type(error)(error.errno, error.strerror, str(path)) from error
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove files that a killed process was writing: those whose lock ended with it."""
+    if sys.platform == "win32":
+        return  # there the lock cannot be held while the file is renamed
+    for left in target.parent.glob(f".{glob.escape(target.name)}{PART}*"):
+        # It may vanish at any moment, or belong to a process that is still writing.
+        with suppress(OSError), open(left, "rb") as file:
+            _lock(file.fileno())
+            left.unlink()
 
 
 @contextmanager

@@ -6,8 +6,11 @@ import json
 import re
 import shlex
 import sys
+import tempfile
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -24,7 +27,6 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 app = typer.Typer(
     name="labelcover",
     help="Multi-label classification with label covers.",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -34,9 +36,40 @@ app = typer.Typer(
 COMPARED_NAMES = "RAKEL,RAKEL++,INLAC,BALCO,BALANCOR,DD-BALANCOR,BR,LabelCover"
 METHOD_NAMES = f"{COMPARED_NAMES},LP,PS,EPS,DS,EDS,ECC,PCC,EPCC,2BR,LEAD,HOMER"
 
+# More columns than this that are alike are printed in one line.
+MANY_COLUMNS = 12
+# The word that asks for a traceback, wherever it stands.
+DEBUG = "--debug"
+
 # Arguments and options that several commands have.
 Data = Annotated[
-    str, typer.Argument(help="A file (.arff, .csv, .tsv, .parquet, .libsvm) or a known name.")
+    str,
+    typer.Argument(
+        help="A file (.csv, .tsv, .csv.gz, .parquet, .jsonl, .arff, .libsvm) or a known name."
+    ),
+]
+Tags = Annotated[
+    str | None, typer.Option(help="The column with the tags of each row, such as: rain; wind.")
+]
+Separator = Annotated[
+    str | None, typer.Option(help="What separates tags; found out by default.", show_default=False)
+]
+Text = Annotated[str, typer.Option(help="Columns of free text, comma-separated.")]
+Category = Annotated[str, typer.Option(help="Columns of categories, comma-separated.")]
+Number = Annotated[str, typer.Option(help="Columns of numbers, comma-separated.")]
+Date = Annotated[str, typer.Option(help="Columns of dates, comma-separated.")]
+Id = Annotated[
+    str | None,
+    typer.Option(help="The column that names the rows; carried into predictions.", metavar="TEXT"),
+]
+Delimiter = Annotated[
+    str | None, typer.Option(help="Between the cells of a CSV file; found out by default.")
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="Encoding of a CSV file, such as latin-1; found out by default.")
+]
+Decimal = Annotated[
+    str | None, typer.Option(help="Decimal sign of a CSV file, . or ,; found out by default.")
 ]
 ModelFile = Annotated[Path, typer.Argument(help="A model written by labelcover train.")]
 Labels = Annotated[
@@ -70,9 +103,29 @@ FitJobs = Annotated[int, typer.Option(help="Number of fits in parallel.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        from labelcover._versions import versions_here
+
+        print(", ".join(f"{name} {version}" for name, version in versions_here().items()))
+        raise typer.Exit()
+
+
 @app.callback()
-def _root() -> None:
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print versions."),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option(DEBUG, help="Print the traceback of an error, for any command.")
+    ] = False,
+) -> None:
     """Multi-label classification with label covers."""
+
+
+class Interrupted(Exception):
+    """The user stopped a command; the message says what was kept."""
 
 
 @app.command()
@@ -140,6 +193,16 @@ def train(
     labels: Labels = None,
     label_prefix: LabelPrefix = None,
     drop: Drop = "",
+    tags: Tags = None,
+    separator: Separator = None,
+    text: Text = "",
+    category: Category = "",
+    number: Number = "",
+    date: Date = "",
+    id: Id = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     method: Annotated[str, typer.Option(help=f"One of {METHOD_NAMES}.")] = "LabelCover",
     member: Member = "auto",
     k: K = 3,
@@ -150,10 +213,32 @@ def train(
 ) -> None:
     """Train a model on a file and write it to disk.
 
+    Columns of a table are read for what they are: numbers, categories, dates, text. What was found
+    is printed, and --text, --category, --number, --date, --id and --drop overrule it.
+
+    Example: labelcover train tickets.csv --tags tags -o model.skops
+
     Example: labelcover train songs.csv --label-prefix mood: -o model.skops
     """
-    dataset = _dataset(data, labels, label_prefix, drop)
-    _check_folder(output)
+    _check_output(output, data)
+    dataset = _dataset(
+        data,
+        labels=labels,
+        label_prefix=label_prefix,
+        drop=drop,
+        tags=tags,
+        separator=separator,
+        text=text,
+        category=category,
+        number=number,
+        date=date,
+        id=id,
+        delimiter=delimiter,
+        encoding=encoding,
+        decimal=decimal,
+    )
+    if dataset.encoder is not None and not as_json:
+        _print_columns(dataset.encoder)
 
     from labelcover.experiments.named_methods import named_method
     from labelcover.models import TrainedModel, save_model
@@ -173,6 +258,8 @@ def train(
         "seconds": round(time.perf_counter() - began, 3),
         "written": str(output),
     }
+    if dataset.encoder is not None and as_json:
+        facts["columns"] = {kind.name: kind.kind for kind in dataset.encoder.kinds}
     _print_facts(facts, as_json)
 
 
@@ -183,18 +270,33 @@ def predict(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Write the predictions to this CSV file.")
     ],
+    decide: Annotated[
+        str | None,
+        typer.Option(
+            help="Decide for this measure (micro_f1, macro_f1, example_f1, hamming_loss, "
+            "subset_accuracy), or predict this number of labels for every row."
+        ),
+    ] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict the labels of every row of a file: 0 or 1, and a probability, for each label.
 
+    Columns are found by name and read as in training.
+
     Example: labelcover predict model.skops new-songs.csv -o moods.csv
     """
+    _check_output(output, model, data)
+
     from labelcover.models import load_model, write_predictions
 
     trained = load_model(model)
-    dataset = trained.read(data, with_labels=False)
-    _check_folder(output)
-    predicted = write_predictions(trained, dataset, output)
+    dataset = trained.read(
+        data, with_labels=False, delimiter=delimiter, encoding=encoding, decimal=decimal
+    )
+    predicted = write_predictions(trained, dataset, output, decide=_decision(decide))
     facts = {
         "rows": len(predicted),
         "labels": len(trained.label_names),
@@ -208,6 +310,9 @@ def predict(
 def evaluate(
     model: ModelFile,
     data: Data,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure a model on a file that also has the labels.
@@ -217,7 +322,10 @@ def evaluate(
     from labelcover.models import load_model, measure_model
 
     trained = load_model(model)
-    scores, label_scores = measure_model(trained, trained.read(data, with_labels=True))
+    dataset = trained.read(
+        data, with_labels=True, delimiter=delimiter, encoding=encoding, decimal=decimal
+    )
+    scores, label_scores = measure_model(trained, dataset)
     if as_json:
         print(json.dumps({**scores, "label_f1": label_scores}))
     else:
@@ -247,6 +355,16 @@ def compare(
     labels: Labels = None,
     label_prefix: LabelPrefix = None,
     drop: Drop = "",
+    tags: Tags = None,
+    separator: Separator = None,
+    text: Text = "",
+    category: Category = "",
+    number: Number = "",
+    date: Date = "",
+    id: Id = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     member: Member = "auto",
     k: Annotated[
         str,
@@ -280,25 +398,41 @@ def compare(
     from labelcover.experiments.comparing import compare as compare_methods
     from labelcover.experiments.named_methods import named_methods
 
-    outcome = compare_methods(
-        named_methods(
-            [name.strip() for name in methods.split(",")],
-            _integers("-k", k),
-            r=r,
-            size=size if size is None or size == "paper" else _integer("--size", size),
-            threshold=threshold,
-            member=member,
-        ),
-        [_dataset(source, labels, label_prefix, drop) for source in data],
-        output,
-        folds=folds,
-        n_folds=n_folds,
-        seeds=_integers("--seeds", seeds),
-        join=join or [],
-        control=control,
-        n_jobs=jobs,
-        command=shlex.join(["labelcover", *sys.argv[1:]]),
-    )
+    options: dict[str, Any] = {
+        "labels": labels,
+        "label_prefix": label_prefix,
+        "drop": drop,
+        "tags": tags,
+        "separator": separator,
+        "text": text,
+        "category": category,
+        "number": number,
+        "date": date,
+        "id": id,
+        "delimiter": delimiter,
+        "encoding": encoding,
+        "decimal": decimal,
+    }
+    with _resumable(output / "results.csv"):
+        outcome = compare_methods(
+            named_methods(
+                [name.strip() for name in methods.split(",")],
+                _integers("-k", k),
+                r=r,
+                size=size if size is None or size == "paper" else _integer("--size", size),
+                threshold=threshold,
+                member=member,
+            ),
+            [_dataset(source, **options) for source in data],
+            output,
+            folds=folds,
+            n_folds=n_folds,
+            seeds=_integers("--seeds", seeds),
+            join=join or [],
+            control=control,
+            n_jobs=jobs,
+            command=shlex.join(["labelcover", *sys.argv[1:]]),
+        )
     if as_json:
         print(outcome.to_json())
     else:
@@ -337,17 +471,18 @@ def paper(
     """
     from labelcover.experiments.paper.reproduce import reproduce
 
-    outcome = reproduce(
-        part,
-        output,
-        datasets=None if datasets is None else datasets.split(","),
-        k=None if k is None else _integers("-k", k),
-        n_folds=folds,
-        quick=quick,
-        n_jobs=jobs,
-        run=run,
-        command=shlex.join(["labelcover", *sys.argv[1:]]),
-    )
+    with _resumable(output / "results.csv"):
+        outcome = reproduce(
+            part,
+            output,
+            datasets=None if datasets is None else datasets.split(","),
+            k=None if k is None else _integers("-k", k),
+            n_folds=folds,
+            quick=quick,
+            n_jobs=jobs,
+            run=run,
+            command=shlex.join(["labelcover", *sys.argv[1:]]),
+        )
     outcome.print(Console(soft_wrap=True))
 
 
@@ -379,17 +514,40 @@ def datasets(
     Console(soft_wrap=True).print(table)
 
 
-def _dataset(source: str, labels: str | None, prefix: str | None, drop: str):
-    from labelcover.datasets import KNOWN, load, read
+def _dataset(
+    source: str,
+    *,
+    labels: str | None = None,
+    label_prefix: str | None = None,
+    drop: str = "",
+    **options: str | None,
+):
+    """Return a data set by its name or file; `options` are those of tables, as given."""
+    from labelcover.datasets import KNOWN, is_table, load, read, read_table
 
-    if source in KNOWN and not Path(source).exists():
-        return load(source)
-    return read(
-        source,
-        _which_labels(labels),
-        label_prefix=prefix,
-        drop=[name for name in drop.split(",") if name],
-    )
+    given: dict[str, Any] = {name: value for name, value in options.items() if value}
+    known = source in KNOWN and not Path(source).exists()
+    if known or not is_table(source):
+        if given:
+            name = next(iter(given))
+            raise ValueError(
+                f"--{name} is for tables (.csv, .tsv, .parquet, .jsonl), got --{name} "
+                f"{given[name]!r} for {source}."
+            )
+        if known:
+            return load(source)
+        return read(source, _which_labels(labels), label_prefix=label_prefix, drop=_names(drop))
+    names = _which_labels(labels)
+    if isinstance(names, str | int):
+        raise ValueError(f"--labels {labels} is for ARFF files only, expected names for {source}.")
+    given |= {name: _names(given.get(name, "")) for name in ("text", "category", "number", "date")}
+    if given.get("delimiter") in ("tab", r"\t"):
+        given["delimiter"] = "\t"
+    return read_table(source, labels=names, label_prefix=label_prefix, drop=_names(drop), **given)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _which_labels(text: str | None) -> str | int | list[str] | None:
@@ -412,10 +570,36 @@ def _integer(name: str, text: str) -> int:
     return int(text)
 
 
-def _check_folder(path: Path) -> None:
-    """Complain before the work starts that its outcome could not be written."""
+def _decision(text: str | None) -> str | int | None:
+    """Return what --decide means: a measure, or a number of labels."""
+    return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else text
+
+
+def _check_output(path: Path, *inputs: str | Path) -> None:
+    """Complain before the work starts that its outcome could not, or must not, be written."""
     if not path.parent.is_dir():
         raise ValueError(f"--output must lie in a folder that exists, got {path}.")
+    if path.is_dir():
+        raise ValueError(f"--output must be a file, got the folder {path}.")
+    for source in inputs:
+        if path.exists() and Path(source).exists() and path.samefile(source):
+            raise ValueError(
+                f"--output must be another file than what is read, got {path}, which would be "
+                "replaced."
+            )
+    with tempfile.TemporaryFile(dir=path.parent):
+        pass  # a folder that cannot be written to is named now
+
+
+@contextmanager
+def _resumable(results: Path) -> Iterator[None]:
+    """Say what an interrupted run has kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"stopped; fits that were finished are in {results}, and the same command resumes"
+        ) from None
 
 
 def _save_figure(figure, path: Path) -> None:
@@ -443,27 +627,66 @@ def _shown(name: str, value) -> str:
     return f"{value:.2%}" if name == "coverage" and isinstance(value, float) else str(value)
 
 
+def _print_columns(encoder: Any) -> None:
+    """Print what was decided about each column; many plain ones of a kind in one line."""
+    table = Table(box=None, pad_edge=False)
+    for title in ("column", "read as", ""):
+        table.add_column(title)
+    kinds = list(encoder.kinds)
+    for alike in ("number", "truth value"):
+        plain = [kind for kind in kinds if kind.kind == alike and "missing" not in kind.why]
+        if len(plain) > MANY_COLUMNS:
+            kinds = [kind for kind in kinds if kind not in plain]
+            table.add_row(f"{plain[0].name} … {plain[-1].name}", alike, f"{len(plain)} columns")
+    for kind in kinds:
+        table.add_row(kind.name, kind.kind, kind.why)
+    tags = encoder.labels.tags
+    if tags is not None:
+        table.add_row(
+            tags, "tags", f"{len(encoder.labels.names)}, separated by {encoder.labels.separator!r}"
+        )
+    Console(soft_wrap=True, markup=False, highlight=False).print(table)
+
+
 def main() -> None:
     """Run the command; a user error is one line on standard error, with exit code 2."""
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
-        _run()
+        words = [word for word in sys.argv[1:] if word != DEBUG]
+        _run(words or ["--help"], debug=len(words) < len(sys.argv) - 1)
 
 
-def _run() -> NoReturn:
+def _run(words: list[str], *, debug: bool) -> NoReturn:
     try:
-        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
-    except typer.Abort:
-        _complain("stopped", 130)
-    except UsageError as error:
-        _complain(error.format_message(), 2)
-    except ImportError as error:
-        _complain(f"{error}; pip install 'labelcover[all]' installs it", 2)
-    except ValueError as error:
-        _complain(str(error), 2)
-    except OSError as error:
-        _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error), 2)
+        code = app(words, prog_name="labelcover", standalone_mode=False)
+    except Exception as error:
+        if debug:
+            raise
+        _complain(*_message(error))
+    except KeyboardInterrupt:
+        _complain("stopped; nothing was written", 130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _message(error: Exception) -> tuple[str, int]:
+    """Return what to say of an error, and the exit code."""
+    if isinstance(error, Interrupted):
+        return str(error), 130
+    if isinstance(error, typer.Abort):
+        return "stopped; nothing was written", 130
+    if isinstance(error, UsageError):
+        return error.format_message(), 2
+    if isinstance(error, ModuleNotFoundError) and error.name is not None:
+        from labelcover._versions import extra_of
+
+        return f"{error.name} is missing: pip install 'labelcover[{extra_of(error.name)}]'", 2
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror, 2
+    if isinstance(error, ValueError | OSError | ImportError):
+        return str(error), 2
+    if isinstance(error, MemoryError):
+        return f"out of memory ({error}); fewer rows, labels or columns need less", 1
+    return f"unexpected {type(error).__name__}: {error} ({DEBUG} shows where)", 1
 
 
 def _complain(message: str, code: int) -> NoReturn:

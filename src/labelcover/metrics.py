@@ -119,12 +119,16 @@ def ranking_depth(Y: ArrayLike, scores: ArrayLike) -> float:
     begin at 1, less one for every example that has labels. Equal scores share the worse rank.
     """
     truth, given = _tables(Y, scores, ranking=True)
+    if truth.shape[1] == 1:
+        return 0.0  # a single label is in order; scikit-learn refuses it
     return float(coverage_error(truth, given) - truth.any(axis=1).mean())
 
 
 def ranking_loss(Y: ArrayLike, scores: ArrayLike) -> float:
     """Return the mean share of (true, false) label pairs in the wrong order; less is better."""
     truth, given = _tables(Y, scores, ranking=True)
+    if truth.shape[1] == 1:
+        return 0.0  # a single label is in order; scikit-learn refuses it
     return float(label_ranking_loss(truth, given))
 
 
@@ -135,6 +139,8 @@ def average_precision(Y: ArrayLike, scores: ArrayLike) -> float:
     counts 1.
     """
     truth, given = _tables(Y, scores, ranking=True)
+    if truth.shape[1] == 1:
+        return 1.0  # a single label is in order; scikit-learn refuses it
     return float(label_ranking_average_precision_score(truth, given))
 
 

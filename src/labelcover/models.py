@@ -2,15 +2,17 @@
 
 A model file is a skops archive: a description of objects by the names of their types, and arrays.
 Loading it creates only objects of the types that skops trusts (numbers, arrays, scikit-learn's
-estimators) and of the classes that labelcover defines. A file that names anything else, even a
-function of labelcover, is refused before any object is created.
+estimators), of the classes that labelcover defines, and SciPy's sparse tables. A file that names
+anything else, even a function of labelcover, is refused before any object is created.
 """
 
 from __future__ import annotations
 
 import csv
 import importlib
+import json
 import os
+import warnings
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,12 +23,19 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from labelcover._files import replacing
+from labelcover._versions import other_versions, versions_here
 from labelcover.datasets import KNOWN, DataError, Dataset, load, read
+from labelcover.datasets.table_encoder import TableEncoder
+from labelcover.ensemble import LabelCoverClassifier
 from labelcover.ensemble.pooled_view import Pool
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.metrics import MEASURES, label_f1
 
 FORMAT = "labelcover-model-1"
+# The member of the archive that says which versions wrote it; it is read before anything else.
+VERSIONS = "versions.json"
+# Rows of a sparse training table are part of a kernel model.
+SPARSE_TABLES = ("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix")
 
 
 @dataclass(frozen=True)
@@ -43,6 +52,8 @@ class TrainedModel:
         The values of nominal features in the order of their codes.
     trained_on : str
         The name of the training data, for people to read.
+    encoder : TableEncoder or None
+        How a table becomes features, if the model was trained on one read by `read_table`.
     """
 
     estimator: Any
@@ -50,6 +61,7 @@ class TrainedModel:
     label_names: list[str]
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     trained_on: str = ""
+    encoder: TableEncoder | None = None
 
     @classmethod
     def fit(cls, estimator: Any, dataset: Dataset) -> TrainedModel:
@@ -63,9 +75,12 @@ class TrainedModel:
             list(dataset.label_names),
             dict(dataset.categories),
             dataset.name,
+            dataset.encoder,
         )
 
-    def read(self, source: str | os.PathLike[str], *, with_labels: bool) -> Dataset:
+    def read(
+        self, source: str | os.PathLike[str], *, with_labels: bool, **written: str | None
+    ) -> Dataset:
         """Return the rows of a file, or of a known data set, in the form the model takes.
 
         Parameters
@@ -74,6 +89,8 @@ class TrainedModel:
             A file with a column for each feature, in any order, or a name that `load` knows.
         with_labels : bool
             Whether the labels must be there too.
+        **written : str, optional
+            What is known of a CSV file: ``delimiter``, ``encoding``, ``decimal``.
 
         Raises
         ------
@@ -89,6 +106,8 @@ class TrainedModel:
             ):
                 raise DataError(source, f"has other columns than {self.trained_on!r}.")
             return dataset
+        if self.encoder is not None:
+            return self.encoder.read(source, with_labels=with_labels, **written)
         dataset = read(source, wanted, features=self.feature_names)
         for name, values in self.categories.items():
             if dataset.categories.get(name) != values:
@@ -136,23 +155,66 @@ def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
 
 
 def write_predictions(
-    model: TrainedModel, dataset: Dataset, path: str | os.PathLike[str]
+    model: TrainedModel, dataset: Dataset, path: str | os.PathLike[str], *, decide: Any = None
 ) -> NDArray[np.int64]:
     """Write a CSV file with a line per row of `dataset`; return the predicted zeros and ones.
 
     For each label there is a column of its name (0 or 1) and, after all of these, a column
-    ``probability of <name>``.
+    ``probability of <name>``. Before them come the column that names the rows, if the table has
+    one, and the tags, separated as in training, if the model was trained on a column of tags.
+
+    Parameters
+    ----------
+    model : TrainedModel
+    dataset : Dataset
+        Read by the model.
+    path : path-like
+        The file, which is replaced as a whole.
+    decide : optional
+        Decide for this measure instead of the one of training; see `LabelCoverClassifier`.
+
+    Raises
+    ------
+    ValueError
+        If the model cannot decide for another measure.
     """
-    predicted = np.asarray(model.estimator.predict(dataset.X))
+    predicted = _decided(model.estimator, dataset.X, decide)
     probability = np.asarray(model.estimator.predict_proba(dataset.X))
     names = [*model.label_names, *(f"probability of {name}" for name in model.label_names)]
+    first = _first_columns(model, dataset, predicted)
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(names)
+        writer.writerow([*first, *names])
         # A float is written with all the digits that tell it from its neighbours.
-        for bits, chances in zip(predicted.tolist(), probability.tolist(), strict=True):
-            writer.writerow(bits + chances)
+        bits, chances = predicted.tolist(), probability.tolist()
+        for i, row in enumerate(bits):
+            writer.writerow([*(column[i] for column in first.values()), *row, *chances[i]])
     return predicted
+
+
+def _decided(estimator: Any, X: Any, decide: Any) -> NDArray[np.int64]:
+    if decide is None:
+        return np.asarray(estimator.predict(X))
+    if not isinstance(estimator, LabelCoverClassifier):
+        raise ValueError(
+            f"decide={decide!r} is for models of LabelCoverClassifier (method LabelCover), got one "
+            f"of {type(estimator).__name__}."
+        )
+    return np.asarray(estimator.predict(X, decide=decide))
+
+
+def _first_columns(
+    model: TrainedModel, dataset: Dataset, predicted: NDArray[np.int64]
+) -> dict[str, list[str]]:
+    """Return the columns before those of the labels: ids and tags, where there are."""
+    if model.encoder is None:
+        return {}
+    columns = {} if dataset.ids is None else {str(model.encoder.id): dataset.ids}
+    tags, separator = model.encoder.labels.tags, model.encoder.labels.separator
+    if tags is None:
+        return columns
+    names = np.array(model.label_names, dtype=object)
+    return {**columns, tags: [separator.join(names[row]) for row in predicted.astype(bool)]}
 
 
 def measure_model(
@@ -186,9 +248,12 @@ def save_model(model: TrainedModel, path: str | os.PathLike[str]) -> None:
         "label_names": model.label_names,
         "categories": {name: list(values) for name, values in model.categories.items()},
         "trained_on": model.trained_on,
+        "encoder": model.encoder,
     }
     with replacing(path) as temporary:
         skops.io.dump(content, temporary)
+        with zipfile.ZipFile(temporary, "a") as archive:
+            archive.writestr(VERSIONS, json.dumps(versions_here()))
         foreign = _foreign_types(temporary)
         if foreign:
             raise ValueError(
@@ -210,13 +275,15 @@ def load_model(path: str | os.PathLike[str]) -> TrainedModel:
     with open(path, "rb") as file:
         if not zipfile.is_zipfile(file):
             raise DataError(path, "not a model, expected a file written by labelcover train.")
+    other = ""
     try:
+        other = _other_versions(path)
         foreign = _foreign_types(path)
         if foreign:
             raise DataError(
                 path,
                 f"holds an object of the type {foreign[0]}, which is not trusted, expected a "
-                "model written by labelcover train.",
+                f"model written by labelcover train{other and f'; {other}'}.",
             )
         content = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
     except DataError:
@@ -224,22 +291,39 @@ def load_model(path: str | os.PathLike[str]) -> TrainedModel:
     except Exception as error:
         # A damaged archive fails in as many ways as there are bytes; all mean the same.
         reason = f"{type(error).__name__}: {error}".split("\n")[0]
+        what = f"cannot be read: {other}" if other else "damaged"
         raise DataError(
-            path, f"damaged ({reason}), expected a model written by labelcover train."
+            path, f"{what} ({reason}), expected a model written by labelcover train."
         ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(path, f"not a labelcover model, expected the format {FORMAT!r}.")
+    if other:
+        warnings.warn(f"{path}: {other}; train it again if in doubt.", UserWarning, stacklevel=2)
     return TrainedModel(
         content["estimator"],
         content["feature_names"],
         content["label_names"],
         {name: tuple(values) for name, values in content["categories"].items()},
         content["trained_on"],
+        content.get("encoder"),
     )
 
 
+def _other_versions(path: str | os.PathLike[str]) -> str:
+    """Return in words which other versions wrote the model; empty if there are none."""
+    with zipfile.ZipFile(path) as archive:
+        if VERSIONS not in archive.namelist():
+            return ""  # written before versions were kept
+        return other_versions(json.loads(archive.read(VERSIONS)))
+
+
 def is_trusted(type_name: str) -> bool:
-    """Return whether a type that skops does not know may be made: a class of labelcover."""
+    """Return whether a type that skops does not know may be made.
+
+    These are the classes of labelcover, and SciPy's sparse tables, which hold numbers only.
+    """
+    if type_name in SPARSE_TABLES:
+        return True
     module, _, name = type_name.rpartition(".")
     if not module.startswith("labelcover."):
         return False

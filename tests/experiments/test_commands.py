@@ -250,10 +250,10 @@ BAD_FILES = {
     ),
     "duplicate column": ("x.csv", "a,a,l\n1,2,0\n", "x.csv:1: column 'a' is there twice, expected"),
     "binary file": ("x.csv", "\x00\x01\x02", "x.csv:1: not a text file, expected CSV"),
-    "text for a number": (
+    "a label that is neither 0 nor 1": (
         "x.csv",
-        "a,b,l\n1,2,0\n1,tall,1\n",
-        "x.csv:3: column 'b' holds 'tall', expected a number",
+        "a,b,l\n1,2,0\n1,3,maybe\n",
+        "x.csv:3: label 'l' is maybe, expected 0 or 1",
     ),
 }
 

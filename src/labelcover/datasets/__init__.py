@@ -1,12 +1,13 @@
-"""Data in: ARFF of MULAN and MEKA, CSV, Parquet, LIBSVM, and sets known by name."""
+"""Data in: tables as people have them, ARFF of MULAN and MEKA, LIBSVM, and sets known by name."""
 
 from labelcover.datasets.arff import read_arff
 from labelcover.datasets.dataset import DataError, Dataset
 from labelcover.datasets.libsvm import read_libsvm
 from labelcover.datasets.loading import is_here, load
+from labelcover.datasets.raw_tables import is_table
 from labelcover.datasets.reading import read
 from labelcover.datasets.registry import KNOWN, KnownSet
-from labelcover.datasets.tables import read_csv, read_parquet
+from labelcover.datasets.tables import read_csv, read_parquet, read_table
 
 __all__ = [
     "KNOWN",
@@ -14,10 +15,12 @@ __all__ = [
     "Dataset",
     "KnownSet",
     "is_here",
+    "is_table",
     "load",
     "read",
     "read_arff",
     "read_csv",
     "read_libsvm",
     "read_parquet",
+    "read_table",
 ]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+if TYPE_CHECKING:
+    from labelcover.datasets.table_encoder import TableEncoder
 
 Features: TypeAlias = "NDArray[np.float64] | sparse.csr_array"
 
@@ -59,6 +62,12 @@ class Dataset:
         What it is and where it comes from.
     categories : dict of str to tuple of str
         For each nominal feature the values behind the codes 0, 1, …
+    ids : list of str or None
+        What names the rows, if a column of the table does.
+    texts : dict of str to list of str
+        The columns of the table that are free text, as they are.
+    encoder : TableEncoder or None
+        How the table became features, if it was read by `read_table`.
     """
 
     name: str
@@ -71,6 +80,9 @@ class Dataset:
     test_rows: NDArray[np.intp] | None = None
     description: str = ""
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    ids: list[str] | None = None
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    encoder: TableEncoder | None = None
 
     @property
     def cardinality(self) -> float:

@@ -9,9 +9,10 @@ from pathlib import Path
 from labelcover.datasets.arff import read_arff
 from labelcover.datasets.dataset import DataError, Dataset
 from labelcover.datasets.libsvm import read_libsvm
-from labelcover.datasets.tables import read_csv, read_parquet
+from labelcover.datasets.raw_tables import KINDS, is_table
+from labelcover.datasets.tables import read_csv
 
-SUFFIXES = (".arff", ".csv", ".tsv", ".parquet", ".libsvm", ".svm")
+SUFFIXES = (".arff", ".libsvm", ".svm", *KINDS)
 
 
 def read(
@@ -27,15 +28,16 @@ def read(
     Parameters
     ----------
     path : path-like
-        ``.arff`` (see `read_arff`), ``.csv`` or ``.tsv`` (`read_csv`), ``.parquet``
-        (`read_parquet`), ``.libsvm`` or ``.svm`` (`read_libsvm`).
+        ``.arff`` (see `read_arff`), ``.libsvm`` or ``.svm`` (`read_libsvm`), or a table of numbers:
+        ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl`` (`read_csv`). Tables with other columns are
+        for `read_table`.
     labels : path-like, int, list of str, optional
         Which columns are labels: names, or what `read_arff` accepts for an ARFF file.
     label_prefix, drop, features
         As in those functions.
     """
     suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
+    if suffix not in SUFFIXES and not is_table(path):
         raise DataError(path, f"unknown kind of file, expected one of {', '.join(SUFFIXES)}.")
     if suffix == ".arff":
         return read_arff(path, labels, label_prefix=label_prefix, drop=drop, features=features)
@@ -43,14 +45,4 @@ def read(
         raise DataError(path, f"labels={labels!r} is for ARFF files only, expected names.")
     if suffix in (".libsvm", ".svm"):
         return read_libsvm(path, labels, features=features)
-    if suffix == ".parquet":
-        return read_parquet(path, labels, label_prefix=label_prefix, drop=drop, features=features)
-    delimiter = "\t" if suffix == ".tsv" else ","
-    return read_csv(
-        path,
-        labels,
-        label_prefix=label_prefix,
-        drop=drop,
-        features=features,
-        delimiter=delimiter,
-    )
+    return read_csv(path, labels, label_prefix=label_prefix, drop=drop, features=features)

@@ -1,16 +1,118 @@
-"""Tables in CSV and Parquet files: a column per feature and a column per label."""
+"""Tables in CSV, Parquet and JSON lines files: as they are, or a column per feature and label."""
 
 from __future__ import annotations
 
-import csv
 import os
-from array import array
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
-from labelcover.datasets.dataset import DataError, Dataset, choose_features, choose_labels
+from labelcover.datasets.cell_values import as_numbers
+from labelcover.datasets.column_kinds import ColumnChoices
+from labelcover.datasets.dataset import DataError, Dataset, choose_features
+from labelcover.datasets.label_columns import LabelColumns
+from labelcover.datasets.raw_tables import RawTable, read_raw
+from labelcover.datasets.table_encoder import TableEncoder
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    tags: str | None = None,
+    labels: Sequence[str] | None = None,
+    label_prefix: str | None = None,
+    separator: str | None = None,
+    text: Sequence[str] = (),
+    category: Sequence[str] = (),
+    number: Sequence[str] = (),
+    date: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    id: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+) -> Dataset:
+    """Return the data set in a table as people have it: text, categories, dates, tags.
+
+    Each column is read for what it is, which is found from its cells or given here:
+
+    ============  ======================================================================
+    numbers       a missing one is the median; a feature marks the missing ones if they
+                  have other labels than the rest (χ² test)
+    truth values  yes and no, true and false: 0 and 1
+    categories    zeros and ones for each value, one feature for all rare or new values
+    dates         year, month, weekday, hour, and age since the newest
+    text          TF-IDF of words and pairs of words; of groups of characters where these
+                  have the smaller leave-one-out error
+    ids           almost all different and not text: not used, see `id`
+    ============  ======================================================================
+
+    Parameters
+    ----------
+    path : path-like
+        ``.csv``, ``.tsv`` (also ``.gz``), ``.parquet``, or JSON lines: ``.jsonl``, ``.ndjson``.
+    tags : str, optional
+        The column that holds the tags of each row: ``rain; wind``, or lists in Parquet and JSON.
+        Tags of a single row are left out, with a warning.
+    labels : list of str, optional
+        Instead of `tags`: the columns that are labels, of 0 and 1 (or yes and no, true and false).
+    label_prefix : str, optional
+        Instead of `labels`: every column whose name starts with this.
+    separator : str, optional
+        What separates tags. By default that of ``;``, ``|``, ``,``, tab and line break that is in
+        most cells.
+    text, category, number, date : list of str
+        Columns to be read as this, whatever they look like.
+    drop : list of str
+        Columns to leave out.
+    id : str, optional
+        The column that names the rows; not a feature, but ``Dataset.ids``, and carried into
+        predictions. By default the first column that looks like one.
+    delimiter, encoding, decimal : str, optional
+        How a CSV file is written. By default this is found out.
+
+    Returns
+    -------
+    Dataset
+        With the features in the words of the table (``subject: invoice``, ``colour = red``,
+        ``opened (year)``), and ``encoder``, which has what was decided about each column and reads
+        further files in the same way.
+
+    Raises
+    ------
+    DataError
+        With file, line or row, and what was expected.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from labelcover.datasets import read_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tickets.csv"
+    >>> _ = path.write_text('''subject;hours;tags
+    ... printer is on fire;1,5;hardware, urgent
+    ... printer has no paper;0,5;hardware
+    ... please reset my password;NA;account
+    ... password of my printer;0,25;account, hardware, urgent
+    ... ''')
+    >>> tickets = read_table(path, tags="tags")
+    >>> tickets.label_names
+    ['account', 'hardware', 'urgent']
+    >>> tickets.feature_names
+    ['hours', 'subject: my', 'subject: password', 'subject: printer']
+    >>> [(kind.name, kind.kind) for kind in tickets.encoder.kinds]
+    [('subject', 'text'), ('hours', 'number')]
+    """
+    if tags is not None and (labels is not None or label_prefix is not None):
+        raise ValueError(
+            f"tags={tags!r} is given and labels or label_prefix too, expected one of them."
+        )
+    choices = ColumnChoices.of(
+        id=id, text=text, category=category, number=number, date=date, drop=drop
+    )
+    strings = {*text, *category, *({tags} if tags else ()), *({id} if id else ())}
+    table = read_raw(path, as_text=strings, delimiter=delimiter, encoding=encoding, decimal=decimal)
+    where = LabelColumns.found(table, tags, separator, labels, label_prefix)
+    return TableEncoder.fitted(table, where, choices)[1]
 
 
 def read_csv(
@@ -20,14 +122,16 @@ def read_csv(
     label_prefix: str | None = None,
     drop: Sequence[str] = (),
     features: Sequence[str] | None = None,
-    delimiter: str = ",",
+    delimiter: str | None = None,
 ) -> Dataset:
-    """Return the data set in a CSV file with a line of names first.
+    """Return the data set in a CSV file of numbers: the cells themselves, NaN where missing.
+
+    `read_table` takes other columns too, and fills missing values.
 
     Parameters
     ----------
     path : path-like
-        The file, in UTF-8. Features are numbers, an empty cell is missing (NaN); labels are 0 or 1.
+        The file. Features are numbers, labels are 0 or 1.
     labels : list of str, optional
         The columns that are labels.
     label_prefix : str, optional
@@ -37,15 +141,11 @@ def read_csv(
     features : list of str, optional
         Take just these columns as features, in this order; with ``labels=[]`` the file need not
         hold labels.
-    delimiter : str
-        The separator between cells.
+    delimiter : str, optional
+        The separator between cells; by default it is found out.
     """
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            return _csv(path, file, labels, label_prefix, drop, features, delimiter)
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise DataError(path, "not a text file in UTF-8, expected CSV.", line) from None
+    table = read_raw(path, delimiter=delimiter)
+    return _numbers(table, labels, label_prefix, drop, features)
 
 
 def read_parquet(
@@ -56,113 +156,44 @@ def read_parquet(
     drop: Sequence[str] = (),
     features: Sequence[str] | None = None,
 ) -> Dataset:
-    """Return the data set in a Parquet file (needs pyarrow, the ``cli`` extra).
-
-    Parameters are those of `read_csv`. Columns of truth values count as 0 and 1.
-    """
-    import pyarrow
-    import pyarrow.parquet
-
-    Path(path).open("rb").close()  # a file that cannot be opened is not a damaged one
-    try:
-        table = pyarrow.parquet.read_table(path)
-    except (pyarrow.ArrowException, OSError) as error:
-        reason = str(error).split("\n")[0].rstrip(".")
-        raise DataError(path, f"{reason}, expected a Parquet file.") from None
-    names = _check_names(path, table.column_names)
-    label_at = choose_labels(path, names, labels, label_prefix)
-    feature_at = choose_features(path, names, label_at, drop, features)
-    columns = {j: _arrow_column(path, names[j], table.column(j)) for j in {*label_at, *feature_at}}
-    rows = np.arange(1, table.num_rows + 1)
-    return _dataset(path, names, columns, label_at, feature_at, rows, "row")
+    """Return the data set in a Parquet file of numbers; parameters are those of `read_csv`."""
+    return _numbers(read_raw(path), labels, label_prefix, drop, features)
 
 
-def _csv(path, file, labels, prefix, drop, features, delimiter):
-    reader = csv.reader(_without_nul(path, file), delimiter=delimiter, strict=True)
-    try:
-        names = _check_names(path, next(reader, []))
-        label_at = choose_labels(path, names, labels, prefix)
-        feature_at = choose_features(path, names, label_at, drop, features)
-        columns = {j: array("d") for j in {*label_at, *feature_at}}
-        lines = array("q")
-        for row in reader:
-            if not row:
-                continue
-            if len(row) != len(names):
-                raise DataError(
-                    path, f"{len(row)} cells, expected {len(names)} as in line 1.", reader.line_num
-                )
-            for j, column in columns.items():
-                column.append(_cell(path, names[j], row[j], reader.line_num))
-            lines.append(reader.line_num)
-    except csv.Error as error:
-        raise DataError(path, f"{error}, expected CSV.", reader.line_num) from None
-    arrays = {j: np.array(column) for j, column in columns.items()}
-    return _dataset(path, names, arrays, label_at, feature_at, lines, "line")
-
-
-def _without_nul(path, file):
-    for number, line in enumerate(file, start=1):
-        if "\0" in line:
-            raise DataError(path, "not a text file, expected CSV.", number)
-        yield line
-
-
-def _cell(path, name, text, line):
-    try:
-        return float(text) if text.strip() else float("nan")
-    except ValueError:
-        raise DataError(
-            path, f"column {name!r} holds {text[:40]!r}, expected a number.", line
-        ) from None
-
-
-def _check_names(path, names):
-    if not names:
-        raise DataError(path, "the file is empty, expected a line of column names.", 1)
-    seen: set[str] = set()
-    for position, name in enumerate(names, start=1):
-        if not name:
-            raise DataError(path, f"column {position} has no name, expected one.", 1)
-        if name in seen:
-            raise DataError(path, f"column {name!r} is there twice, expected once.", 1)
-        seen.add(name)
-    return list(names)
-
-
-def _arrow_column(path, name, column):
-    import pyarrow
-
-    kind = column.type
-    if not (
-        pyarrow.types.is_floating(kind)
-        or pyarrow.types.is_integer(kind)
-        or pyarrow.types.is_boolean(kind)
-    ):
-        raise DataError(path, f"column {name!r} holds {kind}, expected numbers.")
-    return column.cast(pyarrow.float64()).to_numpy()
-
-
-def _dataset(path, names, columns, label_at, feature_at, places, what):
-    if len(places) == 0:
-        raise DataError(path, "no row follows the names, expected at least one.", 1)
-    for j in label_at:
-        wrong = ~((columns[j] == 0) | (columns[j] == 1))
-        if wrong.any():
-            i = int(np.argmax(wrong))
-            value = "empty" if np.isnan(columns[j][i]) else f"{columns[j][i]:g}"
-            place = f"in row {places[i]} " if what == "row" else ""
-            raise DataError(
-                path,
-                f"label {names[j]!r} {place}is {value}, expected 0 or 1.",
-                None if what == "row" else int(places[i]),
-            )
-    n = len(places)
+def _numbers(
+    table: RawTable,
+    labels: Sequence[str] | None,
+    prefix: str | None,
+    drop: Sequence[str],
+    features: Sequence[str] | None,
+) -> Dataset:
+    where = LabelColumns.found(table, None, None, labels, prefix)
+    at = [table.names.index(name) for name in where.names]
+    names = [table.names[j] for j in choose_features(table.path, table.names, at, drop, features)]
+    X = np.empty((table.n_rows, len(names)))
+    for j, name in enumerate(names):
+        X[:, j] = _column(table, name)
+    Y = where.read(table, warn=False) if where.names else np.zeros((len(X), 0), dtype=np.uint8)
     return Dataset(
-        name=Path(path).stem,
-        X=np.column_stack([columns[j] for j in feature_at]),
-        Y=np.array([columns[j] for j in label_at], dtype=np.uint8).reshape(-1, n).T.copy(),
-        feature_names=[names[j] for j in feature_at],
-        label_names=[names[j] for j in label_at],
-        categorical=np.zeros(len(feature_at), dtype=bool),
+        name=table.name,
+        X=X,
+        Y=Y,
+        feature_names=names,
+        label_names=where.names,
+        categorical=np.zeros(len(names), dtype=bool),
     )
+
+
+def _column(table: RawTable, name: str) -> np.ndarray:
+    import pyarrow as pa
+
+    column = table.columns.column(name)
+    if pa.types.is_nested(column.type) or pa.types.is_temporal(column.type):
+        raise DataError(table.path, f"column {name!r} holds {column.type}, expected numbers.")
+    decimal = "." if table.text_format is None else table.text_format.decimal
+    read = as_numbers(column, decimal)
+    if read.bad.any():
+        row = int(np.argmax(read.bad))
+        value = str(column[row].as_py())[:40]
+        raise table.error(f"column {name!r} in {{place}} holds {value!r}, expected a number.", row)
+    return read.numbers

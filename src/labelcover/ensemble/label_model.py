@@ -21,6 +21,7 @@ from sklearn.utils.validation import (
 )
 
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
+from labelcover._tags import read_tags, tag_table
 from labelcover.ensemble.explanation import (
     Explanation,
     Words,
@@ -28,7 +29,7 @@ from labelcover.ensemble.explanation import (
     explained,
     feature_words,
 )
-from labelcover.ensemble.label_tables import label_names, label_table, labelled
+from labelcover.ensemble.label_tables import label_table, labelled, named_labels
 from labelcover.ensemble.shares import check_explained, training_labels
 from labelcover.ensemble.threshold_tuning import (
     ThresholdSearch,
@@ -100,17 +101,18 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         ----------
         X : array-like, sparse matrix or data frame of shape (n, d)
             Columns of categorical dtype are nominal for the learners of this library.
-        y : array-like, sparse matrix or data frame of shape (n, n_labels)
+        y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
             The label table Y: zeros and ones, a column per label. Names of columns are kept as
-            ``label_names_in_``. Sets of label names become such a table by scikit-learn's
-            ``MultiLabelBinarizer``.
+            ``label_names_in_``. Or the tags of each row: lists or sets of strings, or a column of
+            strings in which they are separated (``"rain; wind"``); the labels are then the tags
+            that occur, sorted.
         **fit_params
             Metadata for the ``fit`` of every member, such as ``sample_weight``, routed as
             scikit-learn does. Weights count in the members and in the threshold.
         """
         learner = self._learner()
         params = self._route(fit_params)
-        names = label_names(y)
+        y, names = named_labels(y)
         y = validate_data(self, y=y, multi_output=True)
         self._coding, X = learner.read_table(self, X)
         check_consistent_length(X, y)
@@ -149,6 +151,33 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     def predict(self, X: Any) -> Any:
         """Return zeros and ones, ``(n, n_labels)``; sparse if the labels were sparse in `fit`."""
         return self._predicted(self._cut(self._confidence(X)), X)
+
+    def predict_tags(self, X: Any) -> list[list[str]]:
+        """Return the names of the labels that `predict` gives each row, in the order of labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from labelcover import RakelClassifier
+        >>> X = np.repeat([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 4, axis=0)
+        >>> tags = [["wind"]] * 4 + [["rain"]] * 4 + [["rain", "wind"]] * 4
+        >>> model = RakelClassifier(k=2, random_state=0).fit(X, tags)
+        >>> model.predict_tags([[1.0, 1.0], [0.0, 1.0]])
+        [['rain', 'wind'], ['wind']]
+        """
+        predicted = self.predict(X)
+        rows = predicted.toarray() if sparse.issparse(predicted) else np.asarray(predicted)
+        return [self.label_names_in_[row].tolist() for row in rows.astype(bool)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose labels are all predicted right; `y` as in `fit`."""
+        rows = read_tags(y)
+        table = y if rows is None else tag_table(rows, self.label_names_in_.tolist())[0]
+        return super().score(X, table, sample_weight)
 
     def explain(
         self,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from labelcover._label_values import as_booleans
+from labelcover._tags import read_tags, tag_table
 from labelcover.covers import Cover
 
 
@@ -35,13 +36,30 @@ def label_table(Y: Any) -> NDArray[np.uint8]:
     return as_booleans(Y).view(np.uint8)
 
 
-def label_names(Y: Any) -> NDArray[np.object_] | None:
-    """Return the column names of a data frame if all are strings, else None."""
+def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:
+    """Return the labels as a table, and their names: of columns, or tags; None if they have none.
+
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
+        Tags become a table of zeros and ones; a table is returned as it is.
+
+    Examples
+    --------
+    >>> from labelcover.ensemble.label_tables import named_labels
+    >>> named_labels([["wind"], ["rain", "wind"]])
+    (array([[0, 1],
+           [1, 1]], dtype=uint8), array(['rain', 'wind'], dtype=object))
+    """
+    rows = read_tags(Y)
+    if rows is not None:
+        table, names = tag_table(rows)
+        return table, np.array(names, dtype=object)
     columns = getattr(Y, "columns", None)
     if columns is None:
-        return None
-    names = np.asarray(list(columns), dtype=object)
-    return names if all(isinstance(name, str) for name in names) else None
+        return Y, None
+    found = np.asarray(list(columns), dtype=object)
+    return Y, found if all(isinstance(name, str) for name in found) else None
 
 
 def labelled(table: NDArray, container: str, names: NDArray[np.object_], X: Any) -> Any:

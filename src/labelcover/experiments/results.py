@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from labelcover import __version__
-from labelcover._files import locked, replacing
+from labelcover._files import locked, naming, replacing
 from labelcover.datasets import DataError
 from labelcover.metrics import MEASURES
 
@@ -179,7 +179,7 @@ class ResultsFile:
         """Write the line of a task and see it safely on disk."""
         cells = asdict(task) | {VERSION: __version__} | asdict(result) | result.scores
         cells["label_f1"] = " ".join(f"{value:.4f}" for value in result.label_f1)
-        with open(self.path, "a", encoding="utf-8", newline="") as file:
+        with naming(self.path), open(self.path, "a", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerow([_text(cells.get(c)) for c in COLUMNS])
             file.flush()
             os.fsync(file.fileno())

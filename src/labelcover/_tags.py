@@ -1,0 +1,148 @@
+"""Tags as people write them, as a table of zeros and ones: lists, sets and separated strings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: What separates the tags of a cell, if it is not said. A space is not among them, as many tags
+#: are several words.
+SEPARATORS = (";", "|", ",", "\t", "\n")
+
+Tags = list[str]
+
+
+def find_separator(cells: Iterable[str | None]) -> str:
+    """Return the separator that stands in most cells, ``";"`` if none does.
+
+    Examples
+    --------
+    >>> from labelcover._tags import find_separator
+    >>> find_separator(["rain, wind", "snow", None, "fog, wind; light"])
+    ','
+    """
+    counts = Counter(mark for cell in cells if cell for mark in SEPARATORS if mark in cell)
+    return max(SEPARATORS, key=lambda mark: counts[mark])  # the first of equals
+
+
+def split_tags(cells: Iterable[str | None], separator: str) -> list[Tags]:
+    """Return the tags of each cell without blanks around them, each once; None has no tags.
+
+    Examples
+    --------
+    >>> from labelcover._tags import split_tags
+    >>> split_tags(["rain; wind ;rain", "", None], ";")
+    [['rain', 'wind'], [], []]
+    """
+    return [
+        list(dict.fromkeys(tag for part in (cell or "").split(separator) if (tag := part.strip())))
+        for cell in cells
+    ]
+
+
+def tag_table(
+    rows: Sequence[Collection[str]], names: Sequence[str] | None = None
+) -> tuple[NDArray[np.uint8], list[str]]:
+    """Return the table of zeros and ones of rows of tags, and its columns: the tags in order.
+
+    Parameters
+    ----------
+    rows : sequence of collections of str
+    names : sequence of str, optional
+        Take these columns; other tags are passed over. By default all tags that occur, sorted.
+
+    Examples
+    --------
+    >>> from labelcover._tags import tag_table
+    >>> tag_table([["wind", "rain"], [], ["rain"]])
+    (array([[1, 1],
+           [0, 0],
+           [1, 0]], dtype=uint8), ['rain', 'wind'])
+    """
+    columns = sorted({tag for row in rows for tag in row}) if names is None else list(names)
+    at = {name: j for j, name in enumerate(columns)}
+    table = np.zeros((len(rows), len(columns)), dtype=np.uint8)
+    for i, row in enumerate(rows):
+        table[i, [at[tag] for tag in row if tag in at]] = 1
+    return table, columns
+
+
+def read_tags(Y: Any, name: str = "Y") -> list[Tags] | None:
+    """Return the tags of each row if `Y` holds tags; None if it may be a table.
+
+    Tags are a sequence with a list, tuple, set or array of strings for each row, or a column of
+    strings in which they are separated; a missing cell of such a column has no tags.
+
+    Raises
+    ------
+    ValueError
+        If a row of tags holds anything but strings, or if no row has a tag.
+
+    Examples
+    --------
+    >>> from labelcover._tags import read_tags
+    >>> read_tags([{"rain"}, [], ("wind", "rain")])
+    [['rain'], [], ['wind', 'rain']]
+    >>> read_tags([[0, 1], [1, 0]]) is None
+    True
+    """
+    cells = _cells(Y)
+    if cells is None:
+        return None
+    if any(isinstance(cell, str) for cell in cells):
+        rows = _rows_of_strings(cells, name)
+    elif any(_is_tags(cell) for cell in cells):
+        rows = [_row_of_tags(i, cell, name) for i, cell in enumerate(cells)]
+    else:
+        return None
+    if not any(rows):
+        raise ValueError(f"{name} holds no tag in its {len(rows)} rows, expected at least one.")
+    return rows
+
+
+def _cells(Y: Any) -> list[Any] | None:
+    """Return the rows of what may be tags, else None: tables have two dimensions."""
+    if isinstance(Y, list | tuple):
+        return list(Y)
+    # A series of pandas or polars, or an array of objects; not a table, nor a column of numbers.
+    if getattr(Y, "ndim", len(getattr(Y, "shape", (0, 0)))) != 1 or not hasattr(Y, "tolist"):
+        return None
+    if isinstance(Y, np.ndarray) and Y.dtype.kind not in "OUT":
+        return None
+    return list(Y.tolist())
+
+
+def _is_tags(cell: Any) -> bool:
+    """Tell whether a row can only be tags: a set, or a list that holds a string."""
+    if isinstance(cell, set | frozenset):
+        return True
+    return isinstance(cell, list | tuple | np.ndarray) and any(isinstance(t, str) for t in cell)
+
+
+def _rows_of_strings(cells: list[Any], name: str) -> list[Tags]:
+    strings: list[str | None] = []
+    for i, cell in enumerate(cells):
+        if cell is not None and not isinstance(cell, str) and cell == cell:  # NaN is missing
+            raise ValueError(
+                f"{name} must hold strings of separated tags in every row, got {cell!r} in row {i}."
+            )
+        strings.append(cell if isinstance(cell, str) else None)
+    return split_tags(strings, find_separator(strings))
+
+
+def _row_of_tags(i: int, cell: Any, name: str) -> Tags:
+    if not isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+        raise ValueError(
+            f"{name} must hold a list or set of tags in every row, got {cell!r} in row {i}; a row "
+            "without tags is []."
+        )
+    for tag in cell:
+        if not isinstance(tag, str) or not tag.strip():
+            raise ValueError(
+                f"{name} must hold tags that are strings and not empty, got {tag!r} in row {i}."
+            )
+    return list(dict.fromkeys(cell))

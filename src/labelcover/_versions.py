@@ -1,0 +1,63 @@
+"""Versions of the libraries in model files, and the extras that install what is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib import metadata
+
+#: Distributions whose objects are in model files.
+DISTRIBUTIONS = ("labelcover", "scikit-learn", "numpy")
+# Extras that only collect others, or are for work on labelcover itself.
+OTHER_EXTRAS = ("all", "bench", "dev")
+
+
+def versions_here() -> dict[str, str]:
+    """Return the versions that are installed here."""
+    return {name: metadata.version(name) for name in DISTRIBUTIONS}
+
+
+def other_versions(written: Mapping[str, str]) -> str:
+    """Return in words what differs from the versions here; empty if the first two numbers agree.
+
+    Examples
+    --------
+    >>> from labelcover._versions import other_versions, versions_here
+    >>> other_versions(versions_here())
+    ''
+    >>> other_versions({**versions_here(), "numpy": "0.5.1"})  # doctest: +ELLIPSIS
+    'written with numpy 0.5.1, and this is numpy ...'
+    """
+    here = versions_here()
+    differ = [name for name in here if _series(written.get(name, "")) != _series(here[name])]
+    if not differ:
+        return ""
+    then = ", ".join(f"{name} {written.get(name, 'unknown')}" for name in differ)
+    now = ", ".join(f"{name} {here[name]}" for name in differ)
+    return f"written with {then}, and this is {now}"
+
+
+def extra_of(module: str) -> str:
+    """Return the extra of labelcover that installs a module, ``"all"`` if none names it.
+
+    Examples
+    --------
+    >>> from labelcover._versions import extra_of
+    >>> extra_of("scikit_posthocs"), extra_of("skops.io"), extra_of("nowhere")
+    ('report', 'cli', 'all')
+    """
+    wanted = _plain(module.split(".")[0])
+    for requirement in metadata.requires("labelcover") or ():
+        name = re.match(r"[\w.-]+", requirement)
+        extra = re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", requirement)
+        if name and extra and extra[1] not in OTHER_EXTRAS and _plain(name[0]) == wanted:
+            return extra[1]
+    return "all"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _series(version: str) -> list[str]:
+    return version.split(".")[:2]

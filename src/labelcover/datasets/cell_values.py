@@ -1,0 +1,193 @@
+"""The cells of a column as numbers, truth values, times or strings, and which cannot be read so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+# 1.234.567,8 where the decimal sign is a comma, and 1,234,567.8 where it is a point.
+GROUPED = {
+    ",": re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d+)?"),
+    ".": re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?"),
+}
+TRUTH = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0}
+TRUTH |= {"false": 0.0, "no": 0.0, "n": 0.0, "f": 0.0, "0": 0.0}
+DAYS = (
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+)
+CLOCKS = ("", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S")
+#: Ways to write a time; where the day and the month could be either, the day comes first.
+TIME_FORMATS = tuple(day + clock for day in DAYS for clock in CLOCKS)
+ISO = "ISO 8601"
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column as positions among its distinct values: -1 where a cell is empty."""
+
+    codes: NDArray[np.int64]
+    values: list[Any]
+
+    @classmethod
+    def of(cls, column: pa.ChunkedArray) -> Coded:
+        """Return the coding of a column of any plain type."""
+        import pyarrow as pa
+
+        coded = column.combine_chunks().dictionary_encode()
+        coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
+        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        return cls(codes, coded.dictionary.to_pylist())
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """In how many cells each value is."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
+
+    def numbers(self, of_value: Callable[[Any], float | None]) -> Readable:
+        """Return what `of_value` makes of each cell; None is what cannot be read."""
+        made = [of_value(value) for value in self.values]
+        known = np.array([np.nan if number is None else number for number in made] + [np.nan])
+        bad = np.array([number is None for number in made] + [False])
+        return Readable(known[self.codes], bad[self.codes])
+
+
+@dataclass(frozen=True)
+class Readable:
+    """Cells as numbers: NaN where a cell is empty, or `bad`: it cannot be read."""
+
+    numbers: NDArray[np.float64]
+    bad: NDArray[np.bool_]
+
+    @property
+    def share(self) -> float:
+        """The share of the cells that are not empty that can be read; 0 if all are empty."""
+        read = np.count_nonzero(~np.isnan(self.numbers))
+        filled = read + np.count_nonzero(self.bad)
+        return read / filled if filled else 0.0
+
+
+def is_text(column: pa.ChunkedArray) -> bool:
+    """Return whether a column holds strings."""
+    import pyarrow.types as kinds
+
+    return kinds.is_string(column.type)
+
+
+def is_number(column: pa.ChunkedArray) -> bool:
+    """Return whether a column holds numbers."""
+    import pyarrow.types as kinds
+
+    kind = column.type
+    return kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind)
+
+
+def is_time(column: pa.ChunkedArray) -> bool:
+    """Return whether a column holds dates, with or without the time of day."""
+    import pyarrow.types as kinds
+
+    return kinds.is_date(column.type) or kinds.is_timestamp(column.type)
+
+
+def as_strings(column: pa.ChunkedArray) -> list[str | None]:
+    """Return the cells as strings, None where they are empty."""
+    import pyarrow as pa
+
+    return (column if is_text(column) else column.cast(pa.string())).to_pylist()
+
+
+def as_numbers(column: pa.ChunkedArray, decimal: str = ".") -> Readable:
+    """Return the cells as numbers; truth values are 0 and 1, infinity cannot be read.
+
+    Strings are numbers with `decimal` as the decimal sign; if fewer than half can be read so, with
+    the other one. The thousands may be grouped.
+    """
+    import pyarrow as pa
+    import pyarrow.types as kinds
+
+    if is_text(column):
+        coded = Coded.of(column)
+        read = coded.numbers(lambda text: _number(text, decimal))
+        if read.share >= 0.5:
+            return read
+        other = "." if decimal == "," else ","
+        again = coded.numbers(lambda text: _number(text, other))
+        return again if again.share > read.share else read
+    if kinds.is_time(column.type):
+        column = column.cast(pa.time64("us")).cast(pa.int64())
+    elif kinds.is_duration(column.type):
+        column = column.cast(pa.int64())
+    numbers = column.cast(pa.float64(), safe=False).to_numpy()
+    bad = np.isinf(numbers)
+    return Readable(np.where(bad, np.nan, numbers) if bad.any() else numbers, bad)
+
+
+def as_truth(column: pa.ChunkedArray) -> Readable:
+    """Return the cells as 0 and 1: yes and no, true and false, or their first letters."""
+    if not is_text(column):
+        read = as_numbers(column)
+        bad = read.bad | ((read.numbers != 0) & (read.numbers != 1) & ~np.isnan(read.numbers))
+        return Readable(np.where(bad, np.nan, read.numbers), bad)
+    return Coded.of(column).numbers(lambda text: TRUTH.get(text.strip().lower()))
+
+
+def as_seconds(column: pa.ChunkedArray, time_format: str) -> Readable:
+    """Return the cells as seconds since 1970, written as `time_format` or in ISO 8601."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if is_time(column):
+        seconds = _seconds(column.cast(pa.timestamp("s"), safe=False))
+        return Readable(seconds, np.zeros(len(seconds), dtype=bool))
+    coded = Coded.of(column if is_text(column) else column.cast(pa.string()))
+    texts = pa.array([text.strip() for text in coded.values], pa.string())
+    known = np.full(len(texts), np.nan)
+    for written in dict.fromkeys([time_format, *TIME_FORMATS[: len(CLOCKS)]]):
+        if written != ISO and np.isnan(known).any():
+            read = pc.strptime(texts, format=written, unit="s", error_is_null=True)
+            known = np.where(np.isnan(known), _seconds(read), known)
+    cells = np.append(known, np.nan)[coded.codes]
+    return Readable(cells, np.isnan(cells) & (coded.codes >= 0))
+
+
+def find_time_format(column: pa.ChunkedArray) -> str:
+    """Return the way to write a time in which most cells of a column can be read."""
+    if is_time(column) or not is_text(column):
+        return ISO
+    sample = column.drop_null().slice(0, 1000)
+    shares = {written: as_seconds(sample, written).share for written in TIME_FORMATS}
+    return max(shares, key=lambda written: shares[written])  # the first of equals
+
+
+def _seconds(times: Any) -> NDArray[np.float64]:
+    import pyarrow as pa
+
+    return times.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+
+
+def _number(text: str, decimal: str) -> float | None:
+    text = text.strip().replace("\u00a0", "")
+    if GROUPED[decimal].fullmatch(text):
+        text = text.replace("." if decimal == "," else ",", "")
+    text = text.replace(",", ".") if decimal == "," else text
+    if not NUMBER.fullmatch(text):
+        return None
+    number = float(text)
+    return number if np.isfinite(number) else None

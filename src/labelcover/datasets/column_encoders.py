@@ -1,0 +1,177 @@
+"""Columns as features: an encoder is fitted on the cells of one column and names its features."""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, special
+
+if TYPE_CHECKING:
+    from sklearn.preprocessing import OneHotEncoder
+
+MISSING = "(missing)"
+RARE = "(rare)"
+# A value of a category stands alone if it is in so many rows, or in this share of them.
+RARE_ROWS = 3
+RARE_SHARE = 0.001
+DAY = 86400.0
+
+
+class NumberColumn:
+    """A number; a missing one is the median, marked by a feature of its own if that says something.
+
+    Parameters
+    ----------
+    name : str
+        The column, and its feature.
+    fill : float
+        What stands for a missing value.
+    marked : bool
+        Whether there is a feature ``name (missing)``.
+    """
+
+    def __init__(self, name: str, fill: float, marked: bool) -> None:
+        self.name, self.fill, self.marked = name, fill, marked
+
+    @classmethod
+    def fitted(cls, name: str, numbers: NDArray[np.float64], Y: NDArray[np.uint8]) -> NumberColumn:
+        """Return the encoder for the numbers of the training rows, NaN where missing."""
+        missing = np.isnan(numbers)
+        fill = float(np.median(numbers[~missing])) if not missing.all() else 0.0
+        return cls(name, fill, says_something(missing, Y))
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features."""
+        return [self.name, f"{self.name} {MISSING}"] if self.marked else [self.name]
+
+    def encode(self, numbers: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Return the features, each an array."""
+        missing = np.isnan(numbers)
+        filled = np.where(missing, self.fill, numbers) if missing.any() else numbers
+        return [filled, missing.astype(np.float64)] if self.marked else [filled]
+
+
+class DateColumn:
+    """A date: its year, month, weekday and hour, where these differ, and its age.
+
+    Parameters
+    ----------
+    name : str
+        The column; features are ``name (year)``, ``name (month = May)`` and so on.
+    newest : float
+        The newest date in training, from which ages count, in seconds since 1970.
+    fill : float
+        What stands for a missing date.
+    marked : bool
+        Whether there is a feature ``name (missing)``.
+    parts : list of str
+        Which features there are.
+    """
+
+    def __init__(
+        self, name: str, newest: float, fill: float, marked: bool, parts: list[str]
+    ) -> None:
+        self.name, self.newest, self.fill = name, newest, fill
+        self.marked, self.parts = marked, parts
+
+    @classmethod
+    def fitted(cls, name: str, seconds: NDArray[np.float64], Y: NDArray[np.uint8]) -> DateColumn:
+        """Return the encoder for the dates of the training rows, in seconds since 1970."""
+        missing = np.isnan(seconds)
+        known = seconds[~missing]
+        made = cls(name, known.max(), float(np.median(known)), says_something(missing, Y), [])
+        made.parts = [part for part, values in made._parts(known).items() if np.ptp(values) > 0]
+        return made
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features."""
+        parts = [*self.parts, "missing"] if self.marked else self.parts
+        return [f"{self.name} ({part})" for part in parts]
+
+    def encode(self, seconds: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Return the features, each an array."""
+        missing = np.isnan(seconds)
+        parts = self._parts(np.where(missing, self.fill, seconds))
+        features = [parts[part] for part in self.parts]
+        return [*features, missing.astype(np.float64)] if self.marked else features
+
+    def _parts(self, seconds: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        days = np.floor(seconds / DAY)
+        months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+        parts = {
+            "age in days": (self.newest - seconds) / DAY,
+            "year": 1970.0 + months // 12,
+            "hour": np.floor((seconds - days * DAY) / 3600),
+        }
+        for month in range(12):
+            parts[f"month = {calendar.month_abbr[month + 1]}"] = (months % 12 == month) * 1.0
+        for day in range(7):  # the first of January 1970 was a Thursday
+            parts[f"weekday = {calendar.day_abbr[day]}"] = ((days + 3) % 7 == day) * 1.0
+        return parts
+
+
+class CategoryColumn:
+    """A category: a feature of zeros and ones for each value, one for all rare or new ones.
+
+    Parameters
+    ----------
+    name : str
+        The column; features are ``name = value``.
+    encoder : OneHotEncoder
+        What makes the features.
+    """
+
+    def __init__(self, name: str, encoder: OneHotEncoder) -> None:
+        self.name, self.encoder = name, encoder
+
+    @classmethod
+    def fitted(cls, name: str, cells: Sequence[str | None]) -> CategoryColumn:
+        """Return the encoder for the values of the training rows, None where missing."""
+        from sklearn.preprocessing import OneHotEncoder  # slow to import
+
+        rare = max(RARE_ROWS, int(RARE_SHARE * len(cells)))
+        encoder = OneHotEncoder(
+            min_frequency=rare, handle_unknown="infrequent_if_exist", dtype=np.float64
+        )
+        return cls(name, encoder.fit(_column(cells)))
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features."""
+        rare = self.encoder.infrequent_categories_[0]
+        values = [
+            value for value in self.encoder.categories_[0] if rare is None or value not in rare
+        ]
+        return [f"{self.name} = {value}" for value in [*values, *([] if rare is None else [RARE])]]
+
+    def encode(self, cells: Sequence[str | None]) -> sparse.csr_array:
+        """Return the features as a sparse table."""
+        return sparse.csr_array(self.encoder.transform(_column(cells)))
+
+
+def _column(cells: Sequence[str | None]) -> NDArray[np.object_]:
+    table = np.empty((len(cells), 1), dtype=object)
+    table[:, 0] = [MISSING if cell is None else cell.strip() for cell in cells]
+    return table
+
+
+def says_something(marks: NDArray[np.bool_], Y: NDArray[np.uint8]) -> bool:
+    """Return whether marked rows have another share of some label: a χ² test at 5 %.
+
+    The level is divided by the number of labels (Bonferroni).
+    """
+    n, marked = len(marks), int(marks.sum())
+    if not 0 < marked < n or not Y.shape[1]:
+        return False
+    ones = Y.sum(axis=0, dtype=np.float64)
+    both = Y[marks].sum(axis=0, dtype=np.float64)
+    spread: Any = ones * (n - ones) * marked * (n - marked)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chi_square = np.where(spread > 0, n * (n * both - ones * marked) ** 2 / spread, 0.0)
+    return bool(special.chdtrc(1, chi_square.max()) * Y.shape[1] < 0.05)

@@ -1,0 +1,173 @@
+"""The labels of a table: a column of tags, or a column of zeros and ones for each label."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover._tags import find_separator, split_tags, tag_table
+from labelcover.datasets.cell_values import as_strings, as_truth
+from labelcover.datasets.column_kinds import shown
+from labelcover.datasets.dataset import DataError, choose_labels
+
+if TYPE_CHECKING:
+    from labelcover.datasets.raw_tables import RawTable
+
+FEWEST_ROWS = 2  # a tag of one row cannot be learned: without that row there is nothing to see
+
+
+@dataclass(frozen=True)
+class LabelColumns:
+    """Where the labels of a table are.
+
+    Attributes
+    ----------
+    names : list of str
+        The labels, columns of Y.
+    tags : str or None
+        The column of tags; None if each label is a column.
+    separator : str
+        What separates the tags.
+    """
+
+    names: list[str]
+    tags: str | None = None
+    separator: str = ";"
+
+    @classmethod
+    def found(
+        cls,
+        table: RawTable,
+        tags: str | None,
+        separator: str | None,
+        labels: Sequence[str] | None,
+        prefix: str | None,
+    ) -> LabelColumns:
+        """Return where the labels of a training table are.
+
+        Tags of one row only are left out, with a warning.
+
+        Raises
+        ------
+        DataError
+            If there is no such column, it has no tags, or only tags of one row.
+        """
+        if tags is None:
+            at = choose_labels(table.path, table.names, labels, prefix)
+            return cls([table.names[j] for j in at])
+        if tags not in table.names:
+            raise DataError(
+                table.path,
+                f"no column {tags!r}, expected tags to name one of {shown(table.names)}.",
+            )
+        if separator is not None and not separator:
+            raise ValueError("separator must be one or more characters, got ''.")
+        rows, separator = _tag_rows(table, tags, separator)
+        counts = Counter(tag for row in rows for tag in row)
+        _check_counts(table, tags, separator, rows, counts)
+        return cls(sorted(t for t in counts if counts[t] >= FEWEST_ROWS), tags, separator)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the table that hold labels."""
+        return self.names if self.tags is None else [self.tags]
+
+    def read(self, table: RawTable, *, warn: bool) -> NDArray[np.uint8]:
+        """Return the labels of a table as zeros and ones.
+
+        Parameters
+        ----------
+        table : RawTable
+        warn : bool
+            Whether to warn of tags that are not among the labels.
+
+        Raises
+        ------
+        DataError
+            If a column is missing, or a label is neither 0 nor 1.
+        """
+        for name in self.columns:
+            if name not in table.names:
+                raise DataError(table.path, f"no column {name!r}, expected the labels to be there.")
+        if self.tags is None:
+            return np.column_stack([_zeros_and_ones(table, name) for name in self.names])
+        rows, _ = _tag_rows(table, self.tags, self.separator)
+        known = set(self.names)
+        strange = sorted({tag for row in rows for tag in row} - known)
+        if strange and warn:
+            warnings.warn(
+                f"{table.path}: column {self.tags!r} has {len(strange)} tags that the model does "
+                f"not know, which are not counted: {shown(strange)}.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return tag_table(rows, self.names)[0]
+
+
+def _tag_rows(table: RawTable, name: str, separator: str | None) -> tuple[list[list[str]], str]:
+    """Return the tags of each row, from lists or from separated strings, and the separator."""
+    import pyarrow as pa
+
+    column = table.columns.column(name)
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        rows = [
+            list(dict.fromkeys(str(tag).strip() for tag in row or () if tag is not None))
+            for row in column.to_pylist()
+        ]
+        return [[tag for tag in row if tag] for row in rows], separator or ";"
+    if pa.types.is_nested(column.type):
+        raise DataError(
+            table.path,
+            f"column {name!r} holds {column.type}, expected tags: lists of strings, or strings "
+            "with separated tags.",
+        )
+    cells = as_strings(column)
+    separator = find_separator(cells) if separator is None else separator
+    return split_tags(cells, separator), separator
+
+
+def _check_counts(table, name, separator, rows, counts) -> None:
+    if not counts:
+        raise DataError(
+            table.path,
+            f"column {name!r} has no tags in {len(rows)} rows, expected some, separated by "
+            f"{separator!r}.",
+        )
+    rare = sorted(tag for tag in counts if counts[tag] < FEWEST_ROWS)
+    if len(rare) == len(counts):
+        raise DataError(
+            table.path,
+            f"column {name!r} has {len(rare)} tags, each in one row only ({shown(rare)}), expected "
+            f"tags that recur; they were separated by {separator!r}.",
+        )
+    if rare:
+        row = next(i for i, tags in enumerate(rows) if rare[0] in tags)
+        warnings.warn(
+            f"{table.path}: column {name!r} has {len(rare)} tags in one row only, which are left "
+            f"out, as a tag is learned from {FEWEST_ROWS} rows or more: {shown(rare)} (the first "
+            f"in {table.place(row)[0]}).",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _zeros_and_ones(table: RawTable, name: str) -> NDArray[np.uint8]:
+    column = table.columns.column(name)
+    read = as_truth(column)
+    wrong = np.isnan(read.numbers)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        value = column[row].as_py()
+        written = "empty" if value is None else value if isinstance(value, str) else f"{value:g}"
+        raise table.error(
+            f"label {name!r} in {{place}} is {written}, expected 0 or 1 (or yes and no, true and "
+            "false).",
+            row,
+        )
+    return read.numbers.astype(np.uint8)

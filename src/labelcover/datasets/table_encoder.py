@@ -1,0 +1,260 @@
+"""A table as people have it, as one matrix of numbers: what was decided about each column."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover.datasets.cell_values import Readable, as_numbers, as_seconds, as_strings, as_truth
+from labelcover.datasets.column_encoders import CategoryColumn, DateColumn, NumberColumn
+from labelcover.datasets.column_kinds import AS_ID, ColumnChoices, ColumnKind, column_kind, shown
+from labelcover.datasets.dataset import DataError, Dataset, Features
+from labelcover.datasets.label_columns import LabelColumns
+from labelcover.datasets.raw_tables import UNNAMED, RawTable, read_raw
+from labelcover.datasets.text_columns import TextColumn
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ENCODED = ("number", "truth value", "date", "category", "text")
+AS_STRINGS = ("category", "text", "id")
+EXPECTED = {
+    "number": "a number",
+    "truth value": "yes or no, true or false, or 0 or 1",
+    "date": "a date",
+}
+
+
+@dataclass(frozen=True)
+class TableEncoder:
+    """How a table becomes features and labels; fitted on the training rows.
+
+    Attributes
+    ----------
+    kinds : list of ColumnKind
+        What was decided about each column that holds no label.
+    encoders : list
+        One for each column that is used, in their order.
+    labels : LabelColumns
+        Where the labels are.
+    id : str or None
+        The column that names the rows.
+    shift, factor : ndarray or None
+        What brings features that are numbers to the scale of text, where there is text.
+    """
+
+    kinds: list[ColumnKind]
+    encoders: list[Any]
+    labels: LabelColumns
+    id: str | None
+    shift: NDArray[np.float64] | None = None
+    factor: NDArray[np.float64] | None = None
+
+    @classmethod
+    def fitted(
+        cls, table: RawTable, labels: LabelColumns, choices: ColumnChoices
+    ) -> tuple[TableEncoder, Dataset]:
+        """Return the encoder for a training table, and the table as a data set.
+
+        Raises
+        ------
+        DataError
+            If a column that is named is not there, or no column can be used.
+        """
+        choices.check(table.path, table.names)
+        decimal = _decimal(table)
+        features = [name for name in table.names if name not in labels.columns]
+        kinds = [column_kind(table, name, choices.kind_of(name), decimal) for name in features]
+        Y = labels.read(table, warn=False)
+        cells = {kind.name: _cells(table, kind) for kind in kinds if kind.kind in ENCODED}
+        encoders, told = [], []
+        for kind in kinds:
+            made, kind = _fitted(table, kind, cells.get(kind.name), Y)
+            encoders += [] if made is None else [made]
+            told.append(kind)
+        if not encoders:
+            raise DataError(
+                table.path,
+                "no column can be used as a feature, expected at least one: "
+                + shown([f"{kind.name} ({kind.why})" for kind in told])
+                + ".",
+            )
+        encoder = cls(told, encoders, labels, choices.id or _first_id(told))
+        X, *scale = encoder._table([cells[made.name] for made in encoders])
+        encoder = cls(told, encoders, labels, encoder.id, *scale)
+        return encoder, encoder._dataset(table, X, Y)
+
+    def read(
+        self, path: str | os.PathLike[str], *, with_labels: bool, **written: str | None
+    ) -> Dataset:
+        """Return the rows of a file, encoded as in training.
+
+        Parameters
+        ----------
+        path : path-like
+            A file with the columns that are used, in any order.
+        with_labels : bool
+            Whether the labels must be there too.
+        **written : str, optional
+            What is known of a CSV file: ``delimiter``, ``encoding``, ``decimal``.
+
+        Raises
+        ------
+        DataError
+            If a column is missing.
+        """
+        strings = [kind.name for kind in self.kinds if kind.kind in AS_STRINGS]
+        strings += [] if self.labels.tags is None else [self.labels.tags]
+        strings += [] if self.id is None else [self.id]
+        table = read_raw(path, as_text=strings, **written)
+        used = {encoder.name for encoder in self.encoders}
+        kinds = {kind.name: kind for kind in self.kinds if kind.name in used}
+        for kind in kinds.values():
+            if kind.name not in table.names:
+                raise DataError(
+                    path,
+                    f"no column {kind.name!r}, expected the columns of training: "
+                    f"{shown(list(kinds))}.",
+                )
+        cells = [_cells(table, kinds[encoder.name]) for encoder in self.encoders]
+        labels = self.labels if with_labels else LabelColumns([])
+        Y = (
+            labels.read(table, warn=True)
+            if with_labels
+            else np.zeros((table.n_rows, 0), dtype=np.uint8)
+        )
+        return self._dataset(table, self._table(cells, self.shift, self.factor)[0], Y)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features, in the words of the table."""
+        plain = [name for made in self._plain for name in made.feature_names]
+        return plain + [name for made in self._wide for name in made.feature_names]
+
+    @property
+    def _plain(self) -> list[Any]:
+        return [made for made in self.encoders if isinstance(made, NumberColumn | DateColumn)]
+
+    @property
+    def _wide(self) -> list[Any]:
+        return [made for made in self.encoders if not isinstance(made, NumberColumn | DateColumn)]
+
+    def _table(self, cells: Sequence[Any], shift=None, factor=None) -> tuple[Features, Any, Any]:
+        """Return the features of cells in the order of `encoders`, and how numbers were scaled."""
+        of = {made.name: values for made, values in zip(self.encoders, cells, strict=True)}
+        n = len(cells[0])
+        width = sum(len(made.feature_names) for made in self._plain)
+        numbers, at = np.empty((n, width)), 0
+        for made in self._plain:
+            for column in made.encode(of.pop(made.name)):
+                numbers[:, at] = column
+                at += 1
+        if not self._wide:
+            return numbers, None, None
+        tables = [made.encode(of[made.name]) for made in self._wide]
+        if not any(isinstance(made, TextColumn) for made in self._wide):
+            return np.hstack([numbers, *(table.toarray() for table in tables)]), None, None
+        if shift is None:
+            shift, spread = numbers.mean(axis=0), numbers.std(axis=0)
+            factor = 1 / (np.where(spread > 0, spread, 1.0) * np.sqrt(max(width, 1)))
+        scaled = sparse.csr_array((numbers - shift) * factor)
+        return sparse.hstack([scaled, *tables], format="csr"), shift, factor
+
+    def _dataset(self, table: RawTable, X: Features, Y: NDArray[np.uint8]) -> Dataset:
+        def plain(name: str) -> list[str]:
+            return [cell or "" for cell in as_strings(table.columns.column(name))]
+
+        texts = [made.name for made in self._wide if isinstance(made, TextColumn)]
+        names = self.feature_names
+        return Dataset(
+            name=table.name,
+            X=X,
+            Y=Y,
+            feature_names=names,
+            label_names=list(self.labels.names) if Y.shape[1] else [],
+            categorical=np.zeros(len(names), dtype=bool),
+            ids=plain(self.id) if self.id in table.names else None,
+            texts={name: plain(name) for name in texts},
+            encoder=self,
+        )
+
+
+def _first_id(kinds: Sequence[ColumnKind]) -> str | None:
+    """Return the first column that can name the rows; one that has a name itself, if there is."""
+    found = [kind.name for kind in kinds if kind.kind == AS_ID]
+    return next((name for name in found if name != UNNAMED), found[0] if found else None)
+
+
+def _decimal(table: RawTable) -> str:
+    return "." if table.text_format is None else table.text_format.decimal
+
+
+def _cells(table: RawTable, kind: ColumnKind) -> Any:
+    """Return the cells of a column as its encoder takes them."""
+    column = table.columns.column(kind.name)
+    if kind.kind in ("category", "text"):
+        return as_strings(column)
+    read: dict[str, Callable[[pa.ChunkedArray], Readable]] = {
+        "number": lambda column: as_numbers(column, _decimal(table)),
+        "truth value": as_truth,
+        "date": lambda column: as_seconds(column, kind.time_format),
+    }
+    cells = read[kind.kind](column)
+    if cells.bad.any():
+        row = int(np.argmax(cells.bad))
+        warnings.warn(
+            f"{table.path}: column {kind.name!r} holds {column[row].as_py()!r} in "
+            f"{table.place(row)[0]}, expected {EXPECTED[kind.kind]}; "
+            f"{np.count_nonzero(cells.bad)} such cells count as missing.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return cells.numbers
+
+
+def _fitted(
+    table: RawTable, kind: ColumnKind, cells: Any, Y: NDArray[np.uint8]
+) -> tuple[Any, ColumnKind]:
+    """Return the encoder of a column, None if it is not used, and what to tell of it."""
+    name = kind.name
+    if kind.kind == "text":
+        if kind.why == "as given":
+            _warn_of_numbers(table, name)
+        text = TextColumn.fitted(name, cells, Y)
+        if text is None:
+            return None, ColumnKind(name, "not used", "text in which no word recurs")
+        pieces = "words and pairs of words" if text.kind == "words" else "groups of characters"
+        return text, ColumnKind(name, "text", f"{len(text.terms)} {pieces}")
+    if kind.kind == "category":
+        category = CategoryColumn.fitted(name, cells)
+        return category, ColumnKind(name, "category", f"{len(category.feature_names)} values")
+    if kind.kind == "date":
+        date = DateColumn.fitted(name, cells, Y)
+        return date, kind
+    if kind.kind in ("number", "truth value"):
+        number = NumberColumn.fitted(name, cells, Y)
+        missing = np.isnan(cells).mean()
+        marked = ", marked by a feature" if number.marked else ""
+        why = f"{missing:.1%} missing{marked}" if missing else kind.why
+        return number, ColumnKind(name, kind.kind, why)
+    return None, kind
+
+
+def _warn_of_numbers(table: RawTable, name: str) -> None:
+    column = table.columns.column(name)
+    if as_numbers(column, _decimal(table)).share == 1:
+        row = next(i for i, cell in enumerate(column) if cell.is_valid)
+        warnings.warn(
+            f"{table.path}: column {name!r} is read as text, as asked for, but holds numbers, such "
+            f"as {column[row].as_py()!r} in {table.place(row)[0]}; given as number, it would be "
+            "read as such.",
+            UserWarning,
+            stacklevel=2,
+        )

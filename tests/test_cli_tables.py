@@ -1,0 +1,147 @@
+"""The command on tables as people have them: train, predict, evaluate with no more than --tags."""
+
+import csv
+import importlib.util
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labelcover import cli
+from labelcover.datasets import read_table
+from labelcover.models import load_model
+
+spec = importlib.util.spec_from_file_location(
+    "messy_files", Path(__file__).parent / "datasets" / "messy_files.py"
+)
+messy_files = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(messy_files)
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Run the command in this process: what it prints, and its exit code."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["labelcover", *map(str, words)])
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)  # lines, as for a user
+            with pytest.raises(SystemExit) as stopped:
+                cli.main()
+        printed = capsys.readouterr()
+        return stopped.value.code, printed.out, printed.err
+
+    return call
+
+
+def table(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+# Reading does not depend on the method; the rest are trained with a quicker one.
+BY_DEFAULT = (messy_files.one_tag_only, messy_files.all_together)
+
+
+@pytest.mark.parametrize("make", messy_files.MESSY, ids=lambda make: make.__name__)
+def test_messy_files_go_through_with_tags_alone(tmp_path, command, make):
+    path, model, out = make(tmp_path), tmp_path / "m.skops", tmp_path / "p.csv"
+    method = [] if make in BY_DEFAULT else ["--method", "BR"]
+    code, printed, errors = command("train", path, "--tags", "tags", *method, "-o", model)
+    assert code == 0, errors
+    assert "text" in printed
+    assert all(line.startswith("labelcover: warning: ") for line in errors.splitlines())
+    code, printed, errors = command("predict", model, path, "-o", out)
+    assert code == 0, errors
+    rows = table(out)
+    assert len(rows) == messy_files.N
+    assert rows[3]["ticket"] == "T-0003"
+    code, printed, errors = command("evaluate", model, path, "--json")
+    assert code == 0, errors
+    scores = json.loads(printed)
+    assert scores["micro_f1"] > 0.9
+    kinds = {kind.name: kind.kind for kind in load_model(model).encoder.kinds}
+    assert kinds["subject"] == "text"
+    assert kinds["colour"] == "category"
+    assert kinds["hours"] == "number"
+    assert kinds["opened"] == "date"
+    assert kinds["ticket"].startswith("id")
+
+
+def test_mistakes_in_cells_and_rare_tags_are_said_in_a_line_each(tmp_path, command):
+    path = messy_files.unreadable_date_and_number(tmp_path)
+    words = ["--tags", "tags", "--method", "BR", "-o", tmp_path / "m.skops"]
+    _, _, errors = command("train", path, *words)
+    lines = errors.splitlines()
+    assert len(lines) == 2
+    assert f"{path}: column 'hours' holds 'a few' in line 7, expected a number" in lines[0]
+    assert f"{path}: column 'opened' holds 'soon' in line 5, expected a date" in lines[1]
+    path = messy_files.rare_tags(tmp_path)
+    _, _, errors = command("train", path, *words)
+    assert "column 'tags' has 1 tags in one row only, which are left out" in errors
+    assert "unheard-of (the first in line 9)" in errors
+
+
+def test_a_saved_model_encodes_as_the_one_in_memory(tmp_path, command):
+    path, model = messy_files.all_together(tmp_path), tmp_path / "m.skops"
+    assert command("train", path, "--tags", "tags", "--method", "BR", "-o", model)[0] == 0
+    here = read_table(path, tags="tags")
+    there = load_model(model).read(path, with_labels=True)
+    assert there.feature_names == here.feature_names == load_model(model).feature_names
+    assert there.ids == here.ids
+    assert (there.X != here.X).nnz == 0
+    np.testing.assert_array_equal(there.Y, here.Y)
+
+
+def test_what_was_decided_is_printed_and_overruled(tmp_path, command):
+    path, model = messy_files.plain(tmp_path), tmp_path / "m.skops"
+    words = ["train", path, "--tags", "tags", "--method", "BR", "-o", model]
+    printed = command(*words)[1].splitlines()
+    assert printed[0].split() == ["column", "read", "as"]
+    assert printed[1].split()[:2] == ["ticket", "id,"]
+    assert "separated by ';'" in printed[7]
+    words += ["--text", "subject,colour", "--category", "hours", "--drop", "opened", "--json"]
+    found = json.loads(command(*words)[1])["columns"]
+    assert found["colour"] == "text"
+    assert found["hours"] == "category"
+    assert found["opened"] == "not used"
+
+
+def test_tables_can_be_compared(tmp_path, command):
+    path = messy_files.plain(tmp_path)
+    words = ["compare", path, "--tags", "tags", "--n-folds", "2", "--methods", "BR,LP"]
+    code, printed, errors = command(*words, "-o", tmp_path / "c", "--json")
+    assert code == 0, errors
+    assert {line["method"] for line in json.loads(printed)["summary"]} == {"BR", "LP"}
+
+
+def test_options_of_tables_are_refused_for_other_data(tmp_path, command):
+    for words, message in [
+        (["debtags", "--tags", "tags"], "--tags is for tables (.csv, .tsv, .parquet, .jsonl)"),
+        (["debtags", "--delimiter", ";"], "--delimiter is for tables"),
+        ([messy_files.plain(tmp_path), "--labels", "3"], "--labels 3 is for ARFF files only"),
+        ([messy_files.parquet(tmp_path), "--tags", "tags", "--decimal", ","], "decimal is for CSV"),
+    ]:
+        code, printed, errors = command("train", *words, "-o", tmp_path / "m.skops")
+        assert code == 2
+        assert message in errors
+        assert errors.count("\n") == 1
+        assert printed == ""
+
+
+def test_tags_are_decided_for_the_measure_asked_for(tmp_path, command):
+    path, model, out = messy_files.plain(tmp_path), tmp_path / "m.skops", tmp_path / "p.csv"
+    assert command("train", path, "--tags", "tags", "-o", model)[0] == 0
+    assert command("predict", model, path, "-o", out, "--decide", "2")[0] == 0
+    assert {row["tags"].count(";") for row in table(out)} == {1}
+    assert command("predict", model, path, "-o", out, "--decide", "subset_accuracy")[0] == 0
+    code, _, errors = command("predict", model, path, "-o", out, "--decide", "beauty")
+    assert code == 2
+    assert "decide must be" in errors
+    assert command("train", path, "--tags", "tags", "--method", "BR", "-o", model)[0] == 0
+    code, _, errors = command("predict", model, path, "-o", out, "--decide", "2")
+    assert code == 2
+    assert "decide=2 is for models of LabelCoverClassifier" in errors
