@@ -37,6 +37,8 @@ from labelcover.learners.problems import Problems
 
 # Up to this many rows (or features, for the linear kernel) nothing is approximated.
 EXACT_ROWS = 4_000
+# And up to this many where only predictions for rows left out are wanted.
+QUICK_EXACT_ROWS = 1_000
 # Kernels are compared on a Nyström approximation with so many landmarks.
 SKETCH_LANDMARKS = 300
 # Widths of the Gaussian kernels that are compared, each and their mean, in median distances.
@@ -56,7 +58,10 @@ COARSE = 1e-1
 
 @dataclass(frozen=True)
 class Settings:
-    """The parameters of least squares; None means: choose."""
+    """The parameters of least squares; None means: choose.
+
+    With `quick`, fewer rows are solved without approximation and fewer kernels compared.
+    """
 
     kernel: str = "auto"
     gammas: tuple[float, ...] | None = None
@@ -64,6 +69,7 @@ class Settings:
     scale: str = "auto"
     n_landmarks: int = 1_000
     seed: int = 0
+    quick: bool = False
 
 
 class Choice:
@@ -133,7 +139,9 @@ class Choice:
         else:
             median = median_distance(landmarks)
             gammas = tuple(0.5 / (width * median) ** 2 for width in WIDTHS)
-            kernels = [Kernel(gammas), *(Kernel((gamma,)) for gamma in gammas)]
+            kernels = [Kernel(gammas)]
+            if not settings.quick:
+                kernels += [Kernel((gamma,)) for gamma in gammas]
         return [*kernels, Kernel()] if settings.kernel == "auto" else kernels
 
     def ridge(self, system: RidgeSystem) -> float:
@@ -200,7 +208,8 @@ def factorise(
 ) -> tuple[IdentityMap | KernelMap, RidgeSystem]:
     """Return the features of `X` and their ridge system, approximated where rows are many."""
     n, d = X.shape
-    if min(n, d if kernel.is_linear else n) <= EXACT_ROWS:
+    exact = QUICK_EXACT_ROWS if settings.quick else EXACT_ROWS
+    if min(n, d if kernel.is_linear else n) <= exact:
         return exact_system(X, kernel, weights)
     numbers = sample(n, settings.n_landmarks, settings.seed)
     mapped, system = nystroem_system(X, kernel, weights, X[numbers])
