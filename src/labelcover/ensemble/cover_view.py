@@ -49,11 +49,14 @@ class CoverView:
     left_out : tuple or None
         Rows of the training set and, for each cover, their confidences by members fitted without
         them, if kept.
+    left_out_only : bool
+        Whether `fit` is for these confidences alone; they are then those of all training rows.
     """
 
     members: Members
     encodings: list[Encoding]
     stacked: list[StackedMembers]
+    left_out_only = False
 
     def __init__(self, learner: Any, covers: Sequence[Cover], *, aggregate: str = "mean") -> None:
         self.learner, self.covers, self.aggregate = learner, list(covers), aggregate
@@ -90,6 +93,7 @@ class CoverView:
             seeds[first],
             training.metadata,
             label_products(training.Y, self.encodings, first) if self.learner.is_linear else None,
+            self.left_out_only,
         )
         self.members = self.learner.fit_problems(
             training.X,

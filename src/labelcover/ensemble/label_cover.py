@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from labelcover._progress import tell
 from labelcover.decisions import Cut, Decision, check_decision, fit_decision
 from labelcover.ensemble.choose_cover import choose_cover
+from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.label_ensemble import MANY_MEMBERS, LabelEnsemble
 from labelcover.ensemble.pooled_view import Pool, PooledView, view_of
 from labelcover.ensemble.threshold_tuning import cross_validated_confidence
 from labelcover.ensemble.view import TrainingRows
 
 AUTO = "auto"
+
+
+class LeftOutPredictions(NamedTuple):
+    """Predictions for training rows by members that have not seen them.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+        Which training rows, of those whose weight is above 0.
+    Y : ndarray of shape (n_rows, n_labels)
+        Their labels.
+    confidence : ndarray of shape (n_rows, n_labels)
+    """
+
+    rows: NDArray[np.int64]
+    Y: NDArray[np.uint8]
+    confidence: NDArray[np.float64]
 
 
 class LabelCoverClassifier(LabelEnsemble):
@@ -105,6 +124,8 @@ class LabelCoverClassifier(LabelEnsemble):
     decision_: Decision
     threshold_: Any
     _unseen: tuple[Any, ...] | None
+    _unseen_rows: NDArray[np.int64]
+    _left_out_only = False
 
     def __init__(
         self,
@@ -153,6 +174,58 @@ class LabelCoverClassifier(LabelEnsemble):
         decision = self.decision_ if decide is None else self._decision(decide)
         return self._predicted(decision.decide(confidence), X)
 
+    @property
+    def left_out_predictions_(self) -> LeftOutPredictions | None:
+        """What the decision was fitted on; None if the threshold was given.
+
+        Leave-one-out predictions are those of up to 2,048 training rows.
+        """
+        if self._unseen is None:
+            return None
+        Y, confidence, *_ = self._unseen
+        return LeftOutPredictions(self._unseen_rows, Y, confidence)
+
+    def left_out_proba(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """Return the confidences of all training rows by members fitted without them.
+
+        Leave-one-out and out-of-bag predictions where the members give them, five-fold
+        cross-validation elsewhere. The estimator itself is not fitted: as nothing else is needed,
+        least squares is approximated above 1,000 rows and compares fewer kernels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        y : array-like, sparse matrix or data frame of shape (n, n_labels)
+
+        Returns
+        -------
+        ndarray of shape (n, n_labels)
+
+        Examples
+        --------
+        >>> from labelcover import LabelCoverClassifier
+        >>> from labelcover.datasets import load
+        >>> data = load("debtags")
+        >>> model = LabelCoverClassifier(random_state=0)
+        >>> model.left_out_proba(data.X[:300], data.Y[:300]).shape
+        (300, 24)
+        """
+        model = clone(self).set_params(threshold="auto")
+        model._left_out_only = True
+        model.fit(X, y)
+        found = model.left_out_predictions_
+        assert found is not None
+        confidence = np.empty_like(found.confidence)
+        confidence[found.rows] = found.confidence
+        return confidence
+
+    def _make_view(self, learner, training, seed):
+        view = super()._make_view(learner, training, seed)
+        covers = view.covers if isinstance(view, PooledView) else view
+        if isinstance(covers, CoverView):
+            covers.left_out_only = self._left_out_only
+        return view
+
     def _make_cover(self, Y, seed):
         cover, self.cover_choices_ = choose_cover(
             Y,
@@ -197,6 +270,7 @@ class LabelCoverClassifier(LabelEnsemble):
         weights = None if training.weights is None else training.weights[rows]
         seen = np.unique(training.Y, axis=0)
         self._unseen = training.Y[rows], confidence, weights, seen
+        self._unseen_rows = rows
         self.n_threshold_rows_ = len(rows)
         self.decision_ = self._decision(self.decide)
         self.threshold_ = self.decision_.threshold

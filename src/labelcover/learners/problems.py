@@ -50,6 +50,9 @@ class Problems:
         What else the ``fit`` of a scikit-learn classifier is given.
     targets : LinearTargets, optional
         Targets of which there are fewer than classes, for learners that are linear in them.
+    left_out_only : bool
+        Whether nothing is wanted but predictions for rows left out, and these for all rows: a
+        learner may then approximate where it pays.
     """
 
     classes: NDArray[np.int32]
@@ -59,6 +62,7 @@ class Problems:
     seeds: NDArray[np.int64] | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     targets: LinearTargets | None = None
+    left_out_only: bool = False
 
     def __len__(self) -> int:
         return len(self.classes)

@@ -40,6 +40,8 @@ from labelcover.learners.problems import Problems
 
 # Up to this many rows nothing is approximated, nor with so few features in the linear kernel.
 EXACT_ROWS = 4_000
+# And up to this many where only predictions for rows left out are wanted.
+QUICK_EXACT_ROWS = 1_000
 # Above this many rows, landmarks are tried first in the Gaussian kernel. They lose nothing if the
 # effective dimension, the sum of all leverages, is less than this share of their number.
 QUICK_ROWS = 2_000
@@ -66,7 +68,10 @@ COARSE = 1e-1
 
 @dataclass(frozen=True)
 class Settings:
-    """The parameters of least squares; None means: choose."""
+    """The parameters of least squares; None means: choose.
+
+    With `quick`, fewer rows are solved without approximation and fewer kernels compared.
+    """
 
     kernel: str = "auto"
     gammas: tuple[float, ...] | None = None
@@ -74,6 +79,7 @@ class Settings:
     scale: str = "auto"
     n_landmarks: int = 1_000
     seed: int = 0
+    quick: bool = False
 
 
 @dataclass(frozen=True)
@@ -175,7 +181,8 @@ class Choice:
         """Return the kernel, its features, the ridge system of all rows, and the ridge."""
         settings, (n, d) = self.settings, self.X.shape
         kernel, start = self._kernel()
-        is_small = min(n, d if kernel.is_linear else n) <= EXACT_ROWS
+        exact = QUICK_EXACT_ROWS if settings.quick else EXACT_ROWS
+        is_small = min(n, d if kernel.is_linear else n) <= exact
         is_quick = kernel.is_linear or settings.alpha is not None or n <= QUICK_ROWS
         mapped: IdentityMap | KernelMap
         if not (is_small and is_quick):
@@ -211,7 +218,7 @@ class Choice:
         # The wider a Gaussian, the more linear: where a line is better than the mean of all
         # widths, narrower ones need to be tried only as long as they help.
         is_nearly_linear = best.is_linear
-        for kernel in reversed(widths):
+        for kernel in [] if settings.quick else reversed(widths):
             tried = sketch.best_ridge(kernel, found.number)
             if tried.score < found.score:
                 best, found = kernel, tried

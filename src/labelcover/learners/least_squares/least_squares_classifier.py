@@ -151,7 +151,8 @@ class LeastSquaresClassifier(BatchClassifier):
         """Return the members of all problems, solved jointly.
 
         Leave-one-out predictions are those of all training rows up to 512, else of a sample of up
-        to 2,048 (down to 512 where rows times targets would exceed 2²⁴).
+        to 2,048 (down to 512 where rows times targets would exceed 2²⁴); with
+        ``problems.left_out_only`` those of all rows, by a Nyström approximation above 1,000.
         """
         seed = self._seed(problems)
         bar_of = progress_bar("solving members", len(problems), show=verbose)

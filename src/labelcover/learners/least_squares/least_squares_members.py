@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -171,9 +171,11 @@ def solve(
     The scale, the kernel, its width and the ridge are those that are best for the problems
     together; the temperature is each problem's own.
     """
+    settings = replace(settings, quick=problems.left_out_only)
     members, system, targets = prepared_members(X, problems, settings)
     bar.describe(f"solving members (scale: {members.features.scaling.scale})")
-    rows = left_out_rows(X.shape[0], len(targets), left_out is not None, settings.seed)
+    wanted = X.shape[0] if problems.left_out_only else None
+    rows = left_out_rows(X.shape[0], len(targets), left_out is not None, settings.seed, wanted)
     few = slice(TEMPERATURE_ROWS)
     members.n_temperature_rows = len(rows[few])
     solved = members.solve(system, targets, rows)
@@ -217,9 +219,12 @@ def prepared_members(
     return members, system, targets
 
 
-def left_out_rows(n: int, n_targets: int, many: bool, seed: int) -> NDArray[np.int64]:
-    """Return the rows to leave out, those that tune temperatures first."""
+def left_out_rows(
+    n: int, n_targets: int, many: bool, seed: int, wanted: int | None = None
+) -> NDArray[np.int64]:
+    """Return the rows to leave out, those that tune temperatures first; `wanted` says how many."""
     if n <= TEMPERATURE_ROWS:
         return np.arange(n)
     most = min(LEFT_OUT_ROWS, LEFT_OUT_NUMBERS // max(1, n_targets)) if many else 0
+    most = most if wanted is None else wanted
     return np.random.default_rng(seed).permutation(n)[: max(TEMPERATURE_ROWS, most)]

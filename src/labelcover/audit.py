@@ -1,0 +1,285 @@
+"""Which labels of a table look wrong: cells that contradict what everything else says.
+
+Every cell of Y is predicted twice. First from the row's features, by members that have not seen
+the row (leave-one-out and out-of-bag predictions, so nothing is fitted twice). Then from that and
+from the row's other labels: with the probabilities ``p`` of the features alone, the log-odds of
+label ``j`` become::
+
+    logit q_j = logit p_j + b_j + Σ_k θ_jk (y_k − p_k)
+
+over the other labels ``k``. A label that the features do not speak for, but the other labels do,
+is then expected, and one that never comes with them is not. The ``θ`` are fitted for each label on
+all rows, and each row is left out of its own fit (approximate leave-one-out of a logistic
+regression), which also chooses the penalty, or that the other labels do not count. A cell is the
+more suspicious the less likely its value is: with calibrated probabilities, and errors that are as
+likely in one cell as in another, this is the order of how likely cells are wrong.
+
+References
+----------
+C. Northcutt, L. Jiang and I. Chuang (2021). Confident learning: estimating uncertainty in dataset
+labels. Journal of Artificial Intelligence Research 70, 1373–1411.
+
+K. R. Rad and A. Maleki (2020). A scalable estimate of the out-of-sample prediction error via
+approximate leave-one-out cross-validation. Journal of the Royal Statistical Society B 82(4),
+965–996.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+from sklearn.model_selection import cross_val_predict
+
+from labelcover._arguments import check_choice, check_integer
+from labelcover._files import replacing
+from labelcover._label_values import as_booleans
+from labelcover.ensemble.label_cover import LabelCoverClassifier
+from labelcover.ensemble.pooled_view import Pool
+from labelcover.learners.forest.label_forest import LabelForest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KINDS = ("wrong", "missing")
+# Least number of draws in a leaf: a wrong label in a leaf of two rows is half of what it says.
+LEAST_LEAF = 5
+# Probabilities of the features alone are never surer than this.
+LEAST_PROBABILITY = 1e-4
+# The other labels that a label is predicted from: those whose residuals go with its own the most.
+MOST_OTHERS = 40
+# Penalties on θ that are compared by leave-one-out; 4 is a prior deviation of a half.
+PENALTIES = (64.0, 16.0, 4.0)
+MOST_STEPS = 12
+TOLERANCE = 1e-4
+
+
+class Suspect(NamedTuple):
+    """A cell of Y that looks wrong.
+
+    Attributes
+    ----------
+    row : int
+    label : str
+    kind : {"wrong", "missing"}
+        Whether the label is there and should not be, or the other way round.
+    suspicion : float
+        How likely the cell has the other value, by everything else.
+    features : float
+        The probability of the label by the features of the row alone.
+    """
+
+    row: int
+    label: str
+    kind: str
+    suspicion: float
+    features: float
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """All cells of a label table, by how suspicious they are.
+
+    Attributes
+    ----------
+    suspicion : ndarray of shape (n, n_labels)
+        How likely each cell has the other value.
+    features : ndarray of shape (n, n_labels)
+        The probability of each label by the features alone.
+    Y : ndarray of shape (n, n_labels)
+        The labels as given.
+    label_names : list of str
+    """
+
+    suspicion: NDArray[np.float64]
+    features: NDArray[np.float64]
+    Y: NDArray[np.uint8]
+    label_names: list[str]
+
+    def ranked(
+        self, kind: str | None = None, *, above: float = 0.5, most: int | None = None
+    ) -> list[Suspect]:
+        """Return the suspicious cells, the most suspicious first.
+
+        Parameters
+        ----------
+        kind : {"wrong", "missing"}, optional
+            Only labels that are there and look wrong, or only those that look missing.
+        above : float, default=0.5
+            The suspicion that a cell has to exceed; 0.5 means: likelier wrong than right.
+        most : int, optional
+            No more than so many.
+        """
+        if kind is not None:
+            check_choice("kind", kind, KINDS)
+        if most is not None:
+            check_integer("most", most, low=0)
+        chosen = self.suspicion > above
+        if kind is not None:
+            chosen &= (kind == "wrong") == self.Y
+        rows, labels = np.nonzero(chosen)
+        order = np.argsort(-self.suspicion[rows, labels], kind="stable")[:most]
+        return [self._cell(int(rows[at]), int(labels[at])) for at in order]
+
+    def to_frame(self, kind: str | None = None, **which: Any) -> pd.DataFrame:
+        """Return what `ranked` returns as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.ranked(kind, **which), columns=list(Suspect._fields))
+
+    def write(self, path: str | os.PathLike[str], **which: Any) -> int:
+        """Write what `ranked` returns to a CSV file, wrong labels first; return the number."""
+        found = [suspect for kind in KINDS for suspect in self.ranked(kind, **which)]
+        with (
+            replacing(path) as temporary,
+            temporary.open("w", encoding="utf-8", newline="") as file,
+        ):
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(Suspect._fields)
+            for suspect in found:
+                writer.writerow([*suspect[:3], *(f"{number:.4f}" for number in suspect[3:])])
+        return len(found)
+
+    def _cell(self, i: int, j: int) -> Suspect:
+        kind = KINDS[0] if self.Y[i, j] else KINDS[1]
+        suspicion, features = float(self.suspicion[i, j]), float(self.features[i, j])
+        return Suspect(i, self.label_names[j], kind, suspicion, features)
+
+
+def suspicious_labels(
+    X: Any, Y: Any, estimator: Any = None, *, label_names: Sequence[str] | None = None
+) -> Suspects:
+    """Return which cells of a label table look wrong, by everything else that is known.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n, d)
+    Y : array-like, sparse matrix or data frame of shape (n, n_labels)
+        Zeros and ones.
+    estimator : estimator, optional
+        What predicts labels from features: by default a `LabelCoverClassifier` of single labels,
+        as the second step looks at the other labels. If it has ``left_out_proba``, as
+        `LabelCoverClassifier` has, nothing is fitted twice; any other multi-label classifier of
+        scikit-learn's kind is cross-validated in five folds.
+    label_names : sequence of str, optional
+        By default the column names of Y, or ``"label0"``, ….
+
+    Returns
+    -------
+    Suspects
+
+    Examples
+    --------
+    >>> from labelcover.audit import suspicious_labels
+    >>> from labelcover.datasets import load
+    >>> data = load("debtags")
+    >>> Y = data.Y[:400].copy()
+    >>> Y[160, 20] = 1 - Y[160, 20]
+    >>> suspects = suspicious_labels(data.X[:400], Y, label_names=data.label_names)
+    >>> (160, data.label_names[20]) in [suspect[:2] for suspect in suspects.ranked(most=9)]
+    True
+    """
+    table = as_booleans(np.asarray(Y) if not hasattr(Y, "toarray") else Y).view(np.uint8)
+    names = _names(Y, label_names, table.shape[1])
+    if estimator is None:
+        pool = Pool(forest=LabelForest(min_leaf=LEAST_LEAF))
+        estimator = LabelCoverClassifier(pool, k=1, r=1, random_state=0)
+    if hasattr(estimator, "left_out_proba"):
+        features = estimator.left_out_proba(X, Y)
+    else:
+        features = _positive(cross_val_predict(estimator, X, Y, method="predict_proba"))
+    features = np.asarray(features, dtype=np.float64)
+    return Suspects(suspicion(table, features), features, table, names)
+
+
+def suspicion(Y: NDArray[np.uint8], P: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how likely each cell has the other value.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, n_labels)
+    P : ndarray of shape (n, n_labels)
+        Probabilities of the labels by models that have not seen the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.audit import suspicion
+    >>> random = np.random.default_rng(0)
+    >>> one = random.random(500) < 0.5
+    >>> Y = np.column_stack([one, one]).astype(np.uint8)
+    >>> Y[0] = 0, 1
+    >>> found = suspicion(Y, np.full((500, 2), 0.5))
+    >>> bool(found[0].min() > 0.9 > 0.1 > found[1:].max())
+    True
+    """
+    P = np.clip(P, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+    residuals = Y - P
+    # Correlations of residuals, by which the other labels are chosen.
+    lengths = np.maximum(np.sqrt((residuals**2).sum(axis=0)), 1e-12)
+    alike = np.abs(residuals.T @ residuals / np.outer(lengths, lengths))
+    np.fill_diagonal(alike, -1)
+    odds = logit(P)
+    for j in range(Y.shape[1]):
+        fit = _LabelFit(_others(residuals, alike[j]), odds[:, j], Y[:, j])
+        # The features alone, unless the other labels improve on them.
+        found = [odds[:, j], *(fit.left_out_odds(penalty) for penalty in PENALTIES)]
+        losses = [np.logaddexp(0, np.where(Y[:, j] == 1, -each, each)).sum() for each in found]
+        odds[:, j] = found[int(np.argmin(losses))]
+    return expit(np.where(Y == 1, -odds, odds))
+
+
+class _LabelFit:
+    """The logistic regression of one label on the residuals of others, with an offset."""
+
+    def __init__(
+        self, inputs: NDArray[np.float64], offset: NDArray[np.float64], y: NDArray[np.uint8]
+    ) -> None:
+        self.inputs, self.offset, self.y = inputs, offset, y
+        self.theta = np.zeros(inputs.shape[1])
+
+    def left_out_odds(self, penalty: float) -> NDArray[np.float64]:
+        """Return the log-odds of all rows, each left out of the fit; start from the last fit."""
+        inputs, y = self.inputs, self.y
+        for _ in range(MOST_STEPS):
+            odds = self.offset + inputs @ self.theta
+            p = expit(odds)
+            weights = p * (1 - p)
+            curve = (inputs * weights[:, None]).T @ inputs + penalty * np.eye(len(self.theta))
+            slope = inputs.T @ (p - y) + penalty * self.theta
+            step = np.linalg.solve(curve, slope)
+            if np.abs(inputs @ step).max() < TOLERANCE:
+                break
+            self.theta -= step
+        inverse = np.linalg.inv(curve)
+        leverage = np.einsum("ij,jk,ik->i", inputs, inverse, inputs, optimize=True)
+        # Without the row, the fit would be further from it (Rad and Maleki, 2020).
+        return odds - leverage / np.maximum(1 - weights * leverage, 1e-6) * (y - p)
+
+
+def _others(residuals: NDArray[np.float64], alike: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the residuals of the labels that go with one label the most, and a constant."""
+    n, m = residuals.shape
+    chosen = np.sort(np.argsort(-alike, kind="stable")[: min(MOST_OTHERS, m - 1)])
+    return np.column_stack([residuals[:, chosen], np.ones(n)])
+
+
+def _positive(P: Any) -> NDArray[np.float64]:
+    """Return the probabilities of the labels, which some classifiers give as a list of tables."""
+    if isinstance(P, list):
+        return np.column_stack([table[:, -1] for table in P])
+    return np.asarray(P)
+
+
+def _names(Y: Any, given: Sequence[str] | None, m: int) -> list[str]:
+    if given is None:
+        given = [str(name) for name in getattr(Y, "columns", [f"label{j}" for j in range(m)])]
+    if len(given) != m:
+        raise ValueError(f"label_names must name the {m} labels, got {len(given)} names.")
+    return [str(name) for name in given]

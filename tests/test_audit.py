@@ -1,0 +1,177 @@
+"""Labels that were flipped are found, by features and by the other labels of the row."""
+
+import csv
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
+from sklearn.multioutput import MultiOutputClassifier
+
+from labelcover import LabelCoverClassifier
+from labelcover.audit import MOST_OTHERS, PENALTIES, suspicion, suspicious_labels
+from labelcover.datasets import load
+from labelcover.learners import LeastSquaresClassifier
+
+
+@pytest.fixture(scope="module")
+def flipped():
+    """500 rows of debtags, of whose cells 2 % are flipped, and which."""
+    data = load("debtags")
+    Y = data.Y[:500].copy()
+    wrong = np.zeros(Y.shape, dtype=bool)
+    cells = np.random.default_rng(0).choice(Y.size, Y.size // 50, replace=False)
+    wrong.ravel()[cells] = True
+    Y[wrong] = 1 - Y[wrong]
+    return data.X[:500], Y, wrong, data.label_names
+
+
+@pytest.fixture(scope="module")
+def suspects(flipped):
+    X, Y, _, names = flipped
+    return suspicious_labels(X, Y, label_names=names)
+
+
+def precision(wrong, score):
+    return average_precision_score(wrong.ravel(), score.ravel())
+
+
+def test_flipped_cells_come_first(flipped, suspects):
+    _, Y, wrong, _ = flipped
+    alone = np.where(Y == 1, 1 - suspects.features, suspects.features)
+    found = precision(wrong, suspects.suspicion)
+    assert found > 0.45 > 20 * wrong.mean()
+    assert found > precision(wrong, alone), "the other labels of the row help"
+
+
+def test_wrong_and_missing_labels_are_apart_and_ranked(flipped, suspects):
+    _, Y, _, names = flipped
+    every = suspects.ranked()
+    wrong, missing = suspects.ranked("wrong"), suspects.ranked("missing")
+    assert len(every) == len(wrong) + len(missing) == (suspects.suspicion > 0.5).sum()
+    assert wrong
+    assert missing
+    for part, value in ((wrong, 1), (missing, 0)):
+        assert [s.suspicion for s in part] == sorted((s.suspicion for s in part), reverse=True)
+        assert {Y[s.row, names.index(s.label)] for s in part} == {value}
+    assert suspects.ranked(most=3) == every[:3]
+    assert len(suspects.ranked("wrong", above=0)) == Y.sum()
+    assert list(suspects.to_frame("wrong")["row"]) == [s.row for s in wrong]
+
+
+def test_the_file_has_a_line_for_each_suspect(suspects, tmp_path):
+    path = tmp_path / "suspects.csv"
+    assert suspects.write(path) == len(suspects.ranked())
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == len(suspects.ranked())
+    assert list(lines[0]) == ["row", "label", "kind", "suspicion", "features"]
+    kinds = [line["kind"] for line in lines]
+    assert kinds == sorted(kinds, reverse=True), "wrong before missing"
+
+
+def test_frames_and_sparse_tables_give_the_same(flipped, suspects):
+    X, Y, _, names = flipped
+    dense = X.toarray() if sparse.issparse(X) else X
+    frame = suspicious_labels(pd.DataFrame(dense), pd.DataFrame(Y, columns=names))
+    assert frame.label_names == list(names)
+    assert frame.suspicion == pytest.approx(suspects.suspicion)
+    other = suspicious_labels(X, sparse.csr_matrix(Y))
+    assert other.suspicion == pytest.approx(suspects.suspicion)
+    assert other.label_names[0] == "label0"
+
+
+def test_any_classifier_is_cross_validated(flipped):
+    X, Y, wrong, _ = flipped
+    Y, wrong = Y[:, :6], wrong[:, :6]
+    model = MultiOutputClassifier(LogisticRegression(solver="liblinear"))
+    found = suspicious_labels(X, Y, model)
+    assert precision(wrong, found.suspicion) > 5 * wrong.mean()
+
+
+def test_left_out_predictions_are_of_all_rows_and_leave_the_model_alone(monkeypatch):
+    """Above 512 rows a plain fit samples rows; the audit has all, in their own order."""
+    data = load("debtags")
+    X, Y = data.X[:700], data.Y[:700, :5]
+    model = LabelCoverClassifier(LeastSquaresClassifier(kernel="linear"), k=1, r=1, random_state=0)
+    P = model.left_out_proba(X, Y)
+    assert P.shape == Y.shape
+    assert not hasattr(model, "view_")
+    chosen = model.fit(X, Y).left_out_predictions_
+    assert chosen.Y.tolist() == Y[chosen.rows].tolist()
+    assert P[chosen.rows] == pytest.approx(chosen.confidence, abs=1e-9)
+    monkeypatch.setattr("labelcover.learners.least_squares.choosing.QUICK_EXACT_ROWS", 300)
+    rbf = LabelCoverClassifier(LeastSquaresClassifier(kernel="rbf"), k=1, r=1, random_state=0)
+    near = rbf.left_out_proba(X, Y)
+    assert np.corrcoef(near.ravel(), P.ravel())[0, 1] > 0.9
+
+
+def plain_suspicion(Y, P):
+    """Return the same by fitting every label anew without each row, at the same penalty."""
+
+    def fit(inputs, offset, y, penalty):
+        theta = np.zeros(inputs.shape[1])
+        for _ in range(20):
+            p = expit(offset + inputs @ theta)
+            curve = inputs.T @ np.diag(p * (1 - p)) @ inputs + penalty * np.eye(len(theta))
+            theta -= np.linalg.solve(curve, inputs.T @ (p - y) + penalty * theta)
+        return theta
+
+    n, m = Y.shape
+    found = np.empty((n, m))
+    for j in range(m):
+        inputs = np.column_stack([np.delete(Y - P, j, axis=1), np.ones(n)])
+        offset, y = logit(P[:, j]), Y[:, j]
+        tried = [offset]
+        for penalty in PENALTIES:
+            odds = offset.copy()
+            for i in range(n):
+                kept = np.arange(n) != i
+                odds[i] += inputs[i] @ fit(inputs[kept], offset[kept], y[kept], penalty)
+            tried.append(odds)
+        losses = [np.logaddexp(0, np.where(y == 1, -odds, odds)).sum() for odds in tried]
+        found[:, j] = tried[int(np.argmin(losses))]
+    return expit(np.where(Y == 1, -found, found))
+
+
+def test_suspicion_is_that_of_refitting_without_each_row():
+    random = np.random.default_rng(1)
+    common = random.normal(size=(40, 1))
+    P = 1 / (1 + np.exp(-random.normal(size=(40, 3))))
+    Y = (random.random((40, 3)) < 1 / (1 + np.exp(-np.log(P / (1 - P)) - 2 * common))).astype(
+        np.uint8
+    )
+    assert suspicion(Y, P) == pytest.approx(plain_suspicion(Y, P), abs=0.02)
+
+
+def test_few_of_many_labels_are_looked_at():
+    random = np.random.default_rng(0)
+    one = random.random((1000, 1)) < 0.5
+    noise = random.random((1000, MOST_OTHERS + 20)) < 0.5
+    Y = np.column_stack([noise, one, one]).astype(np.uint8)
+    Y[5, -1] = 1 - Y[5, -1]
+    found = suspicion(Y, np.full(Y.shape, 0.5))
+    assert found[5, -2:].min() > 0.8 > found[:, :-2].max()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"kind": "odd"}, "kind must be one of 'wrong', 'missing', got 'odd'"),
+        ({"most": -1}, "most must be an integer of at least 0, got -1"),
+    ],
+)
+def test_wrong_arguments_are_named(suspects, arguments, said):
+    with pytest.raises(ValueError, match=said):
+        suspects.ranked(**arguments)
+
+
+def test_labels_must_be_zeros_and_ones_and_named(flipped):
+    X, Y, _, _ = flipped
+    with pytest.raises(ValueError, match="label_names must name the 24 labels, got 1 names"):
+        suspicious_labels(X, Y, label_names=["one"])
+    with pytest.raises(ValueError, match="0 and 1"):
+        suspicious_labels(X, Y * 2)
