@@ -126,6 +126,7 @@ def test_nothing_is_tried_where_there_are_too_many_tuples_or_no_sizes():
     assert cyclic_cover(39, 7, 2, 39, 42, 0) is None
 
 
+@pytest.mark.slow
 def test_symmetry_serves_beside_the_projective_plane_that_does_not_exist():
     cover = build_cover(40, 7, effort=2_000_000, random_state=0)
     assert (len(cover), cover.imbalance, cover.gap) == (40, 0, 0.0)
