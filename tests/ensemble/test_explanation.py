@@ -11,7 +11,7 @@ from labelcover import LabelCoverClassifier, RakelClassifier, RakelPlusPlusClass
 from labelcover.datasets import load
 from labelcover.ensemble.explanation import Explanation
 from labelcover.ensemble.pooled_view import Pool
-from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
 from labelcover.learners.forest.label_forest import LabelForest
 
 TRAINING, NEW = 180, 25
@@ -48,6 +48,9 @@ ESTIMATORS = {
     ),
     "pool with trees for many labels": lambda: LabelCoverClassifier(
         Pool(forest=LabelForest(20, splits="means")), random_state=0
+    ),
+    "pool with logistic regressions": lambda: LabelCoverClassifier(
+        Pool(logistic=LogisticClassifier()), random_state=0
     ),
     "pool of single labels": lambda: LabelCoverClassifier(k=1, r=1, random_state=0),
     "weighted pool": lambda: LabelCoverClassifier(aggregate="weighted", random_state=0),

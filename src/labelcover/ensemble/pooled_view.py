@@ -1,4 +1,4 @@
-"""The default predictor: least squares over the labelsets, over single labels, and a forest."""
+"""The default predictor: least squares over labelsets and single labels, a forest, pooled."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
@@ -15,11 +16,14 @@ from labelcover.ensemble.forest_view import ForestView
 from labelcover.ensemble.labelset_posterior import LabelsetPosterior, fit_posterior
 from labelcover.ensemble.log_linear_pool import LogLinearPool, fit_pool
 from labelcover.ensemble.view import TrainingRows
-from labelcover.learners import LeastSquaresClassifier
+from labelcover.ensemble.wide_text import is_wide_text, on_scores, reading_scores
+from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
 from labelcover.learners.forest.label_forest import LabelForest
 
-# Probabilities of least squares and of labelsets are never surer than this.
+# Probabilities of linear members and of labelsets are never surer than this.
 LEAST = 0.0005
+# Scores of logistic regressions for rows not seen come from so many folds.
+N_FOLDS = 3
 
 
 class Pool(BaseEstimator):
@@ -32,21 +36,28 @@ class Pool(BaseEstimator):
     corrected by which labelsets occur in training (`labelcover.ensemble.labelset_posterior`): the
     marginals over these are pooled with it in the same way.
 
+    On wide text (more than 4,000 rows and columns, at most a tenth of the cells not 0) a fourth
+    view is logistic regression on single labels, and both least squares views read its
+    out-of-fold scores instead of the words (`labelcover.ensemble.wide_text`).
+
     Parameters
     ----------
     least_squares : LeastSquaresClassifier, optional
         Its parameters may also be set on the pool itself: ``set_params(alpha=1)``.
     forest : LabelForest, optional
+    logistic : LogisticClassifier, optional
+        By default it is fitted on wide text only; one that is given is pooled on any table.
     """
 
     gives_left_out = True
 
-    def __init__(self, least_squares=None, forest=None):
+    def __init__(self, least_squares=None, forest=None, logistic=None):
         self.least_squares = least_squares
         self.forest = forest
+        self.logistic = logistic
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with `deep`, those of both learners too."""
+        """Return the parameters; with `deep`, those of all learners too."""
         params = super().get_params(deep)
         if deep:
             for name, learner in self.learners().items():
@@ -68,10 +79,11 @@ class Pool(BaseEstimator):
         return self
 
     def learners(self) -> dict[str, Any]:
-        """Return both learners, by the names of the parameters."""
+        """Return all learners, by the names of the parameters."""
         return {
             "least_squares": self.least_squares or LeastSquaresClassifier(),
             "forest": self.forest or LabelForest(),
+            "logistic": self.logistic or LogisticClassifier(n_folds=N_FOLDS),
         }
 
     def check_parameters(self) -> None:
@@ -80,7 +92,7 @@ class Pool(BaseEstimator):
             learner.check_parameters()
 
     def read_table(self, owner: BaseEstimator, X: Any) -> tuple[Any, Any]:
-        """Return how a training table is coded, and the table as both learners take it."""
+        """Return how a training table is coded, and the table as all learners take it."""
         self.check_parameters()
         return self.learners()["least_squares"].read_table(owner, X)
 
@@ -106,6 +118,10 @@ class PooledView:
         The weights of the pool and of the marginals over the labelsets that occur.
     covers : CoverView
     forest : ForestView
+    logistic : CoverView or None
+        Logistic regressions on single labels, if they are used.
+    reads_scores : bool
+        Whether `covers` reads the scores of `logistic` instead of the table.
     left_out : tuple
         Rows of the training set and their pooled confidences by models fitted without them.
     """
@@ -114,14 +130,18 @@ class PooledView:
     posterior: LabelsetPosterior
     correction: LogLinearPool
 
+    logistic: CoverView | None
+    reads_scores: bool
+
     def __init__(self, learner: Pool, cover: Cover, *, aggregate: str = "mean") -> None:
         learners = learner.learners()
-        covers = [cover]
-        if cover.k > 1:
-            singles = np.arange(cover.n_labels)[:, None]
-            covers.append(Cover(singles, cover.n_labels, method="single labels"))
+        numbers = np.arange(cover.n_labels)[:, None]
+        singles = Cover(numbers, cover.n_labels, method="single labels")
+        covers = [cover, singles] if cover.k > 1 else [cover]
         self.covers = CoverView(learners["least_squares"], covers, aggregate=aggregate)
         self.forest = ForestView(learners["forest"])
+        self.logistic = CoverView(learners["logistic"], [singles])
+        self.always_logistic = learner.logistic is not None
 
     def fit(
         self,
@@ -133,14 +153,26 @@ class PooledView:
         verbose: bool = False,
     ) -> PooledView:
         """Fit all views, then their weights."""
-        more = np.random.default_rng(seeds[0]).integers(2**31 - 1, size=training.Y.shape[1] + 1)
+        n_labels = training.Y.shape[1]
+        more = np.random.default_rng(seeds[0]).integers(2**31 - 1, size=n_labels + 1)
         how: dict[str, Any] = {"keep_left_out": True, "n_jobs": n_jobs, "verbose": verbose}
-        self.covers.fit(training, np.concatenate([seeds, more[1:]]), **how)
+        seeds = np.concatenate([seeds, more[1:]])
+        self.reads_scores = is_wide_text(training.X)
+        if not (self.reads_scores or self.always_logistic):
+            self.logistic = None
+        unseen: list[NDArray[np.float64]] = []
+        if self.logistic is not None:
+            _, unseen = _taken(self.logistic.fit(training, more[1:], **how))
+        table = training
+        if self.reads_scores:
+            self.covers.learner = reading_scores(self.covers.learner)
+            table = on_scores(training, inside(unseen[0]))
+        self.covers.fit(table, seeds, **how)
         self.forest.fit(training, more[:1], **how)
         rows, tables = _taken(self.covers)
-        _, (out_of_bag,) = _taken(self.forest)
+        unseen += _taken(self.forest)[1]
         weights = None if training.weights is None else training.weights[rows]
-        views = self._inside([*tables, out_of_bag[rows]])
+        views = self._inside([*tables, *(each[rows] for each in unseen)])
         frequency = _frequency(training)
         self.pool = fit_pool(views, training.Y[rows], frequency, weights)
         pooled = self.pool.pool(views)
@@ -157,7 +189,11 @@ class PooledView:
 
     def tables(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the probabilities of every view for new rows, inside (0, 1), as pooled."""
-        return self._inside([*self.covers.confidences(X), *self.forest.confidences(X)])
+        logistic = [] if self.logistic is None else self.logistic.confidences(X)
+        table = logit(inside(logistic[0])) if self.reads_scores else X
+        return self._inside(
+            [*self.covers.confidences(table), *logistic, *self.forest.confidences(X)]
+        )
 
     @property
     def n_seeds(self) -> int:
@@ -174,7 +210,9 @@ class PooledView:
     def view_names(self) -> list[str]:
         """What the views are called, in the order of the pool's weights."""
         names = ["labelsets", "single labels"][-len(self.covers.covers) :]
-        return [*(f"least squares on {name}" for name in names), "forest"]
+        read = "least squares on scores of" if self.reads_scores else "least squares on"
+        logistic = [] if self.logistic is None else ["logistic"]
+        return [*(f"{read} {name}" for name in names), *logistic, "forest"]
 
     def _inside(self, views: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
         """Return the probabilities of all views inside (0, 1).
@@ -182,8 +220,8 @@ class PooledView:
         Those of the forest are counted as if one tree more had voted each way.
         """
         trees = len(self.forest.forest.trees)
-        *least_squares, forest = views
-        return [*map(inside, least_squares), (trees * forest + 1) / (trees + 2)]
+        *linear, forest = views
+        return [*map(inside, linear), (trees * forest + 1) / (trees + 2)]
 
 
 def view_of(learner: Any, cover: Cover, *, aggregate: str = "mean") -> Any:

@@ -5,6 +5,8 @@ linear in the log-odds of the views. These are split further:
 
 - least squares on single labels: two classes, so its log-odds are a sum over features (linear
   kernel) or training rows (`labelcover.learners.least_squares.score_parts`);
+- logistic regressions: their log-odds are a sum over features; least squares on their scores is
+  not split further;
 - least squares on labelsets: its log-odds less those of the single label are the mean effect of
   the labelsets that hold the label; that of each is divided among its other labels;
 - the forest: its confidence is a sum over the splits of its trees
@@ -36,6 +38,7 @@ from labelcover.learners.forest.feature_forest import FeatureForest
 from labelcover.learners.forest.forest_paths import ForestPaths
 from labelcover.learners.least_squares.least_squares_members import LeastSquaresMembers
 from labelcover.learners.least_squares.score_parts import ScoreParts
+from labelcover.learners.logistic.logistic_weights import LogisticWeights
 
 Floats = NDArray[np.float64]
 # Below this distance a slope is a derivative: a quotient would lose its digits.
@@ -114,7 +117,9 @@ class ShareTable:
         self.likeliest: NDArray[np.uint8] | None = None
         covers: Any = view.covers if isinstance(view, PooledView) else view
         forest: Any = view.forest if isinstance(view, PooledView) else view
-        self.parts = ScoreParts(covers.members, X) if _is_split(covers) else None
+        reads_scores = isinstance(view, PooledView) and view.reads_scores
+        is_split = _is_split(covers) and not reads_scores
+        self.parts = ScoreParts(covers.members, X) if is_split else None
         self.paths = ForestPaths(forest.forest, X) if _has_paths(forest) else None
         n_values = covers.members.features.n_values if self.parts else forest.forest.n_values
         source = np.arange(X.shape[1]) if sparse.issparse(X) else one_hot_columns(n_values)[0]
@@ -122,6 +127,8 @@ class ShareTable:
         entries = (np.ones(len(source)), (np.arange(len(source)), source))
         self.to_features = sparse.csr_array(entries, shape=(len(source), X.shape[1]))
         if isinstance(view, PooledView):
+            logistic = view.logistic
+            self.weights = None if logistic is None else LogisticWeights(logistic.members, X)
             self.tables = view.tables(X)
             self.pooled = view.pool.pool(self.tables)
             self.marginals = inside(view.posterior.marginals(self.pooled))
@@ -147,35 +154,62 @@ class ShareTable:
         weight = float(own.sum())
         shares.start += base + view.correction.intercept[j] + weight * view.pool.intercept[j]
         weights = weight * view.pool.weights[j]
-        covers = len(view.covers.covers)
-        left = list(range(len(self.tables)))
+        covers, last = len(view.covers.covers), len(self.tables) - 1
+        left = set(range(len(self.tables)))
         if self.parts is not None:
             self._add_single(shares, view, j, weights[:covers].sum())
             if covers == 2:
                 self._add_labelsets(shares, view.covers.encodings[0], j, weights[0])
-            left = left[covers:]
+            left -= set(range(covers))
+        if self.weights is not None:
+            self._add_logistic(shares, view, j, weights[covers])
+            left.remove(covers)
         if self.paths is not None:
-            self._add_forest(shares, view, j, weights[left.pop(left.index(covers))])
-        for v in left:
+            self._add_forest(shares, view, j, weights[last])
+            left.remove(last)
+        for v in sorted(left):
             shares.views[view.view_names[v]] = weights[v] * (logit(self.tables[v][:, j]) - base)
 
     def _add_single(self, shares: Shares, view: PooledView, j: int, weight: float) -> None:
         """Add what least squares on the single label says, for every view that starts from it."""
         assert self.parts is not None
-        base, v = view.pool.base[j], len(view.covers.covers) - 1
-        odds = logit(self.tables[v][:, j])
+        v = len(view.covers.covers) - 1
         found = _two_classes(view.covers.encodings[v], j)
-        if found is None:  # the label is constant
+        parts = None if found is None else self.parts.of_log_odds(*found)
+        self._add_odds(shares, view, j, v, weight, parts, of_rows=self.parts.of_rows)
+
+    def _add_logistic(self, shares: Shares, view: PooledView, j: int, weight: float) -> None:
+        """Add what the logistic regression of the label says."""
+        assert view.logistic is not None
+        assert self.weights is not None
+        v = len(view.covers.covers)
+        found = _two_classes(view.logistic.encodings[0], j)
+        parts = None if found is None else self.weights.of_log_odds(*found)
+        self._add_odds(shares, view, j, v, weight, parts, of_rows=False)
+
+    def _add_odds(
+        self,
+        shares: Shares,
+        view: PooledView,
+        j: int,
+        v: int,
+        weight: float,
+        found: tuple[float, Floats] | None,
+        *,
+        of_rows: bool,
+    ) -> None:
+        """Add log-odds that are a sum of parts; None where the label is constant."""
+        base, odds = view.pool.base[j], logit(self.tables[v][:, j])
+        if found is None:
             shares.start += weight * (odds - base)
             return
-        start, parts = self.parts.of_log_odds(*found)
+        start, parts = found
 
         def inner(x: Floats) -> Floats:
             return logit(inside(expit(x)))
 
         first = inner(np.array(start))
         slope = _slopes(inner, np.full(self.n, start), start + parts.sum(axis=1), odds - first)
-        of_rows = self.parts.of_rows
         parts = weight * slope[:, None] * (parts if of_rows else parts @ self.to_features)
         shares.add_parts(weight * (first - base), parts, of_rows=of_rows)
 
@@ -206,7 +240,7 @@ class ShareTable:
             return logit((trees * f + 1) / (trees + 2))
 
         first = inner(np.array(start))
-        change = logit(self.tables[len(view.covers.covers)][:, j]) - first
+        change = logit(self.tables[-1][:, j]) - first
         slope = _slopes(inner, np.full(self.n, start), start + columns.sum(axis=1), change)
         parts = weight * slope[:, None] * (columns @ self.to_features)
         shares.add_parts(weight * (first - view.pool.base[j]), parts, of_rows=False)

@@ -1,0 +1,1 @@
+"""Logistic regression on sparse tables, all problems together."""
