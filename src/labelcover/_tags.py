@@ -109,11 +109,10 @@ def _cells(Y: Any) -> list[Any] | None:
     if isinstance(Y, list | tuple):
         return list(Y)
     # A series of pandas or polars, or an array of objects; not a table, nor a column of numbers.
-    if getattr(Y, "ndim", len(getattr(Y, "shape", (0, 0)))) != 1 or not hasattr(Y, "tolist"):
-        return None
-    if isinstance(Y, np.ndarray) and Y.dtype.kind not in "OUT":
-        return None
-    return list(Y.tolist())
+    if isinstance(Y, np.ndarray):
+        return Y.tolist() if Y.ndim == 1 and Y.dtype.kind in "OUT" else None
+    is_series = hasattr(Y, "to_list") and len(getattr(Y, "shape", ())) == 1
+    return list(Y.to_list()) if is_series else None
 
 
 def _is_tags(cell: Any) -> bool:

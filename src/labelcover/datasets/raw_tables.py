@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labelcover.datasets.dataset import DataError
-from labelcover.datasets.text_format import TextFormat, find_format, opened
+from labelcover.datasets.text_format import (
+    WITH_COMMA,
+    WITH_POINT,
+    TextFormat,
+    find_format,
+    opened,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +41,7 @@ TRUE = ["true", "True", "TRUE", "yes", "Yes", "YES", "1"]
 FALSE = ["false", "False", "FALSE", "no", "No", "NO", "0"]
 #: What the first column is called if it has no name: pandas writes the numbers of rows there.
 UNNAMED = "column 1"
+FIRST_ROWS = 20
 FORMAT_OPTIONS = ("delimiter", "encoding", "decimal")
 
 
@@ -152,36 +159,61 @@ def read_raw(
 
 def _read_csv(path, as_text, text_format: TextFormat) -> RawTable:
     import pyarrow as pa
-    from pyarrow import csv as arrow_csv
 
     table = RawTable(path, None, text_format)
     names = _check_names(path, _header(table), 1)
-    with opened(path) as file:
-        stream: Any = file
-        # Arrow reads UTF-8 with or without a mark itself; a file it opens alone is read in threads.
-        if text_format.encoding not in ("utf-8", "utf-8-sig"):
-            stream = pa.transcoding_input_stream(
-                pa.PythonFile(file, "r"), text_format.encoding, "utf-8"
-            )
-        elif Path(path).suffix.lower() != ".gz":
-            stream = pa.memory_map(os.fspath(path), "r")
+    text = {name: pa.string() for name in as_text if name in names}
+    # Arrow is quicker if it need not find out that a column holds fractions.
+    fractions = {name: pa.float64() for name in _fractions(table, names)}
+    try:
+        columns = _arrow_csv(path, text_format, names, {**fractions, **text})
+    except pa.ArrowException:
+        # Some row has another number of cells, or a column that looked like numbers holds others.
         try:
-            columns = arrow_csv.read_csv(
-                stream,
-                arrow_csv.ReadOptions(column_names=names, skip_rows_after_names=1),
-                arrow_csv.ParseOptions(delimiter=text_format.delimiter, newlines_in_values=True),
-                arrow_csv.ConvertOptions(
-                    null_values=MISSING,
-                    true_values=TRUE,
-                    false_values=FALSE,
-                    strings_can_be_null=True,
-                    decimal_point=text_format.decimal,
-                    column_types={name: pa.string() for name in as_text if name in names},
-                ),
-            )
+            columns = _arrow_csv(path, text_format, names, text)
         except pa.ArrowException as error:
             raise _csv_error(table, len(names), error) from None
     return RawTable(path, columns, text_format)
+
+
+def _arrow_csv(path, text_format: TextFormat, names: list[str], types: dict[str, Any]) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    with opened(path) as file:
+        stream: Any = file
+        if text_format.encoding not in ("utf-8", "utf-8-sig"):  # Arrow passes over the mark
+            stream = pa.transcoding_input_stream(
+                pa.PythonFile(file, "r"), text_format.encoding, "utf-8"
+            )
+        return arrow_csv.read_csv(
+            stream,
+            arrow_csv.ReadOptions(
+                column_names=names, skip_rows_after_names=1, use_threads=pa.cpu_count() > 1
+            ),
+            arrow_csv.ParseOptions(delimiter=text_format.delimiter, newlines_in_values=True),
+            arrow_csv.ConvertOptions(
+                null_values=MISSING,
+                true_values=TRUE,
+                false_values=FALSE,
+                strings_can_be_null=True,
+                decimal_point=text_format.decimal,
+                column_types=types,
+            ),
+        )
+
+
+def _fractions(table: RawTable, names: list[str]) -> list[str]:
+    """Return the columns whose first cells are numbers with a decimal sign."""
+    assert table.text_format is not None
+    fraction = WITH_COMMA if table.text_format.decimal == "," else WITH_POINT
+    with closing(_numbered_rows(table)) as numbered:
+        rows = [row for row, _ in islice(numbered, 1, 1 + FIRST_ROWS) if len(row) == len(names)]
+    return [
+        name
+        for name, *cells in zip(names, *rows, strict=True)
+        if cells and all(fraction.fullmatch(cell) for cell in cells)
+    ]
 
 
 def _header(table: RawTable) -> list[str]:

@@ -31,6 +31,7 @@ MARKS = (
 BLOCK = 1 << 20
 SAMPLE = 1 << 18  # characters from which delimiter and decimal sign are found
 SAMPLE_ROWS = 1000
+DECIMAL_ROWS = 200
 WITH_POINT = re.compile(r"\s*[-+]?\d*\.\d+\s*")
 WITH_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
@@ -155,7 +156,7 @@ def _delimiter(text: str) -> str:
 
 
 def _decimal(text: str, delimiter: str) -> str:
-    cells = [cell for row in sample_rows(text, delimiter)[1:] for cell in row]
+    cells = [cell for row in sample_rows(text, delimiter)[1:DECIMAL_ROWS] for cell in row]
     commas = sum(WITH_COMMA.fullmatch(cell) is not None for cell in cells)
     points = sum(WITH_POINT.fullmatch(cell) is not None for cell in cells)
     return "," if commas > points else "."

@@ -1,0 +1,211 @@
+"""Tables straight through the command: text against scikit-learn, and reading against pandas.
+
+``python -m benchmarks.bench_tables [packages.csv]``. The file has the columns ``text`` and
+``tags`` (separated by semicolons); without it that part is left out. The second text is made here:
+descriptions in docstrings of installed packages, tagged with their package, their kind and the
+sections that follow. All of scikit-learn's parts get the same TF-IDF, their C by cross-validation;
+the cut of the logistic regression is tuned on out-of-fold predictions. Seconds are CPU seconds.
+"""
+
+import ast
+import csv
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import MultiLabelBinarizer
+from sklearn.svm import LinearSVC
+
+from labelcover.metrics import micro_f1
+
+ROWS, FOLDS = 5000, 5
+RAREST = 50  # tags in fewer rows are left out, for all alike
+DOCUMENTED = ("numpy", "scipy", "sklearn", "pandas", "matplotlib", "networkx", "joblib")
+SECTION = re.compile(r"^\s*([A-Z][A-Za-z ]+)\n\s*-{3,}\s*$", re.M)
+COMMAND = [sys.executable, "-c", "from labelcover.cli import main; main()"]
+READERS = {
+    "pandas": "import pandas as pd; made = pd.read_csv(path)",
+    "labelcover": "from labelcover.datasets import read_table; "
+    "made = read_table(path, label_prefix='is:')",
+}
+MEASURED = """
+import re, sys, time
+from pathlib import Path
+import numpy, pandas, pyarrow.csv, scipy.sparse, labelcover.datasets
+path = sys.argv[1]
+def peak():
+    return int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]) / 1000
+before = peak()
+start = time.process_time()
+{read}
+print(time.process_time() - start, peak() - before)
+"""
+
+
+def main(paths: list[str]) -> None:
+    reading()
+    print(f"\n{'text':22}{'rows':>6}{'tags':>6}{'method':>36}{'micro-F1':>10}{'CPU s':>8}")
+    for path in paths:
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = [(row["text"], row["tags"].split(";")) for row in csv.DictReader(file)]
+        text_quality(Path(path).stem, rows)
+    text_quality("docstrings", list(docstrings()))
+
+
+def reading() -> None:
+    """Print how long a CSV file of 100,000 × 110 takes, and how much memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "wide.csv"
+        random = np.random.default_rng(0)
+        numbers = random.normal(size=(100_000, 100))
+        bits = (numbers[:, :10] > 0.5).astype(int)
+        names = [*(f"f{j}" for j in range(100)), *(f"is:{j}" for j in range(10))]
+        with path.open("w") as file:
+            file.write(",".join(names) + "\n")
+            for row, labels in zip(numbers.tolist(), bits.tolist(), strict=True):
+                file.write(",".join([f"{x:.6f}" for x in row] + [str(bit) for bit in labels]))
+                file.write("\n")
+        table = 8 * 110 * 100_000 / 1e6
+        print(f"CSV of {path.stat().st_size / 1e6:.0f} MB, a table of {table:.0f} MB")
+        print(f"{'reader':12}{'CPU s, best of 3':>18}{'peak MB':>10}{'/ table':>9}")
+        for name, read in READERS.items():
+            script = [sys.executable, "-c", MEASURED.format(read=read), str(path)]
+            runs = [
+                subprocess.run(script, check=True, capture_output=True, text=True).stdout.split()
+                for _ in range(3)
+            ]
+            seconds, peak = min(float(run[0]) for run in runs), max(float(run[1]) for run in runs)
+            print(f"{name:12}{seconds:18.2f}{peak:10.0f}{peak / table:9.2f}", flush=True)
+
+
+def text_quality(name: str, rows: list[tuple[str, list[str]]]) -> None:
+    """Print the mean micro-F1 of five folds, of the command and of scikit-learn's."""
+    random = np.random.default_rng(0)
+    chosen = [rows[i] for i in random.permutation(len(rows))[:ROWS]]
+    binarizer = MultiLabelBinarizer()
+    Y = binarizer.fit_transform([tags for _, tags in chosen])
+    kept = Y.sum(axis=0) >= RAREST
+    Y, names = Y[:, kept], binarizer.classes_[kept]
+    texts = np.array([text for text, _ in chosen], dtype=object)
+    scores: dict[str, list[float]] = {}
+    seconds: dict[str, list[float]] = {}
+    for train, test in KFold(FOLDS, shuffle=True, random_state=0).split(texts):
+        for method in (by_command, logistic, linear_svm):
+            predicted, spent = method(texts[train], Y[train], texts[test], names)
+            scores.setdefault(method.__name__, []).append(micro_f1(Y[test], predicted))
+            seconds.setdefault(method.__name__, []).append(spent)
+            print(f"  {method.__name__} {scores[method.__name__][-1]:.4f}", file=sys.stderr)
+    titles = {
+        "by_command": "labelcover train --tags --text",
+        "logistic": "TF-IDF, one-vs-rest logistic, cut",
+        "linear_svm": "TF-IDF, one-vs-rest linear SVM",
+    }
+    for method, values in scores.items():
+        print(
+            f"{name:22}{len(texts):6}{Y.shape[1]:6}{titles[method]:>36}{np.mean(values):10.4f}"
+            f"{np.mean(seconds[method]):8.1f}",
+            flush=True,
+        )
+
+
+def by_command(texts, Y, new_texts, names):
+    """Return the predictions of `labelcover train` and `labelcover predict` on CSV files."""
+    with tempfile.TemporaryDirectory() as folder:
+        train, test = Path(folder) / "train.csv", Path(folder) / "test.csv"
+        for path, some, table in ((train, texts, Y), (test, new_texts, None)):
+            with path.open("w", encoding="utf-8", newline="") as file:
+                writer = csv.writer(file)
+                writer.writerow(["text", "tags"])
+                for i, text in enumerate(some):
+                    tags = [] if table is None else names[table[i] > 0]
+                    writer.writerow([text, ";".join(tags)])
+        model, out = Path(folder) / "m.skops", Path(folder) / "out.csv"
+        start = children_seconds()
+        words = ["train", train, "--tags", "tags", "--text", "text", "-o", model]
+        run(words)
+        run(["predict", model, test, "-o", out])
+        spent = children_seconds() - start
+        with out.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    return np.array([[int(row.get(name, 0)) for name in names] for row in rows]), spent
+
+
+def run(words) -> None:
+    subprocess.run([*COMMAND, *map(str, words)], check=True, stdout=subprocess.DEVNULL)
+
+
+def children_seconds() -> float:
+    import resource
+
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def vectorized(texts, new_texts):
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True)
+    return vectorizer.fit_transform(texts), vectorizer.transform(new_texts)
+
+
+def logistic(texts, Y, new_texts, names):
+    """Return one-vs-rest logistic regression, C by cross-validation, one cut by out-of-fold."""
+    start = time.process_time()
+    X, new = vectorized(texts, new_texts)
+    best = (-1.0, None, 0.5)
+    for C in (3.0, 10.0, 30.0):
+        model = OneVsRestClassifier(LogisticRegression(C=C, solver="liblinear"))
+        proba = cross_val_predict(model, X, Y, cv=3, method="predict_proba")
+        for cut in np.arange(0.1, 0.6, 0.02):
+            best = max(best, (micro_f1(Y, proba > cut), C, cut))
+    model = OneVsRestClassifier(LogisticRegression(C=best[1], solver="liblinear")).fit(X, Y)
+    return (model.predict_proba(new) > best[2]).astype(int), time.process_time() - start
+
+
+def linear_svm(texts, Y, new_texts, names):
+    """Return one-vs-rest linear support vector machines, C by cross-validation."""
+    start = time.process_time()
+    X, new = vectorized(texts, new_texts)
+    search = GridSearchCV(
+        OneVsRestClassifier(LinearSVC()),
+        {"estimator__C": [0.3, 1.0, 3.0]},
+        scoring="f1_micro",
+        cv=KFold(3, shuffle=True, random_state=0),
+    )
+    return search.fit(X, Y).predict(new), time.process_time() - start
+
+
+def docstrings():
+    """Yield descriptions of functions and classes of installed packages, and their tags."""
+    seen = set()
+    for package in DOCUMENTED:
+        spec = find_spec(package)
+        if spec is None or spec.origin is None:
+            continue
+        for path in sorted(Path(spec.origin).parent.rglob("*.py")):
+            try:
+                tree = ast.parse(path.read_text(encoding="utf-8"))
+            except (SyntaxError, UnicodeDecodeError):
+                continue
+            for node in ast.walk(tree):
+                if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+                    continue
+                text = ast.get_docstring(node) or ""
+                first = SECTION.search(text)
+                description = text[: first.start()] if first else text
+                if len(description.split()) < 5 or description in seen:
+                    continue
+                seen.add(description)
+                kind = "class" if isinstance(node, ast.ClassDef) else "function"
+                yield description, [package, kind, *dict.fromkeys(SECTION.findall(text))]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

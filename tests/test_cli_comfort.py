@@ -1,0 +1,161 @@
+"""The command's manners: nothing read is overwritten, and every failure is one line that helps."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labelcover import RakelClassifier, cli, models
+from labelcover.datasets import read_csv
+from labelcover.models import TrainedModel, load_model, save_model
+
+COMMAND = Path(sys.executable).with_name("labelcover")
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Run the command in this process: what it prints, and its exit code."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["labelcover", *map(str, words)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        printed = capsys.readouterr()
+        return stopped.value.code, printed.out, printed.err
+
+    return call
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{i},{i * i % 7},{i % 2},{i % 3 // 2}\n" for i in range(30))
+    path.write_text("a,b,is:x,is:y\n" + rows)
+    return path
+
+
+@pytest.fixture
+def model(table):
+    dataset = read_csv(table, label_prefix="is:")
+    path = table.with_name("m.skops")
+    save_model(TrainedModel.fit(RakelClassifier(k=2, random_state=0), dataset), path)
+    return path
+
+
+def test_an_input_is_never_overwritten(command, table, model):
+    before = table.read_bytes(), model.read_bytes()
+    link = table.with_name("link.csv")
+    link.symlink_to(table)
+    for words in (
+        ["train", table, "--label-prefix", "is:", "-o", table],
+        ["predict", model, table, "-o", table],
+        ["predict", model, table, "-o", model],
+        ["predict", model, table, "-o", link],
+        ["predict", model, table, "-o", f"{table.parent}/../{table.parent.name}/t.csv"],
+    ):
+        code, printed, errors = command(*words)
+        assert code == 2
+        assert errors.startswith("labelcover: --output must be another file than what is read, got")
+        assert errors.count("\n") == 1
+        assert printed == ""
+    assert (table.read_bytes(), model.read_bytes()) == before
+
+
+def test_a_folder_as_output_is_refused(command, table):
+    code, _, errors = command("train", table, "--label-prefix", "is:", "-o", table.parent)
+    assert code == 2
+    assert "--output must be a file, got the folder" in errors
+
+
+def test_the_version_is_printed(command):
+    code, printed, _ = command("--version")
+    assert code == 0
+    assert printed.split(", ")[0].split() == ["labelcover", models.versions_here()["labelcover"]]
+    assert "scikit-learn" in printed
+
+
+def test_completion_is_offered_and_completes_commands_and_options():
+    def completed(line):
+        words = {"_LABELCOVER_COMPLETE": "complete_bash", "COMP_WORDS": line}
+        env = {**os.environ, **words, "COMP_CWORD": str(len(line.split()) - 1)}
+        done = subprocess.run([COMMAND], env=env, capture_output=True, text=True, check=False)
+        return done.stdout.split()
+
+    assert {"predict", "paper"} <= set(completed("labelcover p"))
+    assert "--separator" in completed("labelcover train --se")
+
+
+def test_a_traceback_is_shown_only_on_request(command, monkeypatch, table, model):
+    def fail(*_):
+        raise RuntimeError("deep inside")
+
+    monkeypatch.setattr(models, "measure_model", fail)
+    code, _, errors = command("evaluate", model, table)
+    assert code == 1
+    assert errors == ("labelcover: unexpected RuntimeError: deep inside (--debug shows where)\n")
+    monkeypatch.setattr(sys, "argv", ["labelcover", "evaluate", str(model), str(table), "--debug"])
+    with pytest.raises(RuntimeError, match="deep inside"):
+        cli.main()
+
+
+def test_a_missing_library_is_named_with_what_installs_it(command, monkeypatch, table):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    code, _, errors = command("train", table, "--label-prefix", "is:", "-o", table.with_name("m"))
+    assert code == 2
+    assert errors == "labelcover: pyarrow is missing: pip install 'labelcover[cli]'\n"
+
+
+def with_versions(path, **other):
+    """Write a copy of a model that other versions made."""
+    old = path.with_name("old.skops")
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(old, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == models.VERSIONS:
+                content = json.dumps({**json.loads(content), **other}).encode()
+            elif name == "schema.json" and other.get("labelcover") == "9.9.9":
+                content = content.replace(b"Rakel", b"Rattle")
+            target.writestr(name, content)
+    return old
+
+
+def test_another_version_is_one_line_and_the_model_still_works(command, table, model):
+    old = with_versions(model, **{"scikit-learn": "0.1.2"})
+    with pytest.warns(UserWarning, match=r"written with scikit-learn 0.1.2, and this is scikit-l"):
+        trained = load_model(old)
+    X = np.array([[1.0, 2.0]])
+    expected = load_model(model).estimator.predict_proba(X)
+    np.testing.assert_array_equal(trained.estimator.predict_proba(X), expected)
+
+
+def test_a_model_that_another_version_cannot_read_is_one_line(command, table, model):
+    old = with_versions(model, labelcover="9.9.9")
+    code, _, errors = command("evaluate", old, table)
+    assert code == 2
+    assert "written with labelcover 9.9.9, and this is labelcover" in errors
+    assert errors.count("\n") == 1
+
+
+def test_an_interrupted_comparison_says_what_was_kept(tmp_path):
+    out = tmp_path / "c"
+    words = [COMMAND, "compare", "debtags", "--methods", "BR,LP,EPS", "--n-folds", "10", "-o", out]
+    running = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    results = out / "results.csv"
+    for _ in range(3000):
+        if results.exists() and results.read_text().count("\n") > 1:
+            break
+        time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert errors == (
+        f"labelcover: stopped; fits that were finished are in {results}, and the same command "
+        "resumes\n"
+    )

@@ -1,0 +1,108 @@
+"""Tags as people write them become a table of zeros and ones, or are refused with the row."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelcover import LabelCoverClassifier, RakelClassifier
+from labelcover._tags import SEPARATORS, find_separator, read_tags, split_tags, tag_table
+
+ROWS = [["wind"], [], ["rain", "wind"], ["rain"]]
+
+TAG = st.text(alphabet="abc d", min_size=1).map(str.strip).filter(bool)
+
+
+@given(st.lists(st.lists(TAG, unique=True)), st.sampled_from(SEPARATORS))
+def test_joined_tags_are_split_again(rows, separator):
+    cells = [f" {separator} ".join(row) for row in rows]
+    assert split_tags(cells, separator) == rows
+    if any(len(row) > 1 for row in rows):
+        assert find_separator(cells) == separator
+
+
+@given(st.lists(st.lists(TAG, unique=True)))
+def test_a_table_of_tags_holds_each_tag_of_each_row(rows):
+    table, names = tag_table(rows)
+    assert names == sorted({tag for row in rows for tag in row})
+    assert [{names[j] for j in np.flatnonzero(bits)} for bits in table] == list(map(set, rows))
+
+
+@pytest.mark.parametrize(
+    "given_as",
+    [
+        ROWS,
+        tuple(map(tuple, ROWS)),
+        list(map(set, ROWS)),
+        pd.Series(ROWS),
+        pd.Series(["wind", None, "rain; wind", " rain"]),
+        pl.Series(["wind", "", "rain|wind", "rain"]),
+        np.array(["wind", "", "rain,wind", "rain"]),
+        np.array([*map(set, ROWS)], dtype=object),
+        ["wind", "", "rain;wind;rain", "rain"],
+    ],
+    ids=[
+        "lists",
+        "tuples",
+        "sets",
+        "series of lists",
+        "series of strings",
+        "polars",
+        "array of strings",
+        "array of sets",
+        "list of strings",
+    ],
+)
+def test_tags_are_known_in_every_form(given_as):
+    assert list(map(set, read_tags(given_as))) == list(map(set, ROWS))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [[[0, 1], [1, 0]], np.eye(3), pd.DataFrame({"a": [0, 1]}), [0, 1], pd.Series([0, 1]), [[], []]],
+    ids=["lists", "array", "frame", "numbers", "series", "empty rows"],
+)
+def test_what_may_be_a_table_is_left_alone(table):
+    assert read_tags(table) is None
+
+
+@pytest.mark.parametrize(
+    ("tags", "message"),
+    [
+        ([["a"], None], "got None in row 1; a row without tags is"),
+        ([["a"], [["b"]]], r"strings and not empty, got \['b'\] in row 1"),
+        ([["a"], [""]], "strings and not empty, got '' in row 1"),
+        ([{"a"}, {3}], "strings and not empty, got 3 in row 1"),
+        ([set(), set()], "Y holds no tag in its 2 rows"),
+        (pd.Series(["", None, " ; "]), "Y holds no tag in its 3 rows"),
+        (["a", 3], "strings of separated tags in every row, got 3 in row 1"),
+        (["a", ["b"]], "strings of separated tags in every row"),
+    ],
+    ids=range(8),
+)
+def test_wrong_tags_are_refused_with_their_row_before_anything_is_fitted(tags, message):
+    X = np.arange(2.0 * len(tags)).reshape(len(tags), 2)
+    with pytest.raises(ValueError, match=message):
+        RakelClassifier(k=1).fit(X, tags)
+
+
+def test_a_model_of_tags_is_that_of_their_table():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 3))
+    rows = [[name for name, x in zip("cab", row, strict=True) if x > 0] for row in X]
+    table = pd.DataFrame({name: [int(name in row) for row in rows] for name in "abc"})
+    expected = LabelCoverClassifier(k=2, random_state=0).fit(X, table)
+    model = LabelCoverClassifier(k=2, random_state=0).fit(X, pd.Series(map(";".join, rows)))
+    assert model.label_names_in_.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+    predicted = model.predict(X)
+    assert predicted.shape == (60, 3)
+    tags = model.predict_tags(X)
+    assert tags == [
+        [name for name, bit in zip("abc", row, strict=True) if bit] for row in predicted
+    ]
+    assert model.score(X, rows) == model.score(X, table)
+    model.set_output(predict="pandas")
+    assert model.predict_tags(X) == tags
