@@ -12,6 +12,7 @@ import csv
 import importlib
 import os
 import zipfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from labelcover._arguments import check_integer
 from labelcover._files import replacing
 from labelcover.datasets import KNOWN, DataError, Dataset, load, read
 from labelcover.ensemble.pooled_view import Pool
@@ -136,23 +138,48 @@ def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
 
 
 def write_predictions(
-    model: TrainedModel, dataset: Dataset, path: str | os.PathLike[str]
+    model: TrainedModel,
+    dataset: Dataset,
+    path: str | os.PathLike[str],
+    more: Mapping[str, Sequence[Any]] | None = None,
 ) -> NDArray[np.int64]:
     """Write a CSV file with a line per row of `dataset`; return the predicted zeros and ones.
 
     For each label there is a column of its name (0 or 1) and, after all of these, a column
-    ``probability of <name>``.
+    ``probability of <name>``; then the columns `more`, by name.
     """
+    more = more or {}
     predicted = np.asarray(model.estimator.predict(dataset.X))
     probability = np.asarray(model.estimator.predict_proba(dataset.X))
-    names = [*model.label_names, *(f"probability of {name}" for name in model.label_names)]
+    names = [*model.label_names, *(f"probability of {name}" for name in model.label_names), *more]
+    others = list(zip(*more.values(), strict=True)) if more else [()] * len(predicted)
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(names)
         # A float is written with all the digits that tell it from its neighbours.
-        for bits, chances in zip(predicted.tolist(), probability.tolist(), strict=True):
-            writer.writerow(bits + chances)
+        tables = predicted.tolist(), probability.tolist(), others
+        for bits, chances, added in zip(*tables, strict=True):
+            writer.writerow([*bits, *chances, *added])
     return predicted
+
+
+def reasons_of_rows(model: TrainedModel, dataset: Dataset, n: int) -> list[str]:
+    """Return for each row of `dataset` its predicted labels, each with its `n` strongest reasons.
+
+    Raises
+    ------
+    ValueError
+        If `n` is not at least 1, or the confidences of the model are no sums.
+    """
+    n = check_integer("--why", n, low=1)
+    if not hasattr(model.estimator, "explain"):
+        raise ValueError(f"--why needs a model of labelcover, got {model.estimator!r}.")
+    names = {"feature_names": model.feature_names, "label_names": model.label_names}
+    told: list[list[str]] = [[] for _ in range(dataset.X.shape[0])]
+    why = model.estimator.explain(dataset.X, n_reasons=n, **names).in_words(n)
+    for (row, label), text in why.items():
+        told[row].append(f"{label}: {text}")
+    return [" | ".join(texts) for texts in told]
 
 
 def measure_model(

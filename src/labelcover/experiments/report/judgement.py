@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,8 +65,17 @@ class Judgement:
     label_names: list[str]
     threshold: Any
 
+    def sampled(self, most: int) -> Judgement:
+        """Return a random sample of so many rows; itself if it has no more."""
+        if len(self.rows) <= most:
+            return self
+        kept = np.sort(np.random.default_rng(0).choice(len(self.rows), most, replace=False))
+        tables = self.Y[kept], self.P[kept], self.predicted[kept]
+        return Judgement(self.rows[kept], *tables, self.label_names, self.threshold)
+
+    @cached_property
     def measures(self) -> dict[str, float]:
-        """Return every measure by its title."""
+        """Every measure by its title."""
         return {
             measure.title: measure.function(
                 self.Y, self.predicted if measure.of_predictions else self.P
@@ -73,20 +83,20 @@ class Judgement:
             for measure in MEASURES.values()
         }
 
-    def label_lines(self) -> list[LabelLine]:
-        """Return how well each label is predicted."""
+    def label_lines(self, labels: Sequence[int]) -> list[LabelLine]:
+        """Return how well each of some labels is predicted."""
         m = len(self.label_names)
         cuts = np.full(m, np.nan) if self.threshold is None else self.threshold
         cuts = np.broadcast_to(np.asarray(cuts, dtype=np.float64), (m,))
         hits = (self.Y & self.predicted).sum(axis=0)
         support, predicted = self.Y.sum(axis=0), self.predicted.sum(axis=0)
         lines = []
-        for j, name in enumerate(self.label_names):
+        for j in labels:
             both = support[j] + predicted[j]
             y, p = self.Y[:, j], self.P[:, j]
             lines.append(
                 LabelLine(
-                    name,
+                    self.label_names[j],
                     int(support[j]),
                     int(predicted[j]),
                     _ratio(hits[j], predicted[j]),

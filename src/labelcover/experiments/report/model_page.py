@@ -22,8 +22,9 @@ from labelcover.metrics import expected_calibration_error
 
 HERE = Path(__file__).parent
 PACKAGES = ("labelcover", "numpy", "scipy", "scikit-learn", "numba")
-# Bounds of the page, whatever the data: labels in tables, labels with data for the slider, rows
-# with mistakes, pairs of labels, features of either kind.
+# Bounds of the page, whatever the data: rows, labels in tables, labels with data for the slider,
+# rows with mistakes, pairs of labels, features of either kind.
+MOST_ROWS = 20_000
 MOST_LINES, MOST_CHOICES, MOST_MISTAKES, MOST_PAIRS, MOST_FEATURES = 200, 100, 20, 12, 5
 NOT_DEFINED = "–"
 
@@ -54,24 +55,26 @@ def write_model_page(
     ValueError
         If there is no data set and the model keeps no predictions.
     """
-    judged = judged_left_out(model) if dataset is None else judged_on(model, dataset)
+    every = judged_left_out(model) if dataset is None else judged_on(model, dataset)
+    judged = every.sampled(MOST_ROWS)
     shown = pictures.most_frequent(judged.Y.sum(axis=0), MOST_LINES).tolist()
-    lines = judged.label_lines()
+    lines = judged.label_lines(shown)
+    n_labels = len(judged.label_names)
     page = {
         "title": f"{type(model.estimator).__name__} on {model.trained_on or 'a table'}",
-        "findings": _findings(judged, lines, dataset),
+        "findings": _findings(judged, lines, dataset, len(every.rows)),
         "facts": _facts(model, judged),
-        "measures": judged.measures(),
-        "lines": [lines[j] for j in shown],
-        "lines_note": _some(len(lines), MOST_LINES, "labels"),
+        "measures": judged.measures,
+        "lines": lines,
+        "lines_note": _some(n_labels, MOST_LINES, "labels"),
         "number": _number,
         "choices": _choices(judged),
-        "choices_note": _some(len(lines), MOST_CHOICES, "labels"),
+        "choices_note": _some(n_labels, MOST_CHOICES, "labels"),
         "threshold": _threshold(judged),
-        "curve": _curve(judged.reliability(range(len(lines)))),
+        "curve": _curve(judged.reliability(range(n_labels))),
         "pairs": _pairs(judged),
         "dependence": _dependence(judged),
-        "speaking": _speaking(model, shown[:MOST_LINES]),
+        "speaking": _speaking(model, shown),
         "mistakes": _mistakes(model, dataset, judged),
         "versions": {
             "Python": platform.python_version(),
@@ -99,15 +102,16 @@ def write_page(path, template, scripts, page):
         temporary.write_text(text, encoding="utf-8")
 
 
-def _findings(judged, lines, dataset):
+def _findings(judged, lines, dataset, n_every):
     """Return what matters in sentences."""
-    measures = judged.measures()
+    measures = judged.measures
     n = len(judged.rows)
+    sample = "" if n == n_every else f" (a random sample of {n_every:,})"
     where = (
         f"On {n:,} training rows, each predicted by a model that has not seen it"
         if dataset is None
-        else f"On the {n:,} rows of {dataset.name}"
-    )
+        else f"On {n:,} rows of {dataset.name}"
+    ) + sample
     found = [
         f"{where}, micro-F1 is {measures['micro-F1']:.3f}: "
         f"{judged.predicted.sum(axis=1).mean():.2f} labels are predicted a row, "
@@ -124,9 +128,9 @@ def _findings(judged, lines, dataset):
             f"The best predicted label is {best.label} (F1 {best.f1:.2f}), the worst {worst.label} "
             f"(F1 {worst.f1:.2f}, {worst.support} rows have it)."
         )
-    without = sum(line.support == 0 for line in lines)
+    without = int((judged.Y.sum(axis=0) == 0).sum())
     if without:
-        found.append(f"{without} of {len(lines)} labels are in none of these rows.")
+        found.append(f"{without} of {len(judged.label_names)} labels are in none of these rows.")
     return found
 
 
@@ -175,7 +179,9 @@ def _pairs(judged):
     table = phi(judged.Y)
     i, j = np.triu_indices(len(table), 1)
     strongest = np.argsort(-np.abs(table[i, j]), kind="stable")[:MOST_PAIRS]
-    names, together = judged.label_names, judged.Y.T.astype(np.int64) @ judged.Y
+    # Products of floats, which are exact here, are far faster than those of integers.
+    table_of = judged.Y.astype(np.float64)
+    names, together = judged.label_names, table_of.T @ table_of
     return [
         {
             "one": names[i[s]],

@@ -37,8 +37,10 @@ from labelcover.learners.problems import Problems
 
 # Up to this many rows (or features, for the linear kernel) nothing is approximated.
 EXACT_ROWS = 4_000
-# And up to this many where only predictions for rows left out are wanted.
+# And up to this many where only predictions for rows left out are wanted; choices then look at
+# half of the rows, and at every other ridge.
 QUICK_EXACT_ROWS = 1_000
+QUICK_CHOICE_ROWS = 512
 # Kernels are compared on a Nyström approximation with so many landmarks.
 SKETCH_LANDMARKS = 300
 # Widths of the Gaussian kernels that are compared, each and their mean, in median distances.
@@ -85,7 +87,8 @@ class Choice:
 
     def __init__(self, X: Any, problems: Problems, settings: Settings) -> None:
         self.X, self.problems, self.settings = X, problems, settings
-        self.rows = sample(problems.classes.shape[1], CHOICE_ROWS, settings.seed)
+        most = QUICK_CHOICE_ROWS if settings.quick else CHOICE_ROWS
+        self.rows = sample(problems.classes.shape[1], most, settings.seed)
 
     @cached_property
     def _seen(self) -> Problems:
@@ -148,7 +151,7 @@ class Choice:
         """Return the ridge that the settings name, or the best."""
         if self.settings.alpha is not None:
             return self.settings.alpha
-        return self._best_ridge(system, RIDGES)[0]
+        return self._best_ridge(system, RIDGES[::2] if self.settings.quick else RIDGES)[0]
 
     def _best_ridge(self, system: RidgeSystem, ridges: NDArray[np.float64]) -> tuple[float, float]:
         """Return the ridge with the least Brier score, and that score."""
