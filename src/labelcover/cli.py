@@ -280,6 +280,9 @@ def predict(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    why: Annotated[
+        int, typer.Option(help="Add a column with so many reasons for each predicted label.")
+    ] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Predict the labels of every row of a file: 0 or 1, and a probability, for each label.
@@ -290,13 +293,16 @@ def predict(
     """
     _check_output(output, model, data)
 
-    from labelcover.models import load_model, write_predictions
+    from labelcover.models import load_model, reasons_of_rows, write_predictions
 
     trained = load_model(model)
+    if why and decide is not None:
+        raise ValueError("--why is for the labels of the model's own decision, got --decide too.")
     dataset = trained.read(
         data, with_labels=False, delimiter=delimiter, encoding=encoding, decimal=decimal
     )
-    predicted = write_predictions(trained, dataset, output, decide=_decision(decide))
+    more = {"why": reasons_of_rows(trained, dataset, why)} if why else {}
+    predicted = write_predictions(trained, dataset, output, decide=_decision(decide), more=more)
     facts = {
         "rows": len(predicted),
         "labels": len(trained.label_names),
@@ -512,6 +518,114 @@ def datasets(
             *("yes" if v is True else "no" if v is False else str(v) for v in line.values())
         )
     Console(soft_wrap=True).print(table)
+
+
+@app.command()
+def report(
+    model: ModelFile,
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            help="A file that also has the labels; by default the training rows left out."
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Write the page to this HTML file.")
+    ] = Path("report.html"),
+    as_json: AsJson = False,
+) -> None:
+    """Write a page about a model: measures, each label, thresholds, reliability, mistakes.
+
+    Example: labelcover report model.skops test.csv -o page.html
+    """
+    _check_output(output, model, *([data] if data is not None else []))
+
+    from labelcover.models import load_model
+
+    trained = load_model(model)
+    dataset = None if data is None else trained.read(data, with_labels=True)
+
+    from labelcover.experiments.report import write_model_page
+
+    command = shlex.join(["labelcover", *sys.argv[1:]])
+    judged = write_model_page(output, trained, dataset, command=command)
+    facts = {
+        "rows": len(judged.rows),
+        "predicted": "rows left out of training" if data is None else str(data),
+        "micro-F1": round(judged.measures["micro-F1"], 4),
+        "written": str(output),
+    }
+    _print_facts(facts, as_json)
+
+
+@app.command()
+def audit(
+    data: Data,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Write the suspicious labels to this CSV file.")
+    ],
+    labels: Labels = None,
+    label_prefix: LabelPrefix = None,
+    drop: Drop = "",
+    tags: Tags = None,
+    separator: Separator = None,
+    text: Text = "",
+    category: Category = "",
+    number: Number = "",
+    date: Date = "",
+    id: Id = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    page: Annotated[Path | None, typer.Option(help="Write a page too, to this HTML file.")] = None,
+    above: Annotated[
+        float, typer.Option(help="How likely a label must be wrong to be written, 0 to 1.")
+    ] = 0.5,
+    as_json: AsJson = False,
+) -> None:
+    """Find labels of a file that look wrong, and labels that look missing.
+
+    Example: labelcover audit tickets.csv --tags tags -o suspects.csv
+    """
+    for path in filter(None, (output, page)):
+        _check_output(path, data)
+    dataset = _dataset(
+        data,
+        labels=labels,
+        label_prefix=label_prefix,
+        drop=drop,
+        tags=tags,
+        separator=separator,
+        text=text,
+        category=category,
+        number=number,
+        date=date,
+        id=id,
+        delimiter=delimiter,
+        encoding=encoding,
+        decimal=decimal,
+    )
+
+    from labelcover.audit import suspicious_labels
+
+    began = time.perf_counter()
+    suspects = suspicious_labels(dataset.X, dataset.Y, label_names=dataset.label_names)
+    written = suspects.write(output, above=above)
+    facts = {
+        "rows": len(dataset.Y),
+        "labels": len(dataset.label_names),
+        "wrong": len(suspects.ranked("wrong", above=above)),
+        "missing": len(suspects.ranked("missing", above=above)),
+        "seconds": round(time.perf_counter() - began, 3),
+        "written": f"{output} ({written} lines)",
+    }
+    if page is not None:
+        from labelcover.experiments.report import write_audit_page
+
+        command = shlex.join(["labelcover", *sys.argv[1:]])
+        write_audit_page(page, suspects, name=dataset.name, command=command)
+        facts["page"] = str(page)
+    _print_facts(facts, as_json)
 
 
 def _dataset(

@@ -14,6 +14,7 @@ import json
 import os
 import warnings
 import zipfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from labelcover._arguments import check_integer
 from labelcover._files import replacing
 from labelcover._versions import other_versions, versions_here
 from labelcover.datasets import KNOWN, DataError, Dataset, load, read
@@ -155,7 +157,12 @@ def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
 
 
 def write_predictions(
-    model: TrainedModel, dataset: Dataset, path: str | os.PathLike[str], *, decide: Any = None
+    model: TrainedModel,
+    dataset: Dataset,
+    path: str | os.PathLike[str],
+    *,
+    decide: Any = None,
+    more: Mapping[str, Sequence[Any]] | None = None,
 ) -> NDArray[np.int64]:
     """Write a CSV file with a line per row of `dataset`; return the predicted zeros and ones.
 
@@ -173,6 +180,9 @@ def write_predictions(
     decide : optional
         Decide for this measure instead of the one of training; see `LabelCoverClassifier`.
 
+    more : mapping of str to sequence, optional
+        Columns to write last, by name.
+
     Raises
     ------
     ValueError
@@ -180,15 +190,17 @@ def write_predictions(
     """
     predicted = _decided(model.estimator, dataset.X, decide)
     probability = np.asarray(model.estimator.predict_proba(dataset.X))
-    names = [*model.label_names, *(f"probability of {name}" for name in model.label_names)]
+    last = dict(more or {})
+    chances_of = [f"probability of {name}" for name in model.label_names]
     first = _first_columns(model, dataset, predicted)
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*first, *names])
+        writer.writerow([*first, *model.label_names, *chances_of, *last])
         # A float is written with all the digits that tell it from its neighbours.
         bits, chances = predicted.tolist(), probability.tolist()
         for i, row in enumerate(bits):
-            writer.writerow([*(column[i] for column in first.values()), *row, *chances[i]])
+            before, after = ([column[i] for column in part.values()] for part in (first, last))
+            writer.writerow([*before, *row, *chances[i], *after])
     return predicted
 
 
@@ -215,6 +227,25 @@ def _first_columns(
         return columns
     names = np.array(model.label_names, dtype=object)
     return {**columns, tags: [separator.join(names[row]) for row in predicted.astype(bool)]}
+
+
+def reasons_of_rows(model: TrainedModel, dataset: Dataset, n: int) -> list[str]:
+    """Return for each row of `dataset` its predicted labels, each with its `n` strongest reasons.
+
+    Raises
+    ------
+    ValueError
+        If `n` is not at least 1, or the confidences of the model are no sums.
+    """
+    n = check_integer("--why", n, low=1)
+    if not hasattr(model.estimator, "explain"):
+        raise ValueError(f"--why needs a model of labelcover, got {model.estimator!r}.")
+    names = {"feature_names": model.feature_names, "label_names": model.label_names}
+    told: list[list[str]] = [[] for _ in range(dataset.X.shape[0])]
+    why = model.estimator.explain(dataset.X, n_reasons=n, **names).in_words(n)
+    for (row, label), text in why.items():
+        told[row].append(f"{label}: {text}")
+    return [" | ".join(texts) for texts in told]
 
 
 def measure_model(

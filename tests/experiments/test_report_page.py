@@ -1,12 +1,7 @@
 """The report as a reader sees it: opened in a real browser, on a phone and on a desk.
 
-The browser is Debian's Chromium (or Chrome) on this machine, or the one that
-``LABELCOVER_BROWSER`` names. Without one these tests are skipped; where
-``LABELCOVER_NEEDS_BROWSER`` is set, as in CI, its absence is an error.
+`conftest.py` says which browser.
 """
-
-import os
-import shutil
 
 import numpy as np
 import pytest
@@ -17,46 +12,7 @@ from labelcover.experiments.comparing import compare
 from labelcover.experiments.report import pictures
 from labelcover.methods import BinaryRelevanceClassifier
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (400, 1400)
-
-# Text that is cut off or sticks out of its box, unless its box can be scrolled.
-OVERFLOWING = """() => {
-  const found = [];
-  const page = document.documentElement;
-  if (page.scrollWidth > window.innerWidth) found.push(`page ${page.scrollWidth}`);
-  for (const element of document.querySelectorAll("body *")) {
-    if (element.closest(".scroll, .unseen")) continue;
-    const box = element.getBoundingClientRect();
-    if (box.width && (box.right > window.innerWidth + 1 || box.left < -1))
-      found.push(`${element.tagName} ${element.textContent.trim().slice(0, 40)}`);
-  }
-  for (const text of document.querySelectorAll("svg text")) {
-    const box = text.getBoundingClientRect();
-    const frame = text.closest("svg").getBoundingClientRect();
-    if (box.left < frame.left - 1 || box.right > frame.right + 1
-        || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
-      found.push(`svg text ${text.textContent}`);
-  }
-  return found;
-}"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = os.environ.get("LABELCOVER_BROWSER") or next(
-        filter(None, map(shutil.which, NAMES)), None
-    )
-    if path is None:
-        reason = f"no browser: none of {', '.join(NAMES)} is installed"
-        if os.environ.get("LABELCOVER_NEEDS_BROWSER"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -116,9 +72,9 @@ def open_page(browser, report):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_no_text_overflows(open_page, width, scheme):
+def test_no_text_overflows(open_page, overflowing, width, scheme):
     page = open_page(width, scheme)
-    assert page.evaluate(OVERFLOWING) == []
+    assert page.evaluate(overflowing) == []
 
 
 def column(page, heading):

@@ -279,6 +279,13 @@ def feature_words(owner: Any, coding: FeatureCoding, names: Sequence[str] | None
     return [str(name) for name in names]
 
 
+def label_words(known: Sequence[str], given: Sequence[str] | None) -> list[str]:
+    """Return the names of the labels: those given, else those known from training."""
+    if given is not None and len(given) != len(known):
+        raise ValueError(f"label_names must name the {len(known)} labels, got {len(given)} names.")
+    return [str(name) for name in (known if given is None else given)]
+
+
 def chosen_cells(
     label: Any, names: Sequence[str], predicted: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:

@@ -11,7 +11,6 @@ from sklearn.base import clone
 from labelcover._progress import tell
 from labelcover.decisions import Cut, Decision, check_decision, fit_decision
 from labelcover.ensemble.choose_cover import choose_cover
-from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.label_ensemble import MANY_MEMBERS, LabelEnsemble
 from labelcover.ensemble.pooled_view import Pool, PooledView, view_of
 from labelcover.ensemble.threshold_tuning import cross_validated_confidence
@@ -126,7 +125,6 @@ class LabelCoverClassifier(LabelEnsemble):
     threshold_: Any
     _unseen: tuple[Any, ...] | None
     _unseen_rows: NDArray[np.int64]
-    _left_out_only = False
 
     def __init__(
         self,
@@ -219,13 +217,6 @@ class LabelCoverClassifier(LabelEnsemble):
         confidence = np.empty_like(found.confidence)
         confidence[found.rows] = found.confidence
         return confidence
-
-    def _make_view(self, learner, training, seed):
-        view = super()._make_view(learner, training, seed)
-        covers = view.covers if isinstance(view, PooledView) else view
-        if isinstance(covers, CoverView):
-            covers.left_out_only = self._left_out_only
-        return view
 
     def _make_cover(self, Y, seed):
         cover, self.cover_choices_ = choose_cover(

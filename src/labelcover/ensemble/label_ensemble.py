@@ -36,6 +36,9 @@ class LabelEnsemble(LabelModel):
     aggregate: Any = "mean"
     cover_: Cover
 
+    # Whether the fit is for the predictions of rows left out alone.
+    _left_out_only = False
+
     @abstractmethod
     def _make_cover(self, Y: NDArray[np.uint8], seed: int) -> Cover:
         """Return the cover for the training labels."""
@@ -43,6 +46,9 @@ class LabelEnsemble(LabelModel):
     def _make_view(self, learner, training, seed):
         self.cover_ = self._make_cover(training.Y, seed)
         view = view_of(learner, self.cover_, aggregate=self.aggregate)
+        covers = view.covers if isinstance(view, PooledView) else view
+        if isinstance(covers, CoverView):
+            covers.left_out_only = self._left_out_only
         if isinstance(view, CoverView):
             warn_of_left_out(self.cover_, self.label_names_in_)
         return view

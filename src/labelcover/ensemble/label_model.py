@@ -28,6 +28,7 @@ from labelcover.ensemble.explanation import (
     chosen_cells,
     explained,
     feature_words,
+    label_words,
 )
 from labelcover.ensemble.label_tables import label_table, labelled, named_labels
 from labelcover.ensemble.shares import check_explained, training_labels
@@ -186,6 +187,7 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         *,
         n_reasons: int = 10,
         feature_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
     ) -> Explanation:
         """Return why rows have the confidences that they have, as reasons that add up.
 
@@ -202,6 +204,8 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
             How many reasons are told of each; the others are summed up in one, ``"rest"``.
         feature_names : sequence of str, optional
             By default the names of the training frame, or ``"feature 0"``, ….
+        label_names : sequence of str, optional
+            By default ``label_names_in_``.
 
         Returns
         -------
@@ -220,16 +224,18 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         >>> from labelcover.datasets import load
         >>> data = load("debtags")
         >>> model = LabelCoverClassifier(random_state=0).fit(data.X[:300], data.Y[:300])
-        >>> why = model.explain(data.X[300:301], label=3, feature_names=data.feature_names)
+        >>> names = {"feature_names": data.feature_names, "label_names": data.label_names}
+        >>> why = model.explain(data.X[300:301], label=3, **names)
         >>> [reason.part for reason in why][0]
         'start'
-        >>> bool(abs(sum(reason.contribution for reason in why) - why.scores[0, "label3"]) < 1e-8)
+        >>> score = why.scores[0, data.label_names[3]]
+        >>> bool(abs(sum(reason.contribution for reason in why) - score) < 1e-8)
         True
         """
         check_is_fitted(self, "view_")
         check_integer("n_reasons", n_reasons, low=1)
         check_explained(self.view_, repr(self))
-        names = [str(name) for name in self.label_names_in_]
+        names = label_words(list(self.label_names_in_), label_names)
         features = feature_words(self, self._coding, feature_names)
         read = self._coding.read(self, X)
         if label is None:

@@ -56,6 +56,8 @@ STYLE: dict[Any, Any] = {
 }
 WIDTH = 4.6
 MOST_LABELS, MOST_LABELSETS = 40, 150
+# A longer name loses its middle: beside a picture there is no room for all of it.
+LONGEST_NAME = 24
 
 
 def to_svg(figure: Figure, name: str, title: str, description: str) -> str:
@@ -120,7 +122,7 @@ def critical_difference_diagram(ranking: Ranking) -> Figure:
             place += 0.045 * k
         axes.plot([1, 1 + ranking.difference], [-1, -1], color=SECOND, linewidth=2)
         axes.text(1, -1.3, f"critical difference {ranking.difference:.2f}", va="bottom")
-        axes.set_yticks(rows, ranking.methods)
+        axes.set_yticks(rows, [shortened(name) for name in ranking.methods])
         axes.set_xticks(np.arange(1, k + 1))
         axes.set_ylim(k - 0.4, -2.2)
         axes.set_xlim(0.9, max(place, 1 + ranking.difference + 0.1))
@@ -150,7 +152,7 @@ def time_against_quality(lines: pd.DataFrame, measure: str = "micro_f1") -> Figu
             np.argsort(y), spread_out(np.sort(y), axes.get_ylim(), 0.075), strict=True
         ):
             axes.plot([x[j], place], [y[j], at], color=FAINT, linewidth=0.8, zorder=0)
-            axes.text(place * 1.03, at, lines["method"].iloc[j], va="center")
+            axes.text(place * 1.03, at, shortened(lines["method"].iloc[j]), va="center")
         axes.set_xlim(x.min() / 1.25, place * (place / x.min()) ** 0.5 * 1.6)
         axes.set_xlabel("time to train on one fold, seconds")
         axes.set_ylabel(MEASURES[measure].title)
@@ -205,7 +207,8 @@ def cover_picture(cover: Cover, label_names: list[str]) -> Figure:
         axes.add_collection(PolyCollection(cells, facecolors=ACCENT, edgecolors="none"))
         axes.set_xlim(0, len(shown))
         axes.set_ylim(len(rows), 0)
-        axes.set_yticks(np.arange(len(rows)) + 0.5, [label_names[j] for j in rows], fontsize=7)
+        names = [shortened(label_names[j]) for j in rows]
+        axes.set_yticks(np.arange(len(rows)) + 0.5, names, fontsize=7)
         axes.grid(axis="x", visible=False)
         axes.set_xlabel("labelsets")
         return figure
@@ -217,7 +220,8 @@ def dependence_picture(Y: np.ndarray, label_names: list[str]) -> Figure:
         chosen = most_frequent(Y.sum(axis=0), MOST_LABELS)
         table = phi(Y[:, chosen])
         order = clustered_order(table)
-        table, names = table[np.ix_(order, order)], [label_names[chosen[j]] for j in order]
+        table = table[np.ix_(order, order)]
+        names = [shortened(label_names[chosen[j]]) for j in order]
         m = len(names)
         corners = [_square(j, i) for i in range(m) for j in range(m) if i != j]
         values = table[~np.eye(m, dtype=bool)]
@@ -237,6 +241,21 @@ def dependence_picture(Y: np.ndarray, label_names: list[str]) -> Figure:
         for spine in axes.spines.values():
             spine.set_visible(False)
         return figure
+
+
+def shortened(name: str, most: int = LONGEST_NAME) -> str:
+    """Return a name of at most so many characters: the beginning and the end of a longer one.
+
+    Examples
+    --------
+    >>> from labelcover.experiments.report.pictures import shortened
+    >>> shortened("implemented-in::objective-c++", 16)
+    'impleme…tive-c++'
+    """
+    if len(name) <= most:
+        return name
+    start = (most - 1) // 2
+    return f"{name[:start]}…{name[start - most + 1 :]}"
 
 
 def most_frequent(counts: np.ndarray, most: int) -> np.ndarray:

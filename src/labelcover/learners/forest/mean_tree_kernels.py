@@ -244,9 +244,7 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
         for c in range(k):
             for a in range(sizes[c]):
                 means[kept_features[c, a], c] = kept_values[c, a]
-        n_left = _drop_small(
-            table, rows[s:e], counts, means, own_offsets, is_son, min_leaf, son
-        )
+        n_left = _drop_small(table, rows[s:e], counts, means, own_offsets, is_son, min_leaf, son)
         for a in range(n_seen):
             mark[seen[a]] = False
             means[seen[a]] = 0

@@ -1,0 +1,70 @@
+"""Which features speak for and against a label, by the splits of the forest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from labelcover.ensemble.explanation import feature_words
+from labelcover.ensemble.forest_view import ForestView
+from labelcover.ensemble.pooled_view import PooledView
+from labelcover.learners.features import PLAIN, one_hot_columns
+from labelcover.learners.forest.forest_paths import directions
+
+
+def speaking_features(
+    model: Any, label: int, n: int = 5, *, feature_names: Sequence[str] | None = None
+) -> tuple[list[tuple[str, float]], list[tuple[str, float]]] | None:
+    """Return the features whose higher values speak most for, and most against, a label.
+
+    Parameters
+    ----------
+    model : LabelModel
+        Fitted.
+    label : int
+    n : int, default=5
+        No more features than these of either kind.
+    feature_names : sequence of str, optional
+        As for `LabelModel.explain`.
+
+    Returns
+    -------
+    for_, against : lists of (str, float)
+        Names, of nominal features with the value, and the covariance of the label with the splits
+        on the feature, the strongest first. None if the model has no forest to read this from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover import LabelCoverClassifier
+    >>> from labelcover.ensemble.speaking_features import speaking_features
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0]).astype(int)
+    >>> model = LabelCoverClassifier(k=1, r=1, random_state=0).fit(X, Y)
+    >>> speaking_features(model, 0, feature_names=["warmth", "size", "noise"])[0][0][0]
+    'warmth'
+    """
+    view = model.view_.forest if isinstance(model.view_, PooledView) else model.view_
+    if not isinstance(view, ForestView):
+        return None
+    found = directions(view.forest, label)
+    names = _column_names(model, len(found), feature_names)
+    order = np.argsort(-found, kind="stable")
+    strongest = [(names[c], float(found[c])) for c in order[:n] if found[c] > 0]
+    against = [(names[c], float(found[c])) for c in order[::-1][:n] if found[c] < 0]
+    return strongest, against
+
+
+def _column_names(model: Any, n_columns: int, given: Sequence[str] | None) -> list[str]:
+    """Return a name for each column of the forest's table: a feature, or one of its values."""
+    coding = model._coding
+    features = feature_words(model, coding, given)
+    if n_columns == len(features):
+        return features
+    source, value = one_hot_columns(coding.n_values)
+    return [
+        features[f] if v == PLAIN else f"{features[f]} = {coding.categories[f][v]}"
+        for f, v in zip(source.tolist(), value.tolist(), strict=True)
+    ]

@@ -1,0 +1,230 @@
+"""The pages of a model and of an audit as a reader sees them, in a real browser."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from labelcover import LabelCoverClassifier, RakelClassifier
+from labelcover.audit import Suspects, suspicious_labels
+from labelcover.datasets import Dataset, load
+from labelcover.experiments.report import judgement, write_audit_page, write_model_page
+from labelcover.experiments.report.judgement import judged_left_out, judged_on
+from labelcover.metrics import MEASURES, label_f1
+from labelcover.models import TrainedModel
+
+LONG = "a_name_of_85_characters_that_an_export_of_a_database_gives_to_a_column_of_tags_{:05d}"
+
+
+def rows_of_debtags(rows, names=None, n_labels=8):
+    data = load("debtags")
+    names = data.label_names[:n_labels] if names is None else names
+    return Dataset(
+        "some rows", data.X[rows], data.Y[rows, :n_labels], data.feature_names, names,
+        data.categorical,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def model():
+    return TrainedModel.fit(LabelCoverClassifier(random_state=0), rows_of_debtags(slice(0, 300)))
+
+
+@pytest.fixture(scope="module")
+def test_rows():
+    return rows_of_debtags(slice(300, 500))
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, model, test_rows):
+    """Pages of short and of long names: a model on test rows, on rows left out, an audit."""
+    folder = tmp_path_factory.mktemp("pages")
+    names = [LONG.format(j) for j in range(8)]
+    long = TrainedModel(model.estimator, model.feature_names, names, {}, LONG.format(99))
+    write_model_page(folder / "test.html", model, test_rows, command="labelcover report a b")
+    write_model_page(folder / "left-out.html", model)
+    test = rows_of_debtags(slice(300, 500), names)
+    write_model_page(folder / "long.html", long, test, command="labelcover report " + LONG)
+    suspects = suspicious_labels(test.X, test.Y, label_names=names)
+    write_audit_page(folder / "audit.html", suspects, name=LONG.format(7), command="labelcover")
+    return folder
+
+
+@pytest.fixture
+def open_page(browser, pages):
+    contexts, errors, requests = [], [], set()
+
+    def open_at(name, width, scheme="light"):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: errors.append(message.text))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("request", lambda request: requests.add(request.url))
+        page.goto((pages / name).as_uri())
+        return page
+
+    yield open_at
+    for context in contexts:
+        context.close()
+    assert errors == []
+    assert all(request.startswith(pages.as_uri()) for request in requests)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+@pytest.mark.parametrize("name", ["test.html", "left-out.html", "long.html", "audit.html"])
+def test_no_text_overflows(open_page, overflowing, name, width, scheme):
+    page = open_page(name, width, scheme)
+    assert page.evaluate(overflowing) == []
+
+
+def test_the_label_column_leaves_room_for_the_scores(open_page):
+    page = open_page("long.html", 390)
+    widths = page.evaluate(
+        """() => [...document.querySelectorAll("tbody th:first-child")]
+          .map((cell) => cell.getBoundingClientRect().width)"""
+    )
+    assert widths
+    assert max(widths) < 390 / 2
+
+
+def shown(page):
+    ids = ("what-predicted", "what-precision", "what-recall", "what-f1")
+    return [page.locator(f"#{name}").inner_text() for name in ids]
+
+
+def test_the_slider_shows_what_another_threshold_would_do(open_page, model, test_rows):
+    page = open_page("test.html", 1280)
+    P, Y = model.estimator.predict_proba(test_rows.X), test_rows.Y
+    for choice, labels in ((0, slice(None)), (3, [2])):
+        page.select_option("#choice", str(choice))
+        for cut in (0, 30, 77):
+            page.locator("#cut").fill(str(cut))
+            predicted = P[:, labels] >= cut / 100
+            hits, given = (predicted & (Y[:, labels] == 1)).sum(), Y[:, labels].sum()
+            expected = [
+                f"{predicted.sum() / len(Y):.2f}",
+                f"{hits / predicted.sum():.3f}",
+                f"{hits / given:.3f}",
+                f"{2 * hits / (predicted.sum() + given):.3f}",
+            ]
+            assert shown(page) == expected
+        assert page.locator("#cut-value").inner_text() == "0.77"
+
+
+def test_the_reliability_curve_follows_the_choice(open_page, model, test_rows):
+    page = open_page("test.html", 1280)
+    judged = judged_on(model, test_rows)
+    for choice, labels in ((0, range(8)), (5, [4])):
+        page.select_option("#choice", str(choice))
+        points = page.locator("#curve").get_attribute("points").split()
+        expected = [(40 + 250 * a, 270 - 250 * b) for a, b, _ in judged.reliability(labels)]
+        drawn = [tuple(map(float, point.split(","))) for point in points]
+        assert np.array(drawn) == pytest.approx(np.array(expected), abs=0.06)
+        assert page.locator("#curve-points circle").count() == len(expected)
+
+
+def test_the_page_tells_everything_that_was_asked_for(open_page):
+    text = open_page("test.html", 1280).locator("body").inner_text()
+    for piece in (
+        "On 200 rows of some rows",
+        "Each label", "average precision", "error of confidence", "What if the threshold",
+        "Can confidences be trusted?", "Which labels go together?", "The strongest pairs",
+        "What speaks for a label", "The surest mistakes", "given, not predicted",
+        "training row", "labelcover report a b", "scikit-learn",
+    ):  # fmt: skip
+        assert piece in text, piece
+    left_out = open_page("left-out.html", 1280).locator("body").inner_text()
+    assert "On 300 training rows, each predicted by a model that has not seen it" in left_out
+
+
+def test_the_table_of_labels_can_be_sorted(open_page):
+    page = open_page("test.html", 1280)
+    page.get_by_role("button", name="F1").first.click()
+    values = page.evaluate(
+        """() => [...document.querySelector("table.sortable").tBodies[0].rows]
+          .map((row) => Number(row.cells[5].dataset.value))"""
+    )
+    assert values == sorted(values, reverse=True)
+
+
+def test_lines_are_the_measures_of_each_label(model, test_rows):
+    judged = judged_on(model, test_rows)
+    lines = judged.label_lines(range(8))
+    assert [line.f1 for line in lines] == pytest.approx(
+        label_f1(judged.Y, judged.predicted).tolist(), nan_ok=True
+    )
+    assert judged.measures["micro-F1"] == MEASURES["micro_f1"].function(
+        test_rows.Y, model.estimator.predict(test_rows.X)
+    )
+    assert all(line.threshold == model.estimator.threshold_ for line in lines)
+
+
+def test_rows_left_out_are_those_that_the_decision_was_fitted_on(model):
+    judged = judged_left_out(model)
+    kept = model.estimator.left_out_predictions_
+    assert sorted(kept.rows.tolist()) == judged.rows.tolist()
+    assert judged.Y.tolist() == rows_of_debtags(slice(0, 300)).Y[judged.rows].tolist()
+
+
+def test_the_surest_mistakes_come_first(model, test_rows):
+    judged = judged_on(model, test_rows)
+    found = judged.mistakes(10)
+    surest = [cells[0].sureness for cells in found]
+    assert surest == sorted(surest, reverse=True)
+    wrong = judged.predicted != judged.Y
+    sureness = np.where(judged.predicted == 1, judged.P, 1 - judged.P)
+    assert surest[0] == sureness[wrong].max()
+    assert all(wrong[cell.row, cell.label] for cells in found for cell in cells)
+
+
+def test_a_model_without_left_out_rows_says_so(tmp_path):
+    data = rows_of_debtags(slice(0, 80))
+    trained = TrainedModel.fit(RakelClassifier(size=12, random_state=0), data)
+    with pytest.raises(ValueError, match=r"keeps no predictions for rows left out \(RakelClass"):
+        write_model_page(tmp_path / "page.html", trained)
+    assert not (tmp_path / "page.html").exists()
+    # With test data it has a page, without what the model cannot tell.
+    write_model_page(tmp_path / "page.html", trained, rows_of_debtags(slice(80, 120)))
+    assert "no forest to read them from" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_names_cannot_end_the_script(tmp_path, model, test_rows):
+    names = ["</script><b>bold", *model.label_names[1:]]
+    named = TrainedModel(model.estimator, model.feature_names, names, {}, "<i>")
+    write_model_page(tmp_path / "page.html", named, test_rows)
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    data = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1]
+    assert "</script><b>bold" in [choice["name"] for choice in json.loads(data)["choices"]]
+    assert "<b>" not in text
+    assert "<i>" not in text
+
+
+def test_the_size_of_the_page_is_bounded(tmp_path):
+    random = np.random.default_rng(0)
+    n, m = 900, 220
+    Y = (random.random((n, m)) < 0.02).astype(np.uint8)
+    P = random.random((n, m))
+    names = [LONG.format(j) for j in range(m)]
+    judged = judgement.Judgement(np.arange(n), Y, P, (P > 0.9).astype(np.uint8), names, 0.9)
+    estimator = LabelCoverClassifier()
+    trained = TrainedModel(estimator, ["a"], names)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("labelcover.experiments.report.model_page.judged_left_out", lambda _: judged)
+        patch.setattr("labelcover.experiments.report.model_page.MOST_ROWS", 300)
+        write_model_page(tmp_path / "page.html", trained)
+    assert (tmp_path / "page.html").stat().st_size < 1_000_000
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "On 300 training rows, each predicted by a model that has not seen it (a random " in text
+    assert "Showing the 200 most frequent of 220 labels" in text
+    assert "Showing the 100 most frequent of 220 labels" in text
+
+
+def test_the_audit_page_tells_both_kinds(open_page, tmp_path):
+    text = open_page("audit.html", 1280).locator("body").inner_text()
+    for piece in ("look wrong", "look missing", "suspicion", "labels of the row"):
+        assert piece in text, piece
+    nothing = Suspects(np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((3, 2), np.uint8), ["a", "b"])
+    write_audit_page(tmp_path / "none.html", nothing)
+    assert "None." in (tmp_path / "none.html").read_text(encoding="utf-8")
