@@ -7,6 +7,7 @@ from labelcover.ensemble.covering_methods import (
     InlacClassifier,
 )
 from labelcover.ensemble.label_cover import LabelCoverClassifier
+from labelcover.ensemble.out_of_fold_scores import OutOfFoldScores
 from labelcover.ensemble.pooled_view import Pool
 from labelcover.ensemble.rakel import RakelClassifier, RakelPlusPlusClassifier
 
@@ -16,6 +17,7 @@ __all__ = [
     "DDBalancorClassifier",
     "InlacClassifier",
     "LabelCoverClassifier",
+    "OutOfFoldScores",
     "Pool",
     "RakelClassifier",
     "RakelPlusPlusClassifier",

@@ -137,10 +137,25 @@ def gradient(X, rows, P, classes, starts, weights, ridge, W, G, M):
 
 
 @njit(cache=True, nogil=True)
+def _times_softmax(starts, weight, P, z):
+    """Multiply `z` by the second derivatives of a row's log-losses in its scores."""
+    for p in range(len(starts) - 1):
+        low, high = starts[p], starts[p + 1]
+        mean = 0.0
+        for c in range(low, high):
+            mean += P[c] * z[c]
+        for c in range(low, high):
+            # With one column, the other class has the score 0.
+            z[c] = weight * P[c] * (z[c] - mean)
+
+
+@njit(cache=True, nogil=True)
 def times_curvature(X, rows, P, starts, weights, ridge, V, out):
     """Fill in the second derivatives times `V`."""
     z = np.empty(V.shape[1])
     last = len(V) - 1
+    # One column for each problem, which is what single labels have, is quicker.
+    is_plain = len(z) == len(starts) - 1 and (np.diff(starts) == 1).all()
     for j in range(len(V)):
         own = ridge if j < last else 0.0
         for c in range(len(z)):
@@ -148,13 +163,11 @@ def times_curvature(X, rows, P, starts, weights, ridge, V, out):
     for r in range(len(rows)):
         i = rows[r]
         _multiply(X, i, V, z)
-        for p in range(len(starts) - 1):
-            low, high = starts[p], starts[p + 1]
-            mean = 0.0
-            for c in range(low, high):
-                mean += P[r, c] * z[c]
-            for c in range(low, high):
-                z[c] = weights[i] * P[r, c] * (z[c] - mean)
+        if is_plain:
+            for c in range(len(z)):
+                z[c] *= weights[i] * P[r, c] * (1.0 - P[r, c])
+        else:
+            _times_softmax(starts, weights[i], P[r], z)
         _scatter(X, i, z, out)
 
 

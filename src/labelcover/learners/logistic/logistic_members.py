@@ -247,12 +247,12 @@ def _choose_C(
     seen = np.sort(order[: max(1, CHOICE_COLUMNS // BLOCK_COLUMNS)])
     table = blocks[0].table
     columns = sum(int(blocks[b].starts[-1]) for b in seen)
-    weight = table.weights[table.fold == 0].sum() * max(1, columns)
+    weight = float(table.weights[table.fold == 0].sum()) * max(1, columns)
 
     def loss(C: float, start: list[Any]) -> tuple[list[Any], float]:
         jobs = [delayed(blocks[b].tried)(C, one) for b, one in zip(seen, start, strict=True)]
         found, losses = zip(*in_parallel(jobs, **how), strict=True)
-        return list(found), float(sum(losses)) / weight
+        return list(found), sum(losses) / weight
 
     best = FIRST_C / float(table.weights.mean())
     found, least = loss(best, [None] * len(seen))

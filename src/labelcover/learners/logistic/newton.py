@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,13 @@ class Block:
             running = open_ & (norm > tolerance * first)
             if not running.any():
                 return number
+            if 2 * running.sum() <= len(running):
+                # Fewer columns side by side from here on.
+                own = np.repeat(running, np.diff(self.starts))
+                rest = np.ascontiguousarray(W[:, own])
+                number += self._only(running)._descend(rest, tolerance)
+                W[:, own] = rest
+                return number
             share = np.minimum(FORCING, np.sqrt(norm / np.maximum(first, 1e-300)))
             wanted = np.maximum(share * norm, tolerance / 2 * first)
             step = self._newton_step(P, G, M, np.where(running, wanted, np.inf))
@@ -109,6 +116,12 @@ class Block:
                 length[worse] /= 2
             W[:], scores, now = tried, there, then
         return MOST_STEPS
+
+    def _only(self, chosen: NDArray[np.bool_]) -> Block:
+        """Return some of the problems."""
+        widths = np.diff(self.starts)[chosen]
+        starts = np.concatenate([[0], np.cumsum(widths)])
+        return replace(self, classes=self.classes[chosen], starts=starts)
 
     def state(
         self, W: NDArray[np.float64]
