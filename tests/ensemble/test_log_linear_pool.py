@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from labelcover.ensemble.log_linear_pool import PENALTY, fit_pool
+from labelcover.ensemble.log_linear_pool import VARIANCE, VARIANCE_LABELS, fit_pool
 
 
 def simulated(n=400, m=3, seed=0):
@@ -39,7 +39,9 @@ def test_the_weights_of_one_label_are_those_of_scipy(seed):
     inputs = np.column_stack([*(logit(view[:, 0]) - base for view in views), np.ones(200)])
     y = Y[:, 0].astype(float)
     common = best_by_scipy(inputs, base, y, np.array([0.5, 0.5, 0.0]), 1.0)
-    own = best_by_scipy(inputs, base, y, common, PENALTY)
+    # One label says nothing of how much labels differ.
+    penalty = (1 + VARIANCE_LABELS) / (VARIANCE_LABELS * VARIANCE)
+    own = best_by_scipy(inputs, base, y, common, penalty)
     np.testing.assert_allclose(pool.common, common, atol=1e-3)
     np.testing.assert_allclose([*pool.weights[0], pool.intercept[0]], own, atol=1e-3)
 
@@ -87,6 +89,28 @@ def test_a_label_with_one_positive_row_stays_near_the_common_weights():
     away = np.abs(pool.weights - pool.common[:-1]).max(axis=1)
     assert away[3] < 0.4
     assert away[2] > 2 * away[3]
+
+
+def many_labels(spread, n=300, m=600, seed=0):
+    """Labels whose log-odds are a view's, times a weight of their own of that spread."""
+    random = np.random.default_rng(seed)
+    odds = random.normal(size=(n, m))
+    weights = 1 + spread * random.normal(size=m)
+    return [expit(odds)], (random.random((n, m)) < expit(odds * weights)).astype(np.uint8), weights
+
+
+def test_weights_of_many_labels_that_do_not_differ_are_nearly_the_same():
+    views, Y, _ = many_labels(0.0)
+    pool = fit_pool(views, Y, np.full(Y.shape[1], 0.5))
+    # With the penalty that few labels get, 4, their standard deviation is 0.14.
+    assert pool.weights.std() < 0.1
+
+
+def test_weights_of_many_labels_that_differ_are_found():
+    views, Y, weights = many_labels(0.4)
+    pool = fit_pool(views, Y, np.full(Y.shape[1], 0.5))
+    assert np.corrcoef(pool.weights[:, 0], weights)[0, 1] > 0.9
+    assert pool.weights.std() > 0.3
 
 
 def test_weights_of_rows_are_repeated_rows():

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-# The penalty is one over the variance of the weights among labels, which is estimated, but at most
-# a half squared and at least a hundredth.
-LEAST_PENALTY, MOST_PENALTY = 4.0, 1e4
+# The penalty is one over the variance of the weights among labels. Before anything is seen the
+# weights of a label deviate from the common ones by about a half, which is as sure as if so many
+# labels had been seen.
+VARIANCE, VARIANCE_LABELS = 0.25, 100
 MOST_STEPS = 30
 TOLERANCE = 1e-6
 
@@ -160,17 +161,20 @@ def _penalty(inputs, base, Y, row_weights, common) -> float:
 
     At the common weights the slope of a label has the covariance ``H + τ² H²``, with the second
     derivatives ``H`` of its log-loss and the variance ``τ²`` of its weights around the common
-    ones. Labels count by one over the trace of ``H``.
+    ones. Labels count by one over the trace of ``H``. Few labels cannot tell, so what they say is
+    averaged with `VARIANCE`.
     """
     w = row_weights[:, None]
     p = expit(base + np.einsum("vij,v->ij", inputs, common))
     slope = np.einsum("vij,ij->vj", inputs, w * (p - Y))
     curve = _curvature(inputs, w * p * (1 - p))
     trace = np.trace(curve, axis1=1, axis2=2)
-    trace = np.maximum(trace, np.finfo(np.float64).tiny)
-    beyond = (((slope**2).sum(axis=0) - trace) / trace).sum()
-    unit = ((curve**2).sum(axis=(1, 2)) / trace).sum()
-    return float(unit / np.clip(beyond, unit / MOST_PENALTY, unit / LEAST_PENALTY))
+    share = 1 / np.maximum(trace, np.finfo(np.float64).tiny)
+    beyond = share @ ((slope**2).sum(axis=0) - trace)
+    found = beyond / (share @ (curve**2).sum(axis=(1, 2)))
+    n_labels = Y.shape[1]
+    seen = n_labels * np.clip(found, 0, VARIANCE)
+    return float((n_labels + VARIANCE_LABELS) / (seen + VARIANCE_LABELS * VARIANCE))
 
 
 def _curvature(inputs: NDArray[np.float64], h: NDArray[np.float64]) -> NDArray[np.float64]:

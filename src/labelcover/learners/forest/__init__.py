@@ -1,1 +1,1 @@
-"""A forest of extremely randomised trees on all labels at once."""
+"""Forests on all labels at once: trees that split by features, and, for many labels, by means."""

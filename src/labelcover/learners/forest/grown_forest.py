@@ -31,6 +31,8 @@ class GrownForest(ABC):
     # How many trees serve where nobody asked for a number.
     default_trees: int
     trees: list[tuple[Any, ...]]
+    # The training rows, until the trees have been asked for those they have not seen.
+    table: tuple[Any, ...]
 
     def __init__(self, X: Any, Y: NDArray[np.uint8], n_values: NDArray[np.int32]) -> None:
         X = numeric(X, n_values)

@@ -98,16 +98,11 @@ class MeanForest(GrownForest):
         size = (self.n_labels, SKETCH_COLUMNS)
         sketch = self.unit_labels @ random.standard_normal(size, dtype=np.float32)
         sketch /= _or_one(np.linalg.norm(sketch, axis=1))[:, None]
-        return grow_mean_tree(
-            self.table,
-            self.n_features,
-            sketch,
-            counts,
-            rows,
-            min_leaf,
-            LEAVES_IN_A_NODE * min_leaf,
-            state,
+        most_leaf = LEAVES_IN_A_NODE * min_leaf
+        tree = grow_mean_tree(
+            self.table, self.n_features, sketch, counts, rows, min_leaf, most_leaf, state
         )
+        return tuple(array.copy() for array in tree)
 
     def _add(self, table, tree, rows, counts, skip, sums) -> None:
         asked = np.flatnonzero(~skip).astype(np.int32)

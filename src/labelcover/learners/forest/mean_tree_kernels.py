@@ -53,10 +53,13 @@ def _label_groups(sketch, counts, chosen, centres, sums, group, state):
             centres[j, c] = sketch[start, j]
     likeness_of = np.zeros(k, np.float32)
     for step in range(ROUNDS):
-        sums[:] = 0
+        for j in range(q):
+            for c in range(k):
+                sums[j, c] = 0
         for at in range(n):
             i = chosen[at]
-            likeness_of[:] = 0
+            for c in range(k):
+                likeness_of[c] = 0
             for j in range(q):
                 s = sketch[i, j]
                 for c in range(k):
@@ -82,11 +85,44 @@ def _label_groups(sketch, counts, chosen, centres, sums, group, state):
 
 
 @njit(cache=True, nogil=True)
-def _largest(values, features, n):
-    """Keep the MOST_FEATURES largest of the first `n` values in place; return how many."""
+def _select(numbers, n, k):
+    """Return what is at place `k` of the first `n` numbers in ascending order; reorder them.
+
+    Hoare's selection: NumPy's takes ten seconds to compile.
+    """
+    low, high = 0, n - 1
+    while low < high:
+        pivot = numbers[(low + high) // 2]
+        a, b = low, high
+        while a <= b:
+            while numbers[a] < pivot:
+                a += 1
+            while numbers[b] > pivot:
+                b -= 1
+            if a <= b:
+                numbers[a], numbers[b] = numbers[b], numbers[a]
+                a += 1
+                b -= 1
+        if k <= b:
+            high = b
+        elif k >= a:
+            low = a
+        else:
+            break
+    return numbers[k]
+
+
+@njit(cache=True, nogil=True)
+def _largest(values, features, n, sizes):
+    """Keep the MOST_FEATURES largest of the first `n` values in place; return how many.
+
+    `sizes` is scratch of the size of `values`.
+    """
     if n <= MOST_FEATURES:
         return n
-    least = np.partition(np.abs(values[:n]), n - MOST_FEATURES)[n - MOST_FEATURES]
+    for at in range(n):
+        sizes[at] = abs(values[at])
+    least = _select(sizes, n, n - MOST_FEATURES)
     above = 0
     for at in range(n):
         above += abs(values[at]) > least
@@ -122,7 +158,8 @@ def _drop_small(table, own, counts, means, offsets, is_son, min_leaf, son):
     k = len(is_son)
     draws = np.zeros(k)
     while True:
-        draws[:] = 0
+        for c in range(k):
+            draws[c] = 0
         for at in range(len(own)):
             son[at] = _nearest(table, own[at], means, offsets, is_son)
             draws[son[at]] += counts[own[at]]
@@ -157,7 +194,9 @@ def _vary(sketch, counts, own):
         for j in range(q):
             squares += c * sketch[i, j] * sketch[i, j]
             total[j] += c * sketch[i, j]
-    return squares - (total * total).sum() / weight > ALIKE * weight
+    for j in range(q):
+        squares -= total[j] * total[j] / weight
+    return squares > ALIKE * weight
 
 
 @njit(cache=True, nogil=True)
@@ -165,7 +204,8 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
     """Return the eight arrays of a tree, whose leaves are slices of `rows`.
 
     In each node the rows are grouped by their labels, by k-means on the sketches; the means of the
-    groups, in the features, then decide to which son a row goes.
+    groups, in the features, then decide to which son a row goes. The arrays are the beginnings of
+    larger ones: copies free memory.
 
     Parameters
     ----------
@@ -189,11 +229,12 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
     offsets, mean_starts = np.zeros(2 * n, np.float32), np.zeros(2 * n + 1, np.int64)
     mean_features, mean_values = np.empty(4096, np.int32), np.empty(4096, np.float32)
     centres = np.empty((sketch.shape[1], k), np.float32)
-    sums = np.empty_like(centres)
+    sums = np.empty((sketch.shape[1], k), np.float32)
     group, son, moved = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     means = np.zeros((n_features, k), np.float32)
     seen, mark = np.empty(n_features, np.int32), np.zeros(n_features, np.bool_)
     values, features = np.empty(n_features, np.float32), np.empty(n_features, np.int32)
+    scratch = np.empty(n_features, np.float32)
     kept_values = np.empty((k, MOST_FEATURES), np.float32)
     kept_features, sizes = np.empty((k, MOST_FEATURES), np.int32), np.zeros(k, np.int32)
     own_offsets, is_son, weights = np.zeros(k, np.float32), np.zeros(k, np.bool_), np.zeros(k)
@@ -215,7 +256,8 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
         _label_groups(sketch, counts, chosen, centres, sums, group, state)
 
         n_seen = 0
-        weights[:] = 0
+        for c in range(k):
+            weights[c] = 0
         for a in range(n_chosen):
             i = chosen[a]
             weights[group[a]] += counts[i]
@@ -235,7 +277,7 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
                     values[filled], features[filled] = means[f, c] / np.float32(weights[c]), f
                     filled += 1
                     means[f, c] = 0
-            sizes[c] = _largest(values, features, filled)
+            sizes[c] = _largest(values, features, filled, scratch)
             squares = 0.0
             for a in range(sizes[c]):
                 kept_values[c, a], kept_features[c, a] = values[a], features[a]
@@ -247,7 +289,8 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
         n_left = _drop_small(table, rows[s:e], counts, means, own_offsets, is_son, min_leaf, son)
         for a in range(n_seen):
             mark[seen[a]] = False
-            means[seen[a]] = 0
+            for c in range(k):
+                means[seen[a], c] = 0
         if n_left < 2:
             continue
         for at in range(e - s):
@@ -263,21 +306,20 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
             begin = mean_starts[n_nodes]
             stop = begin + sizes[c]
             if stop > len(mean_values):
-                more = np.empty(2 * stop, np.int32)
-                more[:begin] = mean_features[:begin]
-                mean_features = more
-                larger = np.empty(2 * stop, np.float32)
-                larger[:begin] = mean_values[:begin]
-                mean_values = larger
-            mean_features[begin:stop] = kept_features[c, : sizes[c]]
-            mean_values[begin:stop] = kept_values[c, : sizes[c]]
+                more_features = np.empty(2 * stop, np.int32)
+                more_values = np.empty(2 * stop, np.float32)
+                for a in range(begin):
+                    more_features[a], more_values[a] = mean_features[a], mean_values[a]
+                mean_features, mean_values = more_features, more_values
+            for a in range(sizes[c]):
+                mean_features[begin + a] = kept_features[c, a]
+                mean_values[begin + a] = kept_values[c, a]
             n_nodes += 1
             mean_starts[n_nodes] = stop
     last = mean_starts[n_nodes]
     return (
-        first[:n_nodes].copy(), n_sons[:n_nodes].copy(), start[:n_nodes].copy(),
-        end[:n_nodes].copy(), offsets[:n_nodes].copy(), mean_starts[: n_nodes + 1].copy(),
-        mean_features[:last].copy(), mean_values[:last].copy(),
+        first[:n_nodes], n_sons[:n_nodes], start[:n_nodes], end[:n_nodes], offsets[:n_nodes],
+        mean_starts[: n_nodes + 1], mean_features[:last], mean_values[:last],
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ CHOICE_ROWS = 1_024
 BLOCK_ROWS = 4_096
 # A row that alone decides its own prediction cannot be left out.
 MOST_LEVERAGE = 0.99
+TINY = 1e-9
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,8 @@ def fit_share_regression(
 
     some = np.linspace(0, n - 1, min(n, CHOICE_ROWS)).astype(np.int64)
     known, weight = labels[some].toarray(), w[some, None]
-    unit = max(float(values.mean()), np.finfo(np.float32).tiny)
+    # Shares that never change have no eigenvalues to speak of.
+    unit = max(float(values.mean()), TINY)
     ridge = min(
         (float(scale * unit) for scale in RIDGES),
         key=lambda ridge: float((weight * (left_out(ridge, some) - known) ** 2).sum()),
