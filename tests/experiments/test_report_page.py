@@ -12,7 +12,8 @@ from labelcover.experiments.comparing import compare
 from labelcover.experiments.report import pictures
 from labelcover.methods import BinaryRelevanceClassifier
 
-WIDTHS = (400, 1400)
+WIDTHS = (390, 1280)
+LONG = "a_name_of_85_characters_that_an_export_of_a_database_gives_to_a_column_of_tags_{:05d}"
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def report(tmp_path_factory):
         full.X[200:350],
         full.Y[200:350],
         full.feature_names,
-        full.label_names,
+        [LONG.format(j) for j in range(full.Y.shape[1])],
         full.categorical,
     )
     methods = {
@@ -77,6 +78,26 @@ def test_no_text_overflows(open_page, overflowing, width, scheme):
     assert page.evaluate(overflowing) == []
 
 
+def test_long_names_leave_room_for_pictures_and_scores(open_page):
+    page = open_page(390)
+    shares = page.evaluate(
+        """() => [...document.querySelectorAll("svg")].map((svg) => {
+          const drawn = [...svg.querySelectorAll("path, use")]
+            .map((part) => part.getBoundingClientRect());
+          const left = Math.min(...drawn.map((box) => box.left));
+          const right = Math.max(...drawn.map((box) => box.right));
+          return (right - left) / svg.getBoundingClientRect().width;
+        })"""
+    )
+    assert min(shares) > 0.5
+    widths = page.evaluate(
+        """() => [...document.querySelectorAll("tbody th:first-child")]
+          .map((cell) => cell.getBoundingClientRect().width)"""
+    )
+    assert max(widths) < 390 / 2
+    assert LONG.format(3) in page.locator("body").inner_text(), "in tables names are whole"
+
+
 def column(page, heading):
     """Return the values of a column of the first table, from top to bottom."""
     return page.evaluate(
@@ -92,7 +113,7 @@ def column(page, heading):
 
 
 def test_a_heading_sorts_the_table_both_ways(open_page):
-    page = open_page(1400)
+    page = open_page(1280)
     before = column(page, "micro-F1")
     button = page.locator("table.sortable").first.get_by_role("button", name="micro-F1")
     button.click()
@@ -112,7 +133,7 @@ def test_a_heading_sorts_the_table_both_ways(open_page):
 
 
 def test_the_table_can_be_sorted_with_the_keyboard(open_page):
-    page = open_page(400)
+    page = open_page(390)
     button = page.locator("table.sortable").first.get_by_role("button", name="Hamming loss")
     button.focus()
     page.keyboard.press("Enter")
@@ -121,7 +142,7 @@ def test_the_table_can_be_sorted_with_the_keyboard(open_page):
 
 
 def test_every_picture_has_a_text_alternative(open_page):
-    page = open_page(1400)
+    page = open_page(1280)
     pictures_found = page.evaluate(
         """() => [...document.querySelectorAll("svg")].map((svg) => ({
           role: svg.getAttribute("role"),
@@ -139,7 +160,7 @@ def test_every_picture_has_a_text_alternative(open_page):
 
 
 def test_the_page_tells_what_was_compared_and_how_to_repeat_it(open_page):
-    text = open_page(1400).locator("body").inner_text()
+    text = open_page(1280).locator("body").inner_text()
     for piece in (
         "debtags, some <rows> & labels",
         "labelcover compare some.csv more.csv",
@@ -159,7 +180,7 @@ def test_the_page_tells_what_was_compared_and_how_to_repeat_it(open_page):
 def test_colours_follow_the_theme(open_page):
     seen = {}
     for scheme in ("light", "dark"):
-        page = open_page(400, scheme)
+        page = open_page(390, scheme)
         seen[scheme] = page.evaluate(
             """() => [getComputedStyle(document.body).backgroundColor,
                       getComputedStyle(document.querySelector("svg text")).fill]"""
