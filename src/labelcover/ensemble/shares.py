@@ -38,6 +38,7 @@ from labelcover.learners.forest.feature_forest import FeatureForest
 from labelcover.learners.forest.forest_paths import ForestPaths
 from labelcover.learners.least_squares.least_squares_members import LeastSquaresMembers
 from labelcover.learners.least_squares.score_parts import ScoreParts
+from labelcover.learners.logistic.logistic_members import LogisticMembers
 from labelcover.learners.logistic.logistic_weights import LogisticWeights
 
 Floats = NDArray[np.float64]
@@ -127,8 +128,10 @@ class ShareTable:
         entries = (np.ones(len(source)), (np.arange(len(source)), source))
         self.to_features = sparse.csr_array(entries, shape=(len(source), X.shape[1]))
         if isinstance(view, PooledView):
-            logistic = view.logistic
-            self.weights = None if logistic is None else LogisticWeights(logistic.members, X)
+            self.weights = None
+            if view.logistic is not None:
+                assert isinstance(view.logistic.members, LogisticMembers)
+                self.weights = LogisticWeights(view.logistic.members, X)
             self.tables = view.tables(X)
             self.pooled = view.pool.pool(self.tables)
             self.marginals = inside(view.posterior.marginals(self.pooled))
@@ -174,7 +177,7 @@ class ShareTable:
         """Add what least squares on the single label says, for every view that starts from it."""
         assert self.parts is not None
         v = len(view.covers.covers) - 1
-        found = _two_classes(view.covers.encodings[v], j)
+        found = two_classes(view.covers.encodings[v], j)
         parts = None if found is None else self.parts.of_log_odds(*found)
         self._add_odds(shares, view, j, v, weight, parts, of_rows=self.parts.of_rows)
 
@@ -183,7 +186,7 @@ class ShareTable:
         assert view.logistic is not None
         assert self.weights is not None
         v = len(view.covers.covers)
-        found = _two_classes(view.logistic.encodings[0], j)
+        found = two_classes(view.logistic.encodings[0], j)
         parts = None if found is None else self.weights.of_log_odds(*found)
         self._add_odds(shares, view, j, v, weight, parts, of_rows=False)
 
@@ -309,7 +312,7 @@ def _patterns(encoding: Encoding, member: int) -> NDArray[np.uint8]:
     return encoding.patterns[encoding.starts[member] : encoding.starts[member + 1]]
 
 
-def _two_classes(encoding: Encoding, j: int) -> tuple[int, int] | None:
+def two_classes(encoding: Encoding, j: int) -> tuple[int, int] | None:
     """Return the problem of a single label and the class that has it; None with one class."""
     members, places = _members_of(encoding, j)
     values = _patterns(encoding, int(members[0]))[:, places[0]]

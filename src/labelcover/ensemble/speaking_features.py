@@ -1,4 +1,4 @@
-"""Which features speak for and against a label, by the splits of the forest."""
+"""Which features speak for and against a label, by logistic regression or the forest."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labelcover.ensemble.explanation import feature_words
 from labelcover.ensemble.forest_view import ForestView
 from labelcover.ensemble.pooled_view import PooledView
+from labelcover.ensemble.shares import two_classes
 from labelcover.learners.features import PLAIN, one_hot_columns
+from labelcover.learners.forest.feature_forest import FeatureForest
 from labelcover.learners.forest.forest_paths import directions
+from labelcover.learners.logistic.logistic_members import LogisticMembers
+from labelcover.learners.logistic.logistic_weights import log_odds_weights
 
 
 def speaking_features(
@@ -32,8 +37,9 @@ def speaking_features(
     Returns
     -------
     for_, against : lists of (str, float)
-        Names, of nominal features with the value, and the covariance of the label with the splits
-        on the feature, the strongest first. None if the model has no forest to read this from.
+        Names, of nominal features with the value, the strongest first, each with its weight in the
+        logistic regression of the label or, where there is none, the covariance of the label with
+        the splits on the feature. None if the model has neither.
 
     Examples
     --------
@@ -46,10 +52,9 @@ def speaking_features(
     >>> speaking_features(model, 0, feature_names=["warmth", "size", "noise"])[0][0][0]
     'warmth'
     """
-    view = model.view_.forest if isinstance(model.view_, PooledView) else model.view_
-    if not isinstance(view, ForestView):
+    found = _weights(model.view_, label)
+    if found is None:
         return None
-    found = directions(view.forest, label)
     names = _column_names(model, len(found), feature_names)
     order = np.argsort(-found, kind="stable")
     strongest = [(names[c], float(found[c])) for c in order[:n] if found[c] > 0]
@@ -57,8 +62,24 @@ def speaking_features(
     return strongest, against
 
 
+def _weights(view: Any, label: int) -> NDArray[np.float64] | None:
+    """Return what each column of the table says of a label."""
+    forest = view.forest if isinstance(view, PooledView) else view
+    if isinstance(view, PooledView) and view.logistic is not None:
+        members = view.logistic.members
+        assert isinstance(members, LogisticMembers)
+        n_columns = view.forest.forest.n_features
+        found = two_classes(view.logistic.encodings[0], label)
+        if found is None:  # the label is constant
+            return np.zeros(n_columns)
+        return log_odds_weights(members, *found, n_columns)[1]
+    if isinstance(forest, ForestView) and isinstance(forest.forest, FeatureForest):
+        return directions(forest.forest, label)
+    return None
+
+
 def _column_names(model: Any, n_columns: int, given: Sequence[str] | None) -> list[str]:
-    """Return a name for each column of the forest's table: a feature, or one of its values."""
+    """Return a name for each column of the learners' table: a feature, or one of its values."""
     coding = model._coding
     features = feature_words(model, coding, given)
     if n_columns == len(features):

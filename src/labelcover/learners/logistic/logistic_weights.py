@@ -38,10 +38,18 @@ class LogisticWeights:
         positive : {0, 1}
             The class whose log-odds are explained.
         """
-        members = self.members
-        # The one column of such a problem is for its second class.
-        sign = 1.0 if positive == 1 else -1.0
-        own = sign * members.coefficients[:, members.starts[problem]]
-        weights = np.zeros(self.table.shape[1])
-        weights[members.kept] = own[:-1]
-        return float(own[-1]), np.asarray(self.table.multiply(weights).toarray())
+        n_columns = self.table.shape[1]
+        start, weights = log_odds_weights(self.members, problem, positive, n_columns)
+        return start, np.asarray(self.table.multiply(weights).toarray())
+
+
+def log_odds_weights(
+    members: LogisticMembers, problem: int, positive: int, n_columns: int
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the intercept of the log-odds of one of two classes, and the weights of columns."""
+    # The one column of coefficients of such a problem is for its second class.
+    sign = 1.0 if positive == 1 else -1.0
+    own = sign * members.coefficients[:, members.starts[problem]]
+    weights = np.zeros(n_columns)
+    weights[members.kept] = own[:-1]
+    return float(own[-1]), weights
