@@ -14,7 +14,7 @@ from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from labelcover._arguments import check_integer, check_jobs, check_random_state
-from labelcover.ensemble.label_tables import label_names, label_table
+from labelcover.ensemble.label_tables import label_table, named_labels
 from labelcover.ensemble.view import rows_of
 from labelcover.learners.problems import in_parallel
 
@@ -80,8 +80,8 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or sequence of n rows
-        y : array-like, sparse matrix or data frame of shape (n, n_labels)
-            Zeros and ones.
+        y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
+            Zeros and ones; or lists of tags, or a column of separated ones.
         sample_weight : array-like of shape (n,), optional
             Given to the ``fit`` of the models.
         """
@@ -117,7 +117,7 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 f"n_folds must be at most the number of rows, got n_folds={n_folds} and {n} rows."
             )
-        names = label_names(y)
+        y, names = named_labels(y)
         Y = label_table(check_array(y, accept_sparse="csr", dtype=None, ensure_2d=False))
         if names is None:
             names = np.array([f"label{j}" for j in range(Y.shape[1])], dtype=object)
