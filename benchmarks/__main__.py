@@ -8,11 +8,12 @@ from pathlib import Path
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all; return the number that failed."""
     files = sorted(Path(__file__).parent.glob("bench_*.py"))
-    every = [path.stem.removeprefix("bench_") for path in files]
+    every = [path.stem.removeprefix("bench_").replace("_", "-") for path in files]
     failed = 0
     for name in names or every:
         print(f"\n## {name}", flush=True)
-        failed += subprocess.run([sys.executable, "-m", f"benchmarks.bench_{name}"]).returncode != 0
+        module = f"benchmarks.bench_{name.replace('-', '_')}"
+        failed += subprocess.run([sys.executable, "-m", module]).returncode != 0
     return failed
 
 

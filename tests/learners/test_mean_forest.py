@@ -7,7 +7,7 @@ from scipy import sparse
 from labelcover import LabelCoverClassifier
 from labelcover.learners.forest import mean_tree_kernels
 from labelcover.learners.forest.feature_forest import FeatureForest
-from labelcover.learners.forest.label_forest import MANY_LABELS, LabelForest
+from labelcover.learners.forest.label_forest import MANY_LABELS, LabelForest, _error_of_many
 from labelcover.learners.forest.mean_forest import MeanForest
 from labelcover.learners.forest.mean_tree_kernels import (
     MOST_FEATURES,
@@ -211,13 +211,50 @@ def test_units_of_measurement_do_not_count():
         np.testing.assert_allclose(grown(own, Y).left_out, grown(scaled, Y).left_out, atol=1e-4)
 
 
-def test_many_labels_are_split_by_means_and_few_by_features():
-    X, Y = topics(60, m=MANY_LABELS)
+def words(n=400, m=MANY_LABELS):
+    """A label for each of the first words, as a word: a cut of one feature says all."""
+    random = np.random.default_rng(0)
+    X = (random.random((n, m)) < 0.1).astype(float)
+    return X, X.astype(np.uint8)
+
+
+def test_of_many_labels_the_better_way_to_split_is_chosen():
+    X, Y = topics(400, 300, m=MANY_LABELS)
     assert isinstance(grown(X, Y, splits="auto", n_trees=1), MeanForest)
-    few = grown(X, Y[:, 1:], splits="auto", n_trees=1)
-    assert isinstance(few, FeatureForest)
-    assert len(grown(X, Y, splits="auto", n_trees="auto").trees) == 200
-    assert len(grown(X, Y[:, 1:], splits="auto", n_trees="auto").trees) == 100
+    assert isinstance(grown(X, Y[:, 1:], splits="auto", n_trees=1), FeatureForest)
+    assert isinstance(grown(*words(), splits="auto", n_trees=1), FeatureForest)
+    # The topics turned into noise, but for the weight of the rows.
+    weights = np.repeat([1.0, 0.0], 200)
+    Y[200:] = 0
+    assert isinstance(grown(X, Y, splits="auto", n_trees=1, weights=weights), MeanForest)
+
+
+def test_the_number_of_trees_follows_the_kind():
+    X, Y = topics(60)
+    for splits, number in (("features", 100), ("means", 200)):
+        assert len(grown(X, Y, splits=splits, n_trees="auto").trees) == number
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_hardly_any_rows_of_many_labels_give_probabilities(n):
+    X, Y = topics(n, m=MANY_LABELS)
+    found = grown(X, Y, splits="auto").confidence(X)
+    assert ((found >= 0) & (found <= 1 + 1e-12)).all()
+
+
+def test_the_trial_estimates_the_error_of_very_many_trees():
+    X, Y = topics(300)
+    numeric = np.zeros(X.shape[1], dtype=np.int32)
+    forest = MeanForest(X, Y, numeric)
+    seeds = np.random.SeedSequence(0).spawn(400)
+    trees = [forest.grow(None, 7, 2, one) for one in seeds]
+    many, asked = forest.out_of_bag(trees)
+    assert asked.all()
+    truth = ((many - Y) ** 2).sum(axis=1).mean()
+    few = [_error_of_many(forest, trees[at : at + 20], Y, None) for at in range(0, 400, 20)]
+    plain = ((forest.out_of_bag(trees[:20])[0] - Y) ** 2).sum(axis=1).mean()
+    assert plain > 1.05 * truth
+    assert np.mean(few) == pytest.approx(truth, rel=0.02)
 
 
 def test_weights_say_how_often_rows_are_drawn():
@@ -320,7 +357,7 @@ def test_shares_that_need_no_correction_get_next_to_none():
 
 
 def test_the_default_serves_many_labels():
-    X, Y = topics(150, m=200)
+    X, Y = topics(150, 300, m=200)
     model = LabelCoverClassifier(random_state=0).fit(X, Y)
     assert isinstance(model.view_.forest.forest, MeanForest)
     found = model.predict(X, decide=3)

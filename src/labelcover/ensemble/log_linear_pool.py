@@ -7,8 +7,8 @@ For label ``j`` with frequency ``π_j`` and views ``v`` with probabilities ``p_v
 The weights minimise the log-loss on predictions for rows that no view has seen. They are fitted
 for all labels together first, then for each label with a penalty on the distance from the common
 ones, so that rare labels keep close to them. How much labels differ is estimated too: a thousand
-labels with a few positive rows each get nearly the same weights. As means over members are under-confident, the weights
-usually sum to more than one: the pool calibrates too.
+labels with a few positive rows each get nearly the same weights. As means over members are
+under-confident, the weights usually sum to more than one: the pool calibrates too.
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ class GrownForest(ABC):
     # How many trees serve where nobody asked for a number.
     default_trees: int
     trees: list[tuple[Any, ...]]
+    left_out: NDArray[np.float64]
     # The training rows, until the trees have been asked for those they have not seen.
     table: tuple[Any, ...]
 
@@ -42,7 +43,6 @@ class GrownForest(ABC):
         rows = sparse.csr_array(Y)
         self.labels = (rows.indices.astype(np.int32), rows.indptr.astype(np.int64))
         self.is_sparse = sparse.issparse(X) or np.count_nonzero(X) < SPARSE_SHARE * X.size
-        self.left_out = np.zeros(Y.shape)
         self.frequency = (Y.sum(axis=0) + 0.5) / (len(Y) + 1)
         self._read_training(X)
 
@@ -65,7 +65,7 @@ class GrownForest(ABC):
             Least number of draws in a leaf.
         """
         random = np.random.default_rng(seed)
-        n = len(self.left_out)
+        n = len(self.labels[1]) - 1
         if weights is None:
             counts = np.bincount(random.integers(n, size=n), minlength=n).astype(np.float64)
         else:
@@ -76,7 +76,8 @@ class GrownForest(ABC):
 
     def finish(self, weights: NDArray[np.float64] | None = None) -> None:
         """Ask the trees for the rows they have not seen, then forget what only growing needs."""
-        self._ask()
+        self.left_out, _ = self.out_of_bag(self.trees)
+        del self.table
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the mean share of every label in the leaves of new rows, ``(n, n_labels)``."""
@@ -86,18 +87,23 @@ class GrownForest(ABC):
             self._add(table, tree, rows, counts, np.zeros(X.shape[0], dtype=bool), sums)
         return sums / len(self.trees)
 
-    def _ask(self) -> NDArray[np.bool_]:
-        """Fill in `left_out`, forget the table; return which rows some tree has not seen."""
-        asked = np.zeros(len(self.left_out))
-        for tree, rows, counts in self.trees:
+    def out_of_bag(
+        self, trees: list[tuple[Any, ...]]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the label shares of training rows by trees grown without them.
+
+        And for which rows there are such trees; the others have the frequencies of the labels.
+        """
+        shares = np.zeros((len(self.labels[1]) - 1, self.n_labels))
+        asked = np.zeros(len(shares))
+        for tree, rows, counts in trees:
             seen = np.zeros(len(asked), dtype=bool)
             seen[rows] = True
-            self._add(self.table, tree, rows, counts, seen, self.left_out)
+            self._add(self.table, tree, rows, counts, seen, shares)
             asked += ~seen
-        self.left_out /= np.maximum(asked, 1)[:, None]
-        self.left_out[asked == 0] = self.frequency
-        del self.table
-        return asked > 0
+        shares /= np.maximum(asked, 1)[:, None]
+        shares[asked == 0] = self.frequency
+        return shares, asked > 0
 
     @abstractmethod
     def _read_training(self, X: Any) -> None:

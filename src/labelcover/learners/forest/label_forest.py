@@ -19,8 +19,10 @@ from labelcover.learners.problems import in_parallel
 
 AUTO = "auto"
 SPLITS = (AUTO, "features", "means")
-# From this many labels on, means split.
-MANY_LABELS = 150
+# From this many labels on, the way to split is chosen, by this many trees of each kind on no more
+# rows than these.
+MANY_LABELS = 100
+TRIAL_TREES, TRIAL_ROWS = 16, 4_000
 
 
 class LabelForest(BaseEstimator):
@@ -49,7 +51,8 @@ class LabelForest(BaseEstimator):
         Number of features tried in a node, by default the square root of their number. Means take
         all features.
     splits : {"auto", "features", "means"}, default="auto"
-        ``"auto"`` is ``"means"`` from 150 labels on.
+        ``"auto"`` is ``"features"`` below 100 labels. From there on it is the way with the smaller
+        out-of-bag error in a trial of 16 trees each, on at most 4,000 rows.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         The nominal features, as for `LeastSquaresClassifier`.
     random_state : int, RandomState or None, default=None
@@ -149,16 +152,11 @@ class LabelForest(BaseEstimator):
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if weights is not None and np.ptp(weights) == 0:
             weights = None  # equal weights draw the same rows as none
-        kind = self._kind(Y.shape[1])
+        kind = self._kind(X, Y, n_values, weights, seed)
         n_trees = kind.default_trees if isinstance(self.n_trees, str) else int(self.n_trees)
         seeds = np.random.SeedSequence(seed).spawn(n_trees)
         forest = kind(X, Y, n_values)
-        n_features = forest.n_features
-        wanted = int(self.max_features or max(1, int(np.sqrt(n_features))))
-        jobs = (
-            delayed(forest.grow)(weights, min(wanted, n_features), int(self.min_leaf), one)
-            for one in seeds
-        )
+        jobs = (delayed(forest.grow)(*self._how(forest, weights), one) for one in seeds)
         forest.trees = list(
             in_parallel(
                 jobs,
@@ -171,12 +169,45 @@ class LabelForest(BaseEstimator):
         forest.finish(weights)
         return forest
 
-    def _kind(self, n_labels: int) -> type[GrownForest]:
-        many = n_labels >= MANY_LABELS if self.splits == AUTO else self.splits == "means"
-        return MeanForest if many else FeatureForest
+    def _how(self, forest: GrownForest, weights: Any) -> tuple[Any, int, int]:
+        """Return what `GrownForest.grow` is to be given."""
+        wanted = int(self.max_features or max(1, int(np.sqrt(forest.n_features))))
+        return weights, min(wanted, forest.n_features), int(self.min_leaf)
+
+    def _kind(self, X, Y, n_values, weights, seed) -> type[GrownForest]:
+        """Return the kind of trees: as asked for, by features for few labels, or the better."""
+        if self.splits != AUTO:
+            return MeanForest if self.splits == "means" else FeatureForest
+        if Y.shape[1] < MANY_LABELS:
+            return FeatureForest
+        rows = np.random.default_rng(seed).permutation(len(Y))[:TRIAL_ROWS]
+        rows = np.sort(rows if weights is None else rows[weights[rows] > 0])
+        own = None if weights is None else weights[rows]
+        seeds = np.random.SeedSequence(seed).spawn(TRIAL_TREES)
+
+        def error(kind: type[GrownForest]) -> float:
+            forest = kind(X[rows], Y[rows], n_values)
+            trees = [forest.grow(*self._how(forest, own), one) for one in seeds]
+            return _error_of_many(forest, trees, Y[rows], own)
+
+        return min((FeatureForest, MeanForest), key=error)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _error_of_many(forest, trees, Y, weights) -> float:
+    """Return the squared out-of-bag error that a forest of very many such trees would have.
+
+    The errors of two halves of the trees are independent, so the mean of their products has no
+    variance of single trees in it.
+    """
+    (first, in_first), (second, in_second) = map(forest.out_of_bag, (trees[::2], trees[1::2]))
+    both = in_first & in_second
+    if not both.any():
+        return 0.0
+    products = ((first - Y) * (second - Y))[both].sum(axis=1)
+    return float(np.average(products, weights=None if weights is None else weights[both]))

@@ -50,7 +50,8 @@ class MeanForest(GrownForest):
 
     def finish(self, weights: NDArray[np.float64] | None = None) -> None:
         """Ask the trees for the rows they have not seen, and fit the correction on these."""
-        asked, ones = self._ask(), sparse.csr_array(self.unit_labels > 0, dtype=np.uint8)
+        self.left_out, asked = self.out_of_bag(self.trees)
+        ones = sparse.csr_array(self.unit_labels > 0, dtype=np.uint8)
         self.correction = None
         rows = np.flatnonzero(asked if weights is None else asked & (weights > 0))
         if len(rows) > 1:
@@ -58,7 +59,7 @@ class MeanForest(GrownForest):
             self.correction, self.left_out[rows] = fit_share_regression(
                 self.left_out[rows], ones[rows], own
             )
-        del self.unit_labels
+        del self.table, self.unit_labels
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the corrected label shares of new rows, ``(n, n_labels)``."""

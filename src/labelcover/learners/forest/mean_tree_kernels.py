@@ -4,8 +4,8 @@ A tree is eight arrays. One entry per node, the root first and sons after their 
 (the first son, -1 in a leaf), ``n_sons``, ``start`` and ``end`` (where the rows of the node lie
 among the rows of the tree, which are stored leaf by leaf), ``offsets``. The mean that a son stands
 for is sparse: ``mean_features`` and ``mean_values`` from ``mean_starts[son]`` to
-``mean_starts[son + 1]``. A row x goes to the son with the greatest ``x · mean - |mean|² / 2``, which
-is the nearest mean. Tables are CSR: ``(data, indices, indptr)``.
+``mean_starts[son + 1]``. A row x goes to the son with the greatest ``x · mean - |mean|² / 2``:
+that with the nearest mean. Tables are CSR: ``(data, indices, indptr)``.
 """
 
 from __future__ import annotations
