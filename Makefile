@@ -1,15 +1,17 @@
 # Everything runs in one virtual environment, made on first use and again when
-# pyproject.toml changes. The benchmarks have their own, because a peer needs older libraries.
+# pyproject.toml changes: `make demo` installs what users need, the tests add the tools for
+# development. The benchmarks have their own, because a peer needs older libraries.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+USABLE := $(VENV)/.usable
 READY := $(VENV)/.ready
 BENCH_VENV := .venv-bench
 BENCH_READY := $(BENCH_VENV)/.ready
 
 .PHONY: demo test test-slow lint bench clean
 
-demo: $(READY)
+demo: $(USABLE)
 	$(BIN)/labelcover compare debtags --n-folds 10 --jobs 2 -o demo
 
 # Two processes with one thread each: more threads would only wait for each other.
@@ -29,9 +31,10 @@ lint: $(READY)
 bench: $(BENCH_READY)
 	$(BENCH_VENV)/bin/python -m benchmarks $(only)
 
+$(USABLE): EXTRAS := cli,report
 $(READY): EXTRAS := dev
 $(BENCH_READY): EXTRAS := dev,bench
-$(READY) $(BENCH_READY): pyproject.toml
+$(USABLE) $(READY) $(BENCH_READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "labelcover needs Python 3.11 or newer; set PYTHON=... to one" >&2; exit 2; }
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)

@@ -68,6 +68,14 @@ def test_an_input_is_never_overwritten(command, table, model):
     assert (table.read_bytes(), model.read_bytes()) == before
 
 
+def test_how_a_file_is_written_is_for_models_of_tables(command, table, model):
+    """The model was trained on numbers read by `read_csv`, without what was decided on columns."""
+    words = ["predict", model, table, "-o", table.with_name("p.csv"), "--delimiter", ";"]
+    code, _, errors = command(*words)
+    assert code == 2
+    assert "delimiter is for models that were trained on a table" in errors
+
+
 def test_a_folder_as_output_is_refused(command, table):
     code, _, errors = command("train", table, "--label-prefix", "is:", "-o", table.parent)
     assert code == 2

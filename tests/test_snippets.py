@@ -18,6 +18,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 COMMAND = Path(sys.executable).with_name("labelcover")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SONGS = {"songs.csv": 90, "new-songs.csv": 10, "test.csv": 30}  # files of a user, and their rows
+TICKETS = {"tickets.csv": 60, "new-tickets.csv": 10, "test-tickets.csv": 30}
 
 
 def blocks(page, language):
@@ -70,6 +71,21 @@ def write_songs(folder):
             )
 
 
+def write_tickets(folder):
+    """Write the user's tables of text and tags."""
+    random = np.random.default_rng(0)
+    words = {"hardware": "printer paper screen", "account": "password login user"}
+    for name, n_rows in TICKETS.items():
+        with (folder / name).open("w", newline="") as file:
+            writer = csv.writer(file, delimiter=";")
+            writer.writerow(["ticket", "subject", "hours", "tags"])
+            for i in range(n_rows):
+                tags = [tag for tag in words if random.random() < 0.6] or ["account"]
+                known = [word for tag in tags for word in words[tag].split()]
+                subject = " ".join(random.permutation([*known, "please", "help"])[:6])
+                writer.writerow([f"T-{i}", subject, f"{i % 7},5", ", ".join(tags)])
+
+
 def written_files(words):
     """Return what a command is told to write."""
     options = {"-o", "--output", "--plot"}
@@ -89,6 +105,7 @@ def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch, request):
 def run_commands(commands, folder):
     """Run them as a user does, in a folder with the user's tables."""
     write_songs(folder)
+    write_tickets(folder)
     for words in commands:
         done = subprocess.run(
             [COMMAND, *words[1:]], cwd=folder, capture_output=True, text=True, check=False

@@ -110,6 +110,12 @@ class TrainedModel:
             return dataset
         if self.encoder is not None:
             return self.encoder.read(source, with_labels=with_labels, **written)
+        for name, value in written.items():
+            if value is not None:
+                raise ValueError(
+                    f"{name} is for models that were trained on a table (.csv, .parquet, .jsonl), "
+                    f"got {name}={value!r} for one trained on {self.trained_on!r}."
+                )
         dataset = read(source, wanted, features=self.feature_names)
         for name, values in self.categories.items():
             if dataset.categories.get(name) != values:

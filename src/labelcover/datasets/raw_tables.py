@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ FALSE = ["false", "False", "FALSE", "no", "No", "NO", "0"]
 #: What the first column is called if it has no name: pandas writes the numbers of rows there.
 UNNAMED = "column 1"
 FIRST_ROWS = 20
+INTEGER = re.compile(r"-?\d{1,18}")
 FORMAT_OPTIONS = ("delimiter", "encoding", "decimal")
 
 
@@ -163,16 +165,17 @@ def _read_csv(path, as_text, text_format: TextFormat) -> RawTable:
     table = RawTable(path, None, text_format)
     names = _check_names(path, _header(table), 1)
     text = {name: pa.string() for name in as_text if name in names}
-    # Arrow is quicker if it need not find out that a column holds fractions.
-    fractions = {name: pa.float64() for name in _fractions(table, names)}
+    # Arrow is quicker, and does not keep the text, if it need not find out what columns hold.
     try:
-        columns = _arrow_csv(path, text_format, names, {**fractions, **text})
+        columns = _arrow_csv(path, text_format, names, {**_numbers(table, names), **text})
     except pa.ArrowException:
         # Some row has another number of cells, or a column that looked like numbers holds others.
         try:
             columns = _arrow_csv(path, text_format, names, text)
         except pa.ArrowException as error:
             raise _csv_error(table, len(names), error) from None
+    columns = columns.combine_chunks()
+    pa.default_memory_pool().release_unused()  # as much as the table, which encoding will need
     return RawTable(path, columns, text_format)
 
 
@@ -203,17 +206,20 @@ def _arrow_csv(path, text_format: TextFormat, names: list[str], types: dict[str,
         )
 
 
-def _fractions(table: RawTable, names: list[str]) -> list[str]:
-    """Return the columns whose first cells are numbers with a decimal sign."""
+def _numbers(table: RawTable, names: list[str]) -> dict[str, pa.DataType]:
+    """Return the types of the columns whose first cells are all numbers, filled."""
+    import pyarrow as pa
+
     assert table.text_format is not None
     fraction = WITH_COMMA if table.text_format.decimal == "," else WITH_POINT
     with closing(_numbered_rows(table)) as numbered:
         rows = [row for row, _ in islice(numbered, 1, 1 + FIRST_ROWS) if len(row) == len(names)]
-    return [
-        name
-        for name, *cells in zip(names, *rows, strict=True)
-        if cells and all(fraction.fullmatch(cell) for cell in cells)
-    ]
+    types = {}
+    for name, *cells in zip(names, *rows, strict=True):
+        whole = [INTEGER.fullmatch(cell) is not None for cell in cells]
+        if cells and all(w or fraction.fullmatch(c) for c, w in zip(cells, whole, strict=True)):
+            types[name] = pa.int64() if all(whole) else pa.float64()
+    return types
 
 
 def _header(table: RawTable) -> list[str]:

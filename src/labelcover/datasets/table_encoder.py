@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,8 @@ from labelcover.datasets.label_columns import LabelColumns
 from labelcover.datasets.raw_tables import UNNAMED, RawTable, read_raw
 from labelcover.datasets.text_columns import TextColumn
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 ENCODED = ("number", "truth value", "date", "category", "text")
-AS_STRINGS = ("category", "text", "id")
+AS_STRINGS = ("category", "text")
 EXPECTED = {
     "number": "a number",
     "truth value": "yes or no, true or false, or 0 or 1",
@@ -73,12 +70,11 @@ class TableEncoder:
         features = [name for name in table.names if name not in labels.columns]
         kinds = [column_kind(table, name, choices.kind_of(name), decimal) for name in features]
         Y = labels.read(table, warn=False)
-        cells = {kind.name: _cells(table, kind) for kind in kinds if kind.kind in ENCODED}
         encoders, told = [], []
         for kind in kinds:
-            made, kind = _fitted(table, kind, cells.get(kind.name), Y)
+            made, tell = _fitted(table, kind, Y)
             encoders += [] if made is None else [made]
-            told.append(kind)
+            told.append(tell)
         if not encoders:
             raise DataError(
                 table.path,
@@ -87,7 +83,7 @@ class TableEncoder:
                 + ".",
             )
         encoder = cls(told, encoders, labels, choices.id or _first_id(told))
-        X, *scale = encoder._table([cells[made.name] for made in encoders])
+        X, *scale = encoder._table(table, kinds)
         encoder = cls(told, encoders, labels, encoder.id, *scale)
         return encoder, encoder._dataset(table, X, Y)
 
@@ -123,14 +119,12 @@ class TableEncoder:
                     f"no column {kind.name!r}, expected the columns of training: "
                     f"{shown(list(kinds))}.",
                 )
-        cells = [_cells(table, kinds[encoder.name]) for encoder in self.encoders]
-        labels = self.labels if with_labels else LabelColumns([])
-        Y = (
-            labels.read(table, warn=True)
-            if with_labels
-            else np.zeros((table.n_rows, 0), dtype=np.uint8)
-        )
-        return self._dataset(table, self._table(cells, self.shift, self.factor)[0], Y)
+        for kind in kinds.values():
+            _warn_of_bad_cells(table, kind)
+        nothing = np.zeros((table.n_rows, 0), dtype=np.uint8)
+        Y = self.labels.read(table, warn=True) if with_labels else nothing
+        X, *_ = self._table(table, kinds.values(), self.shift, self.factor)
+        return self._dataset(table, X, Y)
 
     @property
     def feature_names(self) -> list[str]:
@@ -146,19 +140,23 @@ class TableEncoder:
     def _wide(self) -> list[Any]:
         return [made for made in self.encoders if not isinstance(made, NumberColumn | DateColumn)]
 
-    def _table(self, cells: Sequence[Any], shift=None, factor=None) -> tuple[Features, Any, Any]:
-        """Return the features of cells in the order of `encoders`, and how numbers were scaled."""
-        of = {made.name: values for made, values in zip(self.encoders, cells, strict=True)}
-        n = len(cells[0])
+    def _table(
+        self, table: RawTable, kinds: Iterable[ColumnKind], shift: Any = None, factor: Any = None
+    ) -> tuple[Features, Any, Any]:
+        """Return the features of a table, and how numbers were scaled.
+
+        Cells are read column by column, so that a large table is not held twice.
+        """
+        of = {kind.name: kind for kind in kinds}
         width = sum(len(made.feature_names) for made in self._plain)
-        numbers, at = np.empty((n, width)), 0
+        numbers, at = np.empty((table.n_rows, width)), 0
         for made in self._plain:
-            for column in made.encode(of.pop(made.name)):
+            for column in made.encode(_cells(table, of[made.name])):
                 numbers[:, at] = column
                 at += 1
         if not self._wide:
             return numbers, None, None
-        tables = [made.encode(of[made.name]) for made in self._wide]
+        tables = [made.encode(_cells(table, of[made.name])) for made in self._wide]
         if not any(isinstance(made, TextColumn) for made in self._wide):
             return np.hstack([numbers, *(table.toarray() for table in tables)]), None, None
         if shift is None:
@@ -199,31 +197,39 @@ def _decimal(table: RawTable) -> str:
 def _cells(table: RawTable, kind: ColumnKind) -> Any:
     """Return the cells of a column as its encoder takes them."""
     column = table.columns.column(kind.name)
-    if kind.kind in ("category", "text"):
-        return as_strings(column)
-    read: dict[str, Callable[[pa.ChunkedArray], Readable]] = {
-        "number": lambda column: as_numbers(column, _decimal(table)),
-        "truth value": as_truth,
-        "date": lambda column: as_seconds(column, kind.time_format),
-    }
-    cells = read[kind.kind](column)
-    if cells.bad.any():
-        row = int(np.argmax(cells.bad))
+    return as_strings(column) if kind.kind in AS_STRINGS else _readable(table, kind).numbers
+
+
+def _readable(table: RawTable, kind: ColumnKind) -> Readable:
+    column = table.columns.column(kind.name)
+    if kind.kind == "date":
+        return as_seconds(column, kind.time_format)
+    return as_truth(column) if kind.kind == "truth value" else as_numbers(column, _decimal(table))
+
+
+def _warn_of_bad_cells(table: RawTable, kind: ColumnKind) -> None:
+    """Warn of the cells of a column that cannot be read, with the first of them."""
+    if kind.kind in AS_STRINGS:
+        return
+    bad = _readable(table, kind).bad
+    if bad.any():
+        row = int(np.argmax(bad))
+        value = table.columns.column(kind.name)[row].as_py()
         warnings.warn(
-            f"{table.path}: column {kind.name!r} holds {column[row].as_py()!r} in "
-            f"{table.place(row)[0]}, expected {EXPECTED[kind.kind]}; "
-            f"{np.count_nonzero(cells.bad)} such cells count as missing.",
+            f"{table.path}: column {kind.name!r} holds {value!r} in {table.place(row)[0]}, "
+            f"expected {EXPECTED[kind.kind]}; {np.count_nonzero(bad)} such cells count as missing.",
             UserWarning,
             stacklevel=2,
         )
-    return cells.numbers
 
 
-def _fitted(
-    table: RawTable, kind: ColumnKind, cells: Any, Y: NDArray[np.uint8]
-) -> tuple[Any, ColumnKind]:
+def _fitted(table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8]) -> tuple[Any, ColumnKind]:
     """Return the encoder of a column, None if it is not used, and what to tell of it."""
     name = kind.name
+    if kind.kind not in ENCODED:
+        return None, kind
+    _warn_of_bad_cells(table, kind)
+    cells = _cells(table, kind)
     if kind.kind == "text":
         if kind.why == "as given":
             _warn_of_numbers(table, name)
@@ -236,15 +242,12 @@ def _fitted(
         category = CategoryColumn.fitted(name, cells)
         return category, ColumnKind(name, "category", f"{len(category.feature_names)} values")
     if kind.kind == "date":
-        date = DateColumn.fitted(name, cells, Y)
-        return date, kind
-    if kind.kind in ("number", "truth value"):
-        number = NumberColumn.fitted(name, cells, Y)
-        missing = np.isnan(cells).mean()
-        marked = ", marked by a feature" if number.marked else ""
-        why = f"{missing:.1%} missing{marked}" if missing else kind.why
-        return number, ColumnKind(name, kind.kind, why)
-    return None, kind
+        return DateColumn.fitted(name, cells, Y), kind
+    number = NumberColumn.fitted(name, cells, Y)
+    missing = np.isnan(cells).mean()
+    marked = ", marked by a feature" if number.marked else ""
+    why = f"{missing:.1%} missing{marked}" if missing else kind.why
+    return number, ColumnKind(name, kind.kind, why)
 
 
 def _warn_of_numbers(table: RawTable, name: str) -> None:

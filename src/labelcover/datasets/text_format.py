@@ -31,7 +31,7 @@ MARKS = (
 BLOCK = 1 << 20
 SAMPLE = 1 << 18  # characters from which delimiter and decimal sign are found
 SAMPLE_ROWS = 1000
-DECIMAL_ROWS = 200
+DECIMAL_ROWS = 50
 WITH_POINT = re.compile(r"\s*[-+]?\d*\.\d+\s*")
 WITH_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
@@ -109,17 +109,19 @@ def _encoding(path: str | os.PathLike[str]) -> str:
             return name
     kinds = ["utf-8", "cp1252", "latin-1"]
     decoders = {name: codecs.getincrementaldecoder(name)() for name in kinds}
-    lines = 0
     with opened(path) as file:
         while block := file.read(BLOCK):
             if b"\0" in block:
-                line = lines + block[: block.index(b"\0")].count(b"\n") + 1
-                raise DataError(path, "not a text file, expected CSV.", line)
-            lines += block.count(b"\n")
+                raise DataError(path, "not a text file, expected CSV.", _line_of_nul(path))
             while not _decodes(decoders[kinds[0]], block):
                 kinds.pop(0)
     # UTF-8 may end in the middle of a character.
     return kinds[0] if _decodes(decoders[kinds[0]], b"", final=True) else kinds[1]
+
+
+def _line_of_nul(path: str | os.PathLike[str]) -> int:
+    with opened(path) as file:
+        return next(number for number, line in enumerate(file, start=1) if b"\0" in line)
 
 
 def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, *, final: bool = False) -> bool:
