@@ -1,0 +1,116 @@
+"""The commands that say how far to trust a model and its table: report, audit, predict --why."""
+
+import csv
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from labelcover import cli
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Run the command in this process: what it prints, and its exit code."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["labelcover", *map(str, words)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        printed = capsys.readouterr()
+        return stopped.value.code, printed.out, printed.err
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A CSV file with three labels that follow from the features, but for one cell."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(150, 4))
+    Y = (X[:, :3] > 0).astype(int)
+    sure = int(np.abs(X[:, 1]).argmax())
+    Y[sure, 1] = 1 - Y[sure, 1]
+    path = tmp_path_factory.mktemp("table") / "songs.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["tempo", "energy", "length", "noise", "mood:a", "mood:b", "mood:c"])
+        writer.writerows([*x, *y] for x, y in zip(X.tolist(), Y.tolist(), strict=True))
+    return path, sure
+
+
+@pytest.fixture
+def model(table, command, tmp_path):
+    path = tmp_path / "model.skops"
+    code, _, err = command("train", table[0], "--label-prefix", "mood:", "-o", path)
+    assert code == 0, err
+    return path
+
+
+def read(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_predict_tells_why(model, table, command, tmp_path):
+    out = tmp_path / "out.csv"
+    code, _, err = command("predict", model, table[0], "--why", "2", "-o", out)
+    assert code == 0, err
+    lines = read(out)
+    assert list(lines[0])[-1] == "why"
+    for line in lines[:40]:
+        told = [text.split(": ")[0] for text in line["why"].split(" | ") if text]
+        assert told == [name for name in ("mood:a", "mood:b", "mood:c") if line[name] == "1"]
+    reasons = " ".join(line["why"] for line in lines)
+    assert "tempo = " in reasons or "training row" in reasons
+    code, _, _ = command("predict", model, table[0], "-o", out)
+    assert "why" not in read(out)[0]
+    code, _, err = command("predict", model, table[0], "--why", "-1", "-o", out)
+    assert code == 2
+    assert "--why must be an integer of at least 1, got -1" in err
+
+
+def test_report_has_a_page_with_and_without_test_data(model, table, command, tmp_path):
+    page = tmp_path / "page.html"
+    code, out, err = command("report", model, table[0], "-o", page, "--json")
+    assert code == 0, err
+    facts = json.loads(out)
+    assert facts["rows"] == 150
+    assert facts["micro-F1"] > 0.9
+    assert "labelcover report" in page.read_text(encoding="utf-8")
+    code, out, err = command("report", model, "-o", page, "--json")
+    assert code == 0, err
+    assert json.loads(out)["predicted"] == "rows left out of training"
+
+
+def test_report_without_left_out_rows_asks_for_test_data(table, command, tmp_path):
+    path, page = tmp_path / "rakel.skops", tmp_path / "page.html"
+    command(
+        "train", table[0], "--label-prefix", "mood:", "--method", "RAKEL", "-k", "2", "-o", path
+    )
+    code, _, err = command("report", path, "-o", page)
+    assert code == 2
+    assert "keeps no predictions for rows left out" in err
+    assert not page.exists()
+
+
+def test_audit_finds_the_wrong_cell(table, command, tmp_path):
+    path, wrong_row = table
+    out, page = tmp_path / "suspects.csv", tmp_path / "suspects.html"
+    words = ("audit", path, "--label-prefix", "mood:", "-o", out, "--page", page, "--json")
+    code, printed, err = command(*words)
+    assert code == 0, err
+    suspects = read(out)
+    surest = max(suspects, key=lambda line: float(line["suspicion"]))
+    assert (int(surest["row"]), surest["label"]) == (wrong_row, "mood:b")
+    facts = json.loads(printed)
+    assert facts["wrong"] + facts["missing"] == len(suspects)
+    assert "look wrong" in page.read_text(encoding="utf-8")
+
+
+def test_a_folder_that_is_not_there_is_named_before_the_work(table, command, tmp_path):
+    words = ("audit", table[0], "--label-prefix", "mood:", "-o", tmp_path / "no" / "s.csv")
+    code, _, err = command(*words)
+    assert code == 2
+    assert "--output must lie in a folder that exists" in err
