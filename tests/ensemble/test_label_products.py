@@ -35,7 +35,7 @@ def test_classes_are_combinations_of_products(seed, n, m, k):
     if products is None:
         return
     assert len(products) < offsets[-1] - len(first)
-    found = combine_targets(products.holds.toarray().T, *products.combination)
+    found = combine_targets(products.dense().T, *products.combination)
     expected = np.zeros_like(found)
     for p, own in enumerate(classes):
         expected[np.arange(n), offsets[p] + own] = 1
@@ -47,14 +47,14 @@ def test_products_are_shared_by_labelsets_and_vanish_where_labels_never_meet():
     encodings, _, first = encode(Y, [Cover([[0, 1], [0, 2], [1, 2]], 3)])
     products = label_products(Y, encodings, first)
     # Three labels, and the one pair that occurs; there are 4 + 3 + 3 classes.
-    assert sorted(products.holds.sum(axis=1)) == [4, 4, 8, 8]
+    assert sorted(products.dense().sum(axis=1)) == [4, 4, 8, 8]
 
 
 def test_products_of_labelsets_of_different_sizes():
     Y = labels(1, 150, 6)
     encodings, classes, first = encode(Y, [Cover([[0, 1, 2], [3, 4], [1, 2, 3], [0, 1]], 6)])
     products = label_products(Y, encodings, first)
-    found = combine_targets(products.holds.toarray().T, *products.combination)
+    found = combine_targets(products.dense().T, *products.combination)
     expected = encodings[0].offsets[:-1][:, None] + classes
     assert (found.sum(axis=1) == len(classes)).all()
     assert all((found[np.arange(150), own] == 1).all() for own in expected)

@@ -207,7 +207,7 @@ def test_targets_give_the_one_hot_classes_and_sums_of_centred_rows(seed, n, d, n
     Z = targets.holds.toarray()
     np.testing.assert_array_equal(combine_targets(Z.T, *targets.combination), T)
     for table in (X, sparse.csr_matrix(X)):
-        posed = PrimalSystem(TableRows(table)).pose(targets.holds, np.arange(n))
+        posed = PrimalSystem(TableRows(table)).pose(targets, np.arange(n))
         np.testing.assert_allclose(posed.right_sides.T, Z @ (X - X.mean(axis=0)), atol=1e-12)
 
 

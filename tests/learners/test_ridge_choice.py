@@ -55,7 +55,7 @@ def test_cholesky_factors_and_eigenvectors_agree(n, d, kernel, weighted):
     _, system = exact_system(X, kernel, weights)
     # More than a third of the rows, and less.
     for rows in (np.arange(n), np.arange(0, n, 5)):
-        posed = system.pose(problems.targets.holds, rows)
+        posed = system.pose(problems.targets, rows)
         for ridge in system.unit * np.array([1e-2, 1.0]):
             found = system.solve(posed, ridge)
             expected = system._by_eigenvectors(posed, ridge)
@@ -80,7 +80,7 @@ def test_landmarks_in_blocks_are_landmarks_at_once(monkeypatch, weighted):
     centred = features - np.average(features, axis=0, weights=weights)
     np.testing.assert_allclose(blocks.matrix, centred.T @ (centred * w[:, None]), atol=1e-8)
     np.testing.assert_allclose(blocks.matrix, whole.matrix, atol=1e-8)
-    posed = blocks.pose(problems.targets.holds, np.arange(5))
+    posed = blocks.pose(problems.targets, np.arange(5))
     expected = (problems.targets.holds.toarray() * w) @ centred
     np.testing.assert_allclose(posed.right_sides.T, expected, atol=1e-8)
 
@@ -91,7 +91,7 @@ def test_going_downhill_finds_the_best_of_all_ridges(seed, start):
     X, problems = problems_of(120, 10, seed=seed)
     _, system = exact_system(X, KERNELS["mean"], None)
     judge = Judge(problems, np.arange(120))
-    posed = system.pose(problems.targets.holds, judge.rows)
+    posed = system.pose(problems.targets, judge.rows)
     scores = [judge.score(system, posed, ridge * system.unit)[0] for ridge in RIDGES]
     found = judge.best_ridge(system, start)
     assert found.number == np.argmin(scores)
@@ -103,7 +103,7 @@ def test_the_effective_dimension_is_the_trace_of_the_hat_matrix():
     kernel = Kernel((0.5 / median_distance(X) ** 2,))
     _, system = exact_system(X, kernel, None)
     judge = Judge(problems, np.arange(80))
-    posed = system.pose(problems.targets.holds, judge.rows)
+    posed = system.pose(problems.targets, judge.rows)
     values = np.linalg.eigvalsh(system.matrix)
     expected = (values / (values + 0.3)).sum() + 1  # and the intercept
     assert judge.score(system, posed, 0.3)[1] == pytest.approx(expected, rel=1e-4)

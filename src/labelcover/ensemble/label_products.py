@@ -10,12 +10,14 @@ from scipy import sparse
 
 from labelcover._hash_kernels import alike_rows
 from labelcover.ensemble.encoding import Encoding
+from labelcover.ensemble.label_product_kernels import combined_products, product_rows
 from labelcover.learners.linear_targets import LinearTargets
 
 # A labelset of more labels has more products than anyone has classes.
 MOST_LABELS = 6
-# The sign of a product, by which labels it has beyond those of the pattern.
-SIGNS = np.array([(-1.0) ** mask.bit_count() for mask in range(1 << MOST_LABELS)])
+# Rows with the same labels are one group, unless there are more groups than this: sums of features
+# by group are held for all groups.
+MOST_GROUPS = 8_192
 
 
 def label_products(
@@ -43,14 +45,25 @@ def label_products(
     if sizes.max() > MOST_LABELS or sizes.max() * np.log2(m + 1) > 62:
         return None
     product, keys = _numbered(labels, sizes, m)
-    holds = _columns(keys, Y)
-    occurs = np.diff(holds.indptr) > 0
+    group, of_group = alike_rows(np.ascontiguousarray(Y, dtype=np.int32))
+    is_grouped = 2 * len(of_group) <= len(Y) and len(of_group) <= MOST_GROUPS
+    rows = Y[of_group] if is_grouped else Y
+    # A product is one of fewer labels, times its last.
+    parents = np.searchsorted(keys, keys // (m + 1))
+    parents[keys <= m] = -1
+    starts, indices = product_rows(np.ascontiguousarray(rows.T), parents, keys % (m + 1) - 1)
+    occurs = np.diff(starts) > 0
     n_products = int(occurs.sum())
     if n_products >= len(masks) - len(first):
         return None
+    starts = np.append(starts[:-1][occurs], len(indices))
+    held = np.ones(len(indices)), indices, starts
+    holds = sparse.csr_array(held, shape=(n_products, len(rows)))
     number = np.append(np.where(occurs, np.cumsum(occurs) - 1, -1), -1)
-    combine, constant = _combination(number[product], of_class, masks, n_products)
-    return LinearTargets(holds[occurs], combine, constant)
+    starts, columns, values = combined_products(number[product], sizes, of_class, masks)
+    combine = sparse.csr_array((values, columns, starts), shape=(len(masks), n_products))
+    constant = (masks == 0).astype(np.float64)
+    return LinearTargets(holds, combine, constant, group if is_grouped else None)
 
 
 def _patterns(encodings, first):
@@ -93,47 +106,3 @@ def _numbered(labels, sizes, m):
     distinct, number = np.unique(keys, return_inverse=True)
     # The first key is 0, of the empty product and of subsets that a labelset does not have.
     return number.reshape(keys.shape) - 1, distinct[1:]
-
-
-def _columns(keys, Y):
-    """Return which rows each product holds, as a CSR array with a row per product."""
-    group, first = alike_rows(np.ascontiguousarray(Y, dtype=np.int32))
-    if 2 * len(first) > len(Y):
-        return _columns_of(keys, Y)
-    # Where labels are few, most rows are alike, and products need to be made of few.
-    entries = (np.ones(len(Y)), (group, np.arange(len(Y))))
-    return _columns_of(keys, Y[first]) @ sparse.csr_array(entries, (len(first), len(Y)))
-
-
-def _columns_of(keys, Y):
-    m = Y.shape[1]
-    of_label = sparse.csr_array(np.ascontiguousarray(Y.T), dtype=np.float64)
-    of_label.sort_indices()
-    holds = of_label[keys % (m + 1) - 1]
-    keys = keys // (m + 1)
-    while keys.any():
-        more = np.flatnonzero(keys)
-        product = holds[more].multiply(of_label[keys[more] % (m + 1) - 1])
-        keep = sparse.csr_array(
-            (np.ones(len(more)), (more, np.arange(len(more)))), shape=(len(keys), len(more))
-        )
-        others = sparse.diags_array((keys == 0).astype(np.float64))
-        holds = sparse.csr_array(others @ holds + keep @ product)
-        keys = keys // (m + 1)
-    holds.eliminate_zeros()
-    return holds
-
-
-def _combination(product, of_class, masks, n_products):
-    """Return the matrix that makes classes of products, and the constant of each class."""
-    rows, columns, signs = [], [], []
-    for mask in range(1, product.shape[1]):
-        # The products that hold all labels of the pattern, and more with alternating signs.
-        held = np.flatnonzero((masks & mask == masks) & (product[of_class, mask] >= 0))
-        rows.append(held)
-        columns.append(product[of_class[held], mask])
-        signs.append(SIGNS[masks[held] ^ mask])
-    parts = np.concatenate(rows), np.concatenate(columns)
-    shape = (len(masks), n_products)
-    combine = sparse.csr_array((np.concatenate(signs), parts), shape=shape)
-    return combine, (masks == 0).astype(np.float64)

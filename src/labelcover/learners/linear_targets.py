@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +19,34 @@ class LinearTargets:
 
     Attributes
     ----------
-    holds : CSR array of shape (n_targets, n)
-        1 where a target holds a training row.
+    holds : CSR array of shape (n_targets, n_groups)
+        1 where a target holds the training rows of a group.
     combine : CSR array of shape (n_classes, n_targets)
     constant : ndarray of shape (n_classes,)
-        One-hot classes, a row each, are ``combine @ holds + constant``.
+        One-hot classes of the groups, a row each, are ``combine @ holds + constant``.
+    group : ndarray of shape (n,), optional
+        The group of each training row; by default each is one of its own. Rows with the same
+        labels are the same to all targets, and sums over rows are made by group first.
     """
 
     holds: sparse.csr_array
     combine: sparse.csr_array
     constant: NDArray[np.float64]
+    group: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return int(self.holds.shape[0])
+
+    def counts(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how much the rows that each target holds weigh."""
+        if self.group is None:
+            return np.asarray(self.holds @ weights)
+        return np.asarray(self.holds @ np.bincount(self.group, weights, self.holds.shape[1]))
+
+    def dense(self) -> NDArray[np.float64]:
+        """Return the targets of all rows, ``(n_targets, n)``."""
+        dense = self.holds.toarray()
+        return dense if self.group is None else dense[:, self.group]
 
     @property
     def combination(self) -> tuple[NDArray, NDArray, NDArray[np.float64], NDArray[np.float64]]:
@@ -42,11 +57,13 @@ class LinearTargets:
         """Return the targets of some classes."""
         combine = self.combine[classes]
         used = np.unique(combine.indices)
-        return LinearTargets(self.holds[used], combine[:, used], self.constant[classes])
+        return LinearTargets(self.holds[used], combine[:, used], self.constant[classes], self.group)
 
     def of_rows(self, rows: NDArray[np.int64]) -> LinearTargets:
         """Return the same targets of some rows."""
-        return LinearTargets(self.holds[:, rows], self.combine, self.constant)
+        if self.group is None:
+            return replace(self, holds=self.holds[:, rows])
+        return replace(self, group=self.group[rows])
 
     @classmethod
     def of_classes(cls, classes: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearTargets:

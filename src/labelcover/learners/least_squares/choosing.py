@@ -113,7 +113,7 @@ class Judge:
 
         The score as a function of the ridge has one valley.
         """
-        posed = system.pose(self.targets.holds, self.rows)
+        posed = system.pose(self.targets, self.rows)
         known: dict[int, Chosen] = {}
 
         def score(number: int) -> float:
@@ -247,7 +247,7 @@ def least_brier_score(X: Any, problems: Problems, settings: Settings) -> float:
         if settings.alpha is None:
             scores.append(judge.best_ridge(system, step=2).score)
         else:
-            posed = system.pose(judge.targets.holds, judge.rows)
+            posed = system.pose(judge.targets, judge.rows)
             scores.append(judge.score(system, posed, settings.alpha)[0])
     return min(scores)
 

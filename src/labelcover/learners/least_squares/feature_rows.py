@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover.learners.least_squares.feature_scaling import rows_times
+from labelcover.learners.least_squares.row_sum_kernels import add_rows
+from labelcover.learners.linear_targets import LinearTargets
 
 # Kernel values of so many numbers are held at once (64 MB).
 BLOCK_NUMBERS = 2**23
@@ -31,8 +33,10 @@ class FeatureRows(ABC):
         """Return the weighted sums of the products of features, and of the features."""
 
     @abstractmethod
-    def sums(self, holds: sparse.csr_array) -> NDArray[np.float64]:
-        """Return the sums of the rows that each target holds, ``(n_targets, n_features)``."""
+    def sums(
+        self, targets: LinearTargets, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Return weighted sums of the rows that each target holds, ``(n_targets, n_features)``."""
 
     @abstractmethod
     def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -57,9 +61,13 @@ class TableRows(FeatureRows):
         gram = gram.toarray() if sparse.issparse(gram) else gram
         return gram, np.asarray(weighted.sum(axis=0), dtype=np.float64).ravel()
 
-    def sums(self, holds: sparse.csr_array) -> NDArray[np.float64]:
+    def sums(
+        self, targets: LinearTargets, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
         """Return the sums by target."""
-        return sums_of_rows(holds, self.table)
+        sums = TargetSums(targets, weights)
+        sums.add(self.table, slice(0, len(self)))
+        return sums.total()
 
     def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return some rows."""
@@ -105,13 +113,14 @@ class NystroemRows(FeatureRows):
             sums += weighted.sum(axis=0)
         return self.combine.T @ gram @ self.combine, sums @ self.combine
 
-    def sums(self, holds: sparse.csr_array) -> NDArray[np.float64]:
+    def sums(
+        self, targets: LinearTargets, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
         """Return the sums by target."""
-        by_row = holds.tocsc()
-        sums = np.zeros((holds.shape[0], len(self.combine)))
+        sums = TargetSums(targets, weights)
         for block in self._blocks():
-            sums += sums_of_rows(by_row[:, block], self.values(block))
-        return sums @ self.combine
+            sums.add(self.values(block), block)
+        return sums.total() @ self.combine
 
     def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return some rows."""
@@ -123,10 +132,44 @@ class NystroemRows(FeatureRows):
             yield slice(start, min(start + step, self.n))
 
 
-def sums_of_rows(holds: Any, rows: Any) -> NDArray[np.float64]:
-    """Return for each target the sum of the rows that it holds."""
-    if sparse.issparse(rows):
-        return (holds @ rows).toarray()
-    if holds.nnz > MOST_SPARSE * holds.shape[0] * holds.shape[1]:
+class TargetSums:
+    """Weighted sums of rows by target, of blocks of rows as they come.
+
+    Where targets have groups, rows are summed by group, and by target at the end.
+    """
+
+    def __init__(self, targets: LinearTargets, weights: NDArray[np.float64] | None) -> None:
+        self.holds, self.group, self.weights = targets.holds, targets.group, weights
+        self.sums: Any = None
+
+    def add(self, rows: Any, block: slice) -> None:
+        """Add a block of rows, dense or sparse."""
+        n_rows, width = rows.shape
+        weights = np.ones(n_rows) if self.weights is None else self.weights[block]
+        if self.group is None:
+            holds = self.holds
+            if n_rows < holds.shape[1]:
+                holds = holds[:, block]
+            self._add(_product(holds @ sparse.diags_array(weights), rows))
+        elif sparse.issparse(rows):
+            shape = self.holds.shape[1], n_rows
+            entries = weights, (self.group[block], np.arange(n_rows))
+            self._add(sparse.csr_array(entries, shape=shape) @ rows)
+        else:
+            if self.sums is None:
+                self.sums = np.zeros((self.holds.shape[1], width))
+            add_rows(np.ascontiguousarray(rows), self.group[block], weights, self.sums)
+
+    def total(self) -> NDArray[np.float64]:
+        """Return the sums by target, dense."""
+        sums = self.sums if self.group is None else _product(self.holds, self.sums)
+        return sums.toarray() if sparse.issparse(sums) else sums
+
+    def _add(self, sums: Any) -> None:
+        self.sums = sums if self.sums is None else self.sums + sums
+
+
+def _product(holds: sparse.csr_array, rows: Any) -> Any:
+    if not sparse.issparse(rows) and holds.nnz > MOST_SPARSE * holds.shape[0] * holds.shape[1]:
         return holds.toarray() @ rows
-    return np.asarray(holds @ rows)
+    return holds @ rows

@@ -67,8 +67,7 @@ class FeatureScaling:
         else:
             mean = shares @ X
             self.shift = np.where(self.words, 0.0, mean)
-            centred = X - mean
-            spread = np.sqrt(np.einsum("i,ij,ij->j", shares, centred, centred))
+            spread = np.sqrt(shares @ (X - mean) ** 2)
         # A column that is constant but for rounding carries nothing.
         spread[spread <= 1e-12 * np.maximum(np.abs(self.shift), 1e-300)] = np.inf
         self.factor = 1 / (np.where(self.words, 1.0, spread) * np.sqrt(len(self.words)))

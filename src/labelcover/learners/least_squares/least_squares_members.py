@@ -101,7 +101,7 @@ class LeastSquaresMembers(Members):
 
     def solve(self, system: RidgeSystem, targets: LinearTargets, rows: NDArray[np.int64]) -> Solved:
         """Solve the targets; return what the system says, with the scores of training rows."""
-        posed = system.pose(targets.holds, rows)
+        posed = system.pose(targets, rows)
         solved = system.solve(posed, self.ridge)
         self.coefficients = np.ascontiguousarray(solved.coefficients)
         self.intercept = posed.frequencies - self.coefficients @ system.centre

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.linalg import eigh, get_blas_funcs, get_lapack_funcs
 
 from labelcover.learners.least_squares.feature_rows import FeatureRows
+from labelcover.learners.linear_targets import LinearTargets
 
 # Directions with less than this share of the largest eigenvalue are rounding errors.
 RANK_TOLERANCE = 1e-13
@@ -93,16 +93,8 @@ class RidgeSystem(ABC):
     matrix: NDArray[np.float64]
 
     @abstractmethod
-    def pose(self, holds: sparse.csr_array, rows: NDArray[np.int64]) -> Posed:
-        """Return what `solve` takes.
-
-        Parameters
-        ----------
-        holds : CSR array of shape (n_targets, n)
-            Which training rows each target holds.
-        rows : ndarray
-            The training rows whose scores are wanted.
-        """
+    def pose(self, targets: LinearTargets, rows: NDArray[np.int64]) -> Posed:
+        """Return what `solve` takes; `rows` are the training rows whose scores are wanted."""
 
     def solve(self, posed: Posed, ridge: float, *, coarse: bool = False) -> Solved:
         """Return coefficients, scores and leverage at a ridge.
@@ -152,11 +144,10 @@ class PrimalSystem(RidgeSystem):
         self.centre = sums / self.total
         self.matrix = gram - np.outer(self.centre, sums)
 
-    def pose(self, holds: sparse.csr_array, rows: NDArray[np.int64]) -> Posed:
+    def pose(self, targets: LinearTargets, rows: NDArray[np.int64]) -> Posed:
         """Return what `solve` takes: the right sides are ``ΦᵀW T``."""
-        counts = holds @ self.weights
-        weighted = holds @ sparse.diags_array(self.weights) if self.is_weighted else holds
-        sums = self.features.sums(weighted)
+        counts = targets.counts(self.weights)
+        sums = self.features.sums(targets, self.weights if self.is_weighted else None)
         sums -= np.outer(counts, self.centre)
         features = self.features.rows(rows) - self.centre
         return Posed(sums.T, counts / self.total, rows, features)
@@ -199,10 +190,10 @@ class DualSystem(RidgeSystem):
             self.matrix *= self.roots
             self.matrix *= self.roots[:, None]
 
-    def pose(self, holds: sparse.csr_array, rows: NDArray[np.int64]) -> Posed:
+    def pose(self, targets: LinearTargets, rows: NDArray[np.int64]) -> Posed:
         """Return what `solve` takes: the right sides are the centred targets times ``W^½``."""
-        frequencies = holds @ self.weights / self.total
-        centred = holds.toarray()
+        frequencies = targets.counts(self.weights) / self.total
+        centred = targets.dense()
         centred -= frequencies[:, None]
         centred *= self.roots
         return Posed(centred.T, frequencies, rows, np.empty((0, 0)))

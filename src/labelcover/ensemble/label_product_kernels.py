@@ -1,0 +1,84 @@
+"""Compiled loops of label products: the rows that each holds, and how they make classes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def product_rows(columns, parents, labels):
+    """Return which rows each product holds, as the starts and indices of a CSR matrix.
+
+    Parameters
+    ----------
+    columns : uint8 array of shape (n_labels, n)
+        The label table, transposed.
+    parents : int64 array of shape (n_products,)
+        The product, one of those before, that is multiplied by one more label; −1 for none.
+    labels : int64 array of shape (n_products,)
+        That label.
+    """
+    n = columns.shape[1]
+    starts = np.zeros(len(parents) + 1, dtype=np.int64)
+    indices = np.empty(max(n, 1024), dtype=np.int32)
+    size = 0
+    for p in range(len(parents)):
+        column, parent = columns[labels[p]], parents[p]
+        most = n if parent < 0 else starts[parent + 1] - starts[parent]
+        if size + most > len(indices):
+            larger = np.empty(2 * (size + most), dtype=np.int32)
+            larger[:size] = indices[:size]
+            indices = larger
+        if parent < 0:
+            for i in range(n):
+                indices[size] = i
+                size += column[i]
+        else:
+            for at in range(starts[parent], starts[parent + 1]):
+                indices[size] = indices[at]
+                size += column[indices[at]]
+        starts[p + 1] = size
+    return starts, indices[:size].copy()
+
+
+@njit(cache=True)
+def combined_products(numbers, sizes, of_class, masks):
+    """Return the combinations of products that classes are, as starts, columns and values.
+
+    Parameters
+    ----------
+    numbers : int64 array of shape (n_problems, 2 ** k)
+        The number of the product of each subset of a problem's labels; negative if it is 0 in all
+        rows.
+    sizes : int64 array of shape (n_problems,)
+        How many labels each problem has.
+    of_class, masks : int64 arrays of shape (n_classes,)
+        The problem of each class, and which of its labels are 1: bit i tells of the i-th.
+    """
+    most = 0
+    for c in range(len(masks)):
+        most += 1 << sizes[of_class[c]]
+    starts = np.zeros(len(masks) + 1, dtype=np.int32)
+    columns, values = np.empty(most, dtype=np.int32), np.empty(most)
+    size = 0
+    for c in range(len(masks)):
+        p = of_class[c]
+        # Labels that are 0 in the class, and all subsets of them.
+        absent = ((1 << sizes[p]) - 1) ^ masks[c]
+        more = absent
+        while True:
+            product = masks[c] | more
+            if product > 0 and numbers[p, product] >= 0:
+                columns[size] = numbers[p, product]
+                sign, bits = 1.0, more
+                while bits:
+                    bits &= bits - 1
+                    sign = -sign
+                values[size] = sign
+                size += 1
+            if more == 0:
+                break
+            more = (more - 1) & absent
+        starts[c + 1] = size
+    return starts, columns[:size].copy(), values[:size].copy()
