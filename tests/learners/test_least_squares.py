@@ -13,12 +13,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners.least_squares.choosing import leave_one_out, own_columns
 from labelcover.learners.least_squares.class_kernels import (
     best_inverse_temperatures,
+    class_distributions,
     combine_targets,
     left_out_brier_score,
-    softmax_columns,
+    left_out_temperatures,
 )
 from labelcover.learners.least_squares.exponential_kernels import exponential
 from labelcover.learners.least_squares.feature_rows import TableRows
@@ -218,49 +218,57 @@ def test_the_exponential_is_right_to_the_last_bits():
     assert exponential(-1e9) == pytest.approx(np.exp(-708))
 
 
-def test_kernels_of_many_problems_equal_their_plain_twins():
+def some_problems(n, sizes=(3, 1, 4)):
     random = np.random.default_rng(0)
-    sizes = np.array([3, 1, 4])
+    sizes = np.array(sizes)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    classes = np.array([random.integers(0, size, size=20) for size in sizes], dtype=np.int32)
+    classes = np.array([random.integers(0, size, size=n) for size in sizes], dtype=np.int32)
     T = np.hstack([one_hot(own, size) for own, size in zip(classes, sizes, strict=True)])
-    scores, leverage = random.random((20, 8)), random.random(20) * 0.9
-    left = scores.copy()
-    own = own_columns(classes, offsets)
-    leave_one_out(left, leverage, own)
-    np.testing.assert_allclose(left, T - (T - scores) / (1 - leverage)[:, None])
-    beta = best_inverse_temperatures(left, classes, offsets, np.ones(20), 1e-11)
-    expected = np.hstack(
-        [softmax(beta[p] * left[:, offsets[p] : offsets[p + 1]], axis=1) for p in range(len(sizes))]
-    )
-    softmax_columns(left, offsets, beta)
-    np.testing.assert_allclose(left, expected)
-
-
-def test_the_brier_score_of_targets_is_that_of_their_classes():
-    random = np.random.default_rng(0)
-    sizes = np.array([3, 1, 4])
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    classes = np.array([random.integers(0, size, size=40) for size in sizes], dtype=np.int32)
-    T = np.hstack([one_hot(own, size) for own, size in zip(classes, sizes, strict=True)])
-    leverage, weights = random.random(40) * 0.9, random.uniform(0.5, 2, 40)
     targets = LinearTargets.of_classes(classes, offsets)
-    fitted = random.random((len(targets), 40))
-    scores = combine_targets(np.ascontiguousarray(fitted.T), *targets.combination)
-    leave_one_out(scores, leverage, own_columns(classes, offsets))
-    beta = best_inverse_temperatures(scores, classes, offsets, weights, 1e-11)
-    softmax_columns(scores, offsets, beta)
-    expected = np.average(((scores - T) ** 2).sum(axis=1), weights=weights)
-    found = left_out_brier_score(
-        fitted, targets.combination, leverage, classes, offsets, weights, 1e-11
+    fitted = random.random((n, len(targets)))
+    return classes, offsets, T, targets, fitted
+
+
+def plain_distributions(scores, offsets, beta):
+    parts = np.split(scores, offsets[1:-1], axis=1)
+    return np.hstack([softmax(b * part, axis=1) for b, part in zip(beta, parts, strict=True)])
+
+
+@pytest.mark.parametrize("n", [5, 16, 40])
+def test_kernels_of_many_problems_equal_their_plain_twins(n):
+    classes, offsets, T, targets, fitted = some_problems(n)
+    random = np.random.default_rng(1)
+    leverage, weights = random.random(n) * 0.9, random.uniform(0.5, 2, n)
+    scores = combine_targets(fitted, *targets.combination)
+    np.testing.assert_allclose(
+        scores, fitted @ targets.combine.toarray().T + targets.constant, atol=1e-12
     )
-    assert found == pytest.approx(expected)
+    left = T - (T - scores) / (1 - leverage)[:, None]
+    beta = best_inverse_temperatures(left, classes, offsets, weights, 1e-11)
+    of_targets = np.ascontiguousarray(fitted.T)
+    how = targets.combination, leverage, classes, offsets, weights, 1e-11
+    np.testing.assert_allclose(left_out_temperatures(of_targets, *how), beta, rtol=1e-6)
+    expected = plain_distributions(left, offsets, beta)
+    found = class_distributions(fitted, targets.combination, offsets, beta, classes, leverage)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    loss = np.average(((expected - T) ** 2).sum(axis=1), weights=weights)
+    assert left_out_brier_score(of_targets, *how) == pytest.approx(loss)
+    new = class_distributions(
+        fitted, targets.combination, offsets, beta, np.empty((0, 0), np.int32), np.empty(0)
+    )
+    np.testing.assert_allclose(new, plain_distributions(scores, offsets, beta), atol=1e-12)
 
 
 def test_kernels_of_some_problems_take_offsets_that_do_not_begin_at_zero():
-    scores = np.array([[0.2, 0.8]])
-    softmax_columns(scores, np.array([5, 7]), np.array([1.0]))
-    np.testing.assert_allclose(scores, softmax([[0.2, 0.8]], axis=1))
+    _, offsets, _, targets, fitted = some_problems(20)
+    beta = np.array([1.0, 2.0, 3.0])
+    none = np.empty((0, 0), np.int32), np.empty(0)
+    whole = class_distributions(fitted, targets.combination, offsets, beta, *none)
+    starts, columns, values, constant = targets.combination
+    low = offsets[1]
+    part = starts[low:], columns, values, constant[low:]
+    found = class_distributions(fitted, part, offsets[1:], beta[1:], *none)
+    np.testing.assert_array_equal(found, whole[:, low:])
 
 
 def test_sparse_and_dense_bags_of_words_give_the_same_model():

@@ -21,7 +21,7 @@ AGGREGATES = ("mean", "votes", "weighted")
 # Class distributions, and what members make of rows, are held in blocks of so many numbers (64 MB),
 # but of no fewer rows than these.
 BLOCK_NUMBERS = 2**23
-BLOCK_ROWS = 1_024
+BLOCK_ROWS = 256
 
 
 class CoverView:

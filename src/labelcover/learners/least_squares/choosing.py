@@ -319,24 +319,6 @@ def nystroem_system(
     return KernelMap(kernel, landmarks, combine), PrimalSystem(rows, weights)
 
 
-def own_columns(classes: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each row has the scores of its own classes, ``(n_rows, n_problems)``."""
-    return classes.T + (offsets[:-1] - offsets[0])
-
-
-def leave_one_out(
-    scores: NDArray[np.float64], leverage: NDArray[np.float64], own: NDArray[np.int64]
-) -> None:
-    """Turn fitted scores into leave-one-out scores in place.
-
-    With a linear smoother of leverage ``h`` the residual without the row is the residual divided
-    by ``1 - h``; the target of the row's own class is 1, of the others 0.
-    """
-    factor = 1 / np.maximum(1 - leverage, 1e-12)
-    scores *= factor[:, None]
-    scores[np.arange(len(scores))[:, None], own] += (1 - factor)[:, None]
-
-
 def sample(n: int, most: int, seed: int) -> NDArray[np.int64]:
     """Return `most` of the rows at random, ascending; all of them if there are no more.
 

@@ -7,6 +7,8 @@ from numba import njit
 
 from labelcover.learners.least_squares.exponential_kernels import exponential
 
+# Rows that are taken through all problems at a time.
+LANES = 16
 # Newton steps for the temperature of one problem, and the bounds of its inverse.
 MOST_STEPS = 60
 LOWEST, HIGHEST = 1e-3, 1e3
@@ -110,18 +112,16 @@ def best_inverse_temperatures(scores, classes, offsets, weights, tolerance):
         low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
         if high - low > 1:
             gaps, own = _gaps(scores, classes[p], low, high)
-            few = gaps[:, ::8].copy(), own[::8].copy(), weights[::8].copy()
-            near = _newton(*few, np.log(4.0), 0.05)
-            found[p] = np.exp(_newton(gaps, own, weights, near, tolerance))
+            found[p] = _best_inverse_temperature(gaps, own, weights, tolerance)
     return found
 
 
 @njit(cache=True)
-def left_out_brier_score(targets, combination, leverage, classes, offsets, weights, tolerance):
-    """Return the weighted mean Brier score of all problems, each at its best temperature.
+def left_out_temperatures(targets, combination, leverage, classes, offsets, weights, tolerance):
+    """Return the best inverse temperature of each problem, from leave-one-out scores.
 
-    The same as `combine_targets`, leave-one-out, `best_inverse_temperatures`, `softmax_columns`
-    and squared distances to the one-hot classes, but problem by problem, in the cache.
+    The same as `combine_targets`, leave-one-out and `best_inverse_temperatures`, but problem by
+    problem, in the cache.
 
     Parameters
     ----------
@@ -136,50 +136,67 @@ def left_out_brier_score(targets, combination, leverage, classes, offsets, weigh
     tolerance : float
         That of `best_inverse_temperatures`.
     """
-    starts, columns, values, constant = combination
+    factor = 1.0 / np.maximum(1.0 - leverage, 1e-12)
+    found = np.ones(len(classes))
+    for p in range(len(classes)):
+        if offsets[p + 1] - offsets[p] > 1:
+            low, high = offsets[p], offsets[p + 1]
+            gaps, own = _left_out_gaps(targets, combination, low, high, classes[p], factor)
+            found[p] = _best_inverse_temperature(gaps, own, weights, tolerance)
+    return found
+
+
+@njit(cache=True)
+def left_out_brier_score(targets, combination, leverage, classes, offsets, weights, tolerance):
+    """Return the weighted mean Brier score of all problems, each at its best temperature.
+
+    Parameters are those of `left_out_temperatures`.
+    """
     factor = 1.0 / np.maximum(1.0 - leverage, 1e-12)
     score = 0.0
     for p in range(len(classes)):
-        low, high = offsets[p], offsets[p + 1]
-        if high - low < 2:
-            continue
-        gaps = np.empty((high - low, len(factor)))
-        for c in range(low, high):
-            row = gaps[c - low]
-            row[:] = constant[c]
-            for at in range(starts[c], starts[c + 1]):
-                value, target = values[at], targets[columns[at]]
-                for i in range(len(row)):
-                    row[i] += value * target[i]
-            for i in range(len(row)):
-                row[i] *= factor[i]
-        own = _below_top(gaps, classes[p], factor)
-        few = gaps[:, ::8].copy(), own[::8].copy(), weights[::8].copy()
-        near = _newton(*few, np.log(4.0), 0.05)
-        beta = np.exp(_newton(gaps, own, weights, near, tolerance))
-        score += _brier_score(gaps, own, weights, beta)
+        if offsets[p + 1] - offsets[p] > 1:
+            low, high = offsets[p], offsets[p + 1]
+            gaps, own = _left_out_gaps(targets, combination, low, high, classes[p], factor)
+            beta = _best_inverse_temperature(gaps, own, weights, tolerance)
+            score += _brier_score(gaps, own, weights, beta)
     return score / weights.sum()
 
 
 @njit(cache=True)
-def _below_top(gaps, classes, factor):
-    """Make scores leave-one-out, and turn them into distances below the largest of their row.
-
-    Return the own class's. Scores are those of leave-one-out but for the own class's target.
-    """
-    top, own = np.empty(len(factor)), np.empty(len(factor))
+def _left_out_gaps(targets, combination, low, high, classes, factor):
+    """Return what `_gaps` returns, from the fitted scores of targets."""
+    starts, columns, values, constant = combination
+    gaps = np.empty((high - low, len(factor)))
+    for c in range(low, high):
+        row = gaps[c - low]
+        row[:] = constant[c]
+        for at in range(starts[c], starts[c + 1]):
+            value, target = values[at], targets[columns[at]]
+            for i in range(len(row)):
+                row[i] += value * target[i]
+        for i in range(len(row)):
+            row[i] *= factor[i]
     for i in range(len(factor)):
         gaps[classes[i], i] += 1.0 - factor[i]
-        top[i] = gaps[0, i]
-    for c in range(1, gaps.shape[0]):
+    top, own = gaps[0].copy(), np.empty(len(factor))
+    for c in range(1, high - low):
         for i in range(len(factor)):
             top[i] = max(top[i], gaps[c, i])
-    for c in range(gaps.shape[0]):
+    for c in range(high - low):
         for i in range(len(factor)):
             gaps[c, i] -= top[i]
     for i in range(len(factor)):
         own[i] = gaps[classes[i], i]
-    return own
+    return gaps, own
+
+
+@njit(cache=True)
+def _best_inverse_temperature(gaps, own, weights, tolerance):
+    """Return that with the least log-loss: near it from every eighth row, then from all."""
+    few = gaps[:, ::8].copy(), own[::8].copy(), weights[::8].copy()
+    near = _newton(*few, np.log(4.0), 0.05)
+    return np.exp(_newton(gaps, own, weights, near, tolerance))
 
 
 @njit(cache=True, fastmath={"contract"})
@@ -198,34 +215,65 @@ def _brier_score(gaps, own, weights, beta):
     return score
 
 
-@njit(cache=True)
-def softmax_columns(scores, offsets, beta):
-    """Turn scores into class distributions in place: a softmax over each group of columns.
-
-    Columns ``offsets[p]:offsets[p + 1]`` become ``softmax(beta[p] · scores)``, `beta` being inverse
-    temperatures; the first
-    column of `scores` is that of ``offsets[0]``.
-    """
-    for i in range(scores.shape[0]):
-        row = scores[i]
-        for p in range(len(offsets) - 1):
-            low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
-            top = row[low]
-            for c in range(low + 1, high):
-                top = max(top, row[c])
-            for c in range(low, high):
-                row[c] = beta[p] * (row[c] - top)
-        _exponentials(row)
-        for p in range(len(offsets) - 1):
-            low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
-            total = 0.0
-            for c in range(low, high):
-                total += row[c]
-            for c in range(low, high):
-                row[c] /= total
-
-
 @njit(cache=True, fastmath={"contract"})
-def _exponentials(numbers):
-    for c in range(len(numbers)):
-        numbers[c] = exponential(numbers[c])
+def class_distributions(targets, combination, offsets, beta, classes, leverage):
+    """Return the class distributions of problems side by side, ``(n, n_classes)``.
+
+    Those of problem ``p`` are ``softmax(beta[p] · scores)`` of its classes, whose scores are
+    combinations of those of targets; `beta` holds inverse temperatures. Some rows at a time are
+    taken through all problems, side by side, so that compilers can take several at a time.
+
+    Parameters
+    ----------
+    targets : float64 array of shape (n, n_targets)
+    combination : tuple
+        ``starts``, ``columns``, ``values`` and ``constant`` of `combine_targets`.
+    offsets : int64 array of shape (n_problems + 1,)
+        The first class is ``offsets[0]``.
+    classes, leverage : int32 array of shape (n_problems, n), float64 array of shape (n,)
+        The classes and the leverage of training rows, to leave each of them out; empty for others.
+    """
+    starts, columns, values, constant = combination
+    n, most = targets.shape[0], 0
+    for p in range(len(beta)):
+        most = max(most, offsets[p + 1] - offsets[p])
+    found = np.empty((n, len(constant)))
+    tile, scores = np.zeros((targets.shape[1], LANES)), np.empty((most, LANES))
+    factor, top, total = np.ones(LANES), np.empty(LANES), np.empty(LANES)
+    for first in range(0, n, LANES):
+        lanes = min(LANES, n - first)
+        for lane in range(lanes):
+            for t in range(targets.shape[1]):
+                tile[t, lane] = targets[first + lane, t]
+            if len(leverage):
+                factor[lane] = 1.0 / max(1.0 - leverage[first + lane], 1e-12)
+        for p in range(len(beta)):
+            low, width = offsets[p] - offsets[0], offsets[p + 1] - offsets[p]
+            for c in range(width):
+                for lane in range(LANES):
+                    scores[c, lane] = constant[low + c]
+                for at in range(starts[low + c], starts[low + c + 1]):
+                    value, column = values[at], columns[at]
+                    for lane in range(LANES):
+                        scores[c, lane] += value * tile[column, lane]
+            if len(leverage):
+                for c in range(width):
+                    for lane in range(LANES):
+                        scores[c, lane] *= factor[lane]
+                for lane in range(lanes):
+                    scores[classes[p, first + lane], lane] += 1.0 - factor[lane]
+            top[:] = scores[0]
+            for c in range(1, width):
+                for lane in range(LANES):
+                    top[lane] = max(top[lane], scores[c, lane])
+            total[:] = 0.0
+            for c in range(width):
+                for lane in range(LANES):
+                    share = exponential(beta[p] * (scores[c, lane] - top[lane]))
+                    scores[c, lane] = share
+                    total[lane] += share
+            for lane in range(lanes):
+                scale = 1.0 / total[lane]
+                for c in range(width):
+                    found[first + lane, low + c] = scores[c, lane] * scale
+    return found

@@ -15,13 +15,11 @@ from labelcover.learners.least_squares.choosing import (
     Choice,
     Settings,
     choose_scaling,
-    leave_one_out,
-    own_columns,
 )
 from labelcover.learners.least_squares.class_kernels import (
-    best_inverse_temperatures,
+    class_distributions,
     combine_targets,
-    softmax_columns,
+    left_out_temperatures,
 )
 from labelcover.learners.least_squares.feature_maps import IdentityMap, Kernel, KernelMap
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling
@@ -39,6 +37,8 @@ LEFT_OUT_NUMBERS = 2**24
 BLOCK_NUMBERS = 2**23
 # The last relative step of temperatures; what is left is about its square.
 FINE = 5e-2
+# What new rows have in place of those of training rows.
+NO_CLASSES, NO_LEVERAGE = np.empty((0, 0), dtype=np.int32), np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,8 @@ class LeastSquaresMembers(Members):
         """Solve the targets; return what the system says, with the scores of training rows."""
         posed = system.pose(targets, rows)
         solved = system.solve(posed, self.ridge)
-        self.coefficients = np.ascontiguousarray(solved.coefficients)
+        # In the order in which sparse rows are multiplied by them.
+        self.coefficients = np.asfortranarray(solved.coefficients)
         self.intercept = posed.frequencies - self.coefficients @ system.centre
         return solved
 
@@ -130,10 +131,32 @@ class LeastSquaresMembers(Members):
 
     def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
         """Return the class distributions of some problems side by side."""
-        scores = self.scores(prepared, problems)
-        offsets = self.offsets[problems.start : problems.stop + 1]
-        softmax_columns(scores, offsets, self.inverse_temperature[problems])
-        return scores
+        return self._distributions(prepared, problems, NO_CLASSES, NO_LEVERAGE)
+
+    def left_out_distributions(
+        self,
+        of_targets: NDArray[np.float64],
+        problems: slice,
+        classes: NDArray[np.int32],
+        leverage: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Return the same for training rows by models fitted without them.
+
+        `of_targets` are fitted scores, `classes` those of the problems for these rows.
+        """
+        return self._distributions(of_targets, problems, classes, leverage)
+
+    def _distributions(self, of_targets, problems, classes, leverage):
+        low, high = self.offsets[problems.start], self.offsets[problems.stop]
+        starts, columns, values, constant = self.combination
+        return class_distributions(
+            of_targets,
+            (starts[low : high + 1], columns, values, constant[low:high]),
+            self.offsets[problems.start : problems.stop + 1],
+            self.inverse_temperature[problems],
+            classes,
+            leverage,
+        )
 
 
 def solve(
@@ -154,20 +177,23 @@ def solve(
     few = slice(TEMPERATURE_ROWS)
     members.n_temperature_rows = len(rows[few])
     solved = members.solve(system, targets, rows)
+    members.inverse_temperature = left_out_temperatures(
+        np.ascontiguousarray(solved.scores[:, few]),
+        targets.combination,
+        solved.leverage[few],
+        np.ascontiguousarray(problems.classes[:, rows[few]]),
+        problems.offsets,
+        system.weights[rows[few]],
+        FINE,
+    )
+    if left_out is None:
+        bar.advance(len(problems))
+        return members
     of_targets = np.ascontiguousarray(solved.scores.T)
     for block in problem_blocks(problems.offsets, max(1, BLOCK_NUMBERS // len(rows))):
-        offsets = problems.offsets[block.start : block.stop + 1]
-        scores = members.scores(of_targets, block)
         own = np.ascontiguousarray(problems.classes[block][:, rows])
-        leave_one_out(scores, solved.leverage, own_columns(own, offsets))
-        tuned = np.ascontiguousarray(own[:, few])
-        found = best_inverse_temperatures(
-            scores[few], tuned, offsets, system.weights[rows[few]], FINE
-        )
-        members.inverse_temperature[block] = found
-        if left_out is not None:
-            softmax_columns(scores, offsets, found)
-            left_out(rows, block, scores)
+        given = members.left_out_distributions(of_targets, block, own, solved.leverage)
+        left_out(rows, block, given)
         bar.advance(block.stop - block.start)
     return members
 
