@@ -5,6 +5,22 @@ import pytest
 
 from labelcover.ensemble import labelset_posterior
 from labelcover.ensemble.labelset_posterior import PSEUDO_COUNT, fit_posterior
+from labelcover.ensemble.labelset_posterior_kernels import exponentials_below
+
+
+def test_the_compiled_exponentials_equal_their_plain_twin():
+    random = np.random.default_rng(0)
+    scores, shift = -random.uniform(0, 300, (6, 9)), random.normal(size=9)
+    scores[2, 3] = -np.inf
+    scores[4] = -np.inf
+    for below in (True, False):
+        found = scores.copy()
+        totals = exponentials_below(found, shift - 3, below)
+        top = (scores + shift - 3).max(axis=1, keepdims=True) if below else 0.0
+        top = np.where(np.isfinite(top), top, 0.0)
+        expected = np.exp(scores + shift - 3 - top)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        np.testing.assert_allclose(totals, expected.sum(axis=1), rtol=1e-12)
 
 
 def simulated(n=60, m=3, seed=0):

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcover._hash_kernels import alike_rows
+from labelcover.ensemble.labelset_posterior_kernels import exponentials_below
+
 # Where more labelsets occur, only the most frequent of these many count.
 MOST_LABELSETS = 5_000
 # Numbers in one block of rows by labelsets (64 MB).
@@ -40,18 +43,27 @@ class LabelsetPosterior:
         lift = _log_lift(self.counts, self.expected)
         found = np.empty_like(P)
         for rows in _blocks(len(P), len(self.labelsets)):
-            found[rows] = self._means(self._log_joint(P[rows]) + lift)
+            found[rows], _ = self._means(self._log_joint(P[rows]), lift)
         return found
 
     def _log_joint(self, P: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities of all labelsets if labels are independent."""
         P = np.clip(P, TINY, 1 - TINY)
         absent = np.log1p(-P)
-        return (np.log(P) - absent) @ self.labelsets.T + absent.sum(axis=1)[:, None]
+        joint = (np.log(P) - absent) @ self.labelsets.T.astype(np.float64)
+        joint += absent.sum(axis=1)[:, None]
+        return joint
 
-    def _means(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return weights @ self.labelsets / weights.sum(axis=1, keepdims=True)
+    def _means(
+        self, scores: NDArray[np.float64], lift: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the marginals of scores plus lift, and what their weights sum to.
+
+        `scores` are overwritten. A row in which all are −∞ has sum 0, and so have its marginals.
+        """
+        totals = exponentials_below(scores, lift, True)
+        sums = scores @ self.labelsets.astype(np.float64)
+        return sums / np.where(totals > 0, totals, 1)[:, None], totals
 
 
 def fit_posterior(
@@ -74,34 +86,36 @@ def fit_posterior(
         Weights of all training rows.
     """
     weights = np.ones(len(Y)) if sample_weight is None else sample_weight / sample_weight.mean()
-    found, inverse = np.unique(Y, axis=0, return_inverse=True)
-    counts = np.bincount(inverse.ravel(), weights).astype(np.float64)
+    group, first = alike_rows(np.ascontiguousarray(Y, dtype=np.int32))
+    found, order = np.unique(Y[first], axis=0, return_inverse=True)
+    inverse = order.ravel()[group]
+    counts = np.bincount(inverse, weights).astype(np.float64)
     own_weights = weights[rows]
     kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_LABELSETS])
     number = np.full(len(found), -1)
     number[kept] = np.arange(len(kept))
-    own = number[inverse.ravel()[rows]]
+    own = number[inverse[rows]]
     empty = LabelsetPosterior(found[kept], counts[kept], np.zeros(len(kept)))
-    expected = np.zeros(len(kept))
+    expected, none = np.zeros(len(kept)), np.zeros(len(kept))
     for block in _blocks(len(rows), len(kept)):
-        expected += own_weights[block] @ np.exp(empty._log_joint(P[block]))
+        joint = empty._log_joint(P[block])
+        exponentials_below(joint, none, False)
+        expected += own_weights[block] @ joint
     expected *= weights.sum() / own_weights.sum()
     posterior = LabelsetPosterior(empty.labelsets, empty.counts, expected)
     lift = _log_lift(posterior.counts, expected)
     marginals = np.empty_like(P)
     for block in _blocks(len(rows), len(kept)):
         joint = posterior._log_joint(P[block])
-        scores = joint + lift
         known = np.flatnonzero(own[block] >= 0)
         at = known, own[block][known]
         # The row itself is taken out: a labelset that only it has does not occur.
         less = posterior.counts[at[1]] - own_weights[block][known]
         of_row = own_weights[block][known] * np.exp(joint[at])
-        without = joint[at] + _log_lift(np.maximum(less, 0), expected[at[1]] - of_row)
-        scores[at] = np.where(less > TINY, without, -np.inf)
-        alone = np.logical_not(np.isfinite(scores).any(axis=1))
-        scores[alone] = 0.0
-        marginals[block] = np.where(alone[:, None], P[block], posterior._means(scores))
+        without = _log_lift(np.maximum(less, 0), expected[at[1]] - of_row) - lift[at[1]]
+        joint[at] += np.where(less > TINY, without, -np.inf)
+        means, totals = posterior._means(joint, lift)
+        marginals[block] = np.where(totals[:, None] > 0, means, P[block])
     return posterior, marginals
 
 

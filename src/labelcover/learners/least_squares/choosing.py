@@ -40,10 +40,12 @@ from labelcover.learners.problems import Problems
 
 # Up to this many rows nothing is approximated, nor with so few features in the linear kernel.
 EXACT_ROWS = 4_000
-# Above this many rows, landmarks are tried first in the Gaussian kernel. They lose nothing if the
-# effective dimension, the sum of all leverages, is less than this share of their number.
-QUICK_ROWS = 2_000
-MOST_DIMENSIONS = 1 / 3
+# Where the ridge is searched for in the Gaussian kernel, nothing is approximated up to so many rows
+# only, and up to so many rows for each landmark.
+QUICK_ROWS, ROWS_FOR_LANDMARK = 2_000, 1.5
+# Landmarks are twice as many where those of the sketch are crowded: where the effective dimension
+# of the sketch, the sum of its leverages, is more than this share of their number.
+CROWDED = 0.6
 # Kernels are compared on a Nyström approximation, the sketch, of so many rows with so many
 # landmarks.
 SKETCH_ROWS = 4_096
@@ -173,32 +175,36 @@ class Choice:
 
     def system(self) -> tuple[Kernel, IdentityMap | KernelMap, RidgeSystem, float]:
         """Return the kernel, its features, the ridge system of all rows, and the ridge."""
-        settings, (n, d) = self.settings, self.X.shape
-        kernel, start = self._kernel()
-        is_small = min(n, d if kernel.is_linear else n) <= EXACT_ROWS
-        is_quick = kernel.is_linear or settings.alpha is not None or n <= QUICK_ROWS
+        kernel, sketched = self._kernel()
+        n, d = self.X.shape
+        n_landmarks, most = self.settings.n_landmarks, EXACT_ROWS
+        if sketched is not None and sketched.dimension > CROWDED * SKETCH_LANDMARKS:
+            n_landmarks *= 2
+        if not kernel.is_linear and self.settings.alpha is None:
+            most = max(QUICK_ROWS, int(ROWS_FOR_LANDMARK * n_landmarks))
         mapped: IdentityMap | KernelMap
-        if not (is_small and is_quick):
-            landmarks = self.X[sample(n, settings.n_landmarks, settings.seed)]
+        if min(n, d if kernel.is_linear else n) <= min(most, EXACT_ROWS):
+            mapped, system = exact_system(self.X, kernel, self.weights)
+        else:
+            landmarks = self.X[sample(n, n_landmarks, self.settings.seed)]
             mapped, system = nystroem_system(self.X, kernel, self.weights, landmarks)
-            found = self._ridge(system, start)
-            if not is_small or found.dimension < MOST_DIMENSIONS * landmarks.shape[0]:
-                return kernel, mapped, system, found.ridge
-            start = found.number
-        mapped, system = exact_system(self.X, kernel, self.weights)
-        return kernel, mapped, system, self._ridge(system, start).ridge
+        if self.settings.alpha is not None:
+            return kernel, mapped, system, self.settings.alpha
+        start = FIRST_RIDGE if sketched is None else sketched.number
+        found = Judge(self._seen, self.rows).best_ridge(system, start)
+        return kernel, mapped, system, found.ridge
 
     @cached_property
     def _seen(self) -> Problems:
         return some_problems(self.problems, self.settings.seed)
 
-    def _kernel(self) -> tuple[Kernel, int]:
-        """Return the kernel that the settings name, or the best, and a ridge to start from."""
+    def _kernel(self) -> tuple[Kernel, Chosen | None]:
+        """Return the kernel that the settings name, or the best, and its ridge on the sketch."""
         settings = self.settings
         if settings.kernel == "linear":
-            return Kernel(), FIRST_RIDGE
+            return Kernel(), None
         if settings.kernel == "rbf" and settings.gammas is not None:
-            return Kernel(settings.gammas), FIRST_RIDGE
+            return Kernel(settings.gammas), None
         few = self.X if len(self.sketched) == self.X.shape[0] else self.X[self.sketched]
         problems = rows_of_problems(self._seen, self.sketched)
         sketch = Sketch(few, problems, self.judged, settings.seed)
@@ -217,13 +223,7 @@ class Choice:
                 best, found = kernel, tried
             elif is_nearly_linear:
                 break
-        return best, found.number
-
-    def _ridge(self, system: RidgeSystem, start: int) -> Chosen:
-        """Return the ridge that the settings name, or the best, searched from number `start`."""
-        if self.settings.alpha is not None:
-            return Chosen(self.settings.alpha, start, np.nan, np.nan)
-        return Judge(self._seen, self.rows).best_ridge(system, start)
+        return best, found
 
 
 def gaussian_kernels(X: Any, settings: Settings) -> list[Kernel]:

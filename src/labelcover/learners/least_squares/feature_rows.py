@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg.blas import dtrmm
 
 from labelcover.learners.least_squares.feature_scaling import rows_times
 from labelcover.learners.least_squares.row_sum_kernels import add_rows
@@ -111,7 +112,9 @@ class NystroemRows(FeatureRows):
             weighted = values if weights is None else values * weights[block, None]
             gram += values.T @ weighted
             sums += weighted.sum(axis=0)
-        return self.combine.T @ gram @ self.combine, sums @ self.combine
+        # The combination is upper triangular.
+        gram = dtrmm(1.0, self.combine, gram, trans_a=True)
+        return dtrmm(1.0, self.combine, gram, side=True), sums @ self.combine
 
     def sums(
         self, targets: LinearTargets, weights: NDArray[np.float64] | None

@@ -50,9 +50,9 @@ class LeastSquaresClassifier(BatchClassifier):
         0/1 column is read by its rarer value. True means ``"auto"``, False ``"none"``.
     n_landmarks : int, default=1000
         Above 4,000 rows (and, for the linear kernel, features) the kernel is approximated with so
-        many landmarks (Nyström). Above 2,000 rows the Gaussian kernel is too, unless `alpha` is
-        given, if that loses nothing: if the effective dimension (the sum of all leverages) is less
-        than a third of them.
+        many landmarks (Nyström); the Gaussian kernel, unless `alpha` is given, above 2,000 rows and
+        1.5 for each landmark. They are twice as many where 300 landmarks are crowded: where the
+        sum of all leverages is above 180.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         The nominal features: the columns of categorical dtype, none, or a mask, indices or names.
         Each value becomes a 0/1 column; missing and unseen values are 0 in all of them.
