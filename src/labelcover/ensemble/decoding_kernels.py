@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 from labelcover.covers.labelset_kernels import row_length
+
+# Rows that are taken through all members at a time, so that a pattern is looked at once for them.
+LANES = 16
 
 
 @njit(cache=True)
@@ -26,16 +30,25 @@ def add_members(probabilities, starts, lows, highs, patterns, labelsets, votes, 
     sums : float64 array of shape (n, n_labels)
         Changed in place.
     """
-    for i in range(probabilities.shape[0]):
+    tile = np.empty((sums.shape[1], LANES))
+    for first in range(0, len(probabilities), LANES):
+        lanes = min(LANES, len(probabilities) - first)
+        tile[:] = 0.0
         for j in range(len(starts)):
-            width = highs[j] - lows[j]
             length = row_length(labelsets, j)
-            best = 0
             if votes:
-                for a in range(1, width):
-                    if probabilities[i, starts[j] + a] > probabilities[i, starts[j] + best]:
-                        best = a
-            for a in range(best, best + 1 if votes else width):
-                share = 1.0 if votes else probabilities[i, starts[j] + a]
+                for lane in range(lanes):
+                    row = probabilities[first + lane, starts[j] : starts[j] + highs[j] - lows[j]]
+                    best = lows[j] + row.argmax()
+                    for position in range(length):
+                        tile[labelsets[j, position], lane] += patterns[best, position]
+                continue
+            for a in range(highs[j] - lows[j]):
                 for position in range(length):
-                    sums[i, labelsets[j, position]] += share * patterns[lows[j] + a, position]
+                    if patterns[lows[j] + a, position]:
+                        total = tile[labelsets[j, position]]
+                        for lane in range(lanes):
+                            total[lane] += probabilities[first + lane, starts[j] + a]
+        for lane in range(lanes):
+            for label in range(sums.shape[1]):
+                sums[first + lane, label] += tile[label, lane]
