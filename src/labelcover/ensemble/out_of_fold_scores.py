@@ -30,6 +30,10 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
     that the model makes on new rows, and learns from them which labels go together. New rows get
     the mean of the scores of all folds' models (stacking, or cross-fitting).
 
+    Probabilities become log-odds, to which is added what a fold's share of positive rows differs
+    by from that of all rows: a label that is frequent in a fold is rare in the others, so that
+    models that know little would be right with the opposite of what they say.
+
     Parameters
     ----------
     estimator : estimator
@@ -46,6 +50,8 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimators_ : list of estimators
         One for each fold.
+    shifts_ : ndarray of shape (n_folds, n_labels)
+        What is added to the log-odds of each.
     label_names_in_ : ndarray of shape (n_labels,)
         The column names of Y; ``"label0"``, ``"label1"``, … if it had none.
 
@@ -94,13 +100,17 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
         scores = np.empty((_length(X), len(self.label_names_in_)))
         for model, (_, rows) in zip(self.estimators_, folds, strict=True):
             scores[rows] = _scores(model, _rows(X, rows), scores.shape[1])
+        if self._gives_log_odds():
+            for shift, (_, rows) in zip(self.shifts_, folds, strict=True):
+                scores[rows] += shift
         return scores
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of new rows, ``(n, n_labels)``: the mean over the models."""
         check_is_fitted(self)
         n_labels = len(self.label_names_in_)
-        return np.mean([_scores(model, X, n_labels) for model in self.estimators_], axis=0)
+        scores = np.mean([_scores(model, X, n_labels) for model in self.estimators_], axis=0)
+        return scores + self.shifts_.mean(axis=0) if self._gives_log_odds() else scores
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the labels."""
@@ -134,7 +144,11 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
             for rows, _ in folds
         )
         self.estimators_ = list(in_parallel(jobs, self.n_jobs))
+        self.shifts_ = np.array([_log_odds(Y) - _log_odds(Y[rows]) for rows, _ in folds])
         return folds
+
+    def _gives_log_odds(self) -> bool:
+        return hasattr(self.estimators_[0], "predict_proba")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -145,6 +159,10 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
 
 def _fitted(model: Any, X: Any, Y: NDArray[np.uint8], how: dict[str, Any]) -> Any:
     return model.fit(X, Y, **how)
+
+
+def _log_odds(Y: NDArray[np.uint8]) -> NDArray[np.float64]:
+    return logit((Y.sum(axis=0) + 0.5) / (len(Y) + 1))
 
 
 def _length(X: Any) -> int:
