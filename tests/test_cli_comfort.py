@@ -1,5 +1,6 @@
 """The command's manners: nothing read is overwritten, and every failure is one line that helps."""
 
+import errno
 import json
 import os
 import signal
@@ -80,6 +81,20 @@ def test_a_folder_as_output_is_refused(command, table):
     code, _, errors = command("train", table, "--label-prefix", "is:", "-o", table.parent)
     assert code == 2
     assert "--output must be a file, got the folder" in errors
+
+
+def test_a_folder_that_cannot_be_written_to_is_named_before_the_work(command, table, monkeypatch):
+    def refuse(dir):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), f"{dir}/tmpabc")
+
+    monkeypatch.setattr(cli.tempfile, "TemporaryFile", refuse)
+    out = table.with_name("m.skops")
+    code, _, errors = command("train", table, "--label-prefix", "is:", "-o", out)
+    assert code == 2
+    assert errors == (
+        f"labelcover: --output must lie in a folder that can be written to, got {out} "
+        "(Permission denied).\n"
+    )
 
 
 def test_the_version_is_printed(command):

@@ -110,6 +110,17 @@ def test_what_was_decided_is_printed_and_overruled(tmp_path, command):
     assert found["opened"] == "not used"
 
 
+def test_a_tab_can_be_said(tmp_path, command):
+    path, model = messy_files.utf_16_with_tabs(tmp_path), tmp_path / "m.skops"
+    written = ["--delimiter", "tab", "--encoding", "utf-16", "--decimal", "."]
+    words = ["train", path, "--tags", "tags", "--method", "BR", "-o", model]
+    assert command(*words, *written)[0] == 0
+    assert command("evaluate", model, path, *written)[0] == 0
+    code, _, errors = command("evaluate", model, path, "--delimiter", "&")
+    assert code == 2
+    assert "no column 'subject', expected the columns of training" in errors
+
+
 def test_tables_can_be_compared(tmp_path, command):
     path = messy_files.plain(tmp_path)
     words = ["compare", path, "--tags", "tags", "--n-folds", "2", "--methods", "BR,LP"]

@@ -60,10 +60,14 @@ Number = Annotated[str, typer.Option(help="Columns of numbers, comma-separated."
 Date = Annotated[str, typer.Option(help="Columns of dates, comma-separated.")]
 Id = Annotated[
     str | None,
-    typer.Option(help="The column that names the rows; carried into predictions.", metavar="TEXT"),
+    typer.Option(help="The column that names the rows; carried into predictions."),
 ]
 Delimiter = Annotated[
-    str | None, typer.Option(help="Between the cells of a CSV file; found out by default.")
+    str | None,
+    typer.Option(
+        help="Between the cells of a CSV file, such as ; or tab; found out by default.",
+        callback=lambda value: "\t" if value in ("tab", r"\t") else value,
+    ),
 ]
 Encoding = Annotated[
     str | None, typer.Option(help="Encoding of a CSV file, such as latin-1; found out by default.")
@@ -655,8 +659,6 @@ def _dataset(
     if isinstance(names, str | int):
         raise ValueError(f"--labels {labels} is for ARFF files only, expected names for {source}.")
     given |= {name: _names(given.get(name, "")) for name in ("text", "category", "number", "date")}
-    if given.get("delimiter") in ("tab", r"\t"):
-        given["delimiter"] = "\t"
     return read_table(source, labels=names, label_prefix=label_prefix, drop=_names(drop), **given)
 
 
@@ -701,8 +703,12 @@ def _check_output(path: Path, *inputs: str | Path) -> None:
                 f"--output must be another file than what is read, got {path}, which would be "
                 "replaced."
             )
-    with tempfile.TemporaryFile(dir=path.parent):
-        pass  # a folder that cannot be written to is named now
+    try:
+        tempfile.TemporaryFile(dir=path.parent).close()
+    except OSError as error:
+        raise ValueError(
+            f"--output must lie in a folder that can be written to, got {path} ({error.strerror})."
+        ) from None
 
 
 @contextmanager
