@@ -152,11 +152,11 @@ class PooledView:
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the pooled confidences of new rows, ``(n, n_labels)``."""
-        pooled = self.pool.pool(self.tables(X))
+        pooled = self.pool.pool(self.confidences_of_views(X))
         return [self.correction.pool([pooled, inside(self.posterior.marginals(pooled))])]
 
-    def tables(self, X: Any) -> list[NDArray[np.float64]]:
-        """Return the probabilities of every view for new rows, inside (0, 1), as pooled."""
+    def confidences_of_views(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return the confidences of each view, in the order of `view_names`, inside (0, 1)."""
         return self._inside([*self.covers.confidences(X), *self.forest.confidences(X)])
 
     @property

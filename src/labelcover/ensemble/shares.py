@@ -120,7 +120,7 @@ class ShareTable:
         entries = (np.ones(len(source)), (np.arange(len(source)), source))
         self.to_features = sparse.csr_array(entries, shape=(len(source), X.shape[1]))
         if isinstance(view, PooledView):
-            self.tables = view.tables(X)
+            self.tables = view.confidences_of_views(X)
             self.pooled = view.pool.pool(self.tables)
             self.marginals = inside(view.posterior.marginals(self.pooled))
             self.likeliest = view.posterior.likeliest(self.pooled)
@@ -146,13 +146,13 @@ class ShareTable:
         shares.start += base + view.correction.intercept[j] + weight * view.pool.intercept[j]
         weights = weight * view.pool.weights[j]
         covers = len(view.covers.covers)
-        left = list(range(len(self.tables)))
+        left = list(range(len(self.tables) - 1))
         if self.parts is not None:
             self._add_single(shares, view, j, weights[:covers].sum())
             if covers == 2:
                 self._add_labelsets(shares, view.covers.encodings[0], j, weights[0])
             left = left[covers:]
-        self._add_forest(shares, view, j, weights[left.pop(left.index(covers))])
+        self._add_forest(shares, view, j, weights[-1])
         for v in left:
             shares.views[view.view_names[v]] = weights[v] * (logit(self.tables[v][:, j]) - base)
 
@@ -203,7 +203,7 @@ class ShareTable:
             return logit((trees * f + 1) / (trees + 2))
 
         first = inner(np.array(start))
-        change = logit(self.tables[len(view.covers.covers)][:, j]) - first
+        change = logit(self.tables[-1][:, j]) - first
         slope = _slopes(inner, np.full(self.n, start), start + columns.sum(axis=1), change)
         parts = weight * slope[:, None] * (columns @ self.to_features)
         shares.add_parts(weight * (first - view.pool.base[j]), parts, of_rows=False)
