@@ -102,7 +102,7 @@ def test_the_pool_loses_nothing_to_its_views(narrow_limit):
     X, Y = text(1_000)
     model = small_pool().fit(X[:500], Y[:500])
     table = model._coding.read(model, X[500:])
-    views = [log_loss(Y[500:], each) for each in model.view_.tables(table)]
+    views = [log_loss(Y[500:], each) for each in model.view_.confidences_of_views(table)]
     assert len(views) == 4
     assert log_loss(Y[500:], model.predict_proba(X[500:])) <= 1.01 * min(views)
 
@@ -264,7 +264,7 @@ def test_scores_of_rare_labels_are_not_blown_up(narrow_limit):
     Y[:, 3:] = 0
     Y[[5, 105], 3] = Y[[8], 4] = 1
     model = small_pool().fit(X[:200], Y[:200])
-    scores = model.view_.tables(model._coding.read(model, X[200:]))
+    scores = model.view_.confidences_of_views(model._coding.read(model, X[200:]))
     for view in scores[:2]:
         assert view[:, 3:].max() < 0.3
 

@@ -184,10 +184,10 @@ class PooledView:
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the pooled confidences of new rows, ``(n, n_labels)``."""
-        pooled = self.pool.pool(self.tables(X))
+        pooled = self.pool.pool(self.confidences_of_views(X))
         return [self.correction.pool([pooled, inside(self.posterior.marginals(pooled))])]
 
-    def tables(self, X: Any) -> list[NDArray[np.float64]]:
+    def confidences_of_views(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the probabilities of every view for new rows, inside (0, 1), as pooled."""
         logistic = [] if self.logistic is None else self.logistic.confidences(X)
         table = logit(inside(logistic[0])) if self.reads_scores else X

@@ -132,7 +132,7 @@ class ShareTable:
             if view.logistic is not None:
                 assert isinstance(view.logistic.members, LogisticMembers)
                 self.weights = LogisticWeights(view.logistic.members, X)
-            self.tables = view.tables(X)
+            self.tables = view.confidences_of_views(X)
             self.pooled = view.pool.pool(self.tables)
             self.marginals = inside(view.posterior.marginals(self.pooled))
             self.likeliest = view.posterior.likeliest(self.pooled)
