@@ -12,7 +12,7 @@ BENCH_READY := $(BENCH_VENV)/.ready
 .PHONY: demo test test-slow lint bench clean
 
 demo: $(USABLE)
-	$(BIN)/labelcover compare debtags --n-folds 5 --jobs 2 -o demo
+	$(BIN)/labelcover compare debtags --n-folds 10 --jobs 2 -o demo
 
 # Two processes with one thread each: more threads would only wait for each other.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
