@@ -134,17 +134,29 @@ class Suspects:
 
         return pd.DataFrame(self.ranked(kind, **which), columns=list(Suspect._fields))
 
-    def write(self, path: str | os.PathLike[str], **which: Any) -> int:
-        """Write what `ranked` returns to a CSV file, wrong labels first; return the number."""
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        row_names: Sequence[str] | None = None,
+        **which: Any,
+    ) -> int:
+        """Write what `ranked` returns to a CSV file, wrong labels first; return the number.
+
+        With `row_names` there is a column ``name`` after ``row``.
+        """
         found = [suspect for kind in KINDS for suspect in self.ranked(kind, **which)]
         with (
             replacing(path) as temporary,
             temporary.open("w", encoding="utf-8", newline="") as file,
         ):
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(Suspect._fields)
+            row, *others = Suspect._fields
+            writer.writerow([row, *(["name"] if row_names is not None else []), *others])
             for suspect in found:
-                writer.writerow([*suspect[:3], *(f"{number:.4f}" for number in suspect[3:])])
+                name = [] if row_names is None else [row_names[suspect.row]]
+                numbers = [f"{number:.4f}" for number in suspect[3:]]
+                writer.writerow([suspect.row, *name, *suspect[1:3], *numbers])
         return len(found)
 
     def _cell(self, i: int, j: int) -> Suspect:

@@ -614,7 +614,7 @@ def audit(
 
     began = time.perf_counter()
     suspects = suspicious_labels(dataset.X, dataset.Y, label_names=dataset.label_names)
-    written = suspects.write(output, above=above)
+    written = suspects.write(output, row_names=dataset.ids, above=above)
     facts = {
         "rows": len(dataset.Y),
         "labels": len(dataset.label_names),
@@ -627,7 +627,7 @@ def audit(
         from labelcover.experiments.report import write_audit_page
 
         command = shlex.join(["labelcover", *sys.argv[1:]])
-        write_audit_page(page, suspects, name=dataset.name, command=command)
+        write_audit_page(page, suspects, name=dataset.name, command=command, row_names=dataset.ids)
         facts["page"] = str(page)
     _print_facts(facts, as_json)
 

@@ -388,7 +388,7 @@ def test_the_default_member_can_be_searched(data):
     assert search.best_estimator_.estimator.least_squares.alpha in (0.1, 1.0)
     params = LabelCoverClassifier().get_params()
     assert params["estimator__least_squares__kernel"] == "auto"
-    assert params["estimator__forest__n_trees"] == 100
+    assert params["estimator__forest__n_trees"] == "auto"
     assert LabelCoverClassifier().set_params(k=4).estimator == "auto"
 
 
