@@ -57,7 +57,8 @@ def speed() -> None:
         cover = balancor_cover(data.Y.shape[1], 3)
         options = {"cover": cover, "threshold": 0.5, "random_state": 0}
         member = LeastSquaresClassifier(kernel="linear", alpha=1.0)
-        LabelCoverClassifier(member, **options).fit(X[:50], data.Y[:50])  # compile
+        compiling = LabelCoverClassifier(member, **options).fit(X[:50], data.Y[:50])
+        compiling.predict(X[:50])
         fused = median_seconds(LabelCoverClassifier(member, **options), X, data.Y, train, test)
         clones = LabelCoverClassifier(RidgeClassifier(alpha=1.0), **options)
         clones.fit(X[:50], data.Y[:50])
