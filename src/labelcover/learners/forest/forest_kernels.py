@@ -191,9 +191,11 @@ def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, st
     mark = np.full(0 if is_dense else n_features, -1, np.int32)
     seen, drawn = np.empty(len(mark), np.int32), np.empty(wanted, np.int32)
     sizes = np.empty(wanted, np.int32)
-    # Reading all rows of a node twice costs as much as reading the columns that are tried.
+    # Up to so many rows of a node are read twice: that costs as much as reading the columns drawn,
+    # of which about one in four has values in a node of this size.
     cells = len(table[1][0])
-    few_rows = wanted * cells / max(n_features, 1) / max(2.0 * cells / len(counts), 1e-9)
+    columns = 4.0 * wanted * cells / max(n_features, 1)
+    few_rows = columns / max(2.0 * cells / len(counts), 1e-9)
     moved = np.empty(n, np.int32)
     stack = np.empty((2 * n, 3), np.int32)
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, n
