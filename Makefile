@@ -18,7 +18,7 @@ demo: $(USABLE)
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 test: $(READY)
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-slow: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow
