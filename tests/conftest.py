@@ -7,6 +7,7 @@ Without it the tests that need it are skipped and say so; in CI its absence is a
 
 import os
 import sys
+import warnings
 
 # One of scikit-learn's checks of estimators runs only so; it is read when SciPy is imported.
 os.environ["SCIPY_ARRAY_API"] = "1"
@@ -68,5 +69,17 @@ def command(monkeypatch, capsys):
             cli.main()
         printed = capsys.readouterr()
         return stopped.value.code, printed.out, printed.err
+
+    return call
+
+
+@pytest.fixture
+def command_that_warns(command):
+    """The same with warnings printed in lines, as for a user; else they are errors in tests."""
+
+    def call(*words):
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            return command(*words)
 
     return call
