@@ -3,14 +3,12 @@
 import csv
 import importlib.util
 import json
-import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from labelcover import cli
 from labelcover.datasets import read_table
 from labelcover.models import load_model
 
@@ -22,17 +20,13 @@ spec.loader.exec_module(messy_files)
 
 
 @pytest.fixture
-def command(monkeypatch, capsys):
-    """Run the command in this process: what it prints, and its exit code."""
+def command(command):
+    """The command with warnings printed in lines, as for a user."""
 
     def call(*words):
-        monkeypatch.setattr(sys, "argv", ["labelcover", *map(str, words)])
         with warnings.catch_warnings():
-            warnings.simplefilter("always", UserWarning)  # lines, as for a user
-            with pytest.raises(SystemExit) as stopped:
-                cli.main()
-        printed = capsys.readouterr()
-        return stopped.value.code, printed.out, printed.err
+            warnings.simplefilter("always", UserWarning)
+            return command(*words)
 
     return call
 

@@ -13,6 +13,7 @@ import skops.io
 
 from labelcover import LabelCoverClassifier, cli
 from labelcover._files import locked
+from labelcover.cli.options import METHOD_NAMES
 from labelcover.datasets import DataError, read_csv
 from labelcover.experiments.named_methods import MEMBERS, METHODS, named_method
 from labelcover.experiments.results import COLUMNS
@@ -26,20 +27,6 @@ def run(*words, folder=None):
     """Run the command in a process of its own."""
     words = [COMMAND, *map(str, words)]
     return subprocess.run(words, capture_output=True, text=True, cwd=folder, check=False)
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Run the command in this process: what it prints, and its exit code."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["labelcover", *map(str, words)])
-        with pytest.raises(SystemExit) as stopped:
-            cli.main()
-        printed = capsys.readouterr()
-        return stopped.value.code, printed.out, printed.err
-
-    return call
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +198,7 @@ def test_every_method_and_member_that_is_offered_exists(table, name, member):
 
 
 def test_the_help_lists_the_methods_that_exist(command):
-    assert cli.METHOD_NAMES.split(",") == list(METHODS)
+    assert METHOD_NAMES.split(",") == list(METHODS)
     for words in (["train", "--help"], ["compare", "--help"]):
         shown = "".join(command(*words)[1].split()).replace("│", "")
         assert ",".join(METHODS) in shown
