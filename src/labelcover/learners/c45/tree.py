@@ -213,8 +213,8 @@ class TreeStack(Members):
         )
 
     def prepare(self, X: Any) -> NDArray[np.float64]:
-        """Return `X` dense."""
-        return X.toarray() if sparse.issparse(X) else X
+        """Return `X` dense, row by row: the trees are compiled for one layout."""
+        return X.toarray() if sparse.issparse(X) else np.ascontiguousarray(X)
 
     def distributions(self, prepared: NDArray[np.float64], problems: slice) -> NDArray[np.float64]:
         """Return the class distributions of some trees side by side, a row per row."""
