@@ -281,9 +281,14 @@ def feature_words(owner: Any, coding: FeatureCoding, names: Sequence[str] | None
 
 def label_words(known: Sequence[str], given: Sequence[str] | None) -> list[str]:
     """Return the names of the labels: those given, else those known from training."""
-    if given is not None and len(given) != len(known):
-        raise ValueError(f"label_names must name the {len(known)} labels, got {len(given)} names.")
-    return [str(name) for name in (known if given is None else given)]
+    names = [str(name) for name in (known if given is None else given)]
+    if isinstance(given, str) or len(names) != len(known):
+        got = repr(given) if isinstance(given, str) else f"{len(names)} names"
+        raise ValueError(f"label_names must name the {len(known)} labels, got {got}.")
+    if len(set(names)) < len(names):  # reasons are told apart by the names of their labels
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"label_names must be different names, got {twice!r} twice.")
+    return names
 
 
 def chosen_cells(
@@ -316,7 +321,7 @@ def chosen_cells(
 
 
 def _each(label: Any) -> Iterator[Any]:
-    if isinstance(label, str | int | np.integer):
+    if isinstance(label, str | bytes) or not hasattr(label, "__iter__"):
         yield label
     else:
         yield from label
