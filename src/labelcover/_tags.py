@@ -17,16 +17,30 @@ Tags = list[str]
 
 
 def find_separator(cells: Iterable[str | None]) -> str:
-    """Return the separator that stands in most cells, ``";"`` if none does.
+    """Return what separates the tags of cells, ``";"`` if nothing does.
+
+    Of the marks that occur it is the one by which tags recur the most, as a mark that is part of a
+    tag leaves pieces of several tags together; of equals the one in most cells.
 
     Examples
     --------
     >>> from labelcover._tags import find_separator
     >>> find_separator(["rain, wind", "snow", None, "fog, wind; light"])
     ','
+    >>> find_separator(["rain, heavy; wind", "rain, heavy; fog", "rain, heavy", "wind; fog"])
+    ';'
     """
-    counts = Counter(mark for cell in cells if cell for mark in SEPARATORS if mark in cell)
-    return max(SEPARATORS, key=lambda mark: counts[mark])  # the first of equals
+    filled = [cell for cell in cells if cell]
+    counts = Counter(mark for cell in filled for mark in SEPARATORS if mark in cell)
+    if len(counts) < 2:
+        return next(iter(counts), SEPARATORS[0])
+
+    def recurrence(mark: str) -> tuple[float, int]:
+        tags = Counter(tag for row in split_tags(filled, mark) for tag in row)
+        return tags.total() / max(len(tags), 1), counts[mark]
+
+    # The first of equals, in the order of SEPARATORS.
+    return max((mark for mark in SEPARATORS if mark in counts), key=recurrence)
 
 
 def split_tags(cells: Iterable[str | None], separator: str) -> list[Tags]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -17,6 +17,9 @@ from labelcover.learners.least_squares.score_parts import ScoreParts
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Names of features, or a function of the number of a feature and its value.
+FeatureNames = Sequence[str] | Callable[[int, float], str]
 
 # Numbers in the shares of one block of rows (32 MB).
 BLOCK_NUMBERS = 2**22
@@ -105,7 +108,8 @@ class Words:
     Attributes
     ----------
     labels : sequence of str
-    features : sequence of str
+    features : sequence of str, or function
+        The names, or what says a feature, by its number, and its value.
     categories : tuple
         For each feature the values it may take, or None if it is numeric.
     training_labels : tuple of ndarrays or None
@@ -113,12 +117,14 @@ class Words:
     """
 
     labels: Sequence[str]
-    features: Sequence[str]
+    features: FeatureNames
     categories: tuple[NDArray[Any] | None, ...]
     training_labels: tuple[NDArray[Any], NDArray[Any]] | None
 
     def feature(self, f: int, value: float) -> str:
         """Return a feature and its value."""
+        if callable(self.features):
+            return self.features(f, value)
         values = self.categories[f]
         if values is None:
             return f"{self.features[f]} = {value:.4g}"

@@ -251,7 +251,7 @@ def _reasons(model, dataset, mistakes):
                 dataset.X[[first.row]],
                 first.label,
                 n_reasons=3,
-                feature_names=model.feature_names,
+                feature_names=model.feature_words,
                 label_names=model.label_names,
             )
         except (AttributeError, ValueError):
