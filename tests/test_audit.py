@@ -10,6 +10,8 @@ from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 
 from labelcover import LabelCoverClassifier
 from labelcover.audit import MOST_OTHERS, PENALTIES, suspicion, suspicious_labels
@@ -162,6 +164,9 @@ def test_few_of_many_labels_are_looked_at():
     [
         ({"kind": "odd"}, "kind must be one of 'wrong', 'missing', got 'odd'"),
         ({"most": -1}, "most must be an integer of at least 0, got -1"),
+        ({"above": 7}, "above must be a number at least 0 and at most 1, got 7"),
+        ({"above": float("nan")}, "above must be a number at least 0 and at most 1, got nan"),
+        ({"above": "0.5"}, "above must be a number at least 0 and at most 1, got '0.5'"),
     ],
 )
 def test_wrong_arguments_are_named(suspects, arguments, said):
@@ -175,3 +180,57 @@ def test_labels_must_be_zeros_and_ones_and_named(flipped):
         suspicious_labels(X, Y, label_names=["one"])
     with pytest.raises(ValueError, match="0 and 1"):
         suspicious_labels(X, Y * 2)
+    with pytest.raises(ValueError, match="label_names must name the 24 labels, got 'one'"):
+        suspicious_labels(X, Y, label_names="one")
+    with pytest.raises(ValueError, match="label_names must be different names, got 'one' twice"):
+        suspicious_labels(X, Y, label_names=["one"] * 24)
+    with pytest.raises(ValueError, match=r"Y must be a table .* got shape \(\d+,\)"):
+        suspicious_labels(X, Y[:, 0])
+
+
+def test_names_of_rows_must_be_as_many_as_rows(suspects, tmp_path):
+    with pytest.raises(ValueError, match=r"row_names must name the \d+ rows, got 1 names"):
+        suspects.write(tmp_path / "s.csv", row_names=["one"])
+
+
+def test_tags_are_audited_as_their_table(flipped):
+    X, Y, _, _ = flipped
+    X, Y = X[:120], Y[:120, :5]
+    names = np.array(list("abcde"))
+    of_table = suspicious_labels(X, Y, label_names=names)
+    lists = [names[row > 0].tolist() for row in Y]
+    for tags in (lists, list(map(set, lists)), pd.Series(map(";".join, lists))):
+        found = suspicious_labels(X, tags)
+        assert found.label_names == of_table.label_names
+        np.testing.assert_array_equal(found.suspicion, of_table.suspicion)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_rows_are_audited(flipped, n):
+    X, Y, _, _ = flipped
+    found = suspicious_labels(X[:n], Y[:n])
+    assert found.suspicion.shape == (n, 24)
+    assert np.isfinite(found.suspicion).all()
+
+
+def test_a_label_without_rows_is_not_suspected_by_cross_validation(flipped):
+    X, Y, _, _ = flipped
+    Y = np.column_stack([Y[:60, :2], np.zeros(60, int), np.ones(60, int)])
+    found = suspicious_labels(X[:60], Y, KNeighborsClassifier())
+    assert found.suspicion[:, 2:].max() < 0.01
+
+
+@pytest.mark.parametrize(
+    ("estimator", "said"),
+    [
+        ("forest", "estimator must be a classifier that has .*, got 'forest'"),
+        (LabelCoverClassifier, "estimator must be a classifier that has .*, got <class"),
+        (MultiOutputClassifier(SVC()), "estimator must be a classifier that has left_out_proba"),
+        (KNeighborsClassifier(), "is cross-validated in 5 folds, expected as many rows, got 4"),
+    ],
+    ids=["string", "class", "no probabilities", "few rows"],
+)
+def test_what_cannot_predict_rows_left_out_is_refused(flipped, estimator, said):
+    X, Y, _, _ = flipped
+    with pytest.raises(ValueError, match=said):
+        suspicious_labels(X[:4], Y[:4], estimator)

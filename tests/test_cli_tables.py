@@ -99,7 +99,7 @@ def test_mistakes_in_cells_and_rare_tags_are_said_in_a_line_each(tmp_path, comma
     assert f"{path}: column 'opened' holds 'soon' in line 5, expected a date" in lines[1]
     path = messy_files.rare_tags(tmp_path)
     _, _, errors = command("train", path, *words)
-    assert "column 'tags' has 1 tags in one row only, which are left out" in errors
+    assert "column 'tags' has 1 tag in one row only, which is left out" in errors
     assert "unheard-of (the first in line 9)" in errors
 
 
@@ -174,3 +174,39 @@ def test_tags_are_decided_for_the_measure_asked_for(tmp_path, command):
     code, _, errors = command("predict", model, path, "-o", out, "--decide", "2")
     assert code == 2
     assert "decide=2 is for models of LabelCoverClassifier" in errors
+
+
+def test_a_file_without_tags_is_no_test(tmp_path, command):
+    path, model = messy_files.plain(tmp_path), tmp_path / "m.skops"
+    assert command("train", path, "--tags", "tags", "--method", "BR", "-o", model)[0] == 0
+    rows = table(path)
+    empty = tmp_path / "empty.csv"
+    with empty.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "tags": ""} for row in rows)
+    code, _, errors = command("evaluate", model, empty)
+    assert code == 0
+    assert "column 'tags' has no tags in 60 rows, expected some to compare" in errors
+
+
+def test_reasons_are_in_the_words_of_the_table(tmp_path, command):
+    path, model, out = messy_files.plain(tmp_path), tmp_path / "m.skops", tmp_path / "p.csv"
+    assert command("train", path, "--tags", "tags", "-o", model)[0] == 0
+    assert command("predict", model, path, "--why", "50", "-o", out)[0] == 0
+    first, given = table(out)[0]["why"], table(path)[0]
+    assert f"hours = {float(given['hours']):g} (" in first
+    assert f"colour = {given['colour']} (" in first
+    assert "= 1 (" not in first
+
+
+def test_models_of_votes_give_no_reasons(tmp_path, command):
+    path, model, out = messy_files.plain(tmp_path), tmp_path / "m.skops", tmp_path / "p.csv"
+    assert command("train", path, "--tags", "tags", "--method", "RAKEL", "-o", model)[0] == 0
+    code, _, errors = command("predict", model, path, "--why", "3", "-o", out)
+    assert code == 2
+    assert "--why is for models whose confidences are sums of reasons" in errors
+    assert "got one of RakelClassifier" in errors
+    code, _, errors = command("report", model, "-o", tmp_path / "page.html")
+    assert code == 2
+    assert "give a file with test data" in errors

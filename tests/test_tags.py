@@ -38,6 +38,7 @@ def test_a_table_of_tags_holds_each_tag_of_each_row(rows):
         list(map(set, ROWS)),
         pd.Series(ROWS),
         pd.Series(["wind", None, "rain; wind", " rain"]),
+        pd.Series(["wind", pd.NA, "rain; wind", " rain"], dtype="string"),
         pl.Series(["wind", "", "rain|wind", "rain"]),
         np.array(["wind", "", "rain,wind", "rain"]),
         np.array([*map(set, ROWS)], dtype=object),
@@ -49,6 +50,7 @@ def test_a_table_of_tags_holds_each_tag_of_each_row(rows):
         "sets",
         "series of lists",
         "series of strings",
+        "series of strings with NA",
         "polars",
         "array of strings",
         "array of sets",
@@ -61,8 +63,8 @@ def test_tags_are_known_in_every_form(given_as):
 
 @pytest.mark.parametrize(
     "table",
-    [[[0, 1], [1, 0]], np.eye(3), pd.DataFrame({"a": [0, 1]}), [0, 1], pd.Series([0, 1]), [[], []]],
-    ids=["lists", "array", "frame", "numbers", "series", "empty rows"],
+    [[[0, 1], [1, 0]], np.eye(3), pd.DataFrame({"a": [0, 1]}), [0, 1], pd.Series([0, 1])],
+    ids=["lists", "array", "frame", "numbers", "series"],
 )
 def test_what_may_be_a_table_is_left_alone(table):
     assert read_tags(table) is None
@@ -79,8 +81,11 @@ def test_what_may_be_a_table_is_left_alone(table):
         (pd.Series(["", None, " ; "]), "Y holds no tag in its 3 rows"),
         (["a", 3], "strings of separated tags in every row, got 3 in row 1"),
         (["a", ["b"]], "strings of separated tags in every row"),
+        ([[], []], "Y holds no tag in its 2 rows"),
+        ([None, float("nan"), pd.NA], "Y holds no tag in its 3 rows"),
+        ([[1, 2], [3]], "that are strings, got 2 values in row 0, 1 in row 1, and no strings"),
     ],
-    ids=range(8),
+    ids=range(11),
 )
 def test_wrong_tags_are_refused_with_their_row_before_anything_is_fitted(tags, message):
     X = np.arange(2.0 * len(tags)).reshape(len(tags), 2)

@@ -17,16 +17,30 @@ Tags = list[str]
 
 
 def find_separator(cells: Iterable[str | None]) -> str:
-    """Return the separator that stands in most cells, ``";"`` if none does.
+    """Return what separates the tags of cells, ``";"`` if nothing does.
+
+    Of the marks that occur it is the one by which tags recur the most, as a mark that is part of a
+    tag leaves pieces of several tags together; of equals the one in most cells.
 
     Examples
     --------
     >>> from labelcover._tags import find_separator
     >>> find_separator(["rain, wind", "snow", None, "fog, wind; light"])
     ','
+    >>> find_separator(["rain, heavy; wind", "rain, heavy; fog", "rain, heavy", "wind; fog"])
+    ';'
     """
-    counts = Counter(mark for cell in cells if cell for mark in SEPARATORS if mark in cell)
-    return max(SEPARATORS, key=lambda mark: counts[mark])  # the first of equals
+    filled = [cell for cell in cells if cell]
+    counts = Counter(mark for cell in filled for mark in SEPARATORS if mark in cell)
+    if len(counts) < 2:
+        return next(iter(counts), SEPARATORS[0])
+
+    def recurrence(mark: str) -> tuple[float, int]:
+        tags = Counter(tag for row in split_tags(filled, mark) for tag in row)
+        return tags.total() / max(len(tags), 1), counts[mark]
+
+    # The first of equals, in the order of SEPARATORS.
+    return max((mark for mark in SEPARATORS if mark in counts), key=recurrence)
 
 
 def split_tags(cells: Iterable[str | None], separator: str) -> list[Tags]:
@@ -80,7 +94,8 @@ def read_tags(Y: Any, name: str = "Y") -> list[Tags] | None:
     Raises
     ------
     ValueError
-        If a row of tags holds anything but strings, or if no row has a tag.
+        If a row of tags holds anything but strings, if no row has a tag, or if rows have different
+        lengths and hold no strings.
 
     Examples
     --------
@@ -97,7 +112,10 @@ def read_tags(Y: Any, name: str = "Y") -> list[Tags] | None:
         rows = _rows_of_strings(cells, name)
     elif any(_is_tags(cell) for cell in cells):
         rows = [_row_of_tags(i, cell, name) for i, cell in enumerate(cells)]
+    elif cells and all(_is_missing(cell) or _is_empty(cell) for cell in cells):
+        rows = [[] for _ in cells]
     else:
+        _check_lengths(cells, name)
         return None
     if not any(rows):
         raise ValueError(f"{name} holds no tag in its {len(rows)} rows, expected at least one.")
@@ -122,10 +140,32 @@ def _is_tags(cell: Any) -> bool:
     return isinstance(cell, list | tuple | np.ndarray) and any(isinstance(t, str) for t in cell)
 
 
+def _is_missing(cell: Any) -> bool:
+    """Tell whether a cell is None, NaN, or the missing value of pandas."""
+    if cell is None or isinstance(cell, float):
+        return cell is None or cell != cell
+    return type(cell).__name__ in ("NAType", "NaTType")
+
+
+def _is_empty(cell: Any) -> bool:
+    return isinstance(cell, list | tuple | np.ndarray) and len(cell) == 0
+
+
+def _check_lengths(cells: list[Any], name: str) -> None:
+    """Raise a ``ValueError`` if rows are lists of different lengths, which no table has."""
+    lengths = [len(cell) for cell in cells if isinstance(cell, list | tuple | np.ndarray)]
+    if len(lengths) == len(cells) and len(set(lengths)) > 1:
+        row = next(i for i, length in enumerate(lengths) if length != lengths[0])
+        raise ValueError(
+            f"{name} must be a table of zeros and ones, or rows of tags that are strings, got "
+            f"{lengths[0]} values in row 0, {lengths[row]} in row {row}, and no strings."
+        )
+
+
 def _rows_of_strings(cells: list[Any], name: str) -> list[Tags]:
     strings: list[str | None] = []
     for i, cell in enumerate(cells):
-        if cell is not None and not isinstance(cell, str) and cell == cell:  # NaN is missing
+        if not isinstance(cell, str) and not _is_missing(cell):
             raise ValueError(
                 f"{name} must hold strings of separated tags in every row, got {cell!r} in row {i}."
             )

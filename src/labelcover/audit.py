@@ -37,10 +37,12 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.model_selection import cross_val_predict
 
-from labelcover._arguments import check_choice, check_integer
+from labelcover._arguments import check_choice, check_integer, check_real
 from labelcover._files import replacing
-from labelcover._label_values import as_booleans
+from labelcover._label_values import as_booleans, as_table
+from labelcover.ensemble.explanation import label_words
 from labelcover.ensemble.label_cover import LabelCoverClassifier
+from labelcover.ensemble.label_tables import named_labels
 from labelcover.ensemble.pooled_view import Pool
 from labelcover.learners.forest.label_forest import LabelForest
 
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KINDS = ("wrong", "missing")
+# An estimator that gives no predictions for rows left out is cross-validated in so many folds.
+FOLDS = 5
 # Least number of draws in a leaf: a wrong label in a leaf of two rows is half of what it says.
 LEAST_LEAF = 5
 # Probabilities of the features alone are never surer than this.
@@ -121,6 +125,7 @@ class Suspects:
             check_choice("kind", kind, KINDS)
         if most is not None:
             check_integer("most", most, low=0)
+        check_real("above", above, low=0, high=1)
         chosen = self.suspicion > above
         if kind is not None:
             chosen &= (kind == "wrong") == self.Y
@@ -143,8 +148,12 @@ class Suspects:
     ) -> int:
         """Write what `ranked` returns to a CSV file, wrong labels first; return the number.
 
-        With `row_names` there is a column ``name`` after ``row``.
+        With `row_names`, one for each row of Y, there is a column ``name`` after ``row``.
         """
+        if row_names is not None and len(row_names) != len(self.Y):
+            raise ValueError(
+                f"row_names must name the {len(self.Y)} rows, got {len(row_names)} names."
+            )
         found = [suspect for kind in KINDS for suspect in self.ranked(kind, **which)]
         with (
             replacing(path) as temporary,
@@ -173,19 +182,25 @@ def suspicious_labels(
     Parameters
     ----------
     X : array-like, sparse matrix or data frame of shape (n, d)
-    Y : array-like, sparse matrix or data frame of shape (n, n_labels)
-        Zeros and ones.
+    Y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
+        Zeros and ones; or the tags of each row, as `LabelCoverClassifier.fit` takes them.
     estimator : estimator, optional
         What predicts labels from features: by default a `LabelCoverClassifier` of single labels,
         as the second step looks at the other labels. If it has ``left_out_proba``, as
         `LabelCoverClassifier` has, nothing is fitted twice; any other multi-label classifier of
         scikit-learn's kind is cross-validated in five folds.
     label_names : sequence of str, optional
-        By default the column names of Y, or ``"label0"``, ….
+        By default the column names of Y, the tags, or ``"label0"``, ….
 
     Returns
     -------
     Suspects
+
+    Raises
+    ------
+    ValueError
+        If Y holds anything but zeros and ones or tags, if names are too few, too many or not
+        different, or if `estimator` cannot give probabilities of rows that it has not seen.
 
     Examples
     --------
@@ -198,17 +213,40 @@ def suspicious_labels(
     >>> (160, data.label_names[20]) in [suspect[:2] for suspect in suspects.ranked(most=9)]
     True
     """
-    table = as_booleans(np.asarray(Y) if not hasattr(Y, "toarray") else Y).view(np.uint8)
-    names = _names(Y, label_names, table.shape[1])
+    given, tags = named_labels(Y)
+    table = as_booleans(as_table(given)).view(np.uint8)
+    known = getattr(Y, "columns", [f"label{j}" for j in range(table.shape[1])])
+    names = label_words(list(known if tags is None else tags), label_names)
     if estimator is None:
         pool = Pool(forest=LabelForest(min_leaf=LEAST_LEAF))
         estimator = LabelCoverClassifier(pool, k=1, r=1, random_state=0)
-    if hasattr(estimator, "left_out_proba"):
-        features = estimator.left_out_proba(X, Y)
-    else:
-        features = _positive(cross_val_predict(estimator, X, Y, method="predict_proba"))
-    features = np.asarray(features, dtype=np.float64)
+    features = np.asarray(_unseen(estimator, X, given, table), dtype=np.float64)
     return Suspects(suspicion(table, features), features, table, names)
+
+
+def _unseen(estimator: Any, X: Any, Y: Any, table: NDArray[np.uint8]) -> Any:
+    """Return the probabilities of all labels by models that have not seen the row."""
+    if isinstance(estimator, type) or not (
+        hasattr(estimator, "left_out_proba") or hasattr(estimator, "predict_proba")
+    ):
+        raise ValueError(
+            "estimator must be a classifier that has left_out_proba or predict_proba, such as "
+            f"LabelCoverClassifier(), got {estimator!r}."
+        )
+    if hasattr(estimator, "left_out_proba"):
+        return estimator.left_out_proba(X, Y)
+    if len(table) < FOLDS:
+        raise ValueError(
+            f"estimator {estimator!r} is cross-validated in {FOLDS} folds, expected as many rows, "
+            f"got {len(table)}."
+        )
+    found = cross_val_predict(estimator, X, Y, cv=FOLDS, method="predict_proba")
+    if not isinstance(found, list):
+        return found
+    # A table for each label, with one column if the label is the same in all rows.
+    return np.column_stack(
+        [P[:, 1] if P.shape[1] == 2 else table[:, j] for j, P in enumerate(found)]
+    )
 
 
 def suspicion(Y: NDArray[np.uint8], P: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -282,18 +320,3 @@ def _others(residuals: NDArray[np.float64], alike: NDArray[np.float64]) -> NDArr
     n, m = residuals.shape
     chosen = np.sort(np.argsort(-alike, kind="stable")[: min(MOST_OTHERS, m - 1)])
     return np.column_stack([residuals[:, chosen], np.ones(n)])
-
-
-def _positive(P: Any) -> NDArray[np.float64]:
-    """Return the probabilities of the labels, which some classifiers give as a list of tables."""
-    if isinstance(P, list):
-        return np.column_stack([table[:, -1] for table in P])
-    return np.asarray(P)
-
-
-def _names(Y: Any, given: Sequence[str] | None, m: int) -> list[str]:
-    if given is None:
-        given = [str(name) for name in getattr(Y, "columns", [f"label{j}" for j in range(m)])]
-    if len(given) != m:
-        raise ValueError(f"label_names must name the {m} labels, got {len(given)} names.")
-    return [str(name) for name in given]

@@ -30,6 +30,7 @@ from labelcover.datasets import KNOWN, DataError, Dataset, load, read
 from labelcover.datasets.table_encoder import TableEncoder
 from labelcover.ensemble import LabelCoverClassifier
 from labelcover.ensemble.pooled_view import Pool
+from labelcover.ensemble.shares import check_explained
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.metrics import MEASURES, label_f1
 
@@ -79,6 +80,11 @@ class TrainedModel:
             dataset.name,
             dataset.encoder,
         )
+
+    @property
+    def feature_words(self) -> Any:
+        """What names features in explanations: the words of the table, or their names."""
+        return self.feature_names if self.encoder is None else self.encoder.feature_words()
 
     def read(
         self, source: str | os.PathLike[str], *, with_labels: bool, **written: str | None
@@ -246,7 +252,14 @@ def reasons_of_rows(model: TrainedModel, dataset: Dataset, n: int) -> list[str]:
     n = check_integer("--why", n, low=1)
     if not hasattr(model.estimator, "explain"):
         raise ValueError(f"--why needs a model of labelcover, got {model.estimator!r}.")
-    names = {"feature_names": model.feature_names, "label_names": model.label_names}
+    try:
+        check_explained(model.estimator.view_, repr(model.estimator))
+    except ValueError:
+        raise ValueError(
+            "--why is for models whose confidences are sums of reasons, such as those of method "
+            f"LabelCover, got one of {type(model.estimator).__name__}."
+        ) from None
+    names = {"feature_names": model.feature_words, "label_names": model.label_names}
     told: list[list[str]] = [[] for _ in range(dataset.X.shape[0])]
     why = model.estimator.explain(dataset.X, n_reasons=n, **names).in_words(n)
     for (row, label), text in why.items():

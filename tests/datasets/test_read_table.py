@@ -60,7 +60,7 @@ def test_decimal_commas_are_found(tmp_path):
 def test_what_is_said_of_a_file_is_taken(tmp_path):
     path = write(tmp_path, "a_b_tags\n1_5,5_p\n2_6_q,r\n3_7_p\n4_8_q\n".encode("utf-16-le"))
     said = {"delimiter": "_", "encoding": "utf-16-le", "separator": ","}
-    with pytest.warns(UserWarning, match=r"1 tags in one row only.*: r"):
+    with pytest.warns(UserWarning, match=r"1 tag in one row only, which is .*: r"):
         dataset = read_table(path, tags="tags", decimal=",", **said)
     assert dataset.label_names == ["p", "q"]
     assert dataset.X.tolist() == [[1, 5.5], [2, 6], [3, 7], [4, 8]]
@@ -246,7 +246,7 @@ def test_new_rows_are_encoded_as_in_training(tmp_path):
 def test_unknown_tags_are_said_and_not_counted(tmp_path):
     dataset = read_table(write(tmp_path, TEXT), tags="tags")
     path = write(tmp_path, "a,b,tags\n1,x y,p; new\n", "new.csv")
-    with pytest.warns(UserWarning, match="1 tags that the model does not know.*: new"):
+    with pytest.warns(UserWarning, match="1 tag that the model does not know.*: new"):
         assert dataset.encoder.read(path, with_labels=True).Y.tolist() == [[1, 0]]
 
 
@@ -283,3 +283,70 @@ def test_the_place_of_a_mistake_is_a_line_of_the_file(tmp_path):
     path = write(tmp_path, 'a,l\n"x\ny",1\n\n"z",7\n')
     with pytest.raises(DataError, match=r"t.csv:5: label 'l' is 7, expected 0 or 1"):
         read_table(path, labels=["l"])
+
+
+@pytest.mark.parametrize("name", ["text", "category", "number", "date", "drop"])
+def test_a_column_of_labels_is_nothing_else(tmp_path, name):
+    path = write(tmp_path, TEXT)
+    with pytest.raises(ValueError, match=f"{name} names column 'tags', which is given for tags"):
+        read_table(path, tags="tags", **{name: ["tags"]})
+    with pytest.raises(ValueError, match=f"{name} names column 'a', which is given for labels"):
+        read_table(path, labels=["a"], **{name: ["a"]})
+
+
+def test_labels_that_are_not_given_are_asked_for(tmp_path):
+    with pytest.raises(DataError, match=r"\(tags, for tables\), .* \(labels\), .*label_prefix"):
+        read_table(write(tmp_path, TEXT))
+
+
+def test_days_that_no_calendar_has_are_not_read(tmp_path):
+    days = [f"{1 + i % 28}.{1 + i % 12}.2024" for i in range(59)]
+    with pytest.warns(UserWarning, match=r"holds '31.2.2024' in line 61, expected a date; 1 such"):
+        kind, _ = column([*days, "31.2.2024"], tmp_path)
+    assert kind == "date"
+    assert column([*days, "29.2.2024"], tmp_path)[0] == "date"  # there is one
+
+
+def test_rows_of_json_lines_are_counted_from_1(tmp_path):
+    path = write(tmp_path, b'{"a":1,"tags":["x"]}\n{"a":\n', "t.jsonl")
+    with pytest.raises(DataError, match="in row 2, expected JSON lines"):
+        read_table(path, tags="tags")
+
+
+def test_features_are_told_in_the_words_of_the_table(tmp_path):
+    lines = [
+        f"{'' if i % 7 == 3 else i * 1.5 + 0.25};{'red' if i % 2 else 'green'};"
+        f"2024-0{1 + i % 3}-05;"
+        f"{'printer burns' if i % 2 else 'login fails'} again {i};{'p' if i % 7 == 3 else 'q'}"
+        for i in range(60)
+    ]
+    text = "hours;colour;opened;subject;tags\n" + "\n".join(lines) + "\n"
+    dataset = read_table(write(tmp_path, text), tags="tags")
+    assert sparse.issparse(dataset.X)  # numbers are scaled, as there is text
+    told = dataset.encoder.feature_words()
+
+    def words(row):
+        values = dataset.X[[row]].toarray()[0].tolist()
+        return {
+            name: told(f, value)
+            for f, (name, value) in enumerate(zip(dataset.feature_names, values, strict=True))
+        }
+
+    assert words(1)["hours"] == "hours = 1.75"
+    assert words(1)["hours (missing)"] == "not hours (missing)"
+    assert words(3)["hours (missing)"] == "hours (missing)"
+    assert words(1)["colour = red"] == "colour = red"
+    assert words(2)["colour = red"] == "not colour = red"
+    assert words(0)["opened (age in days)"] == "opened (age in days) = 60"
+    assert words(0)["opened (month = Jan)"] == "opened (month = Jan)"
+    assert words(1)["opened (month = Jan)"] == "not opened (month = Jan)"
+    text = [name for name in dataset.feature_names if name.startswith("subject")]
+    assert {words(row)[name] for row in (0, 1) for name in text} > set(text)
+
+
+def test_numbers_alone_are_told_as_they_are(tmp_path):
+    dataset = read_table(
+        write(tmp_path, "a,b,tags\n" + "1,2,p\n3,40000.5,p;q\n2,1,q\n"), tags="tags"
+    )
+    told = dataset.encoder.feature_words()
+    assert told(1, dataset.X[1, 1]) == "b = 40000.5"

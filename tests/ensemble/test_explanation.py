@@ -174,6 +174,11 @@ def test_rows_in_blocks_are_the_same_rows(data, monkeypatch):
     [
         ({"label": "none such"}, "label must be a name of label0, .*got 'none such'"),
         ({"label": 8}, "a number from 0 to 7, .*got 8"),
+        ({"label": 1.5}, "label must be a name of .*got 1.5"),
+        ({"label": np.True_}, "label must be a name of .*got np.True_"),
+        ({"label": b"rain"}, "label must be a name of .*got b'rain'"),
+        ({"label_names": ["a"] * 8}, "label_names must be different names, got 'a' twice"),
+        ({"label_names": "abcdefgh"}, "label_names must name the 8 labels, got 'abcdefgh'"),
         ({"n_reasons": 0}, "n_reasons must be an integer of at least 1, got 0"),
         ({"feature_names": ["a"]}, "feature_names must name the .* features, got 1 names"),
     ],

@@ -1,7 +1,9 @@
 """The pages of a model and of an audit as a reader sees them, in a real browser."""
 
+import html
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -219,6 +221,35 @@ def test_the_size_of_the_page_is_bounded(tmp_path):
     assert "On 300 training rows, each predicted by a model that has not seen it (a random " in text
     assert "Showing the 200 most frequent of 220 labels" in text
     assert "Showing the 100 most frequent of 220 labels" in text
+
+
+def test_reasons_of_a_sample_are_those_of_its_rows(model, test_rows, tmp_path, monkeypatch):
+    monkeypatch.setattr("labelcover.experiments.report.model_page.MOST_ROWS", 40)
+    named = replace(test_rows, ids=[f"package {i}." for i in range(len(test_rows.Y))])
+    write_model_page(tmp_path / "page.html", model, named)
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    rows = re.findall(
+        r'row">package (\d+)\.</th><td class="name">(.*?)</td>.*?"name">([^<]*)</td></tr>', text
+    )
+    first = {row: (label, why) for row, label, why in reversed(rows)}
+    assert len(first) >= 3
+    for row, (label, why) in first.items():
+        names = {"feature_names": model.feature_names, "label_names": model.label_names}
+        X = test_rows.X[[int(row)]]
+        own = model.estimator.explain(X, label, n_reasons=3, **names).in_words(3)
+        assert html.unescape(why) == own[0, label]
+
+
+def test_the_audit_page_tells_what_was_asked_for(tmp_path):
+    some = Suspects(
+        np.full((3, 2), 0.3), np.zeros((3, 2)), np.eye(3, 2, dtype=np.uint8), ["a", "b"]
+    )
+    write_audit_page(tmp_path / "page.html", some, above=0.25)
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "2 are wrong with a probability above 0.25." in text
+    assert "4 are missing with a probability above 0.25." in text
+    write_audit_page(tmp_path / "page.html", some)
+    assert "0 are likelier wrong than right" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_the_audit_page_tells_both_kinds(open_page, tmp_path):

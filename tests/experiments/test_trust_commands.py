@@ -97,3 +97,27 @@ def test_a_folder_that_is_not_there_is_named_before_the_work(table, command, tmp
     code, _, err = command(*words)
     assert code == 2
     assert "--output must lie in a folder that exists" in err
+
+
+def test_wrong_options_of_an_audit_are_named_before_the_work(table, command, tmp_path):
+    words = ["audit", table[0], "--label-prefix", "mood:", "-o", tmp_path / "s.csv"]
+    for more, said in [
+        (["--above", "7"], "--above must be a number at least 0 and at most 1, got 7.0"),
+        (["--above", "nan"], "--above must be a number at least 0 and at most 1, got nan"),
+        (["--page", tmp_path / "s.csv"], "--page must be another file than --output"),
+        (["--page", table[0]], "--page must be another file than what is read"),
+        (["--page", tmp_path], "--page must be a file, got the folder"),
+    ]:
+        code, _, errors = command(*words, *more)
+        assert code == 2
+        assert said in errors
+        assert not (tmp_path / "s.csv").exists()
+
+
+def test_report_takes_how_a_file_is_written(model, table, command, tmp_path):
+    path, page = tmp_path / "other.csv", tmp_path / "page.html"
+    path.write_text(table[0].read_text().replace(",", "&"))
+    assert command("report", model, path, "-o", page)[0] == 2
+    code, _, errors = command("report", model, path, "--delimiter", "&", "-o", page)
+    assert code == 0, errors
+    assert page.exists()

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from labelcover._arguments import check_real
 from labelcover.cli.labelled_data import labelled_data
 from labelcover.cli.options import AsJson, ColumnOptions, CsvOptions, Data
 from labelcover.cli.outputs import check_output, command_line
@@ -32,8 +33,12 @@ def audit(
 
     Example: labelcover audit tickets.csv --tags tags -o suspects.csv
     """
-    for path in filter(None, (output, page)):
-        check_output(path, data)
+    check_real("--above", above, low=0, high=1)
+    check_output(output, data)
+    if page is not None:
+        check_output(page, data, option="--page")
+        if page.resolve() == output.resolve():
+            raise ValueError(f"--page must be another file than --output, got {page} for both.")
     dataset = labelled_data(data, columns, csv)
 
     from labelcover.audit import suspicious_labels
@@ -52,7 +57,13 @@ def audit(
     if page is not None:
         from labelcover.experiments.report import write_audit_page
 
-        command = command_line()
-        write_audit_page(page, suspects, name=dataset.name, command=command, row_names=dataset.ids)
+        write_audit_page(
+            page,
+            suspects,
+            name=dataset.name,
+            row_names=dataset.ids,
+            above=above,
+            command=command_line(),
+        )
         facts["page"] = str(page)
     print_facts(facts, as_json)

@@ -14,23 +14,23 @@ class Interrupted(Exception):
     """The user stopped a command; the message says what was kept."""
 
 
-def check_output(path: Path, *inputs: str | Path) -> None:
+def check_output(path: Path, *inputs: str | Path, option: str = "--output") -> None:
     """Complain before the work starts that its outcome could not, or must not, be written."""
     if not path.parent.is_dir():
-        raise ValueError(f"--output must lie in a folder that exists, got {path}.")
+        raise ValueError(f"{option} must lie in a folder that exists, got {path}.")
     if path.is_dir():
-        raise ValueError(f"--output must be a file, got the folder {path}.")
+        raise ValueError(f"{option} must be a file, got the folder {path}.")
     for source in inputs:
         if path.exists() and Path(source).exists() and path.samefile(source):
             raise ValueError(
-                f"--output must be another file than what is read, got {path}, which would be "
+                f"{option} must be another file than what is read, got {path}, which would be "
                 "replaced."
             )
     try:
         tempfile.TemporaryFile(dir=path.parent).close()
     except OSError as error:
         raise ValueError(
-            f"--output must lie in a folder that can be written to, got {path} ({error.strerror})."
+            f"{option} must lie in a folder that can be written to, got {path} ({error.strerror})."
         ) from None
 
 

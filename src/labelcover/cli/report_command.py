@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from labelcover.cli.options import AsJson, ModelFile
+from labelcover.cli.options import AsJson, CsvOptions, ModelFile
 from labelcover.cli.outputs import check_output, command_line
 from labelcover.cli.printing import print_facts
 
 
 def report(
+    *,
     model: ModelFile,
     data: Annotated[
         str | None,
@@ -23,6 +25,7 @@ def report(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Write the page to this HTML file.")
     ] = Path("report.html"),
+    csv: CsvOptions,
     as_json: AsJson = False,
 ) -> None:
     """Write a page about a model: measures, each label, thresholds, reliability, mistakes.
@@ -34,7 +37,7 @@ def report(
     from labelcover.models import load_model
 
     trained = load_model(model)
-    dataset = None if data is None else trained.read(data, with_labels=True)
+    dataset = None if data is None else trained.read(data, with_labels=True, **asdict(csv))
 
     from labelcover.experiments.report import write_model_page
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -162,9 +163,25 @@ def as_seconds(column: pa.ChunkedArray, time_format: str) -> Readable:
     for written in dict.fromkeys([time_format, *TIME_FORMATS[: len(CLOCKS)]]):
         if written != ISO and np.isnan(known).any():
             read = pc.strptime(texts, format=written, unit="s", error_is_null=True)
-            known = np.where(np.isnan(known), _seconds(read), known)
+            seconds = np.where(_impossible(read, texts, written), np.nan, _seconds(read))
+            known = np.where(np.isnan(known), seconds, known)
     cells = np.append(known, np.nan)[coded.codes]
     return Readable(cells, np.isnan(cells) & (coded.codes >= 0))
+
+
+def _impossible(read: pa.Array, texts: pa.Array, written: str) -> NDArray[np.bool_]:
+    """Return which days no calendar has: Arrow reads February 31 as March 2 or 3."""
+    import pyarrow.compute as pc
+
+    moved = pc.and_(pc.less_equal(pc.day(read), 3), pc.match_substring_regex(texts, "29|30|31"))
+    found = np.array(moved.fill_null(False).to_numpy(zero_copy_only=False))
+    for at in np.flatnonzero(found).tolist():
+        try:
+            datetime.strptime(texts[at].as_py(), written)
+            found[at] = False
+        except ValueError:
+            continue
+    return found
 
 
 def find_time_format(column: pa.ChunkedArray) -> str:

@@ -19,6 +19,8 @@ RARE = "(rare)"
 RARE_ROWS = 3
 RARE_SHARE = 0.001
 DAY = 86400.0
+# The parts of a date that are numbers.
+NUMBERS = ("age in days", "year", "hour")
 MEDIAN_ROWS = 10_000
 
 
@@ -48,6 +50,11 @@ class NumberColumn:
     def feature_names(self) -> list[str]:
         """The names of the features."""
         return [self.name, f"{self.name} {MISSING}"] if self.marked else [self.name]
+
+    @property
+    def is_number(self) -> list[bool]:
+        """Which features are numbers; the others say whether something is so."""
+        return [True, False] if self.marked else [True]
 
     def encode(self, numbers: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """Return the features, each an array."""
@@ -95,6 +102,11 @@ class DateColumn:
         parts = [*self.parts, "missing"] if self.marked else self.parts
         return [f"{self.name} ({part})" for part in parts]
 
+    @property
+    def is_number(self) -> list[bool]:
+        """Which features are numbers; the others say whether something is so."""
+        return [part in NUMBERS for part in self.parts] + [False] * self.marked
+
     def encode(self, seconds: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """Return the features, each an array."""
         missing = np.isnan(seconds)
@@ -105,11 +117,12 @@ class DateColumn:
     def _parts(self, seconds: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         days = np.floor(seconds / DAY)
         months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
-        parts = {
-            "age in days": (self.newest - seconds) / DAY,
-            "year": 1970.0 + months // 12,
-            "hour": np.floor((seconds - days * DAY) / 3600),
-        }
+        numbers = (
+            (self.newest - seconds) / DAY,
+            1970.0 + months // 12,
+            np.floor((seconds - days * DAY) / 3600),
+        )
+        parts = dict(zip(NUMBERS, numbers, strict=True))
         for month in range(12):
             parts[f"month = {calendar.month_abbr[month + 1]}"] = (months % 12 == month) * 1.0
         for day in range(7):  # the first of January 1970 was a Thursday

@@ -138,7 +138,9 @@ def choose_labels(
         return _positions(path, columns, labels, "label")
     if prefix is None:
         raise DataError(
-            path, "which columns are labels is not given, expected their names or a prefix."
+            path,
+            "which columns are labels is not given, expected a column of tags (tags, for tables), "
+            "names of columns (labels), or how these start (label_prefix).",
         )
     found = [j for j, name in enumerate(columns) if name.startswith(prefix)]
     if not found:

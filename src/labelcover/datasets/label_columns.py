@@ -100,10 +100,17 @@ class LabelColumns:
         rows, _ = _tag_rows(table, self.tags, self.separator)
         known = set(self.names)
         strange = sorted({tag for row in rows for tag in row} - known)
+        if warn and not any(rows):
+            warnings.warn(
+                f"{table.path}: column {self.tags!r} has no tags in {len(rows)} rows, expected "
+                "some to compare predictions with.",
+                UserWarning,
+                stacklevel=2,
+            )
         if strange and warn:
             warnings.warn(
-                f"{table.path}: column {self.tags!r} has {len(strange)} tags that the model does "
-                f"not know, which are not counted: {shown(strange)}.",
+                f"{table.path}: column {self.tags!r} has {_tags(len(strange))} that the model "
+                f"does not know and that {_are(len(strange))} not counted: {shown(strange)}.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -143,18 +150,26 @@ def _check_counts(table, name, separator, rows, counts) -> None:
     if len(rare) == len(counts):
         raise DataError(
             table.path,
-            f"column {name!r} has {len(rare)} tags, each in one row only ({shown(rare)}), expected "
-            f"tags that recur; they were separated by {separator!r}.",
+            f"column {name!r} has {_tags(len(rare))}, each in one row only ({shown(rare)}), "
+            f"expected tags that recur; they were separated by {separator!r}.",
         )
     if rare:
         row = next(i for i, tags in enumerate(rows) if rare[0] in tags)
         warnings.warn(
-            f"{table.path}: column {name!r} has {len(rare)} tags in one row only, which are left "
-            f"out, as a tag is learned from {FEWEST_ROWS} rows or more: {shown(rare)} (the first "
-            f"in {table.place(row)[0]}).",
+            f"{table.path}: column {name!r} has {_tags(len(rare))} in one row only, which "
+            f"{_are(len(rare))} left out, as a tag is learned from {FEWEST_ROWS} rows or more: "
+            f"{shown(rare)} (the first in {table.place(row)[0]}).",
             UserWarning,
             stacklevel=2,
         )
+
+
+def _tags(count: int) -> str:
+    return f"{count} tag" if count == 1 else f"{count} tags"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _zeros_and_ones(table: RawTable, name: str) -> NDArray[np.uint8]:

@@ -282,7 +282,11 @@ def _read_json(path) -> pa.Table:
             return json.read_json(pa.PythonFile(file, "r"))
         except pa.ArrowException as error:
             expected = "expected JSON lines, each an object with the same kinds of values"
-            raise DataError(path, f"{_reason(error)}, {expected}.") from None
+            # Arrow counts rows from 0, all other messages from 1.
+            reason = re.sub(
+                r"in row (\d+)$", lambda row: f"in row {int(row[1]) + 1}", _reason(error)
+            )
+            raise DataError(path, f"{reason}, {expected}.") from None
 
 
 def _plain(columns: pa.Table, as_text: Collection[str]) -> pa.Table:

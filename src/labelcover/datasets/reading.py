@@ -38,7 +38,10 @@ def read(
     """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES and not is_table(path):
-        raise DataError(path, f"unknown kind of file, expected one of {', '.join(SUFFIXES)}.")
+        named = "" if suffix else "; labelcover datasets lists what is known by name"
+        raise DataError(
+            path, f"unknown kind of file, expected one of {', '.join(SUFFIXES)}{named}."
+        )
     if suffix == ".arff":
         return read_arff(path, labels, label_prefix=label_prefix, drop=drop, features=features)
     if labels is not None and (isinstance(labels, int | str | os.PathLike)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,6 +131,28 @@ class TableEncoder:
         """The names of the features, in the words of the table."""
         plain = [name for made in self._plain for name in made.feature_names]
         return plain + [name for made in self._wide for name in made.feature_names]
+
+    def feature_words(self) -> Callable[[int, float], str]:
+        """Return what says a feature, by its number, and its value in the words of the table.
+
+        Numbers are those of the table, whatever their scale in X. Of what is or is not there (a
+        word, a value of a category, a month) the value is not told: ``subject: invoice``,
+        ``not colour = red``.
+        """
+        names = self.feature_names
+        is_number = [each for made in self._plain for each in made.is_number]
+        n = len(is_number)
+        shift = np.zeros(n) if self.shift is None else self.shift
+        factor = np.ones(n) if self.factor is None else self.factor
+
+        def told(f: int, value: float) -> str:
+            value = value / factor[f] + shift[f] if f < n else value
+            if f < n and is_number[f]:
+                return f"{names[f]} = {value:.6g}"
+            # Zeros and ones, to rounding if they were scaled; a word has any weight above 0.
+            return names[f] if value > (0.5 if f < n else 0) else f"not {names[f]}"
+
+        return told
 
     @property
     def _plain(self) -> list[Any]:

@@ -109,6 +109,13 @@ def read_table(
     choices = ColumnChoices.of(
         id=id, text=text, category=category, number=number, date=date, drop=drop
     )
+    for name in [tags] if tags is not None else labels or ():
+        if (what := choices.kind_of(name)) is not None:
+            given = "labels" if tags is None else "tags"
+            raise ValueError(
+                f"{what} names column {name!r}, which is given for {given} too, expected each "
+                "column for one thing."
+            )
     strings = {*text, *category, *({tags} if tags else ()), *({id} if id else ())}
     table = read_raw(path, as_text=strings, delimiter=delimiter, encoding=encoding, decimal=decimal)
     where = LabelColumns.found(table, tags, separator, labels, label_prefix)

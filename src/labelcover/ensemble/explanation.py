@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -17,6 +17,9 @@ from labelcover.learners.least_squares.score_parts import ScoreParts
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Names of features, or a function of the number of a feature and its value.
+FeatureNames = Sequence[str] | Callable[[int, float], str]
 
 # Numbers in the shares of one block of rows (32 MB).
 BLOCK_NUMBERS = 2**22
@@ -105,7 +108,8 @@ class Words:
     Attributes
     ----------
     labels : sequence of str
-    features : sequence of str
+    features : sequence of str, or function
+        The names, or what says a feature, by its number, and its value.
     categories : tuple
         For each feature the values it may take, or None if it is numeric.
     training_labels : tuple of ndarrays or None
@@ -113,12 +117,14 @@ class Words:
     """
 
     labels: Sequence[str]
-    features: Sequence[str]
+    features: FeatureNames
     categories: tuple[NDArray[Any] | None, ...]
     training_labels: tuple[NDArray[Any], NDArray[Any]] | None
 
     def feature(self, f: int, value: float) -> str:
         """Return a feature and its value."""
+        if callable(self.features):
+            return self.features(f, value)
         values = self.categories[f]
         if values is None:
             return f"{self.features[f]} = {value:.4g}"
@@ -281,9 +287,14 @@ def feature_words(owner: Any, coding: FeatureCoding, names: Sequence[str] | None
 
 def label_words(known: Sequence[str], given: Sequence[str] | None) -> list[str]:
     """Return the names of the labels: those given, else those known from training."""
-    if given is not None and len(given) != len(known):
-        raise ValueError(f"label_names must name the {len(known)} labels, got {len(given)} names.")
-    return [str(name) for name in (known if given is None else given)]
+    names = [str(name) for name in (known if given is None else given)]
+    if isinstance(given, str) or len(names) != len(known):
+        got = repr(given) if isinstance(given, str) else f"{len(names)} names"
+        raise ValueError(f"label_names must name the {len(known)} labels, got {got}.")
+    if len(set(names)) < len(names):  # reasons are told apart by the names of their labels
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"label_names must be different names, got {twice!r} twice.")
+    return names
 
 
 def chosen_cells(
@@ -316,7 +327,7 @@ def chosen_cells(
 
 
 def _each(label: Any) -> Iterator[Any]:
-    if isinstance(label, str | int | np.integer):
+    if isinstance(label, str | bytes) or not hasattr(label, "__iter__"):
         yield label
     else:
         yield from label

@@ -24,6 +24,7 @@ from labelcover._arguments import check_choice, check_integer, check_jobs, check
 from labelcover._tags import read_tags, tag_table
 from labelcover.ensemble.explanation import (
     Explanation,
+    FeatureNames,
     Words,
     chosen_cells,
     explained,
@@ -186,7 +187,7 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         label: Any = None,
         *,
         n_reasons: int = 10,
-        feature_names: Sequence[str] | None = None,
+        feature_names: FeatureNames | None = None,
         label_names: Sequence[str] | None = None,
     ) -> Explanation:
         """Return why rows have the confidences that they have, as reasons that add up.
@@ -202,8 +203,10 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
             The labels to explain, by name or number; None takes those that `predict` gives.
         n_reasons : int, default=10
             How many reasons are told of each; the others are summed up in one, ``"rest"``.
-        feature_names : sequence of str, optional
-            By default the names of the training frame, or ``"feature 0"``, ….
+        feature_names : sequence of str, or function, optional
+            By default the names of the training frame, or ``"feature 0"``, …. A function of the
+            number of a feature and its value returns both in words, such as
+            ``encoder.feature_words()`` of a table read by `labelcover.datasets.read_table`.
         label_names : sequence of str, optional
             By default ``label_names_in_``.
 
@@ -236,7 +239,11 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         check_integer("n_reasons", n_reasons, low=1)
         check_explained(self.view_, repr(self))
         names = label_words(list(self.label_names_in_), label_names)
-        features = feature_words(self, self._coding, feature_names)
+        features: FeatureNames = (
+            feature_names
+            if callable(feature_names)
+            else feature_words(self, self._coding, feature_names)
+        )
         read = self._coding.read(self, X)
         if label is None:
             predicted = self.predict(X)

@@ -22,6 +22,7 @@ def write_audit_page(
     *,
     name: str = "",
     row_names: Sequence[str] | None = None,
+    above: float = 0.5,
     command: str = "",
 ) -> None:
     """Write the most suspicious cells of a label table as one self-contained HTML file.
@@ -35,18 +36,23 @@ def write_audit_page(
         What the table is called.
     row_names : sequence of str, optional
         What the rows are called; by default they are numbered from 0.
+    above : float, default=0.5
+        The suspicion that a cell has to exceed to be on the page.
     command : str
         What the user typed.
     """
     n = len(suspects.Y)
-    found = {kind: suspects.ranked(kind) for kind in KINDS}
+    found = {kind: suspects.ranked(kind, above=above) for kind in KINDS}
+    wrong, missing = "likelier wrong than right", "likelier missing than rightly absent"
+    if above != 0.5:
+        wrong, missing = (f"{what} with a probability above {above:g}" for what in KINDS)
     page = {
         "title": f"Labels of {name or 'a table'} that look wrong",
         "findings": [
             f"Of the {suspects.Y.sum():,} labels that {n:,} rows have, {len(found['wrong']):,} are "
-            "likelier wrong than right.",
+            f"{wrong}.",
             f"Of the {(suspects.Y == 0).sum():,} that they do not have, {len(found['missing']):,} "
-            "are likelier missing than rightly absent.",
+            f"are {missing}.",
         ],
         "lists": [
             {

@@ -199,10 +199,11 @@ def _speaking(model, labels):
 def _mistakes(model, dataset, judged):
     """Return the surest mistakes row by row, with reasons where the model can give them."""
     found = judged.mistakes(MOST_MISTAKES)
-    reasons = {} if dataset is None else _reasons(model, dataset, found)
+    reasons = {} if dataset is None else _reasons(model, dataset, found, judged.rows)
+    ids = None if dataset is None else dataset.ids
     return [
         {
-            "row": int(judged.rows[cells[0].row]),
+            "row": _row_name(int(judged.rows[cells[0].row]), ids),
             "cells": [
                 {
                     "label": judged.label_names[cell.label],
@@ -217,17 +218,24 @@ def _mistakes(model, dataset, judged):
     ]
 
 
-def _reasons(model, dataset, mistakes):
-    """Return why the model said so, for the surest mistake of each row."""
+def _row_name(row, ids):
+    return row if ids is None else ids[row]
+
+
+def _reasons(model, dataset, mistakes, rows):
+    """Return why the model said so, for the surest mistake of each row.
+
+    Mistakes count rows within a sample of the data set; `rows` are their numbers in the data set.
+    """
     found = {}
     for cells in mistakes:
         first = cells[0]
         try:
             why = model.estimator.explain(
-                dataset.X[[first.row]],
+                dataset.X[rows[[first.row]]],
                 first.label,
                 n_reasons=3,
-                feature_names=model.feature_names,
+                feature_names=model.feature_words,
                 label_names=model.label_names,
             )
         except (AttributeError, ValueError):
