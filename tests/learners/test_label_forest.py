@@ -10,6 +10,8 @@ from labelcover.ensemble.forest_view import ForestView
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners.forest.forest_kernels import _try_split
 from labelcover.learners.forest.label_forest import LabelForest
+from labelcover.learners.forest.sparse_tree_kernels import SKETCH_COLUMNS, WIDTH
+from labelcover.learners.forest.sparse_tree_kernels import _try_split as _try_sparse_split
 
 
 def problem(n=80, d=6, m=4, seed=0):
@@ -86,12 +88,16 @@ def test_a_row_that_every_tree_drew_gets_the_frequencies():
     np.testing.assert_allclose(forest.left_out[seen], np.tile(expected, (len(seen), 1)))
 
 
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal weights", "weights"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_leaves_of_a_tree_hold_its_sample_once(kind):
+def test_the_leaves_of_a_tree_hold_its_sample_once(kind, weighted):
     X, Y = problem()
     X = tables(X)[kind]
-    for (feature, _, left, right), rows, counts in grown(X, Y).trees:
-        assert counts.sum() == len(Y)
+    weights = np.arange(80.0) if weighted else None
+    forest = grown(X, Y, weights=weights)
+    size = len(Y) // 2 if forest.is_sparse and not weighted else len(Y)
+    for (feature, _, left, right), rows, counts in forest.trees:
+        assert counts.sum() == size
         assert len(np.unique(rows)) == len(rows)
         leaves = np.flatnonzero(feature < 0)
         held = [np.arange(left[leaf], right[leaf]) for leaf in leaves]
@@ -164,42 +170,75 @@ def test_rows_of_weight_zero_are_never_drawn_in_an_ensemble():
     np.testing.assert_array_equal(weighted, alone.predict_proba(X))
 
 
-@pytest.mark.parametrize("all_values", [True, False], ids=["all rows have a value", "zeros"])
-def test_the_score_of_a_split_is_that_of_brute_force(all_values):
+def two_sides(counts, Y, column, cut):
+    """Sums over both sides of a cut: squared label counts over draws, variance of the labels."""
+    score, variance = 0.0, 0.0
+    for side in (column <= cut, column > cut):
+        weight, of_side = counts[side], Y[side].astype(float)
+        mean = weight @ of_side / weight.sum()
+        score += ((weight @ of_side) ** 2).sum() / weight.sum()
+        variance += (weight @ (of_side - mean) ** 2).sum()
+    return score, variance
+
+
+def split_problem(random, *, zeros):
+    """Labels of nine rows, how often these were drawn, and a column of theirs."""
+    Y = random.integers(0, 2, (9, 3)).astype(np.uint8)
+    counts = random.integers(0, 4, 9).astype(np.float64)
+    counts[0] = 1
+    rows = np.flatnonzero(counts).astype(np.int32)
+    column = random.normal(size=len(rows)).astype(np.float32)
+    if zeros:
+        column[random.random(len(rows)) < 0.5] = 0
+    return Y, counts, rows, column
+
+
+def test_the_score_of_a_split_is_that_of_brute_force():
     random = np.random.default_rng(0)
     for seed in range(30):
-        Y = random.integers(0, 2, (9, 3)).astype(np.uint8)
+        Y, counts, rows, column = split_problem(random, zeros=seed % 2 == 0)
         labels = sparse.csr_array(Y)
         labels = labels.indices.astype(np.int32), labels.indptr.astype(np.int64)
-        counts = random.integers(0, 4, 9).astype(np.float64)
-        counts[0] = 1
-        rows = np.flatnonzero(counts).astype(np.int32)
-        column = random.normal(size=len(rows)).astype(np.float32)
-        if not all_values:
-            column[random.random(len(rows)) < 0.5] = 0
-        where = np.flatnonzero(column).astype(np.int32)
-        totals = counts @ Y
+        totals, part = counts @ Y, np.zeros(3)
         node = (counts.sum(), float((totals**2).sum()), 1)
-        part = np.zeros(3)
-        score, cut = _try_split(
-            where, column[where], rows, counts, node, labels, totals, part, random.random()
-        )
+        score, cut = _try_split(column, rows, counts, node, labels, totals, part, random.random())
         assert not part.any()
-        low, high = column.min(), column.max()
-        if low == high:
+        if column.min() == column.max():
             assert score == -2
             continue
-        assert low <= cut < high
-        expected, variance = 0.0, 0.0
-        for side in (column <= cut, column > cut):
-            weight = counts[rows[side]]
-            of_side = Y[rows[side]].astype(float)
-            expected += ((weight @ of_side) ** 2).sum() / weight.sum()
-            mean = weight @ of_side / weight.sum()
-            variance += (weight @ (of_side - mean) ** 2).sum()
+        assert column.min() <= cut < column.max()
+        expected, variance = two_sides(counts[rows], Y[rows], column, cut)
         assert score == pytest.approx(expected), seed
         # The greatest score is the least variance within the sides.
         assert score == pytest.approx(totals.sum() - variance)
+
+
+@pytest.mark.parametrize("zeros", [True, False], ids=["zeros", "all rows have a value"])
+def test_the_score_of_a_split_of_a_sparse_column_is_that_of_brute_force(zeros):
+    random = np.random.default_rng(1)
+    for seed in range(30):
+        Y, counts, rows, column = split_problem(random, zeros=zeros)
+        sketch = np.zeros((9, WIDTH))
+        sketch[:, :3], sketch[:, SKETCH_COLUMNS] = Y, 1
+        sketch *= counts[:, None]
+        at = np.flatnonzero(column)
+        given = column[at], rows[at], len(rows), sketch, sketch.sum(axis=0)
+        score, cut = _try_sparse_split(*given, np.empty(WIDTH), 1, random.random())
+        if column.min() == column.max():
+            assert score == -2
+            continue
+        assert column.min() <= cut < column.max()
+        expected, _ = two_sides(counts[rows], Y[rows], column, cut)
+        assert score == pytest.approx(expected), seed
+
+
+def test_a_sparse_tree_splits_as_long_as_a_word_tells_rows_apart():
+    words = np.kron(np.eye(20), np.ones((3, 1)))
+    Y = np.kron(np.eye(20, dtype=np.uint8), np.ones((3, 1), dtype=np.uint8))
+    forest = grown(sparse.csr_array(words), Y, min_leaf=1, max_features=20, n_trees=5)
+    for (feature, _, left, right), rows, _ in forest.trees:
+        for leaf in np.flatnonzero(feature < 0):
+            assert len(np.unique(Y[rows[left[leaf] : right[leaf]]], axis=0)) == 1
 
 
 def test_an_exclusive_or_is_learnt_that_a_linear_model_cannot():
@@ -250,7 +289,7 @@ def test_features_that_never_change_are_no_splits(make, value):
     _, Y = problem()
     forest = grown(make(np.full((80, 3), value)), Y)
     assert all(len(tree[0]) == 1 for tree, _, _ in forest.trees)
-    said = [counts @ Y[rows] / 80 for _, rows, counts in forest.trees]
+    said = [counts @ Y[rows] / counts.sum() for _, rows, counts in forest.trees]
     np.testing.assert_allclose(forest.confidence(make(np.ones((1, 3))))[0], np.mean(said, axis=0))
 
 

@@ -231,8 +231,13 @@ def test_of_many_labels_the_better_way_to_split_is_chosen():
 
 def test_the_number_of_trees_follows_the_kind():
     X, Y = topics(60)
-    for splits, number in (("features", 100), ("means", 200)):
-        assert len(grown(X, Y, splits=splits, n_trees="auto").trees) == number
+    dense = X + np.random.default_rng(0).random(X.shape)
+    for table, splits, number in (
+        (dense, "features", 100),
+        (X, "features", 150),
+        (X, "means", 200),
+    ):
+        assert len(grown(table, Y, splits=splits, n_trees="auto").trees) == number
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

@@ -12,9 +12,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# How many features may be drawn for each that is wanted, where columns of a sparse table are read.
-DRAWS = 8
-
 
 @njit(cache=True, nogil=True)
 def _random(state):
@@ -50,15 +47,15 @@ def _forget(rows, labels, totals):
 
 
 @njit(cache=True, nogil=True)
-def _try_split(where, values, rows, counts, node, labels, totals, part, u):
+def _try_split(values, rows, counts, node, labels, totals, part, u):
     """Return the score of a split at a random threshold, and the threshold.
 
     The score is the sum over both sides of the squared label counts over the number of rows, which
     is largest where the variance of the labels within the sides is least; -1 for no split, -2
-    where the feature is constant. Rows that are not in `where` have the value 0.
+    where the feature is constant.
     """
     weight, squares, min_leaf = node
-    low, high = (np.inf, -np.inf) if len(where) == len(rows) else (0.0, 0.0)
+    low, high = np.inf, -np.inf
     for v in values:
         low, high = min(low, v), max(high, v)
     if not low < high:
@@ -67,12 +64,12 @@ def _try_split(where, values, rows, counts, node, labels, totals, part, u):
     if threshold >= high:
         threshold = np.float32(low)
     label_indices, label_starts = labels
-    # One side is counted, that without the zeros; what it leaves is the other.
+    # One side is counted; what it leaves is the other.
     counted_above = threshold >= 0.0
     side, own, cross = 0.0, 0.0, 0.0
-    for at in range(len(where)):
+    for at in range(len(values)):
         if (values[at] > threshold) == counted_above:
-            i = rows[where[at]]
+            i = rows[at]
             c = counts[i]
             side += c
             for j in range(label_starts[i], label_starts[i + 1]):
@@ -80,9 +77,9 @@ def _try_split(where, values, rows, counts, node, labels, totals, part, u):
                 own += c * (2.0 * part[l] + c)
                 cross += c * totals[l]
                 part[l] += c
-    for at in range(len(where)):
+    for at in range(len(values)):
         if (values[at] > threshold) == counted_above:
-            i = rows[where[at]]
+            i = rows[at]
             for j in range(label_starts[i], label_starts[i + 1]):
                 part[label_indices[j]] = 0.0
     if min(side, weight - side) < min_leaf:
@@ -91,69 +88,19 @@ def _try_split(where, values, rows, counts, node, labels, totals, part, u):
 
 
 @njit(cache=True, nogil=True)
-def _read_column(table, f, rows, place, start, where, values):
-    """Fill in which rows of a node have a value in feature `f`, and the values; return how many."""
-    dense, (data, indices, indptr), _ = table
-    if len(dense):
-        column = dense[f]
-        for at in range(len(rows)):
-            where[at], values[at] = at, column[rows[at]]
-        return len(rows)
-    found = 0
-    for at in range(indptr[f], indptr[f + 1]):
-        position = place[indices[at]] - start
-        if 0 <= position < len(rows):
-            where[found], values[found] = position, data[at]
-            found += 1
-    return found
-
-
-@njit(cache=True, nogil=True)
-def _draw_present(table, rows, wanted, state, seen, mark, drawn):
-    """Draw features that are not zero in all rows of a node; return how many there are.
-
-    Fills in `drawn`, and `mark` with the place of each among the drawn.
-    """
-    _, indices, indptr = table[2]
-    n_seen = 0
-    for i in rows:
-        for at in range(indptr[i], indptr[i + 1]):
-            f = indices[at]
-            if mark[f] == -1:
-                mark[f] = -2
-                seen[n_seen] = f
-                n_seen += 1
-    n_drawn = min(wanted, n_seen)
-    for a in range(n_drawn):
-        b = a + int(_random(state) * (n_seen - a))
-        seen[a], seen[b] = seen[b], seen[a]
-        drawn[a] = seen[a]
-    for a in range(n_seen):
-        mark[seen[a]] = -1
-    for a in range(n_drawn):
-        mark[drawn[a]] = a
-    return n_drawn
-
-
-@njit(cache=True, nogil=True)
-def _read_rows(table, rows, mark, sizes, where, values):
-    """Fill in, for each drawn feature, which rows of a node have a value, and the values."""
-    data, indices, indptr = table[2]
-    for a in range(len(sizes)):
-        sizes[a] = 0
-    for position in range(len(rows)):
-        i = rows[position]
-        for at in range(indptr[i], indptr[i + 1]):
-            a = mark[indices[at]]
-            if a >= 0:
-                where[a, sizes[a]], values[a, sizes[a]] = position, data[at]
-                sizes[a] += 1
-
-
-@njit(cache=True, nogil=True)
-def _copy(where, values, size, best_where, best_values):
-    for at in range(size):
-        best_where[at], best_values[at] = where[at], values[at]
+def _split_rows(column, threshold, rows, moved):
+    """Sort rows into those at most and above the threshold; return how many are at most."""
+    for at in range(len(rows)):
+        moved[at] = rows[at]
+    middle, last = 0, len(rows)
+    for at in range(len(rows)):
+        if column[moved[at]] <= threshold:
+            rows[middle] = moved[at]
+            middle += 1
+        else:
+            last -= 1
+            rows[last] = moved[at]
+    return middle
 
 
 @njit(cache=True, nogil=True)
@@ -162,8 +109,7 @@ def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, st
 
     Parameters
     ----------
-    table : (dense, (data, indices, indptr), (data, indices, indptr))
-        Features by rows, float32, if dense, else an empty table; columns and rows if sparse.
+    table : float32 array of shape (n_features, n)
     labels : (label_indices, label_starts)
     counts : ndarray of shape (n,)
         How often each row was drawn.
@@ -177,26 +123,12 @@ def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, st
         Least number of draws in a leaf.
     state : uint64 array of shape (1,)
     """
-    is_dense = len(table[0]) > 0
     n, n_features = len(rows), len(order)
-    place = np.full(len(counts), -1, np.int32)
-    for at in range(n):
-        place[rows[at]] = at
     feature = np.full(2 * n, -1, np.int32)
     threshold = np.zeros(2 * n, np.float32)
     left, right = np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
     totals, part = np.zeros(n_labels), np.zeros(n_labels)
-    where, values = np.empty(n, np.int32), np.empty(n, np.float32)
-    best_where, best_values = np.empty(n, np.int32), np.empty(n, np.float32)
-    mark = np.full(0 if is_dense else n_features, -1, np.int32)
-    seen, drawn = np.empty(len(mark), np.int32), np.empty(wanted, np.int32)
-    sizes = np.empty(wanted, np.int32)
-    # Up to so many rows of a node are read twice: that costs as much as reading the columns drawn,
-    # of which about one in four has values in a node of this size.
-    cells = len(table[1][0])
-    columns = 4.0 * wanted * cells / max(n_features, 1)
-    few_rows = columns / max(2.0 * cells / len(counts), 1e-9)
-    moved = np.empty(n, np.int32)
+    values, moved = np.empty(n, np.float32), np.empty(n, np.int32)
     stack = np.empty((2 * n, 3), np.int32)
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, n
     waiting, n_nodes = 1, 1
@@ -209,61 +141,28 @@ def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, st
             weight += counts[i]
         plain, squares = _label_totals(own, counts, labels, totals)
         node = (weight, squares, min_leaf)
-        best, best_feature, best_threshold, best_size = -1.0, -1, np.float32(0.0), 0
+        best, best_feature, best_threshold = -1.0, -1, np.float32(0.0)
         if weight >= 2 * min_leaf and plain - squares / weight > 1e-9:
             tried = 0
-            if is_dense or len(own) > few_rows:
-                for a in range(n_features if is_dense else min(n_features, DRAWS * wanted)):
-                    b = a + int(_random(state) * (n_features - a))
-                    order[a], order[b] = order[b], order[a]
-                    size = _read_column(table, order[a], own, place, start, where, values)
-                    score, cut = _try_split(
-                        where[:size], values[:size], own, counts, node, labels, totals, part,
-                        _random(state),
-                    )  # fmt: skip
-                    if score > best:
-                        best, best_feature, best_threshold = score, order[a], cut
-                        best_size = size
-                        _copy(where, values, size, best_where, best_values)
-                    tried += score > -2.0
-                    if tried == wanted:
-                        break
-            if not is_dense and tried == 0:
-                n_drawn = _draw_present(table, own, wanted, state, seen, mark, drawn)
-                places = np.empty((n_drawn, len(own)), np.int32)
-                block = np.empty((n_drawn, len(own)), np.float32)
-                _read_rows(table, own, mark, sizes, places, block)
-                for a in range(n_drawn):
-                    mark[drawn[a]] = -1
-                    size = sizes[a]
-                    score, cut = _try_split(
-                        places[a, :size], block[a, :size], own, counts, node, labels, totals, part,
-                        _random(state),
-                    )  # fmt: skip
-                    if score > best:
-                        best, best_feature, best_threshold = score, drawn[a], cut
-                        best_size = size
-                        _copy(places[a], block[a], size, best_where, best_values)
+            for a in range(n_features):
+                b = a + int(_random(state) * (n_features - a))
+                order[a], order[b] = order[b], order[a]
+                column = table[order[a]]
+                for at in range(len(own)):
+                    values[at] = column[own[at]]
+                score, cut = _try_split(
+                    values[: len(own)], own, counts, node, labels, totals, part, _random(state)
+                )
+                if score > best:
+                    best, best_feature, best_threshold = score, order[a], cut
+                tried += score > -2.0
+                if tried == wanted:
+                    break
         _forget(own, labels, totals)
         if best_feature < 0:
             left[number], right[number] = start, end
             continue
-        zeros_below = best_threshold >= 0.0
-        for at in range(len(own)):
-            moved[at] = own[at] if zeros_below else -1 - own[at]
-        for at in range(best_size):
-            i = own[best_where[at]]
-            moved[best_where[at]] = i if best_values[at] <= best_threshold else -1 - i
-        middle, last = start, end
-        for at in range(end - start):
-            if moved[at] >= 0:
-                rows[middle] = moved[at]
-                middle += 1
-            else:
-                last -= 1
-                rows[last] = -1 - moved[at]
-        for at in range(start, end):
-            place[rows[at]] = at
+        middle = start + _split_rows(table[best_feature], best_threshold, own, moved)
         feature[number], threshold[number] = best_feature, best_threshold
         left[number], right[number] = n_nodes, n_nodes + 1
         for son in range(2):

@@ -28,8 +28,6 @@ class GrownForest(ABC):
         label where a row is in all samples.
     """
 
-    # How many trees serve where nobody asked for a number.
-    default_trees: int
     trees: list[tuple[Any, ...]]
     left_out: NDArray[np.float64]
     # The training rows, until the trees have been asked for those they have not seen.
@@ -65,11 +63,7 @@ class GrownForest(ABC):
             Least number of draws in a leaf.
         """
         random = np.random.default_rng(seed)
-        n = len(self.labels[1]) - 1
-        if weights is None:
-            counts = np.bincount(random.integers(n, size=n), minlength=n).astype(np.float64)
-        else:
-            counts = random.multinomial(n, weights / weights.sum()).astype(np.float64)
+        counts = self._draw(random, weights)
         state = random.integers(1, 2**63, size=1).astype(np.uint64)
         rows = np.flatnonzero(counts).astype(np.int32)
         return self._grow(counts, rows, wanted, min_leaf, random, state), rows, counts[rows]
@@ -104,6 +98,20 @@ class GrownForest(ABC):
         shares /= np.maximum(asked, 1)[:, None]
         shares[asked == 0] = self.frequency
         return shares, asked > 0
+
+    def _draw(
+        self, random: np.random.Generator, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Return how often each row is drawn: a bootstrap sample."""
+        n = len(self.labels[1]) - 1
+        if weights is None:
+            return np.bincount(random.integers(n, size=n), minlength=n).astype(np.float64)
+        return random.multinomial(n, weights / weights.sum()).astype(np.float64)
+
+    @property
+    @abstractmethod
+    def default_trees(self) -> int:
+        """How many trees serve where nobody asked for a number."""
 
     @abstractmethod
     def _read_training(self, X: Any) -> None:

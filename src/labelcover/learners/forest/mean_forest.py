@@ -35,9 +35,15 @@ class MeanForest(GrownForest):
     (`labelcover.learners.forest.share_regression`), fitted on out-of-bag shares.
     """
 
-    # Their shares are inputs of the correction, which takes what the second hundred adds.
-    default_trees = 200
     correction: ShareRegression | None
+
+    @property
+    def default_trees(self) -> int:
+        """How many trees serve where nobody asked for a number.
+
+        Their shares are inputs of the correction, which takes what the second hundred adds.
+        """
+        return 200
 
     def _read_training(self, X: Any) -> None:
         self._fit_scale(X)
