@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover._hash_kernels import alike_rows
+
 HINT = "Sets of label names become such a table by sklearn.preprocessing.MultiLabelBinarizer."
 
 
@@ -68,6 +70,30 @@ def as_booleans(values: Any, name: str = "Y") -> NDArray[np.bool_]:
     if odd.any():
         raise ValueError(f"{name} must hold only 0 and 1, got {values[odd].tolist()[0]!r}. {HINT}")
     return values.astype(bool)
+
+
+def alike_labelsets(Y: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the group of each row, rows with the same labels being one, and their first rows.
+
+    Groups are numbered in the order of their first rows. Eight labels are compared at a time, and
+    the copy of the table that this takes is an eighth of it.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, n_labels)
+        Zeros and ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover._label_values import alike_labelsets
+    >>> alike_labelsets(np.array([[0, 1], [1, 1], [0, 1]], dtype=np.uint8))
+    (array([0, 1, 0]), array([0, 1]))
+    """
+    bits = np.packbits(Y, axis=1)
+    filled = np.zeros((len(bits), -(-max(bits.shape[1], 1) // 4) * 4), dtype=np.uint8)
+    filled[:, : bits.shape[1]] = bits
+    return alike_rows(filled.view(np.int32))
 
 
 def label_rows(Y: Any, name: str = "Y") -> sparse.csr_array:

@@ -13,8 +13,10 @@ from labelcover.covers import Cover
 from labelcover.ensemble.encoding import Encoding, encode
 from labelcover.ensemble.label_products import label_products
 from labelcover.ensemble.member_weights import StackedMembers
+from labelcover.ensemble.row_classes import encode_rows, targets_of_rows
 from labelcover.ensemble.view import TrainingRows, rows_of
 from labelcover.learners.blas_threads import blas_threads
+from labelcover.learners.chunked_table import ChunkedTable
 from labelcover.learners.problems import Members, Problems, problem_blocks
 
 AGGREGATES = ("mean", "votes", "weighted")
@@ -72,7 +74,14 @@ class CoverView:
         verbose: bool = False,
     ) -> CoverView:
         """Fit every distinct problem once; `seeds` has one for each labelset, drawn beforehand."""
-        self.encodings, classes, first = encode(training.Y, self.covers)
+        classes: Any
+        if isinstance(training.X, ChunkedTable):
+            self.encodings, classes, first = encode_rows(training.Y, self.covers)
+            targets: Any = targets_of_rows(classes, self.encodings, first)
+        else:
+            self.encodings, classes, first = encode(training.Y, self.covers)
+            is_linear = self.learner.is_linear
+            targets = label_products(training.Y, self.encodings, first) if is_linear else None
         is_weighted = self.aggregate == "weighted"
         self.stacked = [StackedMembers(each) for each in self.encodings] if is_weighted else []
         rows_and_sums: list[Any] = []
@@ -92,7 +101,7 @@ class CoverView:
             training.weights,
             seeds[first],
             training.metadata,
-            label_products(training.Y, self.encodings, first) if self.learner.is_linear else None,
+            targets,
             self.left_out_only,
         )
         self.members = self.learner.fit_problems(

@@ -54,3 +54,51 @@ def encode_members(columns, labelsets, classes, patterns):
         for i in range(n):
             classes[j, i] = rank[keys[i]]
     return counts
+
+
+@njit(cache=True)
+def occurring_patterns(columns, labelsets, ranks):
+    """Rank the patterns of every member that occur in some row; return how many there are.
+
+    Parameters
+    ----------
+    columns, labelsets
+        As in `encode_members`.
+    ranks : int32 array of shape (size, 2 ** k)
+        Filled: the rank of each pattern among those that occur, −1 for the others.
+    """
+    size, n = labelsets.shape[0], columns.shape[1]
+    counts = np.zeros(size, dtype=np.int64)
+    keys = np.empty(n, dtype=np.uint16)
+    for j in range(size):
+        length = row_length(labelsets, j)
+        keys[:] = 0
+        for position in range(length):
+            column = columns[labelsets[j, position]]
+            for i in range(n):
+                keys[i] = (keys[i] << np.uint16(1)) | column[i]
+        ranks[j, :] = -1
+        for i in range(n):
+            ranks[j, keys[i]] = 0
+        for key in range(1 << length):
+            if ranks[j, key] == 0:
+                ranks[j, key] = counts[j]
+                counts[j] += 1
+    return counts
+
+
+@njit(cache=True)
+def ranked_patterns(columns, labelsets, ranks):
+    """Return the class of every row for every member, ``(size, n)``, given ranks of patterns."""
+    size, n = labelsets.shape[0], columns.shape[1]
+    classes = np.empty((size, n), dtype=np.int32)
+    keys = np.empty(n, dtype=np.uint16)
+    for j in range(size):
+        keys[:] = 0
+        for position in range(row_length(labelsets, j)):
+            column = columns[labelsets[j, position]]
+            for i in range(n):
+                keys[i] = (keys[i] << np.uint16(1)) | column[i]
+        for i in range(n):
+            classes[j, i] = ranks[j, keys[i]]
+    return classes

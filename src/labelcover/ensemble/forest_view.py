@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcover.ensemble.chunked_training import sampled_rows
 from labelcover.ensemble.view import TrainingRows
+from labelcover.learners.chunked_table import ChunkedTable
 from labelcover.learners.forest.label_forest import GrownForest, LabelForest
 
 
@@ -17,11 +19,14 @@ class ForestView:
     Attributes
     ----------
     forest : GrownForest
+    n_rows : int
+        On how many training rows it was grown: all, or of rows in chunks a sample.
     left_out : tuple
-        All training rows, and their confidences by the trees grown without them.
+        The rows that trees were grown on, and their confidences by the trees grown without them.
     """
 
     forest: GrownForest
+    n_rows: int
 
     def __init__(self, learner: LabelForest) -> None:
         self.learner = learner
@@ -34,8 +39,14 @@ class ForestView:
         keep_left_out: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
+        among: NDArray[np.int64] | None = None,
     ) -> ForestView:
-        """Grow the forest; its seed is the first of `seeds`."""
+        """Grow the forest; its seed is the first of `seeds`. A sample of rows holds `among`."""
+        rows = np.arange(len(training.Y))
+        if isinstance(training.X, ChunkedTable):
+            rows = sampled_rows(training.X, int(seeds[0]), among)
+            training = training.rows(rows)
+        self.n_rows = len(rows)
         self.forest = self.learner.fit_labels(
             training.X,
             training.Y,
@@ -46,7 +57,7 @@ class ForestView:
             verbose=verbose,
         )
         confidence, self.forest.left_out = self.forest.left_out, np.zeros((0, 0))
-        self.left_out = (np.arange(len(training.Y)), [confidence]) if keep_left_out else None
+        self.left_out = (rows, [confidence]) if keep_left_out else None
         return self
 
     @property

@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from labelcover._label_values import alike_labelsets
 from labelcover._progress import tell
 from labelcover.decisions import Cut, Decision, check_decision, fit_decision
 from labelcover.ensemble.choose_cover import choose_cover
+from labelcover.ensemble.chunked_training import chunked
+from labelcover.ensemble.forest_view import ForestView
 from labelcover.ensemble.label_ensemble import MANY_MEMBERS, LabelEnsemble
 from labelcover.ensemble.pooled_view import Pool, PooledView, view_of
 from labelcover.ensemble.threshold_tuning import cross_validated_confidence
@@ -106,6 +109,9 @@ class LabelCoverClassifier(LabelEnsemble):
         What `predict` does with confidences.
     threshold_ : float, ndarray of shape (n_labels,) or None
         Where confidences are cut; None where the decision is no cut.
+    n_forest_rows_ : int
+        On how many training rows trees were grown: on all, or of very many rows in chunks on a
+        sample of 2²⁵ numbers; 0 if there are no trees.
 
     Examples
     --------
@@ -184,6 +190,12 @@ class LabelCoverClassifier(LabelEnsemble):
         Y, confidence, *_ = self._unseen
         return LeftOutPredictions(self._unseen_rows, Y, confidence)
 
+    @property
+    def n_forest_rows_(self) -> int:
+        """On how many training rows trees were grown; 0 if there are none."""
+        view = self.view_.forest if isinstance(self.view_, PooledView) else self.view_
+        return view.n_rows if isinstance(view, ForestView) else 0
+
     def left_out_proba(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return the confidences of all training rows by members fitted without them.
 
@@ -209,6 +221,8 @@ class LabelCoverClassifier(LabelEnsemble):
         >>> model.left_out_proba(data.X[:300], data.Y[:300]).shape
         (300, 24)
         """
+        if chunked(X, y) is not None:
+            raise ValueError("X must be a table in memory: confidences are returned for all rows.")
         model = clone(self).set_params(threshold="auto")
         model._left_out_only = True
         model.fit(X, y)
@@ -260,7 +274,7 @@ class LabelCoverClassifier(LabelEnsemble):
             rows = np.arange(len(training.Y))
             confidence = self._cross_validated(training, np.random.default_rng(seed))
         weights = None if training.weights is None else training.weights[rows]
-        seen = np.unique(training.Y, axis=0)
+        seen = np.unique(training.Y[alike_labelsets(training.Y)[1]], axis=0)
         self._unseen = training.Y[rows], confidence, weights, seen
         self._unseen_rows = rows
         self.n_threshold_rows_ = len(rows)

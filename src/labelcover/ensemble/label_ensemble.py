@@ -36,6 +36,8 @@ class LabelEnsemble(LabelModel):
     aggregate: Any = "mean"
     cover_: Cover
 
+    _reads_chunks = True
+
     # Whether the fit is for the predictions of rows left out alone.
     _left_out_only = False
 

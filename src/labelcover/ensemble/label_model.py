@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
 from labelcover._tags import read_tags, tag_table
+from labelcover.ensemble.chunked_training import check_chunked, chunked, read_chunks
 from labelcover.ensemble.explanation import (
     Explanation,
     FeatureNames,
@@ -73,8 +74,9 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         As everywhere in scikit-learn.
     """
 
-    # Whether the threshold may be tuned.
+    # Whether the threshold may be tuned, and whether the view takes rows in chunks.
     _tunes = True
+    _reads_chunks = False
     threshold_: Any
 
     # What holds where a subclass does not have the parameter.
@@ -96,13 +98,15 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         labels = np.arange(training.Y.shape[1])
         return lambda: self._make_view(learner, training, seed), labels
 
-    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit all members and the threshold.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, d)
-            Columns of categorical dtype are nominal for the learners of this library.
+            Columns of categorical dtype are nominal for the learners of this library. Or rows in
+            chunks with their labels (`labelcover.chunks.open_chunks`), or with `y` a collection of
+            Dask, where members are least squares or trees.
         y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
             The label table Y: zeros and ones, a column per label. Names of columns are kept as
             ``label_names_in_``. Or the tags of each row: lists or sets of strings, or a column of
@@ -114,11 +118,19 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         """
         learner = self._learner()
         params = self._route(fit_params)
-        y, names = named_labels(y)
-        y = validate_data(self, y=y, multi_output=True)
-        self._coding, X = learner.read_table(self, X)
-        check_consistent_length(X, y)
-        Y = label_table(y)
+        chunks = chunked(X, y)
+        if chunks is None:
+            y, names = named_labels(y)
+            y = validate_data(self, y=y, multi_output=True)
+            self._coding, X = learner.read_table(self, X)
+            check_consistent_length(X, y)
+            Y = label_table(y)
+        else:
+            check_chunked(learner if self._reads_chunks else None, self._tuning(), self)
+            X, Y, names = read_chunks(chunks, params.get("sample_weight"))
+            self._coding, X = learner.read_table(self, X)
+            if chunks.feature_names is not None:
+                self.feature_names_in_ = np.array(chunks.feature_names, dtype=object)
         m = Y.shape[1]
         self._check_threshold(m)
         self._check_parameters(m, weighted="sample_weight" in params)

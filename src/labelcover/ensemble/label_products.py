@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._hash_kernels import alike_rows
+from labelcover._label_values import alike_labelsets
 from labelcover.ensemble.encoding import Encoding
 from labelcover.ensemble.label_product_kernels import combined_products, product_rows
-from labelcover.learners.linear_targets import LinearTargets
+from labelcover.learners.linear_targets import LinearTargets, TargetRows
 
 # A labelset of more labels has more products than anyone has classes.
 MOST_LABELS = 6
@@ -40,30 +41,83 @@ def label_products(
     LinearTargets or None
         None if there are no fewer products than classes.
     """
+    products = occurring_products(encodings, first, Y.shape[1])
+    if products is None:
+        return None
+    held = products.rows(Y)
+    return LinearTargets(held.holds, products.combine, products.constant, held.group)
+
+
+@dataclass(frozen=True)
+class ProductRows:
+    """Which rows of a label table each product of labels holds.
+
+    Attributes
+    ----------
+    parents : ndarray of shape (n_products,)
+        The product, one of those before, that is multiplied by one more label; −1 for none.
+    labels : ndarray of shape (n_products,)
+        That label.
+    """
+
+    parents: NDArray[np.int64]
+    labels: NDArray[np.int64]
+
+    def __call__(self, Y: NDArray[np.uint8]) -> TargetRows:
+        """Return the rows, in groups of the same labels if these are few."""
+        group, of_group = alike_labelsets(Y)
+        is_grouped = 2 * len(of_group) <= len(Y) and len(of_group) <= MOST_GROUPS
+        rows = Y[of_group] if is_grouped else Y
+        starts, indices = product_rows(np.ascontiguousarray(rows.T), self.parents, self.labels)
+        held = np.ones(len(indices)), indices, starts
+        holds = sparse.csr_array(held, shape=(len(self.labels), len(rows)))
+        return TargetRows(holds, group if is_grouped else None)
+
+
+@dataclass(frozen=True)
+class Products:
+    """The products of labels that the classes of all problems are combinations of.
+
+    Attributes
+    ----------
+    rows : ProductRows
+    combine, constant
+        As in `LinearTargets`.
+    """
+
+    rows: ProductRows
+    combine: sparse.csr_array
+    constant: NDArray[np.float64]
+
+
+def occurring_products(
+    encodings: Sequence[Encoding], first: NDArray[np.int64], n_labels: int
+) -> Products | None:
+    """Return the products that are 1 in some row; None if there are no fewer than classes.
+
+    The patterns of a labelset that occur say which products of its labels do.
+    """
     labels, sizes, of_class, masks = _patterns(encodings, first)
-    m = Y.shape[1]
+    m = n_labels
     if sizes.max() > MOST_LABELS or sizes.max() * np.log2(m + 1) > 62:
         return None
     product, keys = _numbered(labels, sizes, m)
-    group, of_group = alike_rows(np.ascontiguousarray(Y, dtype=np.int32))
-    is_grouped = 2 * len(of_group) <= len(Y) and len(of_group) <= MOST_GROUPS
-    rows = Y[of_group] if is_grouped else Y
-    # A product is one of fewer labels, times its last.
-    parents = np.searchsorted(keys, keys // (m + 1))
-    parents[keys <= m] = -1
-    starts, indices = product_rows(np.ascontiguousarray(rows.T), parents, keys % (m + 1) - 1)
-    occurs = np.diff(starts) > 0
+    occurs = np.zeros(len(keys), dtype=bool)
+    for subset in range(1, product.shape[1]):
+        inside = masks & subset == subset
+        occurs[product[of_class[inside], subset]] = True
     n_products = int(occurs.sum())
     if n_products >= len(masks) - len(first):
         return None
-    starts = np.append(starts[:-1][occurs], len(indices))
-    held = np.ones(len(indices)), indices, starts
-    holds = sparse.csr_array(held, shape=(n_products, len(rows)))
     number = np.append(np.where(occurs, np.cumsum(occurs) - 1, -1), -1)
+    kept = keys[occurs]
+    # A product is one of fewer labels, which occurs if it does, times its last.
+    parents = np.searchsorted(kept, kept // (m + 1))
+    parents[kept <= m] = -1
+    rows = ProductRows(parents, kept % (m + 1) - 1)
     starts, columns, values = combined_products(number[product], sizes, of_class, masks)
     combine = sparse.csr_array((values, columns, starts), shape=(len(masks), n_products))
-    constant = (masks == 0).astype(np.float64)
-    return LinearTargets(holds, combine, constant, group if is_grouped else None)
+    return Products(rows, combine, (masks == 0).astype(np.float64))
 
 
 def _patterns(encodings, first):

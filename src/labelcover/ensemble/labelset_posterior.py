@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._hash_kernels import alike_rows
+from labelcover._label_values import alike_labelsets
 from labelcover.ensemble.labelset_posterior_kernels import exponentials_below
 
 # Where more labelsets occur, only the most frequent of these many count.
@@ -95,7 +95,7 @@ def fit_posterior(
         Weights of all training rows.
     """
     weights = np.ones(len(Y)) if sample_weight is None else sample_weight / sample_weight.mean()
-    group, first = alike_rows(np.ascontiguousarray(Y, dtype=np.int32))
+    group, first = alike_labelsets(Y)
     found, order = np.unique(Y[first], axis=0, return_inverse=True)
     inverse = order.ravel()[group]
     counts = np.bincount(inverse, weights).astype(np.float64)

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from labelcover.covers import Cover
+from labelcover.ensemble.chunked_training import sampled_rows
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.forest_view import ForestView
 from labelcover.ensemble.labelset_posterior import LabelsetPosterior, fit_posterior
@@ -18,10 +19,13 @@ from labelcover.ensemble.log_linear_pool import LogLinearPool, fit_pool
 from labelcover.ensemble.view import TrainingRows
 from labelcover.ensemble.wide_text import is_wide_text, on_scores, reading_scores
 from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
+from labelcover.learners.chunked_table import ChunkedTable
 from labelcover.learners.forest.label_forest import LabelForest
 
 # Probabilities of linear members and of labelsets are never surer than this.
 LEAST = 0.0005
+# Labels are counted in blocks of so many rows.
+BLOCK_ROWS = 2**18
 # Scores of logistic regressions for rows not seen come from so many folds.
 N_FOLDS = 3
 
@@ -38,7 +42,8 @@ class Pool(BaseEstimator):
 
     On wide text (more than 4,000 rows and columns, at most a tenth of the cells not 0) a fourth
     view is logistic regression on single labels, and both least squares views read its
-    out-of-fold scores instead of the words (`labelcover.ensemble.wide_text`).
+    out-of-fold scores instead of the words (`labelcover.ensemble.wide_text`). Wide text in chunks
+    is fitted on all rows up to 2²⁵ cells that are not 0, else on a sample of as many.
 
     Parameters
     ----------
@@ -50,6 +55,7 @@ class Pool(BaseEstimator):
     """
 
     gives_left_out = True
+    reads_chunks = True
 
     def __init__(self, least_squares=None, forest=None, logistic=None):
         self.least_squares = least_squares
@@ -158,6 +164,10 @@ class PooledView:
         how: dict[str, Any] = {"keep_left_out": True, "n_jobs": n_jobs, "verbose": verbose}
         seeds = np.concatenate([seeds, more[1:]])
         self.reads_scores = is_wide_text(training.X)
+        all_rows, sample = training, np.arange(len(training.Y))
+        if self.reads_scores and isinstance(training.X, ChunkedTable):
+            sample = sampled_rows(training.X, int(more[0]))
+            training = training.rows(sample)
         if not (self.reads_scores or self.always_logistic):
             self.logistic = None
         unseen: list[NDArray[np.float64]] = []
@@ -168,17 +178,20 @@ class PooledView:
             self.covers.learner = reading_scores(self.covers.learner)
             table = on_scores(training, inside(unseen[0]))
         self.covers.fit(table, seeds, **how)
-        self.forest.fit(training, more[:1], **how)
         rows, tables = _taken(self.covers)
-        unseen += _taken(self.forest)[1]
-        weights = None if training.weights is None else training.weights[rows]
-        views = self._inside([*tables, *(each[rows] for each in unseen)])
-        frequency = _frequency(training)
-        self.pool = fit_pool(views, training.Y[rows], frequency, weights)
+        self.forest.fit(training, more[:1], among=rows, **how)
+        grown_on, of_trees = _taken(self.forest)
+        of_trees = [each[np.searchsorted(grown_on, rows)] for each in of_trees]
+        views = self._inside([*tables, *(each[rows] for each in unseen), *of_trees])
+        rows = sample[rows]
+        Y, weights = all_rows.Y, all_rows.weights
+        own = None if weights is None else weights[rows]
+        frequency = _frequency(all_rows)
+        self.pool = fit_pool(views, Y[rows], frequency, own)
         pooled = self.pool.pool(views)
-        self.posterior, marginals = fit_posterior(training.Y, rows, pooled, training.weights)
+        self.posterior, marginals = fit_posterior(Y, rows, pooled, weights)
         stages = [pooled, inside(marginals)]
-        self.correction = fit_pool(stages, training.Y[rows], frequency, weights)
+        self.correction = fit_pool(stages, Y[rows], frequency, own)
         self.left_out = (rows, [self.correction.pool(stages)]) if keep_left_out else None
         return self
 
@@ -245,6 +258,10 @@ def _taken(view: Any) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
 
 
 def _frequency(training: TrainingRows) -> NDArray[np.float64]:
-    weights = np.ones(len(training.Y)) if training.weights is None else training.weights
-    weights = weights * len(weights) / weights.sum()
-    return (weights @ training.Y + 0.5) / (len(weights) + 1)
+    n = len(training.Y)
+    if training.weights is None:
+        return (training.Y.sum(axis=0) + 0.5) / (n + 1)
+    weights = training.weights * n / training.weights.sum()
+    # In blocks: a product with the whole table would make a table of floats of it.
+    blocks = [slice(start, start + BLOCK_ROWS) for start in range(0, n, BLOCK_ROWS)]
+    return (sum(weights[block] @ training.Y[block] for block in blocks) + 0.5) / (n + 1)

@@ -17,8 +17,10 @@ from scipy import sparse
 from scipy.special import logit
 from sklearn.base import clone
 
+from labelcover.ensemble.chunked_training import filled_cells
 from labelcover.ensemble.view import TrainingRows
 from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners.chunked_table import ChunkedTable
 
 # A table is wide with more rows and more columns than this: least squares is approximated there.
 NARROW = 4_000
@@ -33,7 +35,10 @@ def is_wide_text(X: Any) -> bool:
     n, d = X.shape
     if min(n, d) <= NARROW:
         return False
-    cells = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+    if isinstance(X, ChunkedTable):
+        cells = filled_cells(X)
+    else:
+        cells = int(X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X))
     return bool(cells <= TEXT_SHARE * n * d)
 
 

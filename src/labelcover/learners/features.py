@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import validate_data
+
+from labelcover.chunks import Chunk
+from labelcover.learners.chunked_table import ChunkedTable
 
 PLAIN = -1  # among the values that columns mark: the column is the feature itself
 
@@ -53,6 +57,8 @@ class FeatureCoding:
     @classmethod
     def fitted(cls, owner: Any, X: Any, learner: Any) -> tuple[FeatureCoding, Any]:
         """Return the coding of a training table by the rules of `learner`, and its numbers."""
+        if isinstance(X, ChunkedTable):
+            return cls._fitted_in_chunks(owner, X, learner)
         chosen = learner.categorical_features
         mixed = chosen is not None and not isinstance(chosen, str)
         allow_nan = get_tags(learner).input_tags.allow_nan
@@ -60,6 +66,19 @@ class FeatureCoding:
         X = checked_table(owner, X, reset=True, dtype=dtype, allow_nan=allow_nan)
         coding = cls(feature_categories(X, chosen), mixed, allow_nan)
         return coding, coding.numbers(X)
+
+    @classmethod
+    def _fitted_in_chunks(
+        cls, owner: Any, X: ChunkedTable, learner: Any
+    ) -> tuple[FeatureCoding, ChunkedTable]:
+        """Return the same for rows in chunks, which are numbers: what is nominal was named."""
+        owner.n_features_in_ = X.shape[1]
+        chosen = learner.categorical_features
+        if chosen is None or isinstance(chosen, str):
+            return cls((None,) * X.shape[1], allow_nan=False), X
+        categories = X.reduce(partial(_categories_of_chunk, chosen), _united)
+        coding = cls(categories, mixed=True, allow_nan=False)
+        return coding, X.mapped(coding.numbers)
 
     def read(self, owner: Any, X: Any) -> Any:
         """Return the numbers of a table of new rows."""
@@ -141,6 +160,18 @@ def feature_categories(X: Any, categorical_features: Any) -> tuple[NDArray[Any] 
         else:
             categories[f] = np.asarray(list(declared), dtype=object)
     return tuple(categories)
+
+
+Categories = tuple[NDArray[Any] | None, ...]
+
+
+def _categories_of_chunk(categorical_features: Any, table: Any, chunk: Chunk) -> Categories:
+    return feature_categories(table, categorical_features)
+
+
+def _united(first: Categories, second: Categories) -> Categories:
+    pairs = zip(first, second, strict=True)
+    return tuple(None if a is None or b is None else np.union1d(a, b) for a, b in pairs)
 
 
 def one_hot_columns(n_values: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -3,10 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+
+class TargetRows(NamedTuple):
+    """Which rows each target holds.
+
+    Attributes
+    ----------
+    holds : CSR array of shape (n_targets, n_groups)
+        1 where a target holds the rows of a group.
+    group : ndarray of shape (n,) or None
+        The group of each row; None if each is one of its own.
+    """
+
+    holds: sparse.csr_array
+    group: NDArray[np.int64] | None
+
+    def counts(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how much the rows that each target holds weigh."""
+        if self.group is None:
+            return np.asarray(self.holds @ weights)
+        return np.asarray(self.holds @ np.bincount(self.group, weights, self.holds.shape[1]))
 
 
 @dataclass(frozen=True)
@@ -39,9 +62,7 @@ class LinearTargets:
 
     def counts(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how much the rows that each target holds weigh."""
-        if self.group is None:
-            return np.asarray(self.holds @ weights)
-        return np.asarray(self.holds @ np.bincount(self.group, weights, self.holds.shape[1]))
+        return TargetRows(self.holds, self.group).counts(weights)
 
     def dense(self) -> NDArray[np.float64]:
         """Return the targets of all rows, ``(n_targets, n)``."""
@@ -75,29 +96,58 @@ class LinearTargets:
     @classmethod
     def of_classes(cls, classes: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearTargets:
         """Return the classes of each problem as targets but for the largest, which is the rest."""
-        n_classes, (_, n) = int(offsets[-1] - offsets[0]), classes.shape
-        first = offsets[:-1] - offsets[0]
-        column = classes + first[:, None]
-        counts = np.bincount(column.ravel(), minlength=n_classes)
-        ends = np.append(first[1:], n_classes)
-        largest = [low + counts[low:high].argmax() for low, high in zip(first, ends, strict=True)]
-        is_target = np.ones(n_classes, dtype=bool)
-        is_target[largest] = False
-        number = np.cumsum(is_target) - 1
-        kept = is_target[column]
-        rows = np.broadcast_to(np.arange(n), classes.shape)[kept]
-        shape = (int(is_target.sum()), n)
-        holds = sparse.csr_array((np.ones(len(rows)), (number[column[kept]], rows)), shape=shape)
-        of_target = np.flatnonzero(is_target)
-        problem = np.searchsorted(first, of_target, side="right") - 1
-        combine = sparse.csr_array(
+        offsets = offsets - offsets[0]
+        column = classes + offsets[:-1, None]
+        counts = np.bincount(column.ravel(), minlength=int(offsets[-1]))
+        is_target, combine, constant = targets_of_classes(counts, offsets)
+        return cls(class_rows(classes, offsets, is_target), combine, constant)
+
+
+def targets_of_classes(
+    counts: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], sparse.csr_array, NDArray[np.float64]]:
+    """Return which classes are targets, and what makes classes of them.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_classes,)
+        How many rows each class holds.
+    offsets : ndarray of shape (n_problems + 1,)
+        From 0, as in `Problems`.
+
+    Returns
+    -------
+    is_target : ndarray of shape (n_classes,), bool
+        All but the largest class of each problem, which is the rest.
+    combine, constant
+        As in `LinearTargets`.
+    """
+    n_classes = len(counts)
+    largest = [low + counts[low:high].argmax() for low, high in pairwise(offsets)]
+    is_target = np.ones(n_classes, dtype=bool)
+    is_target[largest] = False
+    of_target = np.flatnonzero(is_target)
+    problem = np.searchsorted(offsets[:-1], of_target, side="right") - 1
+    combine = sparse.csr_array(
+        (
+            np.repeat([1.0, -1.0], len(of_target)),
             (
-                np.repeat([1.0, -1.0], len(of_target)),
-                (
-                    np.concatenate([of_target, np.array(largest)[problem]]),
-                    np.tile(np.arange(len(of_target)), 2),
-                ),
+                np.concatenate([of_target, np.array(largest)[problem]]),
+                np.tile(np.arange(len(of_target)), 2),
             ),
-            shape=(n_classes, len(of_target)),
-        )
-        return cls(holds, combine, (~is_target).astype(np.float64))
+        ),
+        shape=(n_classes, len(of_target)),
+    )
+    return is_target, combine, (~is_target).astype(np.float64)
+
+
+def class_rows(
+    classes: NDArray[np.int32], offsets: NDArray[np.int64], is_target: NDArray[np.bool_]
+) -> sparse.csr_array:
+    """Return which rows the classes that are targets hold, ``(n_targets, n)``."""
+    column = classes + offsets[:-1, None]
+    number = np.cumsum(is_target) - 1
+    kept = is_target[column]
+    rows = np.broadcast_to(np.arange(classes.shape[1]), classes.shape)[kept]
+    shape = (int(is_target.sum()), classes.shape[1])
+    return sparse.csr_array((np.ones(len(rows)), (number[column[kept]], rows)), shape=shape)

@@ -83,6 +83,7 @@ class LabelForest(BaseEstimator):
     """
 
     gives_left_out = True
+    reads_chunks = True
 
     def __init__(
         self,

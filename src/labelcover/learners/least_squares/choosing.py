@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcover.learners.chunked_table import ChunkedTable
+from labelcover.learners.least_squares.chunked_rows import ChunkedRows, KernelValues
 from labelcover.learners.least_squares.class_kernels import left_out_brier_score
+from labelcover.learners.least_squares.column_sums import column_sums
 from labelcover.learners.least_squares.feature_maps import (
     IdentityMap,
     Kernel,
@@ -23,7 +26,11 @@ from labelcover.learners.least_squares.feature_maps import (
     median_distance,
     squared_lengths,
 )
-from labelcover.learners.least_squares.feature_rows import NystroemRows, TableRows
+from labelcover.learners.least_squares.feature_rows import (
+    FeatureRows,
+    NystroemRows,
+    TableRows,
+)
 from labelcover.learners.least_squares.feature_scaling import (
     FeatureScaling,
     has_sparse_numbers,
@@ -190,11 +197,12 @@ class Choice:
         if not kernel.is_linear and self.settings.alpha is None:
             most = min(most, max(QUICK_ROWS, int(ROWS_FOR_LANDMARK * n_landmarks)))
         mapped: IdentityMap | KernelMap
+        targets = self.problems.targets
         if min(n, d if kernel.is_linear else n) <= most:
-            mapped, system = exact_system(self.X, kernel, self.weights)
+            mapped, system = exact_system(self.X, kernel, self.weights, targets)
         else:
             landmarks = sample(n, n_landmarks, self.settings.seed)
-            mapped, system = nystroem_system(self.X, kernel, self.weights, landmarks)
+            mapped, system = nystroem_system(self.X, kernel, self.weights, landmarks, targets)
         if self.settings.alpha is not None:
             return kernel, mapped, system, self.settings.alpha
         start = FIRST_RIDGE if sketched is None else sketched.number
@@ -266,7 +274,7 @@ def some_problems(problems: Problems, seed: int) -> Problems:
     few = max(1, int((np.cumsum(sizes[order]) <= CHOICE_CLASSES).sum()))
     kept = np.sort(order[:few])
     offsets = np.concatenate([[0], np.cumsum(sizes[kept])])
-    classes = np.ascontiguousarray(problems.classes[kept])
+    classes = problems.classes[kept]
     if problems.targets is None:
         targets = LinearTargets.of_classes(classes, offsets)
     else:
@@ -293,37 +301,79 @@ def choose_scaling(X: Any, problems: Problems, settings: Settings) -> tuple[Feat
     Only numbers that are mostly 0, such as counts of words and TF-IDF, leave a choice (else the
     number of rows is 0). Divided by its deviation, a rare word would count more than a common one.
     """
-    weights = problems.weights
-    if settings.scale != "auto":
-        return FeatureScaling(settings.scale).fit(X, weights), 0
-    standard = FeatureScaling("standard").fit(X, weights)
-    if not has_sparse_numbers(X, standard.rare.binary):
-        return standard, 0
-    scalings = [standard, FeatureScaling("none")]
-    if not rows_have_one_length(X):
-        scalings.append(FeatureScaling("rows").fit(X, weights))
+    if isinstance(X, ChunkedTable):
+        scalings = _scalings_of_chunks(X, settings.scale)
+    else:
+        scalings = _scalings(X, problems.weights, settings.scale)
+    if len(scalings) == 1:
+        return scalings[0], 0
     rows = sample(X.shape[0], SCALE_ROWS, settings.seed)
     few = rows_of_problems(problems, rows)
     scores = [least_brier_score(each.transform(X[rows]), few, settings) for each in scalings]
     return scalings[int(np.argmin(scores))], len(rows)
 
 
+def _scalings(X: Any, weights: NDArray[np.float64] | None, scale: str) -> list[FeatureScaling]:
+    """Return the scalings that are to be compared, fitted: one, if there is nothing to choose."""
+    if scale != "auto":
+        return [FeatureScaling(scale).fit(X, weights)]
+    standard = FeatureScaling("standard").fit(X, weights)
+    if not has_sparse_numbers(X, standard.rare.binary):
+        return [standard]
+    scalings = [standard, FeatureScaling("none")]
+    if not rows_have_one_length(X):
+        scalings.append(FeatureScaling("rows").fit(X, weights))
+    return scalings
+
+
+def _scalings_of_chunks(X: ChunkedTable, scale: str) -> list[FeatureScaling]:
+    """Return the same for rows in chunks, whose weights come with them."""
+    if scale == "none":
+        return [FeatureScaling(scale)]
+    sums = column_sums(X)
+    if scale != "auto":
+        return [sums.scaling(scale)]
+    scales = ["standard"]
+    if sums.has_sparse_numbers:
+        scales += ["none"] if sums.rows_have_one_length else ["none", "rows"]
+    return [sums.scaling(each) for each in scales]
+
+
 def exact_system(
-    X: Any, kernel: Kernel, weights: NDArray[np.float64] | None
+    X: Any,
+    kernel: Kernel,
+    weights: NDArray[np.float64] | None,
+    targets: Any = None,
 ) -> tuple[IdentityMap | KernelMap, RidgeSystem]:
-    """Return features and system without approximation: primal if that is smaller."""
+    """Return features and system without approximation: primal if that is smaller.
+
+    Rows in chunks are summed for all `targets` at once.
+    """
+    if isinstance(X, ChunkedTable):
+        return IdentityMap(), PrimalSystem(ChunkedRows(X, targets), weights)
     if kernel.is_linear and X.shape[1] < X.shape[0]:
         return IdentityMap(), PrimalSystem(TableRows(X), weights)
     return KernelMap(kernel, X), DualSystem(kernel(X, X), weights)
 
 
 def nystroem_system(
-    X: Any, kernel: Kernel, weights: NDArray[np.float64] | None, numbers: NDArray[np.int64]
+    X: Any,
+    kernel: Kernel,
+    weights: NDArray[np.float64] | None,
+    numbers: NDArray[np.int64],
+    targets: Any = None,
 ) -> tuple[KernelMap, RidgeSystem]:
-    """Return features and system of a Nyström approximation: the landmarks are rows `numbers`."""
+    """Return features and system of a Nyström approximation: the landmarks are rows `numbers`.
+
+    Rows in chunks are summed for all `targets` at once.
+    """
     landmarks = X[numbers]
     combine = landmark_combination(kernel(landmarks, landmarks))
-    rows = NystroemRows(lambda rows: kernel(X[rows], landmarks), X.shape[0], combine)
+    rows: FeatureRows
+    if isinstance(X, ChunkedTable):
+        rows = ChunkedRows(X, targets, KernelValues(kernel, landmarks), combine)
+    else:
+        rows = NystroemRows(lambda rows: kernel(X[rows], landmarks), X.shape[0], combine)
     return KernelMap(kernel, landmarks, combine, numbers), PrimalSystem(rows, weights)
 
 

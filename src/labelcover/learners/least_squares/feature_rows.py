@@ -13,7 +13,7 @@ from scipy.linalg.blas import dtrmm
 
 from labelcover.learners.least_squares.feature_scaling import rows_times
 from labelcover.learners.least_squares.row_sum_kernels import add_rows
-from labelcover.learners.linear_targets import LinearTargets
+from labelcover.learners.linear_targets import LinearTargets, TargetRows
 
 # Kernel values of so many numbers are held at once (64 MB).
 BLOCK_NUMBERS = 2**23
@@ -105,23 +105,15 @@ class NystroemRows(FeatureRows):
         self, weights: NDArray[np.float64] | None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return both sums."""
-        width = len(self.combine)
-        gram, sums = np.zeros((width, width)), np.zeros(width)
-        for block in self._blocks():
-            values = self.values(block)
-            weighted = values if weights is None else values * weights[block, None]
-            gram += values.T @ weighted
-            sums += weighted.sum(axis=0)
-        # The combination is upper triangular.
-        gram = dtrmm(1.0, self.combine, gram, trans_a=True)
-        return dtrmm(1.0, self.combine, gram, side=True), sums @ self.combine
+        gram, sums = value_sums(self.values, self.n, len(self.combine), weights)
+        return combined_gram(gram, self.combine), sums @ self.combine
 
     def sums(
         self, targets: LinearTargets, weights: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Return the sums by target."""
         sums = TargetSums(targets, weights)
-        for block in self._blocks():
+        for block in value_blocks(self.n, len(self.combine)):
             sums.add(self.values(block), block)
         return sums.total() @ self.combine
 
@@ -129,10 +121,47 @@ class NystroemRows(FeatureRows):
         """Return some rows."""
         return self.values(rows) @ self.combine
 
-    def _blocks(self) -> Iterator[slice]:
-        step = max(1, BLOCK_NUMBERS // len(self.combine))
-        for start in range(0, self.n, step):
-            yield slice(start, min(start + step, self.n))
+
+def value_sums(
+    values: Callable[[Any], NDArray[np.float64]],
+    n: int,
+    width: int,
+    weights: NDArray[np.float64] | None,
+    along: TargetSums | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weighted sums of products of kernel values, and of kernel values.
+
+    Parameters
+    ----------
+    values, n
+        As in `NystroemRows`.
+    width : int
+        Number of landmarks.
+    along : TargetSums, optional
+        What the values are added to by target, while they are there.
+    """
+    gram, sums = np.zeros((width, width)), np.zeros(width)
+    for block in value_blocks(n, width):
+        found = values(block)
+        weighted = found if weights is None else found * weights[block, None]
+        gram += found.T @ weighted
+        sums += weighted.sum(axis=0)
+        if along is not None:
+            along.add(found, block)
+    return gram, sums
+
+
+def combined_gram(gram: NDArray[np.float64], combine: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``Cᵀ G C`` for the sums of products of kernel values."""
+    # The combination is upper triangular.
+    return dtrmm(1.0, combine, dtrmm(1.0, combine, gram, trans_a=True), side=True)
+
+
+def value_blocks(n: int, width: int) -> Iterator[slice]:
+    """Yield slices of rows of which kernel values are held at once."""
+    step = max(1, BLOCK_NUMBERS // width)
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
 
 
 class TargetSums:
@@ -141,7 +170,9 @@ class TargetSums:
     Where targets have groups, rows are summed by group, and by target at the end.
     """
 
-    def __init__(self, targets: LinearTargets, weights: NDArray[np.float64] | None) -> None:
+    def __init__(
+        self, targets: LinearTargets | TargetRows, weights: NDArray[np.float64] | None
+    ) -> None:
         self.holds, self.group, self.weights = targets.holds, targets.group, weights
         self.sums: Any = None
 

@@ -56,18 +56,23 @@ class FeatureScaling:
         return self._scaled_columns(X)
 
     def _fit_columns(self, X: Any, weights: NDArray[np.float64] | None) -> None:
-        self.words = self.rare.binary
-        if 2 * self.words.sum() < len(self.words):
-            self.words = np.zeros_like(self.words)
         shares = np.ones(X.shape[0]) if weights is None else weights
         shares = shares / shares.sum()
         if sparse.issparse(X):
-            self.shift = np.zeros(X.shape[1])
             spread = np.sqrt(np.asarray(shares @ X.multiply(X)).ravel())
+            self.set_columns(np.zeros(X.shape[1]), spread, is_sparse=True)
         else:
             mean = shares @ X
-            self.shift = np.where(self.words, 0.0, mean)
-            spread = np.sqrt(shares @ (X - mean) ** 2)
+            self.set_columns(mean, np.sqrt(shares @ (X - mean) ** 2), is_sparse=False)
+
+    def set_columns(
+        self, mean: NDArray[np.float64], spread: NDArray[np.float64], *, is_sparse: bool
+    ) -> None:
+        """Take the means and deviations (or root mean squares) of the columns as they are read."""
+        self.words = self.rare.binary
+        if 2 * self.words.sum() < len(self.words):
+            self.words = np.zeros_like(self.words)
+        self.shift = np.zeros(len(mean)) if is_sparse else np.where(self.words, 0.0, mean)
         # A column that is constant but for rounding carries nothing.
         spread[spread <= 1e-12 * np.maximum(np.abs(self.shift), 1e-300)] = np.inf
         self.factor = 1 / (np.where(self.words, 1.0, spread) * np.sqrt(len(self.words)))

@@ -93,6 +93,7 @@ class LeastSquaresClassifier(BatchClassifier):
 
     gives_left_out = True
     is_linear = True
+    reads_chunks = True
 
     def __init__(
         self,

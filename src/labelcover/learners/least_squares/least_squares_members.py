@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._progress import Progress
+from labelcover.learners.chunked_table import ChunkedTable
 from labelcover.learners.features import numeric
 from labelcover.learners.least_squares.choosing import (
+    SCALE_ROWS,
+    SKETCH_ROWS,
     Choice,
     Settings,
     choose_scaling,
+    sample,
 )
 from labelcover.learners.least_squares.class_kernels import (
     class_distributions,
@@ -204,9 +209,11 @@ def prepared_members(
     X: Any, problems: Problems, settings: Settings
 ) -> tuple[LeastSquaresMembers, RidgeSystem, LinearTargets]:
     """Return members that are not solved yet, the system to solve them in, and their targets."""
-    table = numeric(X, problems.n_values)
+    if isinstance(X, ChunkedTable):
+        X = _with_samples(X, settings)
+    table = _numeric(X, problems.n_values)
     scaling, n_scale_rows = choose_scaling(table, problems, settings)
-    scaled = scaling.transform(table)
+    scaled = _mapped(table, scaling.transform)
     choice = Choice(scaled, problems, settings)
     kernel, mapped, system, ridge = choice.system()
     targets = problems.targets
@@ -217,6 +224,27 @@ def prepared_members(
     members.n_scale_rows, members.n_choice_rows = n_scale_rows, len(choice.rows)
     members.row_width = max(len(system.centre), len(targets))
     return members, system, targets
+
+
+def _with_samples(X: ChunkedTable, settings: Settings) -> ChunkedTable:
+    """Return rows in chunks with those in memory that any sample may hold."""
+    n = X.shape[0]
+    seed, n_landmarks = settings.seed, settings.n_landmarks
+    sizes = [SCALE_ROWS, SKETCH_ROWS, n_landmarks, 2 * n_landmarks]
+    samples = [sample(n, most, seed) for most in sizes]
+    samples.append(left_out_rows(n, 1, True, seed))
+    return X.keeping(np.concatenate(samples))
+
+
+def _numeric(X: Any, n_values: NDArray[np.int32]) -> Any:
+    if not isinstance(X, ChunkedTable):
+        return numeric(X, n_values)
+    n_columns = X.shape[1] if X.is_sparse else int(np.where(n_values > 2, n_values, 1).sum())
+    return X.mapped(partial(numeric, n_values=n_values), n_columns)
+
+
+def _mapped(table: Any, step: Any) -> Any:
+    return table.mapped(step) if isinstance(table, ChunkedTable) else step(table)
 
 
 def left_out_rows(

@@ -1,0 +1,255 @@
+"""A table in chunks of rows that can be read several times, and sums over them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover._label_values import as_booleans
+
+T = TypeVar("T")
+
+# Sums are made of so many consecutive chunks first, then of those sums: the same order here and on
+# a cluster, where it leaves workers something to do at the same time.
+RUN = 16
+
+
+class ChunkError(ValueError):
+    """Something is wrong with one chunk of a table; the message says which and what."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some consecutive rows of a table.
+
+    Attributes
+    ----------
+    name : str
+        Which chunk this is, for errors.
+    X : ndarray or CSR matrix of shape (n, d), float64
+    Y : ndarray of shape (n, n_labels), uint8
+    start : int
+        The number of its first row in the whole table.
+    weights : ndarray of shape (n,) or None
+    """
+
+    name: str
+    X: Any
+    Y: NDArray[np.uint8]
+    start: int = 0
+    weights: NDArray[np.float64] | None = None
+
+    @property
+    def stop(self) -> int:
+        """The number of the row after its last."""
+        return self.start + self.X.shape[0]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What the first pass over a chunk finds."""
+
+    name: str
+    shape: tuple[int, int]
+    Y: NDArray[np.uint8]
+    is_sparse: bool
+
+
+class RowChunks(ABC):
+    """Rows that need not fit in memory, with their labels, chunk by chunk.
+
+    Made by `open_chunks`, or of Dask's arrays and data frames; `fit` takes it in place of X and Y.
+    The labels are held in memory once they have been read, a byte each.
+
+    Attributes
+    ----------
+    feature_names, label_names : list of str or None
+        Names of columns, if they have any.
+    shape : tuple
+        Rows and features, once `survey` has read them.
+    is_sparse : bool
+        Whether chunks are sparse tables.
+    """
+
+    feature_names: list[str] | None = None
+    label_names: list[str] | None = None
+    shape: tuple[int, int]
+    is_sparse: bool
+    _sizes: NDArray[np.int64] | None = None
+    _weights: NDArray[np.float64] | None = None
+
+    @abstractmethod
+    def reduce(self, function: Callable[[Chunk], T], add: Callable[[T, T], T]) -> T:
+        """Return the sum over all chunks of what a function makes of each.
+
+        Parameters
+        ----------
+        function : callable
+            Can be pickled: it may be called in other processes.
+        add : callable
+            Adds two results, the one of earlier rows first; it may change the first.
+        """
+
+    def survey(self) -> NDArray[np.uint8]:
+        """Return the labels of all rows; check that chunks agree in their columns.
+
+        Raises
+        ------
+        ChunkError
+            If a chunk cannot be read or does not fit the others.
+        """
+        found = self.reduce(_surveyed, _joined)
+        first = found[0]
+        for each in found:
+            _check_alike(each, first)
+        sizes = np.array([each.shape[0] for each in found])
+        if self._sizes is not None and not np.array_equal(sizes, self._sizes):
+            raise ChunkError("chunks have other sizes than when they were read before.")
+        self._sizes = sizes
+        self.shape = int(sizes.sum()), first.shape[1]
+        self.is_sparse = first.is_sparse
+        return np.concatenate([each.Y for each in found])
+
+    def weighted(self, weights: NDArray[np.float64] | None) -> Self:
+        """Return the same chunks with a weight for each row."""
+        other = copy(self)
+        other._weights = weights
+        return other
+
+    @property
+    def n_chunks(self) -> int:
+        """How many chunks there are, once `survey` has read them."""
+        assert self._sizes is not None
+        return len(self._sizes)
+
+    def _placed(self, chunk: Chunk, number: int) -> Chunk:
+        """Return a chunk that was just read with its place in the table, if that is known."""
+        if self._sizes is None:
+            return chunk
+        n_rows = chunk.X.shape[0]
+        if number >= len(self._sizes) or n_rows != self._sizes[number]:
+            raise ChunkError(
+                f"{chunk.name}: {n_rows} rows, which is not what was there when the chunks were "
+                "read before. Chunks must be the same every time."
+            )
+        start = int(self._sizes[:number].sum())
+        weights = None if self._weights is None else self._weights[start : start + n_rows]
+        return Chunk(chunk.name, chunk.X, chunk.Y, start, weights)
+
+
+class LocalChunks(RowChunks):
+    """Chunks that are read one after another in this process.
+
+    Parameters
+    ----------
+    source : object with ``chunks()``, which yields names, features and labels
+    """
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+        self.feature_names = source.feature_names
+        self.label_names = source.label_names
+
+    def __iter__(self) -> Iterator[Chunk]:
+        number = -1
+        for number, (name, X, Y) in enumerate(self.source.chunks()):
+            yield self._placed(checked_chunk(name, X, Y), number)
+        if number < 0:
+            raise ChunkError("there is no chunk, expected at least one row.")
+        if self._sizes is not None and number + 1 < len(self._sizes):
+            raise ChunkError(
+                f"{number + 1} chunks, but there were {len(self._sizes)} when they were read "
+                "before. Chunks must be the same every time."
+            )
+
+    def reduce(self, function: Callable[[Chunk], T], add: Callable[[T, T], T]) -> T:
+        """Return the sum over all chunks of what a function makes of each."""
+        total: Any = None
+        run: Any = None
+        for number, chunk in enumerate(self):
+            part = function(chunk)
+            run = part if number % RUN == 0 else add(run, part)
+            # Neither is needed while the next chunk is read.
+            del chunk, part
+            if number % RUN == RUN - 1:
+                total, run = run if total is None else add(total, run), None
+        if run is None:
+            return total
+        return run if total is None else add(total, run)
+
+
+def checked_chunk(name: str, X: Any, Y: Any) -> Chunk:
+    """Return a chunk of finite numbers and of labels that are 0 or 1.
+
+    Raises
+    ------
+    ChunkError
+        If it holds anything else; the error names the chunk.
+    """
+    try:
+        X, Y = _numbers(X), _labels(Y)
+    except (TypeError, ValueError) as error:
+        raise ChunkError(f"{name}: {error}") from error
+    if X.shape[0] != Y.shape[0]:
+        raise ChunkError(
+            f"{name}: {X.shape[0]} rows of features and {Y.shape[0]} rows of labels, expected as "
+            "many of both."
+        )
+    return Chunk(name, X, Y)
+
+
+def _numbers(X: Any) -> Any:
+    if sparse.issparse(X):
+        X = X.tocsr().astype(np.float64, copy=False)
+        values = X.data
+    else:
+        X = values = np.ascontiguousarray(X, dtype=np.float64)
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"X must be a table of at least one row and column, got shape {X.shape}.")
+    # A sum is not finite if one of its numbers is not; it may overflow though all are.
+    if not np.isfinite(values.sum()) and not np.isfinite(values).all():
+        raise ValueError("X must hold finite numbers, got NaN or infinity.")
+    return X
+
+
+def _labels(Y: Any) -> NDArray[np.uint8]:
+    Y = Y if sparse.issparse(Y) else np.asarray(Y)
+    if Y.ndim != 2 or Y.shape[1] == 0:
+        raise ValueError(
+            f"Y must be a table of zeros and ones, a column for each label, got shape {Y.shape}."
+        )
+    return np.ascontiguousarray(as_booleans(Y).view(np.uint8))
+
+
+def _surveyed(chunk: Chunk) -> list[Survey]:
+    return [Survey(chunk.name, chunk.X.shape, chunk.Y, sparse.issparse(chunk.X))]
+
+
+def _joined(first: list[T], second: list[T]) -> list[T]:
+    first.extend(second)
+    return first
+
+
+def _check_alike(each: Survey, first: Survey) -> None:
+    pairs = (
+        ("columns", each.shape[1], first.shape[1]),
+        ("labels", each.Y.shape[1], first.Y.shape[1]),
+    )
+    for what, found, expected in pairs:
+        if found != expected:
+            raise ChunkError(
+                f"{each.name}: {found} {what}, expected {expected} as in {first.name}."
+            )
+    if each.is_sparse != first.is_sparse:
+        kind = {True: "sparse", False: "dense"}
+        raise ChunkError(
+            f"{each.name}: a {kind[each.is_sparse]} table, expected a {kind[first.is_sparse]} one "
+            f"as in {first.name}."
+        )

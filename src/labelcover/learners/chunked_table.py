@@ -1,0 +1,107 @@
+"""A table whose rows are read in chunks, as learners take it in place of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover.chunks import Chunk, RowChunks
+
+T = TypeVar("T")
+Step = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class ChunkedTable:
+    """The features of rows in chunks, after some steps that work row by row.
+
+    Attributes
+    ----------
+    chunks : RowChunks
+    n_columns : int
+        After all steps.
+    steps : tuple of callables
+        What a table becomes, one after another; they can be pickled.
+    kept : ndarray of int64
+        Rows that are in memory, ascending.
+    kept_rows : ndarray or CSR matrix
+        Their features, after all steps.
+    """
+
+    chunks: RowChunks
+    n_columns: int
+    steps: tuple[Step, ...] = ()
+    kept: NDArray[np.int64] | None = None
+    kept_rows: Any = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.chunks.shape[0], self.n_columns
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether chunks are sparse."""
+        return self.chunks.is_sparse
+
+    def mapped(self, step: Step, n_columns: int | None = None) -> ChunkedTable:
+        """Return the table after one more step, with as many columns as before unless given."""
+        kept_rows = None if self.kept_rows is None else step(self.kept_rows)
+        n_columns = self.n_columns if n_columns is None else n_columns
+        return replace(self, n_columns=n_columns, steps=(*self.steps, step), kept_rows=kept_rows)
+
+    def keeping(self, rows: NDArray[np.int64]) -> ChunkedTable:
+        """Return the table with some rows in memory, read in one pass."""
+        rows = np.unique(rows)
+        return replace(self, kept=rows, kept_rows=self._gathered(rows))
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> Any:
+        """Return some rows, from memory if all of them are there, else by a pass."""
+        rows = np.asarray(rows)
+        if self.kept is not None and len(self.kept):
+            at = np.searchsorted(self.kept, rows).clip(max=len(self.kept) - 1)
+            if (self.kept[at] == rows).all():
+                return self.kept_rows[at]
+        distinct, place = np.unique(rows, return_inverse=True)
+        found = self._gathered(distinct)
+        return found if np.array_equal(distinct, rows) else found[place.ravel()]
+
+    def reduce(
+        self, function: Callable[[Any, Chunk], T], add: Callable[[T, T], T] | None = None
+    ) -> T:
+        """Return the sum over all chunks of a function of their features and the chunk itself.
+
+        Results need ``+`` unless `add` is given.
+        """
+        summed = partial(_after_steps, function, self.steps)
+        return self.chunks.reduce(summed, _sum if add is None else add)
+
+    def _gathered(self, rows: NDArray[np.int64]) -> Any:
+        """Return some rows, which ascend, by a pass."""
+        parts = self.reduce(partial(_rows_of_chunk, rows))
+        if sparse.issparse(parts[0]):
+            return sparse.vstack(parts, format="csr")
+        return np.concatenate(parts)
+
+
+def _after_steps(function: Callable[[Any, Chunk], T], steps: tuple[Step, ...], chunk: Chunk) -> T:
+    table = chunk.X
+    for step in steps:
+        table = step(table)
+    return function(table, chunk)
+
+
+def _sum(first: Any, second: Any) -> Any:
+    first += second
+    return first
+
+
+def _rows_of_chunk(rows: NDArray[np.int64], table: Any, chunk: Chunk) -> list[Any]:
+    low, high = np.searchsorted(rows, [chunk.start, chunk.stop])
+    return [table[rows[low:high] - chunk.start]]
