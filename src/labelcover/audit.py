@@ -58,7 +58,8 @@ LEAST_LEAF = 5
 LEAST_PROBABILITY = 1e-4
 # The other labels that a label is predicted from: those whose residuals go with its own the most.
 MOST_OTHERS = 40
-# Penalties on θ that are compared by leave-one-out; 4 is a prior deviation of a half.
+# Penalties on θ that are compared by leave-one-out, from strong to weak; 4 is a prior deviation
+# of a half.
 PENALTIES = (64.0, 16.0, 4.0)
 MOST_STEPS = 12
 # Newton's method ends where no log-odds moves by more; what is left is about the square of it.
@@ -278,12 +279,21 @@ def suspicion(Y: NDArray[np.uint8], P: NDArray[np.float64]) -> NDArray[np.float6
     np.fill_diagonal(alike, -1)
     odds = logit(P)
     for j in range(Y.shape[1]):
-        fit = _LabelFit(_others(residuals, alike[j]), odds[:, j], Y[:, j])
-        # The features alone, unless the other labels improve on them.
-        found = [odds[:, j], *(fit.left_out_odds(penalty) for penalty in PENALTIES)]
-        losses = [np.logaddexp(0, np.where(Y[:, j] == 1, -each, each)).sum() for each in found]
-        odds[:, j] = found[int(np.argmin(losses))]
+        fit = _LabelFit(_others(residuals, alike[j]), odds[:, j].copy(), Y[:, j])
+        # The features alone, unless the other labels improve on them; weaker penalties are tried
+        # as long as they improve.
+        least = _loss(Y[:, j], odds[:, j])
+        for penalty in PENALTIES:
+            found = fit.left_out_odds(penalty)
+            loss = _loss(Y[:, j], found)
+            if loss >= least:
+                break
+            least, odds[:, j] = loss, found
     return expit(np.where(Y == 1, -odds, odds))
+
+
+def _loss(y: NDArray[np.uint8], odds: NDArray[np.float64]) -> float:
+    return float(np.logaddexp(0, np.where(y == 1, -odds, odds)).sum())
 
 
 class _LabelFit:
@@ -302,7 +312,8 @@ class _LabelFit:
             odds = self.offset + inputs @ self.theta
             p = expit(odds)
             weights = p * (1 - p)
-            curve = (inputs * weights[:, None]).T @ inputs + penalty * np.eye(len(self.theta))
+            scaled = inputs * np.sqrt(weights)[:, None]
+            curve = scaled.T @ scaled + penalty * np.eye(len(self.theta))
             step = np.linalg.solve(curve, inputs.T @ (p - y) + penalty * self.theta)
             moved = inputs @ step
             self.theta -= step
@@ -310,7 +321,7 @@ class _LabelFit:
                 odds -= moved
                 break
         inverse = np.linalg.inv(curve)
-        leverage = ((inputs @ inverse) * inputs).sum(axis=1)
+        leverage = np.einsum("ij,ij->i", inputs @ inverse, inputs)
         # Without the row, the fit would be further from it (Rad and Maleki, 2020).
         return odds - leverage / np.maximum(1 - weights * leverage, 1e-6) * (y - p)
 
