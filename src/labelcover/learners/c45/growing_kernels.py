@@ -120,6 +120,7 @@ def _best_split(splits, in_mean):
 def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, room):
     """Return gain, gain ratio and cut of the best split on every feature; all weights are 1."""
     values, n_values, (sorted_features, numeric, _, rank, far), switches = table
+    branching = switches[4]
     splits = np.zeros((len(n_values), 3))
     splits[:, 1] = -1.0
     counts = np.rint(dist).astype(np.int64)
@@ -127,12 +128,11 @@ def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, room):
     numeric_splits_counts(numeric, rank, far, order, label, counts, min_leaf, xlogx, found)
     for k in range(len(order)):
         splits[sorted_features[k]] = found[k]
-    switch_splits_counts(switches, rows, label, counts, min_leaf, xlogx, room, splits)
-    for f in range(len(n_values)):
-        if n_values[f] > 0:
-            splits[f, 0], splits[f, 1], splits[f, 2] = nominal_split_counts(
-                values[f], n_values[f], rows, label, counts, min_leaf, xlogx
-            )
+    switch_splits_counts(switches, n_values, rows, label, counts, min_leaf, xlogx, room, splits)
+    for f in branching:
+        splits[f, 0], splits[f, 1], splits[f, 2] = nominal_split_counts(
+            values[f], n_values[f], rows, label, counts, min_leaf, xlogx
+        )
     return splits
 
 

@@ -77,7 +77,7 @@ def _send_down(tree, table, node, rows, weights):
     feature, threshold, _, n_sons, _ = tree
     f = feature[node]
     son_rows, son_weights, starts, _, _ = split_rows(
-        values[f], threshold[node], n_values[f] > 0, n_sons[node], rows, weights
+        values[f], threshold[node], n_values[f] > 0, np.int64(n_sons[node]), rows, weights
     )
     return son_rows, son_weights, starts
 
@@ -185,7 +185,8 @@ def prune(tree, table, label, weights, unit, raising, confidence, z):
     rows = np.arange(len(label)).astype(np.int32)
     rows_of = [rows for _ in range(size)]
     weights_of = [weights for _ in range(size)]
-    _distribute(tree, table, label, 0, rows_of, weights_of)
+    # The numbers of nodes are int64 in every call: a constant would have it compiled twice.
+    _distribute(tree, table, label, np.int64(0), rows_of, weights_of)
     errors = np.zeros(size)
     limit = PRUNE_SLACK + TOLERANCE
     node = size

@@ -70,7 +70,7 @@ def fit_machines(
     """
     weights = np.zeros((len(first), n_columns))
     threshold = np.zeros(len(first))
-    state = JAVA_SEED
+    state = np.int64(JAVA_SEED)  # a constant would be a type of its own to the compiler
     for p in range(len(first)):
         a = by_class[starts[first[p]] : starts[first[p] + 1]]
         b = by_class[starts[second[p]] : starts[second[p] + 1]]
