@@ -65,6 +65,14 @@ def read_chunks(
     return table, Y, None if names is None else np.array(names, dtype=object)
 
 
+def keep_names(owner: Any, names: list[str] | None) -> None:
+    """Set the names of features on an estimator; without names, those of an earlier fit go."""
+    if names is not None:
+        owner.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(owner, "feature_names_in_"):
+        del owner.feature_names_in_
+
+
 def sampled_rows(
     X: ChunkedTable, seed: int, among: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:

@@ -22,7 +22,12 @@ from sklearn.utils.validation import (
 
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
 from labelcover._tags import read_tags, tag_table
-from labelcover.ensemble.chunked_training import check_chunked, chunked, read_chunks
+from labelcover.ensemble.chunked_training import (
+    check_chunked,
+    chunked,
+    keep_names,
+    read_chunks,
+)
 from labelcover.ensemble.explanation import (
     Explanation,
     FeatureNames,
@@ -129,8 +134,7 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
             check_chunked(learner if self._reads_chunks else None, self._tuning(), self)
             X, Y, names = read_chunks(chunks, params.get("sample_weight"))
             self._coding, X = learner.read_table(self, X)
-            if chunks.feature_names is not None:
-                self.feature_names_in_ = np.array(chunks.feature_names, dtype=object)
+            keep_names(self, chunks.feature_names)
         m = Y.shape[1]
         self._check_threshold(m)
         self._check_parameters(m, weighted="sample_weight" in params)
