@@ -133,7 +133,8 @@ def pack_rows(rows):
         while first[n] < last[n]:
             i = order[first[n]]
             first[n] += 1
-            out[at, :n] = rows[i, :n]
+            for j in range(n):  # an assignment of arrays takes seconds to compile
+                out[at, j] = rows[i, j]
             used = n
             room = min(k - used, n)
             while room > 0:
