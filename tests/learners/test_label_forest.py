@@ -10,8 +10,12 @@ from labelcover.ensemble.forest_view import ForestView
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners.forest.forest_kernels import _try_split
 from labelcover.learners.forest.label_forest import LabelForest
-from labelcover.learners.forest.sparse_tree_kernels import SKETCH_COLUMNS, WIDTH
-from labelcover.learners.forest.sparse_tree_kernels import _try_split as _try_sparse_split
+from labelcover.learners.forest.sparse_tree_kernels import (
+    SKETCH_COLUMNS,
+    WIDTH,
+    _read_column,
+    _score_split,
+)
 
 
 def problem(n=80, d=6, m=4, seed=0):
@@ -222,14 +226,34 @@ def test_the_score_of_a_split_of_a_sparse_column_is_that_of_brute_force(zeros):
         sketch[:, :3], sketch[:, SKETCH_COLUMNS] = Y, 1
         sketch *= counts[:, None]
         at = np.flatnonzero(column)
-        given = column[at], rows[at], len(rows), sketch, sketch.sum(axis=0)
-        score, cut = _try_sparse_split(*given, np.empty(WIDTH), 1, random.random())
-        if column.min() == column.max():
-            assert score == -2
+        cut = np.float32(random.choice(column))
+        given = column[at], rows[at], 0, len(at), cut, sketch, sketch.sum(axis=0)
+        score = _score_split(*given, np.empty(WIDTH), 1)
+        if cut == column.max():
+            assert score == -1
             continue
-        assert column.min() <= cut < column.max()
         expected, _ = two_sides(counts[rows], Y[rows], column, cut)
         assert score == pytest.approx(expected), seed
+
+
+def test_entries_of_rows_that_have_gone_are_dropped_from_a_sparse_column():
+    random = np.random.default_rng(2)
+    for seed in range(30):
+        order = random.permutation(9)
+        place = np.empty(9, np.int32)
+        place[order] = np.arange(9)
+        node = tuple(sorted(random.choice(10, 2, replace=False).tolist()))
+        own = np.sort(random.choice(9, 6, replace=False)).astype(np.int32)
+        column = random.normal(size=6).astype(np.float32)
+        values, rows = column.copy(), own.copy()
+        end, low, high = _read_column(values, rows, 0, 6, place, node)
+        inside = np.isin(own, order[slice(*node)])
+        assert sorted(zip(rows[:end], values[:end], strict=True)) == sorted(
+            zip(own[inside], column[inside], strict=True)
+        ), seed
+        of_node = np.zeros(node[1] - node[0], np.float32)
+        of_node[: inside.sum()] = column[inside]
+        assert (low, high) == (of_node.min(), of_node.max())
 
 
 def test_a_sparse_tree_splits_as_long_as_a_word_tells_rows_apart():

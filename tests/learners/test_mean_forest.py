@@ -234,7 +234,7 @@ def test_the_number_of_trees_follows_the_kind():
     dense = X + np.random.default_rng(0).random(X.shape)
     for table, splits, number in (
         (dense, "features", 100),
-        (X, "features", 150),
+        (X, "features", 200),
         (X, "means", 200),
     ):
         assert len(grown(table, Y, splits=splits, n_trees="auto").trees) == number

@@ -17,7 +17,7 @@ from labelcover.learners.forest.sparse_tree_kernels import (
 )
 
 # Trees of a forest, and of one on a sparse table, where trees are quick and differ more.
-TREES, SPARSE_TREES = 100, 150
+TREES, SPARSE_TREES = 100, 200
 # A tree of a sparse table tries a share of the features that were asked for: all, or a quarter.
 FEWER = (1, 4)
 _NO_TABLE = np.zeros((0, 0), np.float32)

@@ -44,8 +44,8 @@ class LabelForest(BaseEstimator):
     Parameters
     ----------
     n_trees : int or "auto", default="auto"
-        ``"auto"`` is 100 trees that split by features, 150 on sparse tables, and 200 trees that
-        split by means.
+        ``"auto"`` is 100 trees that split by features, 200 if the table is sparse, and 200 trees
+        that split by means.
     min_leaf : int, default=2
         Least number of draws in a leaf; a row that was drawn twice counts twice. Means split no
         node of fewer than ten times as many.
