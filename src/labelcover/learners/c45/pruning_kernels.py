@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
-from labelcover.learners.c45.growing_kernels import class_weights, split_rows
+from labelcover.learners.c45.growing_kernels import class_weights, put_class_weights, split_rows
 from labelcover.learners.c45.split_kernels import TOLERANCE
 
 COLLAPSE_SLACK = 1e-3  # training errors that a subtree must save
@@ -151,7 +151,7 @@ def _distribute(tree, table, label, top, rows_of, weights_of):
     while len(waiting):
         node = waiting.pop()
         last = max(last, node)
-        dist[node] = class_weights(label, rows_of[node], weights_of[node], dist.shape[1])
+        put_class_weights(label, rows_of[node], weights_of[node], dist[node])
         if feature[node] < 0:
             continue
         son_rows, son_weights, starts = _send_down(
