@@ -65,7 +65,7 @@ def page_and_suspects(tmp_path, command, path, model):
         ["predict", model, path, "--why", "2", "-o", out],
         ["report", model, path, "-o", page],
         ["report", model, "-o", page],
-        ["audit", path, "--tags", "tags", "--above", "0.01", "-o", suspects],
+        ["audit", path, "--tags", "tags", "--above", "0", "-o", suspects],
     ):
         code, _, errors = command(*words)
         assert code == 0, errors

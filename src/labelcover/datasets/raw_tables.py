@@ -174,7 +174,6 @@ def _read_csv(path, as_text, text_format: TextFormat) -> RawTable:
             columns = _arrow_csv(path, text_format, names, text)
         except pa.ArrowException as error:
             raise _csv_error(table, len(names), error) from None
-    columns = columns.combine_chunks()
     pa.default_memory_pool().release_unused()  # as much as the table, which encoding will need
     return RawTable(path, columns, text_format)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from labelcover.datasets.text_columns import TextColumn
 
 ENCODED = ("number", "truth value", "date", "category", "text")
 AS_STRINGS = ("category", "text")
+# Rows of a table are written to memory so many columns at a time, and so many rows.
+COLUMNS_TOGETHER, ROWS_TOGETHER = 16, 2048
 EXPECTED = {
     "number": "a number",
     "truth value": "yes or no, true or false, or 0 or 1",
@@ -120,7 +123,8 @@ class TableEncoder:
                     f"{shown(list(kinds))}.",
                 )
         for kind in kinds.values():
-            _warn_of_bad_cells(table, kind)
+            if kind.kind not in AS_STRINGS:
+                _warn_of_bad_cells(table, kind, _readable(table, kind).bad)
         nothing = np.zeros((table.n_rows, 0), dtype=np.uint8)
         Y = self.labels.read(table, warn=True) if with_labels else nothing
         X, *_ = self._table(table, kinds.values(), self.shift, self.factor)
@@ -171,11 +175,10 @@ class TableEncoder:
         """
         of = {kind.name: kind for kind in kinds}
         width = sum(len(made.feature_names) for made in self._plain)
-        numbers, at = np.empty((table.n_rows, width)), 0
-        for made in self._plain:
-            for column in made.encode(_cells(table, of[made.name])):
-                numbers[:, at] = column
-                at += 1
+        columns = (
+            column for made in self._plain for column in made.encode(_cells(table, of[made.name]))
+        )
+        numbers = _side_by_side(columns, np.empty((table.n_rows, width)))
         if not self._wide:
             return numbers, None, None
         tables = [made.encode(_cells(table, of[made.name])) for made in self._wide]
@@ -206,6 +209,20 @@ class TableEncoder:
         )
 
 
+def _side_by_side(
+    columns: Iterator[NDArray[np.float64]], table: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return `table` filled with columns: a few at a time, in blocks of rows that fit a cache."""
+    at = 0
+    while group := list(islice(columns, COLUMNS_TOGETHER)):
+        for first in range(0, len(table), ROWS_TOGETHER):
+            rows = slice(first, first + ROWS_TOGETHER)
+            for j, column in enumerate(group, start=at):
+                table[rows, j] = column[rows]
+        at += len(group)
+    return table
+
+
 def _first_id(kinds: Sequence[ColumnKind]) -> str | None:
     """Return the first column that can name the rows; one that has a name itself, if there is."""
     found = [kind.name for kind in kinds if kind.kind == AS_ID]
@@ -229,11 +246,8 @@ def _readable(table: RawTable, kind: ColumnKind) -> Readable:
     return as_truth(column) if kind.kind == "truth value" else as_numbers(column, _decimal(table))
 
 
-def _warn_of_bad_cells(table: RawTable, kind: ColumnKind) -> None:
+def _warn_of_bad_cells(table: RawTable, kind: ColumnKind, bad: NDArray[np.bool_]) -> None:
     """Warn of the cells of a column that cannot be read, with the first of them."""
-    if kind.kind in AS_STRINGS:
-        return
-    bad = _readable(table, kind).bad
     if bad.any():
         row = int(np.argmax(bad))
         value = table.columns.column(kind.name)[row].as_py()
@@ -250,8 +264,25 @@ def _fitted(table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8]) -> tuple[An
     name = kind.name
     if kind.kind not in ENCODED:
         return None, kind
-    _warn_of_bad_cells(table, kind)
-    cells = _cells(table, kind)
+    if kind.kind in AS_STRINGS:
+        return _fitted_to_strings(table, kind, Y)
+    read = _readable(table, kind)
+    _warn_of_bad_cells(table, kind, read.bad)
+    if kind.kind == "date":
+        return DateColumn.fitted(name, read.numbers, Y), kind
+    number = NumberColumn.fitted(name, read.numbers, Y)
+    missing = np.isnan(read.numbers).mean()
+    marked = ", marked by a feature" if number.marked else ""
+    why = f"{missing:.1%} missing{marked}" if missing else kind.why
+    return number, ColumnKind(name, kind.kind, why)
+
+
+def _fitted_to_strings(
+    table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8]
+) -> tuple[Any, ColumnKind]:
+    """Return the encoder of a column of text or categories, None if not used, and what to tell."""
+    name = kind.name
+    cells = as_strings(table.columns.column(name))
     if kind.kind == "text":
         if kind.why == "as given":
             _warn_of_numbers(table, name)
@@ -260,16 +291,8 @@ def _fitted(table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8]) -> tuple[An
             return None, ColumnKind(name, "not used", "text in which no word recurs")
         pieces = "words and pairs of words" if text.kind == "words" else "groups of characters"
         return text, ColumnKind(name, "text", f"{len(text.terms)} {pieces}")
-    if kind.kind == "category":
-        category = CategoryColumn.fitted(name, cells)
-        return category, ColumnKind(name, "category", f"{len(category.feature_names)} values")
-    if kind.kind == "date":
-        return DateColumn.fitted(name, cells, Y), kind
-    number = NumberColumn.fitted(name, cells, Y)
-    missing = np.isnan(cells).mean()
-    marked = ", marked by a feature" if number.marked else ""
-    why = f"{missing:.1%} missing{marked}" if missing else kind.why
-    return number, ColumnKind(name, kind.kind, why)
+    category = CategoryColumn.fitted(name, cells)
+    return category, ColumnKind(name, "category", f"{len(category.feature_names)} values")
 
 
 def _warn_of_numbers(table: RawTable, name: str) -> None:
