@@ -8,6 +8,7 @@ from scipy import sparse
 from labelcover import LabelCoverClassifier
 from labelcover.ensemble.forest_view import ForestView
 from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners.forest.feature_forest import MANY_ROWS
 from labelcover.learners.forest.forest_kernels import _try_split
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.learners.forest.sparse_tree_kernels import (
@@ -98,14 +99,21 @@ def test_the_leaves_of_a_tree_hold_its_sample_once(kind, weighted):
     X, Y = problem()
     X = tables(X)[kind]
     weights = np.arange(80.0) if weighted else None
-    forest = grown(X, Y, weights=weights)
-    size = len(Y) // 2 if forest.is_sparse and not weighted else len(Y)
-    for (feature, _, left, right), rows, counts in forest.trees:
-        assert counts.sum() == size
+    for (feature, _, left, right), rows, counts in grown(X, Y, weights=weights).trees:
+        assert counts.sum() == len(Y)
         assert len(np.unique(rows)) == len(rows)
         leaves = np.flatnonzero(feature < 0)
         held = [np.arange(left[leaf], right[leaf]) for leaf in leaves]
         np.testing.assert_array_equal(np.sort(np.concatenate(held)), np.arange(len(rows)))
+
+
+def test_trees_of_a_large_sparse_table_are_grown_on_half_of_the_rows():
+    X, Y = problem(MANY_ROWS)
+    X = sparse.csr_array(np.where(X > 1, X, 0.0))
+    for _, rows, counts in grown(X, Y, n_trees=3).trees:
+        assert len(rows) == counts.sum() == MANY_ROWS // 2
+    for _, rows, counts in grown(X, Y, n_trees=3, weights=np.arange(1.0 + MANY_ROWS)[1:]).trees:
+        assert counts.sum() == MANY_ROWS > len(rows)
 
 
 @pytest.mark.parametrize("kind", KINDS)

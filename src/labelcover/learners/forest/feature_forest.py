@@ -18,7 +18,9 @@ from labelcover.learners.forest.sparse_tree_kernels import (
 
 # Trees of a forest, and of one on a sparse table, where trees are quick and differ more.
 TREES, SPARSE_TREES = 100, 200
-# A tree of a sparse table tries a share of the features that were asked for: all, or a quarter.
+# A sparse table with so many rows has trees on half of them, of which half try a quarter of the
+# features that were asked for. With few rows a tree must make the most of them.
+MANY_ROWS = 2_000
 FEWER = (1, 4)
 _NO_TABLE = np.zeros((0, 0), np.float32)
 _NO_ARRAYS = (np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int64))
@@ -27,9 +29,10 @@ _NO_ARRAYS = (np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int
 class FeatureForest(GrownForest):
     """In each node the best of some random cuts of random features splits the rows.
 
-    A tree of a sparse table is grown on half of the rows, which serves as well as a bootstrap
-    sample and takes less time, and sees the labels through a random sketch. Half of the trees try
-    a quarter of the features in a node: alone they are worse, but they err elsewhere.
+    A tree of a sparse table sees the labels through a random sketch. From 2,000 rows on it is
+    grown on half of the rows, which serves as well as a bootstrap sample and takes less time, and
+    half of the trees try a quarter of the features in a node: alone they are worse, but they err
+    elsewhere.
 
     References
     ----------
@@ -41,6 +44,7 @@ class FeatureForest(GrownForest):
 
     def _read_training(self, X: Any) -> None:
         self.table = self._read(X)
+        self.is_large = self.is_sparse and X.shape[0] >= MANY_ROWS
         if not self.is_sparse:
             self.training = np.ascontiguousarray(X.T, dtype=np.float32)
 
@@ -52,7 +56,8 @@ class FeatureForest(GrownForest):
     def finish(self, weights: NDArray[np.float64] | None = None) -> None:
         """Ask the trees for the rows they have not seen, then forget what only growing needs."""
         super().finish(weights)
-        self.training = _NO_TABLE
+        if not self.is_sparse:
+            del self.training
 
     def _read(self, X: Any) -> tuple[Any, ...]:
         if self.is_sparse:
@@ -61,7 +66,7 @@ class FeatureForest(GrownForest):
         return np.ascontiguousarray(dense, dtype=np.float32), _NO_ARRAYS
 
     def _draw(self, random, weights) -> NDArray[np.float64]:
-        if not self.is_sparse or weights is not None:
+        if not self.is_large or weights is not None:
             return super()._draw(random, weights)
         n = len(self.labels[1]) - 1
         counts = np.zeros(n)
@@ -71,7 +76,8 @@ class FeatureForest(GrownForest):
     def _grow(self, counts, rows, wanted, min_leaf, random, state) -> tuple[Any, ...]:
         d, m = self.n_features, self.n_labels
         if self.is_sparse:
-            wanted = max(1, wanted // int(random.choice(FEWER)))
+            if self.is_large:
+                wanted = max(1, wanted // int(random.choice(FEWER)))
             sketch = _sketch(self.labels, m, counts, random)
             return grow_sparse_tree(self.table[1], sketch, rows, d, wanted, min_leaf, state)
         order = np.arange(d, dtype=np.int32)

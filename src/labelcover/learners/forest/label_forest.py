@@ -28,10 +28,10 @@ TRIAL_TREES, TRIAL_ROWS = 16, 4_000
 class LabelForest(BaseEstimator):
     """A forest whose leaves hold the labels of their training rows.
 
-    Every tree is grown on a bootstrap sample, or, where the table is sparse and rows have no
-    weights, on half of the rows. The confidence of a label is its mean share in the leaves that a
-    row falls into. One tree serves all labels. What a training row gets from the trees that were
-    grown without it (out-of-bag) needs no refit.
+    Every tree is grown on a bootstrap sample, or, where the table is sparse, has 2,000 rows or
+    more, and these have no weights, on half of the rows. The confidence of a label is its mean
+    share in the leaves that a row falls into. One tree serves all labels. What a training row gets
+    from the trees that were grown without it (out-of-bag) needs no refit.
 
     Nodes split in one of two ways. With ``"features"`` the trees are extremely randomised: of √d
     random cuts of one feature each, the one that leaves the labels least varied is taken. With
@@ -51,7 +51,7 @@ class LabelForest(BaseEstimator):
         node of fewer than ten times as many.
     max_features : int, optional
         Number of features tried in a node, by default the square root of their number; on sparse
-        tables half of the trees try a quarter of it. Means take all features.
+        tables of 2,000 rows or more half of the trees try a quarter of it. Means take all features.
     splits : {"auto", "features", "means"}, default="auto"
         ``"auto"`` is ``"features"`` below 100 labels. From there on it is the way with the smaller
         out-of-bag error in a trial of 16 trees each, on at most 4,000 rows.
