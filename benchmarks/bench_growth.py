@@ -1,6 +1,8 @@
-"""Fit time of the default as rows grow, and beside BOOMER.
+"""Fit time of the default as rows, features, labels, k or σ grow, and beside BOOMER.
 
-``python -m benchmarks.bench_growth [rows] [boomer] [--most 128000] [--folds 1]`` (both by default).
+``python -m benchmarks.bench_growth [rows] [features] [labels] [k] [sigma] [boomer] [--most 128000]
+[--folds 1]`` (all by default). Curves go to ``docs/results/growth.csv`` and, as a picture, to
+``docs/results/growth.png``.
 Seconds are those of a second fit in the same process: nothing is compiled in them. CPU seconds with
 one thread (``OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1``) hold on a busy machine, wall seconds only on
 a free one. BOOMER needs the data folder (``LABELCOVER_DATA``) and the ``bench`` extra.
@@ -9,17 +11,32 @@ a free one. BOOMER needs the data folder (``LABELCOVER_DATA``) and the ``bench``
 import argparse
 import resource
 import time
+from functools import partial
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.bench_quality import split_of
 from benchmarks.quality_methods import METHODS, OURS
 from labelcover import LabelCoverClassifier
+from labelcover._files import replacing
 
-LEAST_ROWS = 1_000
-N_FEATURES, N_LABELS, N_HIDDEN = 50, 12, 30
-# From so many rows on, seconds should not grow faster than rows to the power of 1.1.
-STEADY_ROWS, MOST_EXPONENT = 4_000, 1.1
+N_HIDDEN = 30
+# What stays as it is while something else grows.
+USUAL = {"rows": 2_000, "features": 50, "labels": 12, "k": 3, "sigma": None}
+GROWTH = {
+    "rows": [1_000 * 2**i for i in range(8)],
+    "features": [10 * 2**i for i in range(8)],
+    "labels": [6 * 2**i for i in range(6)],
+    "k": [2, 3, 4, 5, 6, 7],
+    "sigma": [20 * 2**i for i in range(8)],
+}
+# σ and k are those of a cover of more labels, whose labelsets are drawn at random if σ is given.
+OTHERWISE = {"k": {"labels": 24}, "sigma": {"labels": 40}}
+# From where on seconds should not grow faster than to the power of 1.1.
+STEADY, MOST_EXPONENT = {"rows": 4_000, "sigma": 20}, 1.1
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
 # Sets, and the share of BOOMER's seconds that ours should take in all of them together.
 SHARES = [
     (("medical", "enron", "slashdot", "ohsumed"), 1.0),
@@ -27,13 +44,13 @@ SHARES = [
 ]
 
 
-def simulated(n: int) -> tuple[np.ndarray, np.ndarray]:
+def simulated(rows: int, features: int, labels: int) -> tuple[np.ndarray, np.ndarray]:
     """Return features, and labels that depend on common non-linear functions of them."""
     random = np.random.default_rng(0)
-    into_hidden = random.normal(size=(N_FEATURES, N_HIDDEN))
-    into_labels = random.normal(size=(N_HIDDEN, N_LABELS)) / np.sqrt(N_HIDDEN)
-    X = random.normal(size=(n, N_FEATURES))
-    hidden = np.cos(X @ into_hidden / np.sqrt(N_FEATURES) + np.arange(N_HIDDEN))
+    into_hidden = random.normal(size=(features, N_HIDDEN))
+    into_labels = random.normal(size=(N_HIDDEN, labels)) / np.sqrt(N_HIDDEN)
+    X = random.normal(size=(rows, features))
+    hidden = np.cos(X @ into_hidden / np.sqrt(features) + np.arange(N_HIDDEN))
     odds = 6 * (hidden - hidden.mean(axis=0)) @ into_labels - 1
     return X, (random.logistic(size=odds.shape) < odds).astype(np.uint8)
 
@@ -44,25 +61,61 @@ def seconds_of(fit) -> tuple[float, float]:
     return time.process_time() - cpu, time.perf_counter() - wall
 
 
-def rows(options) -> None:
-    """Fit the default on simulated rows, twice as many each time."""
-    print("| rows | CPU s | wall s | exponent | peak GB |")
+def growth(what: str, options) -> None:
+    """Fit the default on simulated data of which one size grows."""
+    print(f"| {what} | CPU s | wall s | exponent | peak GB |")
     print("|---|---|---|---|---|")
-    model = LabelCoverClassifier(random_state=0)
-    model.fit(*simulated(LEAST_ROWS))
-    n, found = LEAST_ROWS, {}
-    while n <= options.most:
-        X, Y = simulated(n)
-        cpu, wall = found[n] = seconds_of(lambda X=X, Y=Y: model.fit(X, Y))
-        growth = f"{np.log2(cpu / found[n // 2][0]):.2f}" if n > LEAST_ROWS else ""
+    sizes = [size for size in GROWTH[what] if what != "rows" or size <= options.most]
+    lines = []
+    for size in sizes:
+        shape = {**USUAL, **OTHERWISE.get(what, {}), what: size}
+        model = LabelCoverClassifier(
+            cover="auto" if shape["sigma"] is None else "random",
+            k=shape["k"],
+            size=shape["sigma"],
+            random_state=0,
+        )
+        X, Y = simulated(shape["rows"], shape["features"], shape["labels"])
+        if not lines:
+            model.fit(X, Y)
+        cpu, wall = seconds_of(lambda model=model, X=X, Y=Y: model.fit(X, Y))
+        since = (np.log(cpu / lines[-1]["cpu"]) / np.log(size / lines[-1]["size"])) if lines else 0
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        print(f"| {n:,} | {cpu:.2f} | {wall:.2f} | {growth} | {peak:.2f} |", flush=True)
-        n *= 2
-    steady = [n for n in found if n >= STEADY_ROWS]
-    if len(steady) > 1:
-        logs = np.log([steady, [found[n][0] for n in steady]])
-        exponent = np.polyfit(*logs, 1)[0]
-        print(f"\nExponent from {STEADY_ROWS:,} rows on: {exponent:.2f} (at most {MOST_EXPONENT}).")
+        lines.append({"what": what, "size": size, "cpu": cpu, "wall": wall, "peak_gb": peak})
+        shown = f"{since:.2f}" if len(lines) > 1 else ""
+        print(f"| {size:,} | {cpu:.2f} | {wall:.2f} | {shown} | {peak:.2f} |", flush=True)
+    frame = pd.DataFrame(lines)
+    steady = frame[frame["size"] >= STEADY.get(what, 0)]
+    exponent = np.polyfit(np.log(steady["size"]), np.log(steady["cpu"]), 1)[0]
+    asked = f" (at most {MOST_EXPONENT})" if what in STEADY else ""
+    print(f"\nExponent from {steady['size'].min():,} on: {exponent:.2f}{asked}.")
+    keep(frame)
+
+
+def keep(frame: pd.DataFrame) -> None:
+    """Put a curve among those measured before, and draw all of them."""
+    file = RESULTS / "growth.csv"
+    if file.exists():
+        before = pd.read_csv(file)
+        frame = pd.concat([before[~before["what"].isin(frame["what"])], frame])
+    with replacing(file) as temporary:
+        frame.round(3).to_csv(temporary, index=False)
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    drawn = [what for what in GROWTH if what in set(frame["what"])]
+    figure, axes = pyplot.subplots(1, len(drawn), figsize=(3 * len(drawn), 3), squeeze=False)
+    for axis, what in zip(axes[0], drawn, strict=True):
+        curve = frame[frame["what"] == what]
+        axis.loglog(curve["size"], curve["cpu"], "o-")
+        axis.set(xlabel="σ" if what == "sigma" else what, title=None)
+        axis.grid(alpha=0.3)
+    axes[0][0].set_ylabel("CPU seconds of a fit")
+    figure.tight_layout()
+    with replacing(RESULTS / "growth.png") as temporary:
+        figure.savefig(temporary, dpi=110, format="png")
 
 
 def boomer(options) -> None:
@@ -93,14 +146,14 @@ def boomer(options) -> None:
 
 
 def main() -> None:
-    parts = {"rows": rows, "boomer": boomer}
+    parts = {**{what: partial(growth, what) for what in GROWTH}, "boomer": boomer}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", choices=[[], *parts], default=list(parts))
     parser.add_argument("--most", type=int, default=128_000)
     parser.add_argument("--folds", type=int, default=1, choices=(1, 2, 3))
     options = parser.parse_args()
     for name in options.parts:
-        print(f"\n### {name}: {parts[name].__doc__}\n", flush=True)
+        print(f"\n### {name}\n", flush=True)
         parts[name](options)
 
 

@@ -1,11 +1,13 @@
-"""Where the tests find the data that is not part of the project.
+"""Where the tests find the data that is not part of the project; the command, run in a test.
 
-It is looked for in ``LABELCOVER_DATA`` (a folder with a folder per data set), else in
+The data is looked for in ``LABELCOVER_DATA`` (a folder with a folder per data set), else in
 ``../shared/data`` beside the project. Reference answers lie beside that folder.
 Without it the tests that need it are skipped and say so; in CI its absence is an error.
 """
 
 import os
+import sys
+import warnings
 
 # One of scikit-learn's checks of estimators runs only so; it is read when SciPy is imported.
 os.environ["SCIPY_ARRAY_API"] = "1"
@@ -54,3 +56,30 @@ def paper_tables() -> Path:
 def _data_folder(monkeypatch):
     """Let `labelcover.datasets.load` find the same folder as the tests."""
     monkeypatch.setenv("LABELCOVER_DATA", str(DATA))
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Run the command in this process: its exit code, and what it prints."""
+    from labelcover import cli  # not for every test: the command needs an extra
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["labelcover", *map(str, words)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        printed = capsys.readouterr()
+        return stopped.value.code, printed.out, printed.err
+
+    return call
+
+
+@pytest.fixture
+def command_that_warns(command):
+    """The same with warnings printed in lines, as for a user; else they are errors in tests."""
+
+    def call(*words):
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            return command(*words)
+
+    return call

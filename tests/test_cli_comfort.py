@@ -14,24 +14,11 @@ import numpy as np
 import pytest
 
 from labelcover import RakelClassifier, cli, models
+from labelcover.cli import outputs
 from labelcover.datasets import read_csv
 from labelcover.models import TrainedModel, load_model, save_model
 
 COMMAND = Path(sys.executable).with_name("labelcover")
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Run the command in this process: what it prints, and its exit code."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["labelcover", *map(str, words)])
-        with pytest.raises(SystemExit) as stopped:
-            cli.main()
-        printed = capsys.readouterr()
-        return stopped.value.code, printed.out, printed.err
-
-    return call
 
 
 @pytest.fixture
@@ -87,7 +74,7 @@ def test_a_folder_that_cannot_be_written_to_is_named_before_the_work(command, ta
     def refuse(dir):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), f"{dir}/tmpabc")
 
-    monkeypatch.setattr(cli.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(outputs.tempfile, "TemporaryFile", refuse)
     out = table.with_name("m.skops")
     code, _, errors = command("train", table, "--label-prefix", "is:", "-o", out)
     assert code == 2

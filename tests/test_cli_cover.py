@@ -10,13 +10,10 @@ from labelcover.covers import Cover, balancor_cover
 COMMAND = Path(sys.executable).with_name("labelcover")
 
 
-def labelcover(*arguments):
-    return subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True)
-
-
 def test_a_cover_is_designed_written_drawn_and_told(tmp_path):
     file, picture = tmp_path / "cover.json", tmp_path / "cover.png"
-    done = labelcover("cover", 14, 4, 2, "--strategy", "balancor", "-o", file, "--plot", picture)
+    words = ["cover", "14", "4", "2", "--strategy", "balancor", "-o", file, "--plot", picture]
+    done = subprocess.run([COMMAND, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert Cover.load(file) == balancor_cover(14, 4)
     assert picture.read_bytes().startswith(b"\x89PNG")
@@ -28,9 +25,8 @@ def test_a_cover_is_designed_written_drawn_and_told(tmp_path):
     assert "16 to 73" in done.stdout
 
 
-def test_json_is_for_machines():
-    done = labelcover("cover", 10, 3, "--strategy", "exact", "--json")
-    facts = json.loads(done.stdout)
+def test_json_is_for_machines(command):
+    facts = json.loads(command("cover", 10, 3, "--strategy", "exact", "--json")[1])
     assert (facts["size"], facts["lower bound"], facts["coverage"]) == (17, 17, 1.0)
 
 
@@ -46,19 +42,19 @@ def test_json_is_for_machines():
         ((4, 3, "--plot", "cover.xyz"), "--plot must end in one of"),
     ],
 )
-def test_mistakes_are_told_in_one_line_and_touch_no_file(tmp_path, arguments, message):
+def test_mistakes_are_told_in_one_line_and_touch_no_file(command, tmp_path, arguments, message):
     file = tmp_path / "cover.json"
     file.write_text("precious")
-    done = labelcover("cover", *arguments, "-o", file)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stdout == ""
+    code, printed, errors = command("cover", *arguments, "-o", file)
+    assert code == 2
+    assert message in errors
+    assert len(errors.splitlines()) == 1
+    assert printed == ""
     assert file.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_folder_that_does_not_exist_is_named(tmp_path):
-    done = labelcover("cover", 4, 3, "-o", tmp_path / "nowhere" / "cover.json")
-    assert done.returncode == 2
-    assert "there is no folder" in done.stderr
+def test_a_folder_that_does_not_exist_is_named(command, tmp_path):
+    code, _, errors = command("cover", 4, 3, "-o", tmp_path / "nowhere" / "cover.json")
+    assert code == 2
+    assert "there is no folder" in errors

@@ -3,8 +3,6 @@
 import csv
 import re
 import shlex
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,7 +13,6 @@ from labelcover.datasets import KNOWN
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-COMMAND = Path(sys.executable).with_name("labelcover")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SONGS = {"songs.csv": 90, "new-songs.csv": 10, "test.csv": 30}  # files of a user, and their rows
 TICKETS = {"tickets.csv": 60, "new-tickets.csv": 10, "test-tickets.csv": 30}
@@ -74,7 +71,11 @@ def write_songs(folder):
 def write_tickets(folder):
     """Write the user's tables of text and tags."""
     random = np.random.default_rng(0)
-    words = {"hardware": "printer paper screen", "account": "password login user"}
+    words = {
+        "hardware": "printer paper screen",
+        "account": "password login user",
+        "network": "cable router signal",
+    }
     for name, n_rows in TICKETS.items():
         with (folder / name).open("w", newline="") as file:
             writer = csv.writer(file, delimiter=";")
@@ -102,28 +103,32 @@ def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch, request):
         exec(compile(code, page, "exec"), namespace)
 
 
-def run_commands(commands, folder):
-    """Run them as a user does, in a folder with the user's tables."""
-    write_songs(folder)
-    write_tickets(folder)
-    for words in commands:
-        done = subprocess.run(
-            [COMMAND, *words[1:]], cwd=folder, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{shlex.join(words)}\n{done.stderr}"
-        for name in written_files(words):
-            assert (folder / name).exists(), f"{shlex.join(words)} did not write {name}"
+@pytest.fixture
+def run_commands(command, tmp_path, monkeypatch):
+    """Run commands in a folder with the user's tables; none may warn."""
+    write_songs(tmp_path)
+    write_tickets(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    def run(commands):
+        for words in commands:
+            code, _, errors = command(*words[1:])
+            assert code == 0, f"{shlex.join(words)}\n{errors}"
+            for name in written_files(words):
+                assert Path(name).exists(), f"{shlex.join(words)} did not write {name}"
+
+    return run
 
 
 @pytest.mark.parametrize("page", pages_with(quick_commands_of))
-def test_the_commands_of_a_page_run(page, tmp_path):
-    run_commands(quick_commands_of(page), tmp_path)
+def test_the_commands_of_a_page_run(page, run_commands):
+    run_commands(quick_commands_of(page))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with(comparisons_of))
-def test_the_comparisons_of_a_page_run(page, tmp_path):
-    run_commands(comparisons_of(page), tmp_path)
+def test_the_comparisons_of_a_page_run(page, run_commands):
+    run_commands(comparisons_of(page))
 
 
 def test_the_reader_finds_what_the_readme_shows():

@@ -61,6 +61,13 @@ def check_real(
     return float(number)
 
 
+def check_positive(name: str, value: Any) -> float:
+    """Return `value` as a ``float`` if it is a finite number above 0."""
+    if value == math.inf:
+        raise ValueError(f"{name} must be a finite number above 0, got {value!r}.")
+    return check_real(name, value, above=0)
+
+
 def check_choice(name: str, value: Any, choices: Collection[Any]) -> Any:
     """Return `value` if it is one of `choices`, else raise a ``ValueError`` listing them."""
     if isinstance(value, str) and value in choices:

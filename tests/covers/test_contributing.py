@@ -1,18 +1,21 @@
-"""CONTRIBUTING shows the real code of a strategy."""
+"""CONTRIBUTING shows the real code of a strategy and of a learner."""
 
 import ast
 import re
 from pathlib import Path
 
+import pytest
+
 from labelcover.covers import strategies
+from labelcover.learners.c45 import c45_classifier
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def functions(source):
-    """The functions of a module without their docstrings, by name."""
+    """The functions and methods of a module without their docstrings, by name."""
     found = {}
-    for node in ast.parse(source).body:
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef):
             if ast.get_docstring(node) is not None:
                 del node.body[0]
@@ -20,11 +23,24 @@ def functions(source):
     return found
 
 
-def test_the_example_of_a_strategy_is_the_real_code():
+def shown_in(heading):
+    """The functions that a section of CONTRIBUTING shows."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = text.split("## How to add a cover strategy")[1].split("\n## ")[0]
+    section = text.split(f"## {heading}\n")[1].split("\n## ")[0]
     (snippet,) = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
-    shown = functions(snippet)
-    real = functions(Path(strategies.__file__).read_text(encoding="utf-8"))
-    assert list(shown) == ["inlac_cover", "_search"]
-    assert shown == {name: real[name] for name in shown}
+    return functions(snippet)
+
+
+@pytest.mark.parametrize(
+    ("heading", "module", "names"),
+    [
+        ("How to add a cover strategy", strategies, ["inlac_cover", "_search"]),
+        ("How to add a learner", c45_classifier, ["fit_problems"]),
+    ],
+    ids=["strategy", "learner"],
+)
+def test_the_example_is_the_real_code(heading, module, names):
+    shown = shown_in(heading)
+    real = functions(Path(module.__file__).read_text(encoding="utf-8"))
+    assert list(shown) == names
+    assert shown == {name: real[name] for name in names}

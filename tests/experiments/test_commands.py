@@ -13,6 +13,7 @@ import skops.io
 
 from labelcover import LabelCoverClassifier, cli
 from labelcover._files import locked
+from labelcover.cli.options import METHOD_NAMES
 from labelcover.datasets import DataError, read_csv
 from labelcover.experiments.named_methods import MEMBERS, METHODS, named_method
 from labelcover.experiments.results import COLUMNS
@@ -22,24 +23,10 @@ COMMAND = Path(sys.executable).with_name("labelcover")
 HEADER = "@relation 'toy: -C 1'\n@attribute l {0,1}\n@attribute a numeric\n@attribute b numeric\n"
 
 
-def run(*words, folder=None):
+def run(*words):
     """Run the command in a process of its own."""
     words = [COMMAND, *map(str, words)]
-    return subprocess.run(words, capture_output=True, text=True, cwd=folder, check=False)
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Run the command in this process: what it prints, and its exit code."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["labelcover", *map(str, words)])
-        with pytest.raises(SystemExit) as stopped:
-            cli.main()
-        printed = capsys.readouterr()
-        return stopped.value.code, printed.out, printed.err
-
-    return call
+    return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -172,20 +159,20 @@ def test_several_k_and_a_given_size_are_compared_in_one_run_against_a_control(
     assert "Against BALCO k=1 (Bonferroni–Dunn test at the 5 % level)" in page
 
 
-def test_another_drop_is_compared_anew_and_said_so(table, tmp_path, command):
+def test_another_drop_is_compared_anew_and_said_so(table, tmp_path, command, command_that_warns):
     """The data set has the same name and the methods the same parameters, but X is another."""
     words = ["compare", table, "--label-prefix", "mood:", "-k", "2", "--n-folds", "3", "--json"]
     words += ["--methods", "LabelCover"]
     old, new = tmp_path / "old", tmp_path / "new"
     before = json.loads(command(*words, "-o", old)[1])["summary"]
     expected = json.loads(command(*words, "-o", new, "--drop", "b,c")[1])["summary"]
-    done = run(*words, "-o", old, "--drop", "b,c")
-    assert done.returncode == 0
-    (line,) = json.loads(done.stdout)["summary"]
+    code, printed, errors = command_that_warns(*words, "-o", old, "--drop", "b,c")
+    assert code == 0
+    (line,) = json.loads(printed)["summary"]
     assert line["mean_micro_f1"] == expected[0]["mean_micro_f1"] < before[0]["mean_micro_f1"]
     message = f"labelcover: warning: {old / 'results.csv'}: data set 'songs' changed"
-    assert done.stderr.startswith(message)
-    assert done.stderr.count("\n") == 1
+    assert errors.startswith(message)
+    assert errors.count("\n") == 1
     assert len((old / "results-outdated.csv").read_text().splitlines()) == 1 + 3
 
 
@@ -211,23 +198,23 @@ def test_every_method_and_member_that_is_offered_exists(table, name, member):
 
 
 def test_the_help_lists_the_methods_that_exist(command):
-    assert cli.METHOD_NAMES.split(",") == list(METHODS)
+    assert METHOD_NAMES.split(",") == list(METHODS)
     for words in (["train", "--help"], ["compare", "--help"]):
         shown = "".join(command(*words)[1].split()).replace("│", "")
         assert ",".join(METHODS) in shown
 
 
-def test_more_labels_in_a_labelset_than_there_are_is_a_warning(table, tmp_path):
+def test_more_labels_in_a_labelset_than_there_are_is_a_warning(table, tmp_path, command_that_warns):
     dataset = read_csv(table, label_prefix="mood:")
     message = r"k=5 is larger than the number of labels of data set 'songs', which is 3; k=3 and r"
     with pytest.warns(UserWarning, match=message):
         model = named_method("BALANCOR", k=5, r=4)(dataset)
     assert (model.k, model.r) == (3, 3)
     words = ["train", table, "--label-prefix", "mood:", "-k", "5", "-o", tmp_path / "m.skops"]
-    done = run(*words)
-    assert done.returncode == 0
-    assert done.stderr.startswith("labelcover: warning: k=5 is larger than the number of labels")
-    assert done.stderr.count("\n") == 1
+    code, _, errors = command_that_warns(*words)
+    assert code == 0
+    assert errors.startswith("labelcover: warning: k=5 is larger than the number of labels")
+    assert errors.count("\n") == 1
 
 
 # What is wrong, and the line that the user gets. A file "x.xml" lies beside the ARFF file.
@@ -259,7 +246,7 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("case", BAD_FILES)
-def test_a_bad_file_is_one_clear_line_and_touches_nothing(tmp_path, case):
+def test_a_bad_file_is_one_clear_line_and_touches_nothing(tmp_path, monkeypatch, command, case):
     name, text, message = BAD_FILES[case]
     (tmp_path / "x.arff").write_text(HEADER + "@data\n1,2,3\n0,4,5\n")
     (tmp_path / name).write_text(text)
@@ -267,11 +254,12 @@ def test_a_bad_file_is_one_clear_line_and_touches_nothing(tmp_path, case):
     data = "x.csv" if name == "x.csv" else "x.arff"
     labels = ["--labels", "l"] if name == "x.csv" else []
     labels = ["--labels", "x.xml"] if name == "x.xml" else labels
-    done = run("train", data, *labels, "-o", "model.skops", folder=tmp_path)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith(f"labelcover: {message}")
+    monkeypatch.chdir(tmp_path)
+    code, printed, errors = command("train", data, *labels, "-o", "model.skops")
+    assert code == 2
+    assert printed == ""
+    assert errors.count("\n") == 1
+    assert errors.startswith(f"labelcover: {message}")
     assert (tmp_path / "model.skops").read_text() == "precious"
     assert {path.name for path in tmp_path.iterdir()} == {"x.arff", name, "model.skops"}
 
@@ -283,13 +271,14 @@ class Evil:
         return print, ("owned",)
 
 
-def test_a_model_from_elsewhere_is_refused_unread(tmp_path, table):
+def test_a_model_from_elsewhere_is_refused_unread(tmp_path, monkeypatch, command, table):
     (tmp_path / "pickle.skops").write_bytes(pickle.dumps(Evil()))
     (tmp_path / "out.csv").write_text("precious")
-    done = run("predict", "pickle.skops", table, "-o", "out.csv", folder=tmp_path)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr == (
+    monkeypatch.chdir(tmp_path)
+    code, printed, errors = command("predict", "pickle.skops", table, "-o", "out.csv")
+    assert code == 2
+    assert printed == ""
+    assert errors == (
         "labelcover: pickle.skops: not a model, expected a file written by labelcover train.\n"
     )
     assert (tmp_path / "out.csv").read_text() == "precious"

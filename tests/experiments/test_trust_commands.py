@@ -2,26 +2,9 @@
 
 import csv
 import json
-import sys
 
 import numpy as np
 import pytest
-
-from labelcover import cli
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Run the command in this process: what it prints, and its exit code."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["labelcover", *map(str, words)])
-        with pytest.raises(SystemExit) as stopped:
-            cli.main()
-        printed = capsys.readouterr()
-        return stopped.value.code, printed.out, printed.err
-
-    return call
 
 
 @pytest.fixture(scope="module")

@@ -105,23 +105,37 @@ def test_numeric_splits_by_counts_are_those_of_numpy(node, min_leaf, scale):
     assert agrees(by_weights, expected)
 
 
-@given(nodes(missing=False), st.sampled_from([1.0, 2.0, 5.0]), st.integers(0, 10))
-def test_splits_of_two_values_are_those_of_numpy(node, min_leaf, n_outside):
+@given(
+    nodes(missing=False),
+    st.sampled_from([1.0, 2.0, 5.0]),
+    st.integers(0, 10),
+    st.sampled_from([0, 2]),
+)
+def test_splits_of_two_values_are_those_of_numpy(node, min_leaf, n_outside, n_values):
     value, label, weight, n_classes = node
     high = value > np.median(value)
-    pair = np.array([[-1.5, 2.0]])
+    pair = np.array([[0.0, 1.0]]) if n_values else np.array([[-1.5, 2.0]])
     value = np.where(high, pair[0, 1], pair[0, 0])
-    rare = high if high.mean() <= 0.5 else ~high
+    rare_is_high = high.mean() <= 0.5
+    rare = high == rare_is_high
     starts = np.concatenate([[0], np.cumsum(rare)])
-    switches = starts, np.zeros(rare.sum(), np.int32), pair
+    none = np.zeros(0, np.int64)
+    switches = starts, np.zeros(rare.sum(), np.int32), pair, np.array([rare_is_high]), none
     inside = slice(min(n_outside, len(value) - 2), None)  # a node need not have all rows
     rows = np.arange(len(value), dtype=np.int32)[inside]
     counts = np.bincount(label[inside], minlength=n_classes)
     room = np.zeros(1, np.int32), np.zeros((1, n_classes), np.int32)
     found = np.array([[0.0, -1.0, 0.0]])
     xlogx = table_of_xlogx(len(value) + 1)
-    switch_splits_counts(switches, rows, label, counts, min_leaf, xlogx, room, found)
-    expected = numeric_oracle(value[inside], label[inside], weight[inside], n_classes, min_leaf)
+    kinds = np.array([n_values], np.int32)
+    switch_splits_counts(switches, kinds, rows, label, counts, min_leaf, xlogx, room, found)
+    of_node = value[inside], label[inside], weight[inside]
+    if n_values:
+        slow = nominal_split_counts(value, 2, rows, label, counts, min_leaf, xlogx)
+        assert tuple(found[0]) == slow  # to the last bit
+        expected = nominal_oracle(of_node[0], 2, *of_node[1:], n_classes, min_leaf)
+    else:
+        expected = numeric_oracle(*of_node, n_classes, min_leaf)
     assert agrees(found[0], expected)
     assert not room[0].any()
     assert not room[1].any()

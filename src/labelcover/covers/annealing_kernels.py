@@ -132,7 +132,7 @@ def anneal_rows(rows, m, r, steps, hot, cold, balance, seed):
                     wanted = True
             if wanted:
                 continue
-        x = rows[i, j]
+        x = np.int64(rows[i, j])
         n_lost = ranks_with_label(rows[i], j, x, r, table, positions, ordered, lost)
         n_won = ranks_with_label(rows[i], j, y, r, table, positions, ordered, won)
         change = 0

@@ -176,6 +176,13 @@ def _without_isolated(covered, table, labels, closes, lacking, gain, least, larg
 
 
 @njit(cache=True)
+def _write(source, target):
+    """Copy `source` to the start of `target`: an assignment of arrays takes seconds to compile."""
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@njit(cache=True)
 def first_labelset(
     covered,
     k,
@@ -254,11 +261,11 @@ def first_labelset(
     if depth == k:
         if gain[k] < least or (constrained and not _is_allowed(prefix, together, apart)):
             return False
-        out[:] = prefix
+        _write(prefix, out)
         return not is_chosen(chosen, np.sort(names[prefix]))
     n_following[depth] = len(labels)
-    following[depth] = labels
-    closes[depth] = closed[n_required:]
+    _write(labels, following[depth])
+    _write(closed[n_required:], closes[depth])
     best_sum[depth] = _largest_sum(closes[depth], k - depth - 1, histogram)
 
     while depth >= n_required:
@@ -295,7 +302,7 @@ def first_labelset(
             if constrained and not _is_allowed(prefix, together, apart):
                 continue
             if bound > 0 or not is_chosen(chosen, np.sort(names[prefix])):
-                out[:] = prefix
+                _write(prefix, out)
                 return True
             continue
 
@@ -303,8 +310,8 @@ def first_labelset(
         below = depth + 1
         gain[below] = gain[depth] + closes[depth, i]
         n = n_following[depth] - i - 1
-        following[below, :n] = following[depth, i + 1 : i + 1 + n]
-        closes[below, :n] = closes[depth, i + 1 : i + 1 + n]
+        _write(following[depth, i + 1 : i + 1 + n], following[below])
+        _write(closes[depth, i + 1 : i + 1 + n], closes[below])
         if counting:
             _add_closed(
                 covered, prefix, depth, v, r, table, following[below, :n], closes[below, :n]

@@ -93,7 +93,8 @@ def free_places(rows, m, r, order):
         j = 0
         while j < n:
             row = rows[i, :n]
-            n_ranks = ranks_with_label(row, j, row[j], r, table, positions, ordered, ranks)
+            x = np.int64(row[j])
+            n_ranks = ranks_with_label(row, j, x, r, table, positions, ordered, ranks)
             if _covers_nothing_alone(count, ranks, n_ranks):
                 for c in range(n_ranks):
                     count[ranks[c]] -= 1
@@ -132,7 +133,8 @@ def pack_rows(rows):
         while first[n] < last[n]:
             i = order[first[n]]
             first[n] += 1
-            out[at, :n] = rows[i, :n]
+            for j in range(n):  # an assignment of arrays takes seconds to compile
+                out[at, j] = rows[i, j]
             used = n
             room = min(k - used, n)
             while room > 0:
@@ -219,7 +221,7 @@ def exchange_spare(rows, m, r, rounds, seed):
                 n_rare = _rarest(frequency, size * k // m, rare)
             i = (s + start) % size
             for j in range(k):
-                x = rows[i, j]
+                x = np.int64(rows[i, j])
                 y = _rarer_label(rows[i], frequency, rare, n_rare, state)
                 if y < 0 or frequency[y] >= frequency[x]:
                     continue

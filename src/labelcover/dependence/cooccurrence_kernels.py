@@ -12,7 +12,10 @@ def with_room(array, size):
     if size <= len(array):
         return array
     larger = np.empty((max(size, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)
-    larger[: len(array)] = array
+    # Entry by entry, here and below: an assignment of arrays takes seconds to compile.
+    entries, places = array.reshape(-1), larger.reshape(-1)
+    for i in range(len(entries)):
+        places[i] = entries[i]
     return larger
 
 
@@ -80,7 +83,8 @@ def frequent_labelsets(row_starts, row_labels, n_labels, order, min_count):
                         if count[label] >= min_count:
                             out_sets = with_room(out_sets, n_out + 1)
                             out_counts = with_room(out_counts, n_out + 1)
-                            out_sets[n_out, :depth] = sets[s, :depth]
+                            for j in range(depth):
+                                out_sets[n_out, j] = sets[s, j]
                             out_sets[n_out, depth] = label
                             out_counts[n_out] = count[label]
                             n_out += 1
@@ -90,7 +94,8 @@ def frequent_labelsets(row_starts, row_labels, n_labels, order, min_count):
                         if count[label] >= min_count:
                             next_sets = with_room(next_sets, n_next + 1)
                             next_starts = with_room(next_starts, n_next + 2)
-                            next_sets[n_next, :depth] = sets[s, :depth]
+                            for j in range(depth):
+                                next_sets[n_next, j] = sets[s, j]
                             next_sets[n_next, depth] = label
                             slot[label] = next_starts[n_next]
                             next_starts[n_next + 1] = next_starts[n_next] + count[label]

@@ -145,5 +145,6 @@ def anneal(
             covered[t] = not covered[t]
         if merit > best:
             best = merit
-            best_column[:] = column
+            for j in range(len(column)):  # an assignment of arrays takes seconds to compile
+                best_column[j] = column[j]
     return best_column, best, column, merit

@@ -28,7 +28,8 @@ def product_rows(columns, parents, labels):
         most = n if parent < 0 else starts[parent + 1] - starts[parent]
         if size + most > len(indices):
             larger = np.empty(2 * (size + most), dtype=np.int32)
-            larger[:size] = indices[:size]
+            for at in range(size):  # an assignment of arrays takes seconds to compile
+                larger[at] = indices[at]
             indices = larger
         if parent < 0:
             for i in range(n):

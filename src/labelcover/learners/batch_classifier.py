@@ -85,7 +85,11 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
         alone = np.ascontiguousarray(classes[None, kept])
         problem = Problems(alone, offsets, self._coding.n_values, weights)
         self.members_ = self.fit_problems(X[kept], problem)
+        self._describe_fit()
         return self
+
+    def _describe_fit(self) -> None:
+        """Keep what `members_` tell as attributes, where a classifier has some."""
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class distribution of every row, ``(n, n_classes)``."""

@@ -50,8 +50,15 @@ class LinearTargets:
 
     @property
     def combination(self) -> tuple[NDArray, NDArray, NDArray[np.float64], NDArray[np.float64]]:
-        """What makes classes of targets: the parts of `combine`, and `constant`."""
-        return self.combine.indptr, self.combine.indices, self.combine.data, self.constant
+        """What makes classes of targets: the parts of `combine`, and `constant`.
+
+        Numbers are int64, whatever SciPy chose for them: loops are compiled for each type.
+        """
+        starts, columns = (
+            numbers.astype(np.int64, copy=False)
+            for numbers in (self.combine.indptr, self.combine.indices)
+        )
+        return starts, columns, self.combine.data, self.constant
 
     def of_some(self, classes: NDArray[np.int64]) -> LinearTargets:
         """Return the targets of some classes."""

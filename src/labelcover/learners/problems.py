@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.utils.parallel import Parallel
+from sklearn.utils.parallel import Parallel, delayed
 
 from labelcover._progress import progress_bar
 from labelcover.learners.linear_targets import LinearTargets
@@ -104,6 +104,24 @@ def problem_blocks(offsets: NDArray[np.int64], most: int) -> Iterator[slice]:
         stop = max(stop, start + 1)
         yield slice(start, stop)
         start = stop
+
+
+def fitted_in_threads(
+    fit: Callable[..., Any],
+    table: Any,
+    problems: Problems,
+    options: dict[str, Any],
+    *,
+    n_jobs: int | None,
+    text: str,
+    verbose: bool,
+) -> list[Any]:
+    """Return ``fit(table, classes, n_classes, weights=weights, **options)`` of every problem."""
+    jobs = (
+        delayed(fit)(table, classes, int(n_classes), weights=problems.weights, **options)
+        for classes, n_classes in zip(problems.classes, problems.n_classes, strict=True)
+    )
+    return list(in_parallel(jobs, n_jobs, text=text, verbose=verbose, require="sharedmem"))
 
 
 def in_parallel(

@@ -92,7 +92,7 @@ def mean_of(found: list[Labelsets]) -> Labelsets:
     row, labels = (
         np.concatenate([getattr(each, name) for each in found]) for name in ("row", "labels")
     )
-    group, first = alike_rows(np.column_stack([row, labels]).astype(np.int64))
+    group, first = alike_rows(np.column_stack([row, labels]).astype(np.int32, order="C"))
     share = np.bincount(group, np.concatenate([each.share for each in found])) / len(found)
     of_chains = np.concatenate([each.log_probability for each in found])
     # Sums of probabilities, relative to the largest of each labelset so that none vanishes.

@@ -7,19 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import jinja2
 from markupsafe import Markup
 
-from labelcover._files import replacing
 from labelcover.experiments.paper.coverage_figure import draw_curves
 from labelcover.experiments.paper.sheets import Sheet
+from labelcover.experiments.report.html_page import write_html_page
 from labelcover.experiments.report.pictures import to_svg
 
 if TYPE_CHECKING:
     import pandas as pd
-
-HERE = Path(__file__).parent
-REPORT = HERE.parent / "report"
 
 
 def write_page(
@@ -51,16 +47,11 @@ def write_page(
     if curves is not None:
         text = "Bound of Lemma 1 and simulated probabilities against the number of labelsets."
         picture = Markup(to_svg(draw_curves(curves, "page"), "figure1", sheets[0].title, text))
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    rendered = environment.get_template("paper_page.html").render(
-        style=Markup((REPORT / "style.css").read_text(encoding="utf-8")),
-        part=part,
-        sheets=sheets,
-        missing=missing,
-        picture=picture,
-        command=command,
-    )
-    with replacing(path) as temporary:
-        temporary.write_text(rendered, encoding="utf-8")
+    values = {
+        "part": part,
+        "sheets": sheets,
+        "missing": missing,
+        "picture": picture,
+        "command": command,
+    }
+    write_html_page(path, Path(__file__).with_name("paper_page.html"), values)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from labelcover.audit import KINDS, Suspects
-from labelcover.experiments.report.model_page import write_page
+from labelcover.experiments.report.html_page import HERE, write_html_page
 
 # So many suspects of either kind are on the page; the file has all.
 MOST_SHOWN = 200
@@ -69,7 +69,7 @@ def write_audit_page(
         ],
         "command": command,
     }
-    write_page(path, "audit_page.html", ("sort.js",), page)
+    write_html_page(path, HERE / "audit_page.html", page, scripts=["sort.js"])
 
 
 def _labels_of(suspects: Suspects, row: int, most: int = 8) -> str:

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import platform
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
-import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from labelcover._files import replacing
 from labelcover.dependence import phi
 from labelcover.ensemble.speaking_features import speaking_features
 from labelcover.experiments.report import pictures
+from labelcover.experiments.report.html_page import HERE, versions_shown, write_html_page
 from labelcover.experiments.report.judgement import Judgement, judged_left_out, judged_on
 from labelcover.metrics import expected_calibration_error
 
-HERE = Path(__file__).parent
-PACKAGES = ("labelcover", "numpy", "scipy", "scikit-learn", "numba")
 # Bounds of the page, whatever the data: rows, labels in tables, labels with data for the slider,
 # rows with mistakes, pairs of labels, features of either kind.
 MOST_ROWS = 20_000
@@ -76,30 +70,12 @@ def write_model_page(
         "dependence": _dependence(judged),
         "speaking": _speaking(model, shown),
         "mistakes": _mistakes(model, dataset, judged),
-        "versions": {
-            "Python": platform.python_version(),
-            **{name: version(name) for name in PACKAGES},
-        },
+        "versions": versions_shown(),
         "parameters": str(model.estimator),
         "command": command,
     }
-    write_page(path, "model_page.html", ("sort.js", "model.js"), page)
+    write_html_page(path, HERE / "model_page.html", page, scripts=["sort.js", "model.js"])
     return judged
-
-
-def write_page(path, template, scripts, page):
-    """Write a template of this folder as one HTML file, with the style and some scripts in it."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    read = [(HERE / name).read_text(encoding="utf-8") for name in scripts]
-    text = environment.get_template(template).render(
-        style=Markup((HERE / "style.css").read_text(encoding="utf-8")),
-        script=Markup("\n".join(read)),
-        **page,
-    )
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 def _findings(judged, lines, dataset, n_every):

@@ -6,19 +6,16 @@ import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from labelcover._files import replacing
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset
 from labelcover.dependence import phi
 from labelcover.experiments.report import pictures
+from labelcover.experiments.report.html_page import HERE, versions_shown, write_html_page
 from labelcover.experiments.running import cover_file
 from labelcover.experiments.statistics import groups
 from labelcover.experiments.summary import Ranking, rank_methods, summarize
@@ -27,8 +24,6 @@ from labelcover.metrics import MEASURES
 if TYPE_CHECKING:
     import pandas as pd
 
-HERE = Path(__file__).parent
-PACKAGES = ("labelcover", "numpy", "scipy", "scikit-learn", "numba")
 SHOWN = (
     "micro_f1",
     "macro_f1",
@@ -85,34 +80,24 @@ def write_report(
         The method that the others are compared with.
     """
     summary, ranking = summarize(results), rank_methods(results, control=control)
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    text = environment.get_template("page.html").render(
-        style=Markup((HERE / "style.css").read_text(encoding="utf-8")),
-        script=Markup((HERE / "sort.js").read_text(encoding="utf-8")),
-        title=_title(summary),
-        findings=_findings(summary, ranking),
-        measures=[(name, MEASURES[name]) for name in SHOWN],
-        sections=[
+    values = {
+        "title": _title(summary),
+        "findings": _findings(summary, ranking),
+        "measures": [(name, MEASURES[name]) for name in SHOWN],
+        "sections": [
             _section(number, dataset, summary, results, covers)
             for number, dataset in enumerate(datasets)
             if (summary["dataset"] == dataset.name).any()
         ],
-        diagram=None if ranking is None else _diagram(ranking),
-        ranking=ranking,
-        methods=_methods(results),
-        folds=sorted(set(results["folds"])),
-        seeds=sorted(set(results["seed"].astype(int))),
-        command=command,
-        versions={
-            "Python": platform.python_version(),
-            **{name: version(name) for name in PACKAGES},
-        },
-        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-    )
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        "diagram": None if ranking is None else _diagram(ranking),
+        "methods": _methods(results),
+        "folds": sorted(set(results["folds"])),
+        "seeds": sorted(set(results["seed"].astype(int))),
+        "command": command,
+        "versions": versions_shown(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+    }
+    write_html_page(path, HERE / "page.html", values, scripts=["sort.js"])
 
 
 def _title(summary):

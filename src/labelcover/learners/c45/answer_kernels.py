@@ -18,12 +18,13 @@ def node_answers(tree, parent, laplace):
     answers = np.empty_like(dist)
     for node in range(len(dist)):
         total = dist[node].sum()
-        if total < 1e-6 and node > 0:
-            answers[node] = answers[parent[node]]
-        elif laplace:
-            answers[node] = (dist[node] + 1.0) / (total + n_classes)
-        else:
-            answers[node] = dist[node] / total
+        for c in range(n_classes):
+            if total < 1e-6 and node > 0:
+                answers[node, c] = answers[parent[node], c]
+            elif laplace:
+                answers[node, c] = (dist[node, c] + 1.0) / (total + n_classes)
+            else:
+                answers[node, c] = dist[node, c] / total
     return answers
 
 

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from labelcover._arguments import check_integer, check_real
 from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.c45.tree import FeatureTable, Tree, TreeStack
 from labelcover.learners.c45.tree_text import tree_text
-from labelcover.learners.problems import LeftOut, Problems, in_parallel
+from labelcover.learners.problems import LeftOut, Problems, fitted_in_threads
 
 
 class C45Classifier(BatchClassifier):
@@ -99,17 +98,18 @@ class C45Classifier(BatchClassifier):
     ) -> TreeStack:
         """Return the trees of all problems; every feature is sorted once."""
         numbers = X.toarray() if sparse.issparse(X) else X
-        weights = problems.weights
-        table = FeatureTable.of(numbers, problems.n_values, weighted=weights is not None)
-        options = self._options()
-        jobs = (
-            delayed(Tree.grown)(table, classes, int(n_classes), weights=weights, **options)
-            for classes, n_classes in zip(problems.classes, problems.n_classes, strict=True)
+        weighted = problems.weights is not None
+        table = FeatureTable.of(numbers, problems.n_values, weighted=weighted)
+        trees = fitted_in_threads(
+            Tree.grown,
+            table,
+            problems,
+            self._options(),
+            n_jobs=n_jobs,
+            text="growing trees",
+            verbose=verbose,
         )
-        trees = in_parallel(
-            jobs, n_jobs, text="growing trees", verbose=verbose, require="sharedmem"
-        )
-        return TreeStack(list(trees), laplace=bool(self.laplace))
+        return TreeStack(trees, laplace=bool(self.laplace))
 
     def _options(self) -> dict[str, Any]:
         return {

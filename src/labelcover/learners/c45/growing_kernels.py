@@ -73,11 +73,18 @@ def split_rows(value, threshold, nominal, n_sons, rows, weights):
 
 
 @njit(cache=True, nogil=True)
-def class_weights(label, rows, weights, n_classes):
-    """Return the weight of every class among `rows`."""
-    dist = np.zeros(n_classes)
+def put_class_weights(label, rows, weights, dist):
+    """Write the weight of every class among `rows` to `dist`."""
+    dist[:] = 0.0
     for i in range(len(rows)):
         dist[label[rows[i]]] += weights[i]
+
+
+@njit(cache=True, nogil=True)
+def class_weights(label, rows, weights, n_classes):
+    """Return the weight of every class among `rows`."""
+    dist = np.empty(n_classes)
+    put_class_weights(label, rows, weights, dist)
     return dist
 
 
@@ -120,6 +127,7 @@ def _best_split(splits, in_mean):
 def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, room):
     """Return gain, gain ratio and cut of the best split on every feature; all weights are 1."""
     values, n_values, (sorted_features, numeric, _, rank, far), switches = table
+    branching = switches[4]
     splits = np.zeros((len(n_values), 3))
     splits[:, 1] = -1.0
     counts = np.rint(dist).astype(np.int64)
@@ -127,12 +135,11 @@ def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, room):
     numeric_splits_counts(numeric, rank, far, order, label, counts, min_leaf, xlogx, found)
     for k in range(len(order)):
         splits[sorted_features[k]] = found[k]
-    switch_splits_counts(switches, rows, label, counts, min_leaf, xlogx, room, splits)
-    for f in range(len(n_values)):
-        if n_values[f] > 0:
-            splits[f, 0], splits[f, 1], splits[f, 2] = nominal_split_counts(
-                values[f], n_values[f], rows, label, counts, min_leaf, xlogx
-            )
+    switch_splits_counts(switches, n_values, rows, label, counts, min_leaf, xlogx, room, splits)
+    for f in branching:
+        splits[f, 0], splits[f, 1], splits[f, 2] = nominal_split_counts(
+            values[f], n_values[f], rows, label, counts, min_leaf, xlogx
+        )
     return splits
 
 
@@ -142,7 +149,8 @@ def _splits_by_weights(table, rows, weights, order, label, dist, min_leaf, weigh
     values, n_values, _, _ = table
     splits = np.empty((len(n_values), 3))
     total = dist.sum()
-    weight_of[rows] = weights
+    for i in range(len(rows)):  # here and below: assignments of arrays take seconds to compile
+        weight_of[rows[i]] = weights[i]
     k = 0
     for f in range(len(n_values)):
         if n_values[f] == 0:
@@ -217,7 +225,8 @@ def _filter(rows, son_of, son, out, place):
 @njit(cache=True)
 def _enlarged(array, capacity):
     larger = np.zeros(capacity, array.dtype)
-    larger[: len(array)] = array
+    for i in range(len(array)):
+        larger[i] = array[i]
     return larger
 
 
@@ -253,7 +262,7 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
     n_sons = np.zeros(capacity, np.int32)
     dist = np.zeros((capacity, n_classes))
     rows = np.arange(n).astype(np.int32)
-    dist[0] = class_weights(label, rows, weights, n_classes)
+    put_class_weights(label, rows, weights, dist[0])
     waiting, waiting_rows, waiting_weights, waiting_order = [0], [rows], [weights], [root_order]
     if _is_leaf(dist[0], min_leaf):
         waiting.pop()
@@ -287,7 +296,7 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
             low, high = starts[son], starts[son + 1]
             new = size + son
             feature[new] = -1
-            dist[new] = class_weights(label, son_rows[low:high], son_weights[low:high], n_classes)
+            put_class_weights(label, son_rows[low:high], son_weights[low:high], dist[new])
             wanted[son] = not _is_leaf(dist[new], min_leaf)
         buffer, begin = _split_order(order, rows, route, starts, heavy, wanted, son_of)
         for son in range(sons - 1, -1, -1):

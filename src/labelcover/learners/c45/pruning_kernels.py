@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
-from labelcover.learners.c45.growing_kernels import class_weights, split_rows
+from labelcover.learners.c45.growing_kernels import class_weights, put_class_weights, split_rows
 from labelcover.learners.c45.split_kernels import TOLERANCE
 
 COLLAPSE_SLACK = 1e-3  # training errors that a subtree must save
@@ -77,7 +77,7 @@ def _send_down(tree, table, node, rows, weights):
     feature, threshold, _, n_sons, _ = tree
     f = feature[node]
     son_rows, son_weights, starts, _, _ = split_rows(
-        values[f], threshold[node], n_values[f] > 0, n_sons[node], rows, weights
+        values[f], threshold[node], n_values[f] > 0, np.int64(n_sons[node]), rows, weights
     )
     return son_rows, son_weights, starts
 
@@ -151,7 +151,7 @@ def _distribute(tree, table, label, top, rows_of, weights_of):
     while len(waiting):
         node = waiting.pop()
         last = max(last, node)
-        dist[node] = class_weights(label, rows_of[node], weights_of[node], dist.shape[1])
+        put_class_weights(label, rows_of[node], weights_of[node], dist[node])
         if feature[node] < 0:
             continue
         son_rows, son_weights, starts = _send_down(
@@ -185,7 +185,8 @@ def prune(tree, table, label, weights, unit, raising, confidence, z):
     rows = np.arange(len(label)).astype(np.int32)
     rows_of = [rows for _ in range(size)]
     weights_of = [weights for _ in range(size)]
-    _distribute(tree, table, label, 0, rows_of, weights_of)
+    # The numbers of nodes are int64 in every call: a constant would have it compiled twice.
+    _distribute(tree, table, label, np.int64(0), rows_of, weights_of)
     errors = np.zeros(size)
     limit = PRUNE_SLACK + TOLERANCE
     node = size

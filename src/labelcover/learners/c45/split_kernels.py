@@ -119,17 +119,20 @@ def numeric_splits_counts(values, rank, far, order, label, class_counts, min_lea
 
 
 @njit(cache=True)
-def switch_splits_counts(switches, rows, label, class_counts, min_leaf, xlogx, room, splits):
-    """Write the cut of every feature of two values to `splits`; rows of weight 1, none missing.
+def switch_splits_counts(
+    switches, n_values, rows, label, class_counts, min_leaf, xlogx, room, splits
+):
+    """Write the split of every feature of two values to `splits`; rows of weight 1, none missing.
 
     Only entries with the rarer value are looked at, so that a bag of words costs no more than its
     words; where the node has none, `splits` stays as it is.
 
     Parameters
     ----------
-    switches : (starts, feature, pair)
-        Row ``i`` has the rarer value in ``feature[starts[i]:starts[i + 1]]``; ``pair`` holds the
-        lower and the higher value of every feature.
+    switches : (starts, feature, pair, rare_is_high, branching)
+        As in `FeatureTable`.
+    n_values : ndarray of shape (features,)
+        Number of values of a nominal feature, 0 for a numeric one.
     rows : ndarray of int32
         The rows of the node.
     room : (rare, seen)
@@ -137,9 +140,10 @@ def switch_splits_counts(switches, rows, label, class_counts, min_leaf, xlogx, r
     label, class_counts, xlogx, splits
         As in `numeric_splits_counts`.
     """
-    starts, feature, pair = switches
+    starts, feature, pair, rare_is_high, _ = switches
     rare, seen = room
     n = len(rows)
+    sides = np.empty((2, len(class_counts)), np.int64)
     # Classes that occur in the node, side by side.
     place = np.empty(len(class_counts), np.int32)
     counts = np.empty(len(class_counts), np.int64)
@@ -164,7 +168,15 @@ def switch_splits_counts(switches, rows, label, class_counts, min_leaf, xlogx, r
     for t in range(n_touched):
         f = touched[t]
         there = rare[f]
-        if there >= fewest and n - there >= fewest:
+        if n_values[f] > 0:
+            which = 1 if rare_is_high[f] else 0
+            for c in range(n_present):
+                sides[which, c] = seen[f, c]
+                sides[1 - which, c] = counts[c] - seen[f, c]
+            splits[f, 0], splits[f, 1], splits[f, 2] = _rate_branches(
+                sides[:, :n_present], counts[:n_present], n, min_leaf, xlogx
+            )
+        elif there >= fewest and n - there >= fewest:
             gained = xlogx[n] - xlogx[there] - xlogx[n - there]
             split = gained
             for c in range(n_present):
@@ -225,17 +237,22 @@ def numeric_split_weights(value, order, label, weight, n_classes, total, min_lea
 @njit(cache=True)
 def nominal_split_counts(value, n_values, rows, label, class_counts, min_leaf, xlogx):
     """Return the split of a nominal feature, one branch per value, by counts."""
-    n, n_classes = len(rows), len(class_counts)
-    counts = np.zeros((n_values, n_classes), np.int64)
+    counts = np.zeros((n_values, len(class_counts)), np.int64)
     for row in rows:
         counts[int(value[row]), label[row]] += 1
+    return _rate_branches(counts, class_counts, len(rows), min_leaf, xlogx)
+
+
+@njit(cache=True)
+def _rate_branches(counts, class_counts, n, min_leaf, xlogx):
+    """Return the split that has ``counts[j, c]`` rows of class ``c`` in its branch ``j``."""
     old_entropy = xlogx[n]
-    for c in range(n_classes):
+    for c in range(len(class_counts)):
         old_entropy -= xlogx[class_counts[c]]
     n_large, new_entropy, spread = 0, 0.0, xlogx[n]
-    for j in range(n_values):
+    for j in range(len(counts)):
         bag = 0
-        for c in range(n_classes):
+        for c in range(len(class_counts)):
             bag += counts[j, c]
             new_entropy -= xlogx[counts[j, c]]
         new_entropy += xlogx[bag]

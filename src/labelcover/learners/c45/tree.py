@@ -32,10 +32,11 @@ class FeatureTable:
         The numeric features whose rows are sorted: which those are, and, with a row each, their
         values; the rows by ascending value, missing values last; the ranks of the values and
         which may be separated (`value_ranks`, empty unless `unit`).
-    switches : (starts, features, pair)
-        The numeric features of two values, if `unit`, which need no sorting: row ``i`` has the
-        rarer value in ``features[starts[i]:starts[i + 1]]``; ``pair`` holds the lower and the
-        higher value.
+    switches : (starts, features, pair, rare_is_high, branching)
+        The features of two values, if `unit`, which need no sorting: row ``i`` has the rarer value
+        in ``features[starts[i]:starts[i + 1]]``; ``pair`` holds the lower and the higher value of
+        every feature, ``rare_is_high`` which of them is rarer. ``branching`` are the nominal
+        features of more values.
     unit : bool
         Whether no value is missing and all rows weigh the same.
     """
@@ -55,8 +56,10 @@ class FeatureTable:
         unit = not weighted and not np.isnan(values).any()
         lowest, highest = values.min(axis=1), values.max(axis=1)
         high = values == highest[:, None]
-        switch = (n_values == 0) & unit & (high | (values == lowest[:, None])).all(axis=1)
-        rare = high ^ (2 * high.sum(axis=1) > len(X))[:, None]
+        two_values = (high | (values == lowest[:, None])).all(axis=1)
+        switch = unit & two_values & ((n_values == 0) | (n_values == 2))
+        rare_is_high = 2 * high.sum(axis=1) <= len(X)
+        rare = high == rare_is_high[:, None]
         # Values that are too close are one, and one value alone never splits.
         rare[~switch | ~(lowest + VALUE_STEP < highest)] = False
         row, feature = np.nonzero(rare.T)
@@ -73,7 +76,13 @@ class FeatureTable:
             values,
             n_values,
             (sorted_features, numeric, order, rank, far),
-            (starts, feature.astype(np.int32), pair),
+            (
+                starts,
+                feature.astype(np.int32),
+                pair,
+                rare_is_high,
+                np.flatnonzero((n_values > 0) & ~switch),
+            ),
             unit,
         )
 
@@ -204,8 +213,8 @@ class TreeStack(Members):
         )
 
     def prepare(self, X: Any) -> NDArray[np.float64]:
-        """Return `X` dense."""
-        return X.toarray() if sparse.issparse(X) else X
+        """Return `X` dense, row by row: the trees are compiled for one layout."""
+        return X.toarray() if sparse.issparse(X) else np.ascontiguousarray(X)
 
     def distributions(self, prepared: NDArray[np.float64], problems: slice) -> NDArray[np.float64]:
         """Return the class distributions of some trees side by side, a row per row."""

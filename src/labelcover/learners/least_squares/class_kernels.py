@@ -262,7 +262,8 @@ def class_distributions(targets, combination, offsets, beta, classes, leverage):
                         scores[c, lane] *= factor[lane]
                 for lane in range(lanes):
                     scores[classes[p, first + lane], lane] += 1.0 - factor[lane]
-            top[:] = scores[0]
+            for lane in range(LANES):  # an assignment of arrays takes seconds to compile
+                top[lane] = scores[0, lane]
             for c in range(1, width):
                 for lane in range(LANES):
                     top[lane] = max(top[lane], scores[c, lane])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._arguments import check_choice, check_integer, check_random_state, check_real
+from labelcover._arguments import check_choice, check_integer, check_positive, check_random_state
 from labelcover._progress import progress_bar
 from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.blas_threads import blas_threads
@@ -118,17 +118,8 @@ class LeastSquaresClassifier(BatchClassifier):
         check_random_state(self.random_state)
         self._settings(seed=0)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, features)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-            Rows of weight 0 are left out.
-        """
-        members = super().fit(X, y, sample_weight).members_
+    def _describe_fit(self) -> None:
+        members = self.members_
         self.scale_ = members.features.scaling.scale
         self.kernel_ = "linear" if members.kernel.is_linear else "rbf"
         self.gamma_, self.alpha_ = members.kernel.gammas, members.ridge
@@ -137,7 +128,6 @@ class LeastSquaresClassifier(BatchClassifier):
         self.n_scale_rows_ = members.n_scale_rows
         self.n_choice_rows_ = members.n_choice_rows
         self.n_temperature_rows_ = members.n_temperature_rows
-        return self
 
     def fit_problems(
         self,
@@ -183,7 +173,7 @@ class LeastSquaresClassifier(BatchClassifier):
         return Settings(
             kernel=check_choice("kernel", self.kernel, KERNELS),
             gammas=_gammas(self.gamma),
-            alpha=None if self.alpha is None else _positive("alpha", self.alpha),
+            alpha=None if self.alpha is None else check_positive("alpha", self.alpha),
             scale=_scale(self.scale),
             n_landmarks=check_integer("n_landmarks", self.n_landmarks, low=1),
             seed=seed,
@@ -202,10 +192,4 @@ def _gammas(value: Any) -> tuple[float, ...] | None:
     values = tuple(value) if isinstance(value, Iterable) else (value,)
     if not values:
         raise ValueError(f"gamma must be None or one or more numbers above 0, got {value!r}.")
-    return tuple(_positive("gamma", each) for each in values)
-
-
-def _positive(name: str, value: Any) -> float:
-    if value == np.inf:
-        raise ValueError(f"{name} must be a finite number above 0, got {value!r}.")
-    return check_real(name, value, above=0)
+    return tuple(check_positive("gamma", each) for each in values)

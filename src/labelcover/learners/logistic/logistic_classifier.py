@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._arguments import check_choice, check_integer, check_random_state, check_real
+from labelcover._arguments import (
+    check_choice,
+    check_integer,
+    check_positive,
+    check_random_state,
+    check_real,
+)
 from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.features import one_hot_columns
 from labelcover.learners.logistic.logistic_members import LogisticMembers, LogisticSettings, solve
@@ -95,23 +101,13 @@ class LogisticClassifier(BatchClassifier):
         check_random_state(self.random_state)
         self._settings(seed=0)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, features)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-            Rows of weight 0 are left out.
-        """
-        members = super().fit(X, y, sample_weight).members_
+    def _describe_fit(self) -> None:
+        members = self.members_
         self.C_, self.C_path_ = members.C, members.path
         n_features = len(one_hot_columns(members.n_values)[0])
         self.coef_ = np.zeros((members.coefficients.shape[1], n_features))
         self.coef_[:, members.kept] = members.coefficients[:-1].T
         self.intercept_ = members.coefficients[-1]
-        return self
 
     def fit_problems(
         self,
@@ -140,15 +136,9 @@ class LogisticClassifier(BatchClassifier):
 
     def _settings(self, seed: int) -> LogisticSettings:
         return LogisticSettings(
-            C=None if self.C is None else _positive("C", self.C),
+            C=None if self.C is None else check_positive("C", self.C),
             scale=check_choice("scale", self.scale, SCALES),
             tol=check_real("tol", self.tol, above=0),
             n_folds=check_integer("n_folds", self.n_folds, low=2),
             seed=seed,
         )
-
-
-def _positive(name: str, value: Any) -> float:
-    if value == np.inf:
-        raise ValueError(f"{name} must be a finite number above 0, got {value!r}.")
-    return check_real(name, value, above=0)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils.parallel import delayed
-
 from labelcover._arguments import check_real
 from labelcover.learners.batch_classifier import BatchClassifier
-from labelcover.learners.problems import LeftOut, Problems, in_parallel
+from labelcover.learners.problems import LeftOut, Problems, fitted_in_threads
 from labelcover.learners.smo.linear_filter import LinearFilter
 from labelcover.learners.smo.pair_machines import PairStack, TrainingTable, fit_pairs
 
@@ -82,18 +80,18 @@ class SMOClassifier(BatchClassifier):
         verbose: bool = False,
     ) -> PairStack:
         """Return the machines of all problems, trained on one matrix of products."""
-        weights = problems.weights
-        features = LinearFilter.of(X, problems.n_values, weights)
+        features = LinearFilter.of(X, problems.n_values, problems.weights)
         table = TrainingTable.of(features.columns(X))
-        options = self._options()
-        jobs = (
-            delayed(fit_pairs)(table, classes, int(n_classes), weights=weights, **options)
-            for classes, n_classes in zip(problems.classes, problems.n_classes, strict=True)
+        machines = fitted_in_threads(
+            fit_pairs,
+            table,
+            problems,
+            self._options(),
+            n_jobs=n_jobs,
+            text="training machines",
+            verbose=verbose,
         )
-        machines = in_parallel(
-            jobs, n_jobs, text="training machines", verbose=verbose, require="sharedmem"
-        )
-        return PairStack(features, list(machines), logistic=options["logistic"])
+        return PairStack(features, machines, logistic=bool(self.logistic))
 
     def _options(self) -> dict[str, Any]:
         return {

@@ -70,7 +70,7 @@ def fit_machines(
     """
     weights = np.zeros((len(first), n_columns))
     threshold = np.zeros(len(first))
-    state = JAVA_SEED
+    state = np.int64(JAVA_SEED)  # a constant would be a type of its own to the compiler
     for p in range(len(first)):
         a = by_class[starts[first[p]] : starts[first[p] + 1]]
         b = by_class[starts[second[p]] : starts[second[p] + 1]]
@@ -81,8 +81,9 @@ def fit_machines(
             continue
         rows = np.concatenate((a, b))[order]
         number = np.zeros((len(rows), 5))
-        number[:, SIGN] = np.where(order < len(a), -1.0, 1.0)
-        number[:, BOUND] = bound[rows]
+        for i in range(len(rows)):  # assignments of arrays take seconds to compile
+            number[i, SIGN] = -1.0 if order[i] < len(a) else 1.0
+            number[i, BOUND] = bound[rows[i]]
         threshold[p] = _fit_machine(data, indices, indptr, gram, rows, number, tol, weights[p])
     return weights, threshold
 
@@ -473,7 +474,8 @@ def _packed(place, products, errors, members, used):
         for t in range(held):
             new_products[s, t] = products[kept[s], kept[t]]
         new_errors[s] = errors[kept[s]]
-        new_members[:, s] = members[:, kept[s]]
+        for t in range(len(members)):
+            new_members[t, s] = members[t, kept[s]]
         place[new_members[PAIR_ROW, s], SLOT] = s
     used[SLOTS], used[FREE] = held, 0
     return new_products, new_errors, new_members

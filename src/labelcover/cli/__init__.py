@@ -1,0 +1,78 @@
+"""The `labelcover` command: thin, no logic of its own. A file per command, options in `options`."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Annotated, NoReturn
+
+try:
+    import rich  # noqa: F401
+    import typer
+except ImportError:  # pragma: no cover
+    sys.exit("labelcover: the command needs its extra: pip install 'labelcover[cli]'")
+
+from labelcover.cli.audit_command import audit
+from labelcover.cli.compare_command import compare
+from labelcover.cli.cover_command import cover
+from labelcover.cli.datasets_command import datasets
+from labelcover.cli.evaluate_command import evaluate
+from labelcover.cli.failures import complain, message_and_code, show_warning
+from labelcover.cli.options import DEBUG, with_option_groups
+from labelcover.cli.paper_command import paper
+from labelcover.cli.predict_command import predict
+from labelcover.cli.report_command import report
+from labelcover.cli.train_command import train
+
+# In the order in which --help lists them.
+COMMANDS = (cover, train, predict, evaluate, compare, paper, datasets, report, audit)
+
+app = typer.Typer(
+    name="labelcover",
+    help="Multi-label classification with label covers.",
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in COMMANDS:
+    app.command()(with_option_groups(command))
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from labelcover._versions import versions_here
+
+        print(", ".join(f"{name} {version}" for name, version in versions_here().items()))
+        raise typer.Exit()
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print versions."),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option(DEBUG, help="Print the traceback of an error, for any command.")
+    ] = False,
+) -> None:
+    """Multi-label classification with label covers."""
+
+
+def main() -> None:
+    """Run the command; a user error is one line on standard error, with exit code 2."""
+    with warnings.catch_warnings():
+        warnings.showwarning = show_warning
+        words = [word for word in sys.argv[1:] if word != DEBUG]
+        _run(words or ["--help"], debug=len(words) < len(sys.argv) - 1)
+
+
+def _run(words: list[str], *, debug: bool) -> NoReturn:
+    try:
+        code = app(words, prog_name="labelcover", standalone_mode=False)
+    except Exception as error:
+        if debug:
+            raise
+        complain(*message_and_code(error))
+    except KeyboardInterrupt:
+        complain("stopped; nothing was written", 130)
+    sys.exit(code if isinstance(code, int) else 0)

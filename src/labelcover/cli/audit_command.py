@@ -1,0 +1,58 @@
+"""`labelcover audit`: labels that look wrong."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labelcover.cli.labelled_data import labelled_data
+from labelcover.cli.options import AsJson, ColumnOptions, CsvOptions, Data
+from labelcover.cli.outputs import check_output, command_line
+from labelcover.cli.printing import print_facts
+
+
+def audit(
+    *,
+    data: Data,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Write the suspicious labels to this CSV file.")
+    ],
+    columns: ColumnOptions,
+    csv: CsvOptions,
+    page: Annotated[Path | None, typer.Option(help="Write a page too, to this HTML file.")] = None,
+    above: Annotated[
+        float, typer.Option(help="How likely a label must be wrong to be written, 0 to 1.")
+    ] = 0.5,
+    as_json: AsJson = False,
+) -> None:
+    """Find labels of a file that look wrong, and labels that look missing.
+
+    Example: labelcover audit tickets.csv --tags tags -o suspects.csv
+    """
+    for path in filter(None, (output, page)):
+        check_output(path, data)
+    dataset = labelled_data(data, columns, csv)
+
+    from labelcover.audit import suspicious_labels
+
+    began = time.perf_counter()
+    suspects = suspicious_labels(dataset.X, dataset.Y, label_names=dataset.label_names)
+    written = suspects.write(output, row_names=dataset.ids, above=above)
+    facts = {
+        "rows": len(dataset.Y),
+        "labels": len(dataset.label_names),
+        "wrong": len(suspects.ranked("wrong", above=above)),
+        "missing": len(suspects.ranked("missing", above=above)),
+        "seconds": round(time.perf_counter() - began, 3),
+        "written": f"{output} ({written} lines)",
+    }
+    if page is not None:
+        from labelcover.experiments.report import write_audit_page
+
+        command = command_line()
+        write_audit_page(page, suspects, name=dataset.name, command=command, row_names=dataset.ids)
+        facts["page"] = str(page)
+    print_facts(facts, as_json)

@@ -1,0 +1,111 @@
+"""`labelcover compare`: methods on data sets."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from labelcover.cli.labelled_data import labelled_data
+from labelcover.cli.options import (
+    COMPARED_NAMES,
+    METHOD_NAMES,
+    AsJson,
+    ColumnOptions,
+    CsvOptions,
+    FitJobs,
+    Member,
+    R,
+    integers,
+)
+from labelcover.cli.outputs import command_line, resumable
+
+
+def compare(
+    *,
+    data: Annotated[
+        list[str], typer.Argument(help="Files, or names that labelcover datasets lists.")
+    ],
+    methods: Annotated[
+        str, typer.Option(help=f"Comma-separated names of methods, of {METHOD_NAMES}; or all.")
+    ] = COMPARED_NAMES,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for results.csv and report.html.")
+    ] = Path("comparison"),
+    folds: Annotated[
+        str,
+        typer.Option(help="kfold, stratified, own (the data set's split), or a file of folds."),
+    ] = "kfold",
+    n_folds: Annotated[int, typer.Option(help="Number of folds.")] = 10,
+    seeds: Annotated[str, typer.Option(help="Comma-separated seeds.")] = "0",
+    join: Annotated[
+        list[Path] | None, typer.Option(help="Add the lines of this results file. Repeatable.")
+    ] = None,
+    columns: ColumnOptions,
+    csv: CsvOptions,
+    member: Member = "auto",
+    k: Annotated[
+        str,
+        typer.Option(
+            "-k", "--k", help="Number of labels in each labelset; several, comma-separated."
+        ),
+    ] = "3",
+    r: R = None,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            help="Number of labelsets, or paper: the paper's for each data set and k. By default "
+            "as many as BALANCOR needs."
+        ),
+    ] = None,
+    threshold: Annotated[
+        str, typer.Option(help="How the paper's methods tune theirs: auto, or cv as the paper.")
+    ] = "auto",
+    control: Annotated[
+        str | None, typer.Option(help="Method that the others are compared with (Bonferroni–Dunn).")
+    ] = None,
+    jobs: FitJobs = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Compare methods on data sets: a table, results.csv and report.html.
+
+    The same command resumes an interrupted run.
+
+    Example: labelcover compare debtags --methods BALANCOR,BR -o comparison
+    """
+    from labelcover.experiments.comparing import compare as compare_methods
+    from labelcover.experiments.named_methods import named_methods
+
+    with resumable(output / "results.csv"):
+        outcome = compare_methods(
+            named_methods(
+                [name.strip() for name in methods.split(",")],
+                integers("-k", k),
+                r=r,
+                size=size if size is None or size == "paper" else _integer("--size", size),
+                threshold=threshold,
+                member=member,
+            ),
+            [labelled_data(source, columns, csv) for source in data],
+            output,
+            folds=folds,
+            n_folds=n_folds,
+            seeds=integers("--seeds", seeds),
+            join=join or [],
+            control=control,
+            n_jobs=jobs,
+            command=command_line(),
+        )
+    if as_json:
+        print(outcome.to_json())
+    else:
+        outcome.print(Console(soft_wrap=True))
+
+
+def _integer(name: str, text: str) -> int:
+    if not re.fullmatch(r"-?\d+", text):
+        raise ValueError(f"{name} must be an integer or 'paper', got {text!r}.")
+    return int(text)

@@ -1,0 +1,50 @@
+"""What the command says of errors and warnings: one line on standard error."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NoReturn
+
+import typer
+
+from labelcover.cli.options import DEBUG
+from labelcover.cli.outputs import Interrupted
+
+#: What typer raises for a wrong command line, wherever this version keeps it.
+UsageError: Any = typer.BadParameter.__mro__[1]
+
+
+def message_and_code(error: Exception) -> tuple[str, int]:
+    """Return what to say of an error, and the exit code."""
+    if isinstance(error, Interrupted):
+        return str(error), 130
+    if isinstance(error, typer.Abort):
+        return "stopped; nothing was written", 130
+    if isinstance(error, UsageError):
+        return error.format_message(), 2
+    if isinstance(error, ModuleNotFoundError) and error.name is not None:
+        from labelcover._versions import extra_of
+
+        return f"{error.name} is missing: pip install 'labelcover[{extra_of(error.name)}]'", 2
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror, 2
+    if isinstance(error, ValueError | OSError | ImportError):
+        return str(error), 2
+    if isinstance(error, MemoryError):
+        return f"out of memory ({error}); fewer rows, labels or columns need less", 1
+    return f"unexpected {type(error).__name__}: {error} ({DEBUG} shows where)", 1
+
+
+def complain(message: str, code: int) -> NoReturn:
+    """Print a message and end with an exit code."""
+    _print_error(message)
+    sys.exit(code)
+
+
+def show_warning(message: Warning | str, *place: Any, **more: Any) -> None:
+    """Print a warning in one line, without the line of code that it comes from."""
+    _print_error(f"warning: {message}")
+
+
+def _print_error(message: str) -> None:
+    print(f"labelcover: {' '.join(message.split())}", file=sys.stderr)

@@ -1,0 +1,128 @@
+"""Arguments and options that several commands have, and groups of them."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+# The names in labelcover.experiments.named_methods, which is slow to import; a test compares them.
+COMPARED_NAMES = "RAKEL,RAKEL++,INLAC,BALCO,BALANCOR,DD-BALANCOR,BR,LabelCover"
+METHOD_NAMES = f"{COMPARED_NAMES},LP,PS,EPS,DS,EDS,ECC,PCC,EPCC,2BR,LEAD,HOMER"
+
+# The word that asks for a traceback, wherever it stands.
+DEBUG = "--debug"
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="A file (.csv, .tsv, .csv.gz, .parquet, .jsonl, .arff, .libsvm) or a known name."
+    ),
+]
+ModelFile = Annotated[Path, typer.Argument(help="A model written by labelcover train.")]
+Member = Annotated[
+    str, typer.Option(help="The member classifiers: auto, least-squares, c45, smo or logistic.")
+]
+R = Annotated[
+    int | None,
+    typer.Option(
+        "-r",
+        help="Order of the label combinations to cover, at most k. By default 2, or 1 with k = 1.",
+        show_default=False,
+    ),
+]
+FitJobs = Annotated[int, typer.Option(help="Number of fits in parallel.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """Which columns of a file are labels, and what the others are."""
+
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="Label columns: comma-separated names; for ARFF also a label file (.xml), or the "
+            "number of leading (negative: trailing) columns."
+        ),
+    ] = None
+    label_prefix: Annotated[
+        str | None, typer.Option(help="Label columns are those whose names start with this.")
+    ] = None
+    drop: Annotated[str, typer.Option(help="Columns to leave out, comma-separated.")] = ""
+    tags: Annotated[
+        str | None, typer.Option(help="The column with the tags of each row, such as: rain; wind.")
+    ] = None
+    separator: Annotated[
+        str | None,
+        typer.Option(help="What separates tags; found out by default.", show_default=False),
+    ] = None
+    text: Annotated[str, typer.Option(help="Columns of free text, comma-separated.")] = ""
+    category: Annotated[str, typer.Option(help="Columns of categories, comma-separated.")] = ""
+    number: Annotated[str, typer.Option(help="Columns of numbers, comma-separated.")] = ""
+    date: Annotated[str, typer.Option(help="Columns of dates, comma-separated.")] = ""
+    id: Annotated[
+        str | None,
+        typer.Option(help="The column that names the rows; carried into predictions."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class CsvOptions:
+    """How a CSV file is written."""
+
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            help="Between the cells of a CSV file, such as ; or tab; found out by default.",
+            callback=lambda value: "\t" if value in ("tab", r"\t") else value,
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(help="Encoding of a CSV file, such as latin-1; found out by default."),
+    ] = None
+    decimal: Annotated[
+        str | None, typer.Option(help="Decimal sign of a CSV file, . or ,; found out by default.")
+    ] = None
+
+
+def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the options of its groups in place of the groups.
+
+    A group is a dataclass. typer reads the options of a command from its signature, and has no
+    groups of its own.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    groups: dict[str, Any] = {}
+    options: list[inspect.Parameter] = []
+    for name, parameter in signature.parameters.items():
+        if is_dataclass(parameter.annotation):
+            groups[name] = parameter.annotation
+            options += inspect.signature(groups[name]).parameters.values()
+        else:
+            options.append(parameter)
+
+    @functools.wraps(command)
+    def grouped(**given: Any) -> None:
+        for name, group in groups.items():
+            own = inspect.signature(group).parameters
+            given[name] = group(**{option: given.pop(option) for option in own})
+        command(**given)
+
+    # By name only: a required argument may then follow an option.
+    options = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options]
+    grouped.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
+    grouped.__annotations__ = {option.name: option.annotation for option in options}
+    return grouped
+
+
+def integers(name: str, text: str) -> list[int]:
+    """Return the integers of an option that takes several."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{name} must be comma-separated integers, got {text!r}.") from None

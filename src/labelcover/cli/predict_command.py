@@ -1,0 +1,64 @@
+"""`labelcover predict`: the labels of a file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labelcover.cli.options import AsJson, CsvOptions, Data, ModelFile
+from labelcover.cli.outputs import check_output
+from labelcover.cli.printing import print_facts
+
+
+def predict(
+    *,
+    model: ModelFile,
+    data: Data,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Write the predictions to this CSV file.")
+    ],
+    decide: Annotated[
+        str | None,
+        typer.Option(
+            help="Decide for this measure (micro_f1, macro_f1, example_f1, hamming_loss, "
+            "subset_accuracy), or predict this number of labels for every row."
+        ),
+    ] = None,
+    csv: CsvOptions,
+    why: Annotated[
+        int, typer.Option(help="Add a column with so many reasons for each predicted label.")
+    ] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Predict the labels of every row of a file: 0 or 1, and a probability, for each label.
+
+    Columns are found by name and read as in training.
+
+    Example: labelcover predict model.skops new-songs.csv -o moods.csv
+    """
+    check_output(output, model, data)
+
+    from labelcover.models import load_model, reasons_of_rows, write_predictions
+
+    trained = load_model(model)
+    if why and decide is not None:
+        raise ValueError("--why is for the labels of the model's own decision, got --decide too.")
+    dataset = trained.read(data, with_labels=False, **asdict(csv))
+    more = {"why": reasons_of_rows(trained, dataset, why)} if why else {}
+    predicted = write_predictions(trained, dataset, output, decide=_decision(decide), more=more)
+    facts = {
+        "rows": len(predicted),
+        "labels": len(trained.label_names),
+        "labels per row": round(float(predicted.sum(axis=1).mean()), 3),
+        "written": str(output),
+    }
+    print_facts(facts, as_json)
+
+
+def _decision(text: str | None) -> str | int | None:
+    """Return what --decide means: a measure, or a number of labels."""
+    return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else text

@@ -1,0 +1,49 @@
+"""`labelcover report`: a page about a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labelcover.cli.options import AsJson, ModelFile
+from labelcover.cli.outputs import check_output, command_line
+from labelcover.cli.printing import print_facts
+
+
+def report(
+    model: ModelFile,
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            help="A file that also has the labels; by default the training rows left out."
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Write the page to this HTML file.")
+    ] = Path("report.html"),
+    as_json: AsJson = False,
+) -> None:
+    """Write a page about a model: measures, each label, thresholds, reliability, mistakes.
+
+    Example: labelcover report model.skops test.csv -o page.html
+    """
+    check_output(output, model, *([data] if data is not None else []))
+
+    from labelcover.models import load_model
+
+    trained = load_model(model)
+    dataset = None if data is None else trained.read(data, with_labels=True)
+
+    from labelcover.experiments.report import write_model_page
+
+    command = command_line()
+    judged = write_model_page(output, trained, dataset, command=command)
+    facts = {
+        "rows": len(judged.rows),
+        "predicted": "rows left out of training" if data is None else str(data),
+        "micro-F1": round(judged.measures["micro-F1"], 4),
+        "written": str(output),
+    }
+    print_facts(facts, as_json)

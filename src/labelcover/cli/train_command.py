@@ -1,0 +1,95 @@
+"""`labelcover train`: a model from a file."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from labelcover.cli.labelled_data import labelled_data
+from labelcover.cli.options import METHOD_NAMES, AsJson, ColumnOptions, CsvOptions, Data, Member, R
+from labelcover.cli.outputs import check_output
+from labelcover.cli.printing import print_facts
+
+# More columns than this that are alike are printed in one line.
+MANY_COLUMNS = 12
+
+
+def train(
+    *,
+    data: Data,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Write the model to this file (.skops).")
+    ],
+    columns: ColumnOptions,
+    csv: CsvOptions,
+    method: Annotated[str, typer.Option(help=f"One of {METHOD_NAMES}.")] = "LabelCover",
+    member: Member = "auto",
+    k: Annotated[int, typer.Option("-k", help="Number of labels in each labelset.")] = 3,
+    r: R = None,
+    seed: Annotated[int, typer.Option(help="Seed.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(help="Members fitted in parallel; ignored where solved jointly.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train a model on a file and write it to disk.
+
+    Columns of a table are read for what they are: numbers, categories, dates, text. What was found
+    is printed, and --text, --category, --number, --date, --id and --drop overrule it.
+
+    Example: labelcover train tickets.csv --tags tags -o model.skops
+
+    Example: labelcover train songs.csv --label-prefix mood: -o model.skops
+    """
+    check_output(output, data)
+    dataset = labelled_data(data, columns, csv)
+    if dataset.encoder is not None and not as_json:
+        _print_columns(dataset.encoder)
+
+    from labelcover.experiments.named_methods import named_method
+    from labelcover.models import TrainedModel, save_model
+
+    make = named_method(method, k=k, r=r, member=member, n_jobs=jobs)
+    estimator = make(dataset).set_params(random_state=seed, verbose=True)
+    began = time.perf_counter()
+    trained = TrainedModel.fit(estimator, dataset)
+    save_model(trained, output)
+    cover = getattr(trained.estimator, "cover_", None)
+    facts = {
+        "method": method,
+        "rows": len(dataset.Y),
+        "features": len(dataset.feature_names),
+        "labels": len(dataset.label_names),
+        **({"members": len(cover)} if cover is not None else {}),
+        "seconds": round(time.perf_counter() - began, 3),
+        "written": str(output),
+    }
+    if dataset.encoder is not None and as_json:
+        facts["columns"] = {kind.name: kind.kind for kind in dataset.encoder.kinds}
+    print_facts(facts, as_json)
+
+
+def _print_columns(encoder: Any) -> None:
+    """Print what was decided about each column; many plain ones of a kind in one line."""
+    table = Table(box=None, pad_edge=False)
+    for title in ("column", "read as", ""):
+        table.add_column(title)
+    kinds = list(encoder.kinds)
+    for alike in ("number", "truth value"):
+        plain = [kind for kind in kinds if kind.kind == alike and "missing" not in kind.why]
+        if len(plain) > MANY_COLUMNS:
+            kinds = [kind for kind in kinds if kind not in plain]
+            table.add_row(f"{plain[0].name} … {plain[-1].name}", alike, f"{len(plain)} columns")
+    for kind in kinds:
+        table.add_row(kind.name, kind.kind, kind.why)
+    tags = encoder.labels.tags
+    if tags is not None:
+        table.add_row(
+            tags, "tags", f"{len(encoder.labels.names)}, separated by {encoder.labels.separator!r}"
+        )
+    Console(soft_wrap=True, markup=False, highlight=False).print(table)
