@@ -198,3 +198,41 @@ def test_probabilities_outside_of_0_and_1_are_refused(odd):
 def test_probabilities_above_1_by_rounding_are_taken_as_1():
     assert metrics.log_loss([[1, 1]], [[1 + 1e-15, 1.0]]) == pytest.approx(0, abs=1e-14)
     assert metrics.brier_score([[1, 0]], [[1 + 1e-15, -1e-17]]) == 0
+
+
+SPARSE_MEASURES = [
+    metrics.micro_f1,
+    metrics.macro_f1,
+    metrics.example_f1,
+    metrics.hamming_loss,
+    metrics.subset_accuracy,
+    metrics.example_accuracy,
+]
+
+
+@pytest.mark.parametrize("measure", SPARSE_MEASURES, ids=lambda measure: measure.__name__)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sparse_tables_measure_as_dense_ones(measure, weighted):
+    random = np.random.default_rng(0)
+    Y, guess = (random.random((2, 40, 9)) < 0.2).astype(int)
+    guess[:10] = Y[:10]
+    weights = {"sample_weight": random.random(40)} if weighted else {}
+    found = measure(sparse.csr_matrix(Y), sparse.coo_array(guess), **weights)
+    assert found == pytest.approx(measure(Y, guess, **weights), rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 3, 9])
+def test_precision_of_sparse_scores_is_that_of_dense_ones(k):
+    random = np.random.default_rng(1)
+    Y = (random.random((60, 9)) < 0.3).astype(int)
+    scores = np.round(random.normal(size=(60, 9)), 1) * (random.random((60, 9)) < 0.5)
+    found = metrics.precision_at(sparse.csr_array(Y), sparse.csr_array(scores), k)
+    assert found == pytest.approx(metrics.precision_at(Y, scores, k), rel=1e-12)
+
+
+def test_sparse_tables_are_not_made_dense():
+    cells = (np.arange(50), np.arange(50) * 20_000)
+    Y = sparse.csr_array((np.ones(50), cells), shape=(1_000_000, 1_000_000))
+    assert metrics.micro_f1(Y, Y) == 1
+    with pytest.raises(ValueError, match="Y_pred must have the shape of Y"):
+        metrics.micro_f1(Y, Y[:10])

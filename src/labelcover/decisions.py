@@ -146,7 +146,7 @@ def fit_decision(
     if decide == "macro_f1":
         return _fit_macro(Y, P, weights, seen, ties)
     if decide == "example_f1":
-        return _fit_example_f1(Y, P, weights)
+        return fit_expected_f1(Y.sum(axis=1, dtype=np.int64), P, weights)
     if decide == "hamming_loss":
         return Cut(measure=decide, threshold=0.5, ties=ties)
     if decide == "subset_accuracy":
@@ -253,7 +253,7 @@ class LikeliestLabelset(Decision):
 def _fit_micro(Y, P, weights, seen, ties):
     cells = np.repeat(weights, Y.shape[1])
     known = Y.any() or seen.any()
-    threshold = _f1_threshold(Y.ravel(), P.ravel(), cells, ties) if known else _nothing(ties)
+    threshold = f1_threshold(Y.ravel(), P.ravel(), cells, ties) if known else _nothing(ties)
     return Cut(measure="micro_f1", threshold=threshold, ties=ties)
 
 
@@ -261,12 +261,14 @@ def _fit_macro(Y, P, weights, seen, ties):
     # Nothing is known of a label that is never true: it is not predicted.
     thresholds = np.full(Y.shape[1], _nothing(ties))
     for j in np.flatnonzero(Y.any(axis=0) | seen.any(axis=0)):
-        thresholds[j] = _f1_threshold(Y[:, j], P[:, j], weights, ties)
+        thresholds[j] = f1_threshold(Y[:, j], P[:, j], weights, ties)
     return Cut(measure="macro_f1", threshold=thresholds, ties=ties)
 
 
-def _f1_threshold(y, p, weights, ties):
-    """Where to cut `p` for the greatest mean of observed and expected F1 of one label.
+def f1_threshold(
+    y: NDArray[Any], p: NDArray[np.float64], weights: NDArray[np.float64], ties: str
+) -> float:
+    """Return where to cut `p` for the greatest mean of observed and expected F1 of one label.
 
     The means are of the counts that F1 is made of. Only the expected counts are there if the
     label is never true. Nothing is predicted if that is better: it has an F1 of 1 where nothing is
@@ -308,8 +310,20 @@ def _fit_function(function, Y, P, weights, ties):
     return Cut(measure=name, threshold=threshold, ties=ties)
 
 
-def _fit_example_f1(Y, P, weights):
-    observed = np.bincount(Y.sum(axis=1, dtype=np.int64), weights, minlength=Y.shape[1] + 1)
+def fit_expected_f1(
+    sizes: NDArray[np.int64], P: NDArray[np.float64], weights: NDArray[np.float64]
+) -> ExpectedF1:
+    """Return the decision for the greatest expected F1 of rows.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (n,)
+        How many labels each row has.
+    P : ndarray of shape (n, n_labels)
+        Probabilities of the labels, by models that have not seen the row.
+    weights : ndarray of shape (n,)
+    """
+    observed = np.bincount(sizes, weights, minlength=P.shape[1] + 1)
     expected = expected_counts(_inside(P), weights)
     lift = (observed + COUNT_SMOOTHING) / (expected + COUNT_SMOOTHING)
     return ExpectedF1(measure="example_f1", count_lift=lift)

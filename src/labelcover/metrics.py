@@ -25,7 +25,7 @@ from sklearn.metrics import (
 )
 
 from labelcover._arguments import check_integer
-from labelcover._label_values import as_booleans, as_table
+from labelcover._label_values import as_booleans, as_table, label_rows
 
 ROUNDING = 1e-9
 
@@ -39,9 +39,9 @@ def micro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None
     >>> micro_f1([[1, 0], [1, 1]], [[1, 0], [0, 1]])
     0.8
     """
-    truth, guess = _tables(Y, Y_pred)
-    hits, both = _row_weighted(truth & guess, sample_weight), _counts(truth, guess, sample_weight)
-    return float(_ratio(2 * hits.sum(), both.sum()))
+    hits, truth, guess = _overlap(Y, Y_pred)
+    both = _counts(truth, guess, sample_weight)
+    return float(_ratio(2 * _row_weighted(hits, sample_weight).sum(), both.sum()))
 
 
 def macro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -51,34 +51,33 @@ def macro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None
 
 def example_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Return the mean over examples of the F-measure of each example."""
-    truth, guess = _tables(Y, Y_pred)
-    hits, both = (truth & guess).sum(axis=1), truth.sum(axis=1) + guess.sum(axis=1)
-    return _mean(_ratio(2 * hits, both), sample_weight)
+    hits, truth, guess = (table.sum(axis=1) for table in _overlap(Y, Y_pred))
+    return _mean(_ratio(2 * hits, truth + guess), sample_weight)
 
 
 def label_f1(
     Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> NDArray[np.float64]:
     """Return the F-measure of each label, ``(n_labels,)``."""
-    truth, guess = _tables(Y, Y_pred)
-    hits = _row_weighted(truth & guess, sample_weight)
-    return _ratio(2 * hits, _counts(truth, guess, sample_weight))
+    hits, truth, guess = _overlap(Y, Y_pred)
+    both = _counts(truth, guess, sample_weight)
+    return _ratio(2 * _row_weighted(hits, sample_weight), both)
 
 
 def hamming_loss(
     Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
     """Return the share of cells that are wrong (Section 5.2); less is better."""
-    truth, guess = _tables(Y, Y_pred)
-    return _mean((truth != guess).mean(axis=1), sample_weight)
+    wrong, n_labels = _wrong(Y, Y_pred)
+    return _mean(wrong / n_labels, sample_weight)
 
 
 def subset_accuracy(
     Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
     """Return the share of examples whose labels are all predicted right (Section 5.2)."""
-    truth, guess = _tables(Y, Y_pred)
-    return _mean((truth == guess).all(axis=1), sample_weight)
+    wrong, _ = _wrong(Y, Y_pred)
+    return _mean(wrong == 0, sample_weight)
 
 
 def example_accuracy(
@@ -94,9 +93,8 @@ def example_accuracy(
     >>> example_accuracy([[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]])
     0.75
     """
-    truth, guess = _tables(Y, Y_pred)
-    shares = _ratio((truth & guess).sum(axis=1), (truth | guess).sum(axis=1))
-    return _mean(shares, sample_weight)
+    hits, truth, guess = (table.sum(axis=1) for table in _overlap(Y, Y_pred))
+    return _mean(_ratio(hits, truth + guess - hits), sample_weight)
 
 
 def one_error(Y: ArrayLike, scores: ArrayLike) -> float:
@@ -159,7 +157,8 @@ def micro_average_precision(Y: ArrayLike, scores: ArrayLike) -> float:
 def precision_at(Y: ArrayLike, scores: ArrayLike, k: int) -> float:
     """Return the mean share of true labels among the `k` that are ranked highest in an example.
 
-    Of equal scores, the label that comes first is ranked higher.
+    Of equal scores, the label that comes first is ranked higher. Two sparse tables are not made
+    dense.
 
     Examples
     --------
@@ -167,6 +166,8 @@ def precision_at(Y: ArrayLike, scores: ArrayLike, k: int) -> float:
     >>> precision_at([[1, 0, 1], [0, 1, 0]], [[0.9, 0.1, 0.8], [0.2, 0.7, 0.4]], k=2)
     0.75
     """
+    if sparse.issparse(Y) and sparse.issparse(scores):
+        return _sparse_precision_at(Y, scores, k)
     truth, given = _tables(Y, scores, ranking=True)
     check_integer("k", k, low=1, high=truth.shape[1])
     top = np.argsort(-given, axis=1, kind="stable")[:, :k]
@@ -267,6 +268,55 @@ def _ratio(part, whole):
     return np.where(whole == 0, 1.0, part / np.where(whole == 0, 1, whole))
 
 
+def _overlap(Y, Y_pred):
+    """Return what is true and predicted, what is true, and what is predicted: three tables.
+
+    They are sparse if both tables are given so, and then hold integers.
+    """
+    if not (sparse.issparse(Y) and sparse.issparse(Y_pred)):
+        truth, guess = _tables(Y, Y_pred)
+        return truth & guess, truth, guess
+    truth, guess = (
+        label_rows(Y, "Y").astype(np.int64),
+        label_rows(Y_pred, "Y_pred").astype(np.int64),
+    )
+    _check_shape(truth, guess, "Y_pred")
+    return sparse.csr_array(truth.multiply(guess)), truth, guess
+
+
+def _wrong(Y, Y_pred):
+    """Return how many cells of each example are wrong, and how many it has."""
+    tables = _overlap(Y, Y_pred)
+    hits, truth, guess = (table.sum(axis=1) for table in tables)
+    return truth + guess - 2 * hits, tables[0].shape[1]
+
+
+def _sparse_precision_at(Y, scores, k):
+    truth, given = label_rows(Y), sparse.csr_array(as_table(scores, "scores"))
+    _check_shape(truth, given, "scores")
+    check_integer("k", k, low=1, high=truth.shape[1])
+    if not np.isfinite(given.data).all():
+        raise ValueError("scores must be finite numbers, got NaN or infinity.")
+    given.sum_duplicates()
+    n = given.shape[0]
+    row = np.repeat(np.arange(n), np.diff(given.indptr))
+    order = np.lexsort((given.indices, -given.data, row))
+    rank = np.arange(len(row)) - given.indptr[row[order]]
+    top = order[(rank < k) & (given.data[order] > 0)]
+    chosen = sparse.csr_array((np.ones(len(top)), (row[top], given.indices[top])), given.shape)
+    hits = np.asarray(chosen.multiply(truth).sum(axis=1))
+    # Labels without a score have the score 0, and may be among the highest.
+    for i in np.flatnonzero(np.bincount(row[top], minlength=n) < k):
+        highest = np.argsort(-given[[i]].toarray()[0], kind="stable")[:k]
+        hits[i] = truth[[i]].toarray()[0, highest].sum()
+    return float(hits.mean() / k)
+
+
+def _check_shape(truth, given, name):
+    if truth.shape != given.shape:
+        raise ValueError(f"{name} must have the shape of Y, {truth.shape}, got {given.shape}.")
+
+
 def _tables(Y, other, *, ranking=False):
     truth, given = _alike(Y, other, "scores" if ranking else "Y_pred")
     if not ranking:
@@ -289,8 +339,7 @@ def _probabilities(Y, P):
 def _alike(Y, other, name):
     """Return both as dense tables of one shape, the first of booleans."""
     truth, given = _dense(Y, "Y"), _dense(other, name)
-    if truth.shape != given.shape:
-        raise ValueError(f"{name} must have the shape of Y, {truth.shape}, got {given.shape}.")
+    _check_shape(truth, given, name)
     return as_booleans(truth, "Y"), given
 
 

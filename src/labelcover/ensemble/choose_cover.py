@@ -15,7 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from labelcover._arguments import check_choice, check_integer
 from labelcover.covers import Cover, balancor_cover, best_cover, disjoint_cover, strategies_by_name
 from labelcover.covers.bounds import cover_size_bounds
-from labelcover.dependence import CoverChoice, adapt_cover, cover_choices, label_dependence
+from labelcover.dependence import (
+    CoverChoice,
+    adapt_cover,
+    cover_choices,
+    dependent_cover,
+    label_dependence,
+)
 from labelcover.dependence import strategies_by_name as strategies_for_labels
 from labelcover.dependence.choice import LABELSET_SIZES, ORDERS
 
@@ -30,7 +36,7 @@ LABELSETS_PER_LABEL = 4
 
 
 def choose_cover(
-    Y: NDArray[np.uint8],
+    Y: Any,
     cover: str | Cover | Strategy | ArrayLike,
     *,
     k: Any,
@@ -125,6 +131,18 @@ def default_cover(
     else:
         strategy = best_cover
     return strategy(n_labels, k, r, size=size, random_state=random_state, verbose=verbose)
+
+
+def cover_of_many(Y: Any, k: int, r: int = 2, *, size: int | None = None) -> Cover:
+    """Return the cover of very many labels: of those that depend on each other.
+
+    It has at most 4 labelsets for each label. With ``k=1`` there is nothing to cover.
+    """
+    m = Y.shape[1]
+    if k < 2 or r < 2:
+        return Cover(np.arange(m)[:, None], m, method="single labels")
+    size = LABELSETS_PER_LABEL * m if size is None else size
+    return dependent_cover(Y, k, r, size=size)
 
 
 def balancor_size(n_labels: int, k: int, r: int) -> int:

@@ -6,15 +6,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
-from labelcover._label_values import alike_labelsets
+from labelcover._arguments import check_integer
+from labelcover._label_values import alike_labelsets, label_rows
 from labelcover._progress import tell
 from labelcover.decisions import Cut, Decision, check_decision, fit_decision
-from labelcover.ensemble.choose_cover import choose_cover
+from labelcover.ensemble.candidate_decisions import (
+    check_candidate_decision,
+    decide_candidates,
+    fit_candidate_decision,
+)
+from labelcover.ensemble.candidate_labels import Candidates
+from labelcover.ensemble.choose_cover import choose_cover, cover_of_many
 from labelcover.ensemble.chunked_training import chunked
 from labelcover.ensemble.forest_view import ForestView
 from labelcover.ensemble.label_ensemble import MANY_MEMBERS, LabelEnsemble
+from labelcover.ensemble.labelset_lifts import MOST_K
+from labelcover.ensemble.many_label_view import ManyLabelView
+from labelcover.ensemble.many_labels import ManyLabelPool, are_many
 from labelcover.ensemble.pooled_view import Pool, PooledView, view_of
 from labelcover.ensemble.threshold_tuning import cross_validated_confidence
 from labelcover.ensemble.view import TrainingRows
@@ -32,11 +44,12 @@ class LeftOutPredictions(NamedTuple):
     Y : ndarray of shape (n_rows, n_labels)
         Their labels.
     confidence : ndarray of shape (n_rows, n_labels)
+        Both are sparse where there are very many labels.
     """
 
     rows: NDArray[np.int64]
-    Y: NDArray[np.uint8]
-    confidence: NDArray[np.float64]
+    Y: Any
+    confidence: Any
 
 
 class LabelCoverClassifier(LabelEnsemble):
@@ -175,9 +188,11 @@ class LabelCoverClassifier(LabelEnsemble):
             Decide for this instead of the estimator's own `decide`; nothing is fitted anew but the
             decision.
         """
-        confidence = self._confidence(X)
+        check_is_fitted(self, "view_")
         decision = self.decision_ if decide is None else self._decision(decide)
-        return self._predicted(decision.decide(confidence), X)
+        if isinstance(self.view_, ManyLabelView):
+            return sparse.csr_matrix(decide_candidates(decision, self._candidates(X)))
+        return self._predicted(decision.decide(self._confidence(X)), X)
 
     @property
     def left_out_predictions_(self) -> LeftOutPredictions | None:
@@ -188,6 +203,8 @@ class LabelCoverClassifier(LabelEnsemble):
         if self._unseen is None:
             return None
         Y, confidence, *_ = self._unseen
+        if isinstance(confidence, Candidates):
+            confidence = confidence.sparse_table()
         return LeftOutPredictions(self._unseen_rows, Y, confidence)
 
     @property
@@ -223,6 +240,11 @@ class LabelCoverClassifier(LabelEnsemble):
         """
         if chunked(X, y) is not None:
             raise ValueError("X must be a table in memory: confidences are returned for all rows.")
+        if self._takes_candidates(y):
+            raise ValueError(
+                f"left_out_proba gives a table of confidences, which {np.shape(y)[1]} labels are "
+                "too many for: left_out_predictions_ of a fitted model has those of some rows."
+            )
         model = clone(self).set_params(threshold="auto")
         model._left_out_only = True
         model.fit(X, y)
@@ -232,10 +254,38 @@ class LabelCoverClassifier(LabelEnsemble):
         confidence[found.rows] = found.confidence
         return confidence
 
+    def _label_table(self, y):
+        return label_rows(y) if self._takes_candidates(y) else super()._label_table(y)
+
+    def _takes_candidates(self, y: Any) -> bool:
+        """Return whether labels stay sparse, and only candidates are looked at."""
+        if isinstance(self.estimator, ManyLabelPool):
+            return True
+        return self._has_default_member() and are_many(y)
+
+    def _make_view(self, learner, training, seed):
+        if not sparse.issparse(training.Y):
+            return super()._make_view(learner, training, seed)
+        if not isinstance(learner, ManyLabelPool):
+            learner = ManyLabelPool()
+        self.cover_ = self._make_cover(training.Y, seed)
+        check_integer("k", self.cover_.k, high=MOST_K)
+        return ManyLabelView(learner, self.cover_)
+
+    def _candidates(self, X: Any) -> Candidates:
+        view: Any = self.view_
+        return view.candidates(self._coding.read(self, X))
+
+    def _top(self, X, n_top):
+        if isinstance(self.view_, ManyLabelView):
+            return self._candidates(X).top(n_top)
+        return super()._top(X, n_top)
+
     def _make_cover(self, Y, seed):
+        many = sparse.issparse(Y) and isinstance(self.cover, str) and self.cover == AUTO
         cover, self.cover_choices_ = choose_cover(
             Y,
-            self.cover,
+            cover_of_many if many else self.cover,
             k=self.k,
             r=self.r,
             size=self.size,
@@ -254,9 +304,28 @@ class LabelCoverClassifier(LabelEnsemble):
     def _member(self):
         return Pool() if self._has_default_member() else self.estimator
 
+    def _learner(self) -> Any:
+        if not isinstance(self.estimator, ManyLabelPool):
+            return super()._learner()
+        self.estimator.check_parameters()
+        return self.estimator
+
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
         super()._check_parameters(n_labels, weighted=weighted)
         check_decision(self.decide, n_labels)
+
+    def _check_rows(self, training: TrainingRows) -> None:
+        super()._check_rows(training)
+        if not sparse.issparse(training.Y):
+            return
+        check_candidate_decision(self.decide, training.Y.shape[1])
+        too_many = "where the labels are so many that only candidates are looked at"
+        if self.aggregate != "mean":
+            raise ValueError(f'aggregate must be "mean" {too_many}, got {self.aggregate!r}.')
+        if self._tuning() == "cv":
+            raise ValueError(
+                f'threshold must be "auto", "loo" or a number {too_many}, got {self.threshold!r}.'
+            )
 
     def _tune(self, training: TrainingRows, seed: int) -> None:
         how = self._tuning()
@@ -268,13 +337,15 @@ class LabelCoverClassifier(LabelEnsemble):
             return
         if how == "loo":
             assert self.view_.left_out is not None
-            rows, (confidence, *_) = self.view_.left_out
+            rows, found = self.view_.left_out
+            confidence = found if isinstance(found, Candidates) else found[0]
             self.view_.left_out = None
         else:
             rows = np.arange(len(training.Y))
             confidence = self._cross_validated(training, np.random.default_rng(seed))
         weights = None if training.weights is None else training.weights[rows]
-        seen = np.unique(training.Y[alike_labelsets(training.Y)[1]], axis=0)
+        many = isinstance(self.view_, ManyLabelView)
+        seen = None if many else np.unique(training.Y[alike_labelsets(training.Y)[1]], axis=0)
         self._unseen = training.Y[rows], confidence, weights, seen
         self._unseen_rows = rows
         self.n_threshold_rows_ = len(rows)
@@ -317,6 +388,9 @@ class LabelCoverClassifier(LabelEnsemble):
                 f'with threshold="auto", "loo" or "cv" instead of {self.threshold!r}.'
             )
         Y, confidence, weights, seen = self._unseen
+        if isinstance(confidence, Candidates):
+            own = np.ones(Y.shape[0]) if weights is None else weights
+            return fit_candidate_decision(decide, Y, confidence, own, self._ties())
         return fit_decision(
             decide, Y, confidence, sample_weight=weights, seen=seen, ties=self._ties()
         )
@@ -324,7 +398,7 @@ class LabelCoverClassifier(LabelEnsemble):
     def _chosen(self) -> str:
         """Return in a line what was chosen, from what and on how many rows."""
         said = [f"{len(self.cover_)} labelsets of {self.cover_.k_text} labels"]
-        if isinstance(self.view_, PooledView):
+        if isinstance(self.view_, PooledView | ManyLabelView):
             said.append(f"views {self.view_.told()}")
         cut = "" if self.threshold_ is None else f", threshold {np.mean(self.threshold_):.2f}"
         rows = f"{self.n_threshold_rows_} rows not seen"

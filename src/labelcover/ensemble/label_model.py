@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
 from labelcover._tags import read_tags, tag_table
+from labelcover.ensemble.candidate_labels import RankedLabels, ranked_labels
 from labelcover.ensemble.chunked_training import (
     check_chunked,
     chunked,
@@ -129,7 +130,7 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
             y = validate_data(self, y=y, multi_output=True)
             self._coding, X = learner.read_table(self, X)
             check_consistent_length(X, y)
-            Y = label_table(y)
+            Y = self._label_table(y)
         else:
             check_chunked(learner if self._reads_chunks else None, self._tuning(), self)
             X, Y, names = read_chunks(chunks, params.get("sample_weight"))
@@ -157,8 +158,7 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
 
     def predict_proba(self, X: Any) -> Any:
         """Return the confidence of every label, ``(n, n_labels)``, strictly inside (0, 1)."""
-        tiny = np.finfo(np.float64).eps
-        return self._labelled(np.clip(self._confidence(X), tiny, 1 - tiny), X)
+        return self._labelled(_clipped(self._confidence(X)), X)
 
     def decision_function(self, X: Any) -> Any:
         """Return how far every confidence is above its threshold (or ½), ``(n, n_labels)``."""
@@ -188,8 +188,44 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         [['rain', 'wind'], ['wind']]
         """
         predicted = self.predict(X)
-        rows = predicted.toarray() if sparse.issparse(predicted) else np.asarray(predicted)
-        return [self.label_names_in_[row].tolist() for row in rows.astype(bool)]
+        predicted = sparse.csr_array(
+            predicted if sparse.issparse(predicted) else np.asarray(predicted)
+        )
+        predicted.sort_indices()
+        rows = np.split(predicted.indices, predicted.indptr[1:-1])
+        return [self.label_names_in_[row].tolist() for row in rows[: predicted.shape[0]]]
+
+    def predict_top(self, X: Any, n_top: int) -> RankedLabels:
+        """Return the likeliest labels of each row with their confidences, the likeliest first.
+
+        Of equal confidences, the label that comes first is ranked higher. Where there are very
+        many labels, this is what fits into memory.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        n_top : int
+            How many labels of each row.
+
+        Returns
+        -------
+        RankedLabels
+            ``labels`` (numbers; ``label_names_in_[labels]`` are the names) and ``confidence``,
+            each ``(n, n_top)``.
+
+        Examples
+        --------
+        >>> from labelcover import LabelCoverClassifier
+        >>> from labelcover.datasets import load
+        >>> data = load("debtags")
+        >>> model = LabelCoverClassifier(random_state=0).fit(data.X[:300], data.Y[:300])
+        >>> top = model.predict_top(data.X[300:305], 3)
+        >>> top.labels.shape, bool((top.confidence[:, 0] >= top.confidence[:, 1]).all())
+        ((5, 3), True)
+        """
+        check_is_fitted(self, "view_")
+        n_top = check_integer("n_top", n_top, low=1, high=len(self.label_names_in_))
+        return self._top(X, n_top)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows whose labels are all predicted right; `y` as in `fit`."""
@@ -314,6 +350,10 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         tags.input_tags.categorical = member.categorical
         return tags
 
+    def _label_table(self, y: Any) -> Any:
+        """Return the labels as the view takes them, zeros and ones."""
+        return label_table(y)
+
     def _has_default_member(self) -> bool:
         return self.estimator is None
 
@@ -344,10 +384,10 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
             )
         return fit_params
 
-    def _training_rows(self, X: Any, Y: NDArray[np.uint8], params: dict[str, Any]) -> TrainingRows:
+    def _training_rows(self, X: Any, Y: Any, params: dict[str, Any]) -> TrainingRows:
         """Return the rows whose weight is above 0, with what belongs to them."""
         metadata = {name: value for name, value in params.items() if name != "sample_weight"}
-        weights = check_weights(params.get("sample_weight"), len(Y))
+        weights = check_weights(params.get("sample_weight"), Y.shape[0])
         training = TrainingRows(X, Y, self._coding.n_values, weights, metadata)
         kept, _ = weighted_rows(weights)
         return training if isinstance(kept, slice) else training.rows(kept)
@@ -373,11 +413,11 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
             )
 
     def _check_rows(self, training: TrainingRows) -> None:
-        n_folds = self._search().n_folds
-        if self._tuning() == "cv" and len(training.Y) < n_folds:
+        n_folds, n = self._search().n_folds, training.Y.shape[0]
+        if self._tuning() == "cv" and n < n_folds:
             raise ValueError(
                 f'threshold="cv" needs at least {n_folds} rows, one for each fold, got '
-                f"n_samples={len(training.Y)}. Give a number instead."
+                f"n_samples={n}. Give a number instead."
             )
 
     def _tuning(self) -> str | None:
@@ -426,6 +466,9 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         check_is_fitted(self, "view_")
         return self.view_.confidences(self._coding.read(self, X))[0]
 
+    def _top(self, X: Any, n_top: int) -> RankedLabels:
+        return ranked_labels(_clipped(self._confidence(X)), n_top)
+
     def _predicted(self, chosen: NDArray[np.bool_], X: Any) -> Any:
         if self._sparse_output:
             return sparse.csr_matrix(chosen.astype(np.int64))
@@ -443,6 +486,11 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     def _labelled(self, table: NDArray, X: Any) -> Any:
         container = getattr(self, "_container", "default")
         return labelled(table, container, self.label_names_in_, X)
+
+
+def _clipped(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
+    tiny = np.finfo(np.float64).eps
+    return np.clip(confidence, tiny, 1 - tiny)
 
 
 def _numbered(m: int) -> NDArray[np.object_]:

@@ -19,6 +19,7 @@ class TrainingRows:
     X : ndarray, CSR matrix or data frame of shape (n, d)
         As the learner reads it.
     Y : ndarray of shape (n, n_labels), uint8
+        Or a CSR array of ones, where there are very many labels.
     n_values : ndarray of shape (d,)
         How many values a nominal feature has, 0 for a numeric one.
     weights : ndarray of shape (n,) or None
@@ -28,14 +29,14 @@ class TrainingRows:
     """
 
     X: Any
-    Y: NDArray[np.uint8]
+    Y: Any
     n_values: NDArray[np.int32]
     weights: NDArray[np.float64] | None
     metadata: Mapping[str, Any]
 
     def rows(self, rows: NDArray[np.int64]) -> TrainingRows:
         """Return some of the rows; metadata that is not one value per row stays as it is."""
-        n = len(self.Y)
+        n = self.Y.shape[0]
         metadata = {
             name: np.asarray(value)[rows] if np.shape(value)[:1] == (n,) else value
             for name, value in self.metadata.items()

@@ -41,7 +41,7 @@ class GrownForest(ABC):
         rows = sparse.csr_array(Y)
         self.labels = (rows.indices.astype(np.int32), rows.indptr.astype(np.int64))
         self.is_sparse = sparse.issparse(X) or np.count_nonzero(X) < SPARSE_SHARE * X.size
-        self.frequency = (Y.sum(axis=0) + 0.5) / (len(Y) + 1)
+        self.frequency = (Y.sum(axis=0) + 0.5) / (Y.shape[0] + 1)
         self._read_training(X)
 
     def grow(

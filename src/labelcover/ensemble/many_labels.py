@@ -1,0 +1,94 @@
+"""Very many labels: the learner, and when it is the default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+
+from labelcover._arguments import check_integer, check_real
+from labelcover.learners import LeastSquaresClassifier
+
+# A sparse label table with more columns and more cells than these is never made dense.
+FEW_LABELS = 1_000
+FEW_CELLS = 50_000_000
+
+
+class ManyLabelPool(BaseEstimator):
+    """Three views of the candidate labels of each row, for a hundred thousand labels and more.
+
+    Y is sparse all the way, and no table of rows by labels is ever made. Each row has some
+    candidates: the labels whose mean training row is most like it (by the cosine), and those with
+    the greatest shares in the leaves of a forest. Only candidates are looked at:
+
+    - the cosine with the mean of the label, for training rows without the row itself;
+    - the share in the leaves of trees that split by means, out-of-bag for training rows;
+    - a linear machine for each label, trained on the rows that have it and on those that have it
+      as a candidate, out-of-fold for training rows.
+
+    One logistic regression of these says how likely a candidate is. The labelsets of the cover
+    then correct each other's labels by which of their patterns occur
+    (`labelcover.ensemble.labelset_lifts`). Both are fitted on predictions for rows not seen.
+
+    It is the default of `LabelCoverClassifier` where Y is sparse and has more than 1,000 labels
+    and 50 million cells.
+
+    Parameters
+    ----------
+    n_candidates : int, default=100
+        Candidates of a row. Of these, six in ten come from the means, the others from the forest.
+    n_trees : int, default=32
+    C : float, optional
+        Cost of an error of the linear machines; by default the one with the least log-loss on
+        rows left out, for a part of the labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from labelcover.ensemble import LabelCoverClassifier, ManyLabelPool
+    >>> random = np.random.default_rng(0)
+    >>> Y = sparse.csr_array(random.random((200, 40)) < 0.05)
+    >>> X = sparse.csr_array(Y @ random.random((40, 60)))
+    >>> model = LabelCoverClassifier(ManyLabelPool(n_candidates=10), random_state=0).fit(X, Y)
+    >>> model.predict_top(X[:3], 2).labels.shape
+    (3, 2)
+    """
+
+    gives_left_out = True
+
+    def __init__(self, n_candidates=100, *, n_trees=32, C=None):
+        self.n_candidates = n_candidates
+        self.n_trees = n_trees
+        self.C = C
+
+    def check_parameters(self) -> None:
+        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
+        check_integer("n_candidates", self.n_candidates, low=2)
+        check_integer("n_trees", self.n_trees, low=1)
+        if self.C is not None:
+            check_real("C", self.C, above=0)
+
+    def read_table(self, owner: BaseEstimator, X: Any) -> tuple[Any, Any]:
+        """Return how a training table is coded, and the table as all views take it."""
+        self.check_parameters()
+        return LeastSquaresClassifier().read_table(owner, X)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> None:
+        """Say that weights of rows are taken: the pool is fitted by `LabelCoverClassifier`."""
+        raise TypeError("ManyLabelPool is an estimator of LabelCoverClassifier, not fitted alone.")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(LeastSquaresClassifier()).input_tags
+        return tags
+
+
+def are_many(Y: Any) -> bool:
+    """Return whether labels are sparse, and so many that tables of them are not made dense."""
+    if not sparse.issparse(Y) or Y.ndim != 2:
+        return False
+    n, m = Y.shape
+    return m > FEW_LABELS and n * m > FEW_CELLS
