@@ -356,6 +356,18 @@ def test_bad_parameters_are_refused_with_a_clear_error(parameters, message):
         LabelCoverClassifier(LabelForest(**parameters)).fit(*problem())
 
 
+def test_features_that_are_always_zero_do_not_count_among_those_to_try():
+    X, Y = problem()
+    wide = np.hstack([np.where(X > 1, X, 0.0), np.zeros((80, 94))])
+    assert grown(sparse.csr_array(wide), Y, n_trees=1).n_present == 6
+    assert grown(X, Y, n_trees=1).n_present == 6
+    own, asked = (
+        grown(sparse.csr_array(wide), Y, n_trees=5, **parameters).left_out
+        for parameters in ({}, {"max_features": 2})
+    )
+    np.testing.assert_array_equal(own, asked)
+
+
 def test_more_features_than_there_are_may_be_asked_for():
     X, Y = problem()
     assert np.isfinite(grown(X, Y, max_features=100).left_out).all()

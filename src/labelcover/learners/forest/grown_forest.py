@@ -23,6 +23,8 @@ class GrownForest(ABC):
     ----------
     trees : list of tuple
         Each a tree, its rows leaf by leaf, and how often each was drawn.
+    n_present : int
+        How many features there are; of a sparse table, those that are not 0 in all training rows.
     left_out : ndarray of shape (n, n_labels)
         Confidences of the training rows by the trees grown without them; the frequency of the
         label where a row is in all samples.
@@ -41,6 +43,7 @@ class GrownForest(ABC):
         rows = sparse.csr_array(Y)
         self.labels = (rows.indices.astype(np.int32), rows.indptr.astype(np.int64))
         self.is_sparse = sparse.issparse(X) or np.count_nonzero(X) < SPARSE_SHARE * X.size
+        self.n_present = _n_present(X) if self.is_sparse else self.n_features
         self.frequency = (Y.sum(axis=0) + 0.5) / (Y.shape[0] + 1)
         self._read_training(X)
 
@@ -128,6 +131,12 @@ class GrownForest(ABC):
     @abstractmethod
     def _add(self, table, tree, rows, counts, skip, sums) -> None:
         """Add to `sums` the label shares of the leaf of each row that is not to be skipped."""
+
+
+def _n_present(X: Any) -> int:
+    """Return how many columns are not 0 in all rows."""
+    columns = X.nonzero()[1]
+    return int(np.count_nonzero(np.bincount(columns, minlength=X.shape[1])))
 
 
 def csr_arrays(X: Any) -> tuple[Any, ...]:

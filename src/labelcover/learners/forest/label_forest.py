@@ -50,8 +50,9 @@ class LabelForest(BaseEstimator):
         Least number of draws in a leaf; a row that was drawn twice counts twice. Means split no
         node of fewer than ten times as many.
     max_features : int, optional
-        Number of features tried in a node, by default the square root of their number; on sparse
-        tables of 2,000 rows or more half of the trees try a quarter of it. Means take all features.
+        Number of features tried in a node, by default the square root of their number (in sparse
+        tables of those that are not always 0); on sparse tables of 2,000 rows or more half of the
+        trees try a quarter of it. Means take all features.
     splits : {"auto", "features", "means"}, default="auto"
         ``"auto"`` is ``"features"`` below 100 labels. From there on it is the way with the smaller
         out-of-bag error in a trial of 16 trees each, on at most 4,000 rows.
@@ -174,7 +175,7 @@ class LabelForest(BaseEstimator):
 
     def _how(self, forest: GrownForest, weights: Any) -> tuple[Any, int, int]:
         """Return what `GrownForest.grow` is to be given."""
-        wanted = int(self.max_features or max(1, int(np.sqrt(forest.n_features))))
+        wanted = int(self.max_features or max(1, int(np.sqrt(forest.n_present))))
         return weights, min(wanted, forest.n_features), int(self.min_leaf)
 
     def _kind(self, X, Y, n_values, weights, seed) -> type[GrownForest]:
