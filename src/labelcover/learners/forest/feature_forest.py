@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.learners.forest.forest_kernels import add_answers, grow_tree
+from labelcover.learners.features import numeric
+from labelcover.learners.forest.forest_kernels import (
+    add_answers,
+    add_answers_of_all,
+    grow_tree,
+)
 from labelcover.learners.forest.grown_forest import GrownForest, csr_arrays
 from labelcover.learners.forest.sparse_tree_kernels import (
     SKETCH_COLUMNS,
@@ -58,6 +64,27 @@ class FeatureForest(GrownForest):
         super().finish(weights)
         if not self.is_sparse:
             del self.training
+        self.stack = _stacked(self.trees)
+        self.trees = _views(self.stack)
+
+    def confidence(self, X: Any) -> NDArray[np.float64]:
+        """Return the mean share of every label in the leaves of new rows, ``(n, n_labels)``."""
+        table = self._read(self.rare.transform(numeric(X, self.n_values)))
+        sums = np.zeros((X.shape[0], self.n_labels))
+        add_answers_of_all(table, self.n_features, self.stack, self.labels, sums)
+        return sums / len(self.trees)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A saved forest holds the arrays of its trees once.
+        state = dict(self.__dict__)
+        if "stack" in state:
+            del state["trees"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "stack" in state:
+            self.trees = _views(self.stack)
 
     def _read(self, X: Any) -> tuple[Any, ...]:
         if self.is_sparse:
@@ -87,6 +114,25 @@ class FeatureForest(GrownForest):
 
     def _add(self, table, tree, rows, counts, skip, sums) -> None:
         add_answers(table, self.n_features, tree, rows, counts, self.labels, skip, sums)
+
+
+def _stacked(trees: list[tuple[Any, ...]]) -> tuple[NDArray[Any], ...]:
+    """Return the arrays of all trees one after the other, and where each tree begins."""
+    nodes = [np.concatenate(parts) for parts in zip(*(tree for tree, _, _ in trees), strict=True)]
+    rows = np.concatenate([rows for _, rows, _ in trees])
+    counts = np.concatenate([counts for _, _, counts in trees])
+    node_starts = np.cumsum([0, *(len(tree[0]) for tree, _, _ in trees)])
+    row_starts = np.cumsum([0, *(len(rows) for _, rows, _ in trees)])
+    return (*nodes, rows, counts, node_starts, row_starts)
+
+
+def _views(stack: tuple[NDArray[Any], ...]) -> list[tuple[Any, ...]]:
+    """Return the trees that were stacked, without copying them."""
+    *nodes, rows, counts, node_starts, row_starts = stack
+    ranges = zip(pairwise(node_starts), pairwise(row_starts), strict=True)
+    return [
+        (tuple(array[a:b] for array in nodes), rows[c:d], counts[c:d]) for (a, b), (c, d) in ranges
+    ]
 
 
 def _sketch(labels, n_labels: int, counts, random: np.random.Generator) -> NDArray[np.float64]:

@@ -223,3 +223,23 @@ def add_answers(table, n_features, tree, rows, counts, labels, skip, sums):
             for at in range(indptr[i], indptr[i + 1]):
                 x[indices[at]] = 0.0
         _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, sums[i])
+
+
+@njit(cache=True, nogil=True)
+def add_answers_of_all(table, n_features, stack, labels, sums):
+    """Add to `sums` the label shares of the leaves of each row in all trees.
+
+    Parameters
+    ----------
+    stack : (feature, threshold, left, right, rows, counts, node_starts, row_starts)
+        The arrays of all trees one after the other, and where each tree begins.
+    table, n_features, labels, sums
+        As in `add_answers`.
+    """
+    feature, threshold, left, right, rows, counts, node_starts, row_starts = stack
+    skip = np.zeros(len(sums), np.bool_)
+    for t in range(len(node_starts) - 1):
+        a, b = node_starts[t], node_starts[t + 1]
+        c, d = row_starts[t], row_starts[t + 1]
+        tree = feature[a:b], threshold[a:b], left[a:b], right[a:b]
+        add_answers(table, n_features, tree, rows[c:d], counts[c:d], labels, skip, sums)
