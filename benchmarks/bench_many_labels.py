@@ -4,6 +4,9 @@
 ``docs/results/many-labels.csv`` and the table of ``docs/many-labels.md``. Every method runs in a
 process of its own with one thread: CPU seconds are then the seconds on a free machine. Needs the
 data folder (``LABELCOVER_DATA``).
+
+``python -m benchmarks.bench_many_labels simulated [rows [labels]]`` measures 10⁵ simulated labels;
+see `benchmarks.many_label_simulated`.
 """
 
 import csv
@@ -20,6 +23,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
+from benchmarks import many_label_simulated
 from benchmarks.bench_quality import ONE_THREAD
 from labelcover import LabelCoverClassifier
 from labelcover._files import replacing
@@ -101,6 +105,8 @@ def write(results: dict[str, list[str]]) -> None:
 
 def main(names: list[str]) -> int:
     """Measure the named methods, or all; return the number that failed."""
+    if names[:1] == ["simulated"]:
+        return many_label_simulated.main(names[1:])
     unknown = [name for name in names if name not in METHODS]
     if unknown:
         print(f"{unknown[0]!r} is not one of {', '.join(METHODS)}")

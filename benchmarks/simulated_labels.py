@@ -102,6 +102,8 @@ def _words(Y, group, primary, n_words, random):
 
 
 def _table(rows, columns, shape):
-    table = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+    # Indices of 32 bits: liblinear takes no others.
+    cells = rows.astype(np.int32), columns.astype(np.int32)
+    table = sparse.csr_array((np.ones(len(rows)), cells), shape=shape)
     table.sum_duplicates()
     return table

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy import sparse
 
 #: What separates the tags of a cell, if it is not said. A space is not among them, as many tags
 #: are several words.
@@ -59,8 +59,11 @@ def split_tags(cells: Iterable[str | None], separator: str) -> list[Tags]:
 
 
 def tag_table(
-    rows: Sequence[Collection[str]], names: Sequence[str] | None = None
-) -> tuple[NDArray[np.uint8], list[str]]:
+    rows: Sequence[Collection[str]],
+    names: Sequence[str] | None = None,
+    *,
+    as_sparse: bool = False,
+) -> tuple[Any, list[str]]:
     """Return the table of zeros and ones of rows of tags, and its columns: the tags in order.
 
     Parameters
@@ -68,6 +71,8 @@ def tag_table(
     rows : sequence of collections of str
     names : sequence of str, optional
         Take these columns; other tags are passed over. By default all tags that occur, sorted.
+    as_sparse : bool
+        Return a CSR array instead of a dense one.
 
     Examples
     --------
@@ -79,10 +84,12 @@ def tag_table(
     """
     columns = sorted({tag for row in rows for tag in row}) if names is None else list(names)
     at = {name: j for j, name in enumerate(columns)}
-    table = np.zeros((len(rows), len(columns)), dtype=np.uint8)
-    for i, row in enumerate(rows):
-        table[i, [at[tag] for tag in row if tag in at]] = 1
-    return table, columns
+    found = [sorted({at[tag] for tag in row if tag in at}) for row in rows]
+    starts = np.cumsum([0, *map(len, found)])
+    labels = np.fromiter((j for row in found for j in row), dtype=np.int32, count=starts[-1])
+    ones = np.ones(len(labels), dtype=np.uint8)
+    table = sparse.csr_array((ones, labels, starts), shape=(len(rows), len(columns)))
+    return table if as_sparse else table.toarray(), columns
 
 
 def read_tags(Y: Any, name: str = "Y") -> list[Tags] | None:

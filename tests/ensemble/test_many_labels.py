@@ -12,6 +12,7 @@ from labelcover.ensemble.many_label_view import ManyLabelView
 from labelcover.ensemble.many_labels import ManyLabelPool, are_many
 from labelcover.ensemble.pooled_view import PooledView
 from labelcover.metrics import micro_f1, precision_at
+from labelcover.models import is_trusted
 
 
 def text(n=240, m=50, d=120, seed=0, extra=0):
@@ -261,6 +262,33 @@ def test_the_default_is_chosen_by_the_size_of_a_sparse_table(monkeypatch, data):
         LabelCoverClassifier().left_out_proba(X, Y)
     densely = LabelCoverClassifier(random_state=0, size=20).fit(X, Y.toarray())
     assert isinstance(densely.view_, PooledView)
+
+
+def test_many_tags_become_a_sparse_table(monkeypatch, data):
+    X, Y, X_new, Y_new = data
+    tags = [[f"tag{j:02}" for j in row.indices] for row in Y]
+    monkeypatch.setattr(many_labels, "FEW_LABELS", 40)
+    monkeypatch.setattr(many_labels, "FEW_CELLS", 1_000)
+    model = LabelCoverClassifier(random_state=0).fit(X, tags)
+    assert isinstance(model.view_, ManyLabelView)
+    found = model.predict_tags(X_new)
+    predicted = model.predict(X_new)
+    assert [len(row) for row in found] == np.diff(predicted.indptr).tolist()
+    true = [{f"tag{j:02}" for j in row.indices} for row in Y_new]
+    shared = sum(len(own & set(row)) for own, row in zip(true, found, strict=True))
+    assert shared > 0.6 * sum(map(len, true))
+    assert 0 < model.score(X_new, [list(own) for own in true]) < 1
+
+
+def test_models_are_written_and_read(model, data, tmp_path):
+    import skops.io
+
+    path = tmp_path / "model.skops"
+    skops.io.dump(model, path)
+    again = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+    expected = model.predict_top(data[2], 5)
+    np.testing.assert_array_equal(again.predict_top(data[2], 5).labels, expected.labels)
+    assert all(is_trusted(name) for name in skops.io.get_untrusted_types(file=path))
 
 
 def test_wrong_parameters_are_named(data):

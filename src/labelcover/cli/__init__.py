@@ -20,12 +20,13 @@ from labelcover.cli.evaluate_command import evaluate
 from labelcover.cli.failures import complain, message_and_code, show_warning
 from labelcover.cli.options import DEBUG, with_option_groups
 from labelcover.cli.paper_command import paper
+from labelcover.cli.plan_command import plan
 from labelcover.cli.predict_command import predict
 from labelcover.cli.report_command import report
 from labelcover.cli.train_command import train
 
 # In the order in which --help lists them.
-COMMANDS = (cover, train, predict, evaluate, compare, paper, datasets, report, audit)
+COMMANDS = (cover, plan, train, predict, evaluate, compare, paper, datasets, report, audit)
 
 app = typer.Typer(
     name="labelcover",

@@ -230,7 +230,10 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows whose labels are all predicted right; `y` as in `fit`."""
         rows = read_tags(y)
-        table = y if rows is None else tag_table(rows, self.label_names_in_.tolist())[0]
+        if rows is None:
+            return super().score(X, y, sample_weight)
+        names = self.label_names_in_.tolist()
+        table, _ = tag_table(rows, names, as_sparse=self._sparse_output)
         return super().score(X, table, sample_weight)
 
     def explain(

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 from labelcover._label_values import as_booleans
 from labelcover._tags import read_tags, tag_table
 from labelcover.covers import Cover
+from labelcover.ensemble.many_labels import are_many
 
 
 def label_table(Y: Any) -> NDArray[np.uint8]:
@@ -42,7 +43,8 @@ def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:
     Parameters
     ----------
     Y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
-        Tags become a table of zeros and ones; a table is returned as it is.
+        Tags become a table of zeros and ones, a sparse one where there are very many; a table is
+        returned as it is.
 
     Examples
     --------
@@ -53,8 +55,8 @@ def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:
     """
     rows = read_tags(Y)
     if rows is not None:
-        table, names = tag_table(rows)
-        return table, np.array(names, dtype=object)
+        table, names = tag_table(rows, as_sparse=True)
+        return table if are_many(table) else table.toarray(), np.array(names, dtype=object)
     columns = getattr(Y, "columns", None)
     if columns is None:
         return Y, None

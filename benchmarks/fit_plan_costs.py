@@ -1,0 +1,154 @@
+"""Measure fits of the default, and fit the costs that ``labelcover plan`` computes with.
+
+``python -m benchmarks.fit_plan_costs measure`` fits the default on simulated tables and on known
+sets and writes ``docs/results/plan-costs.csv``. ``python -m benchmarks.fit_plan_costs fit`` fits
+the coefficients on the simulated tables, writes ``src/labelcover/experiments/plan_costs.json``,
+and prints what they say of the known sets, which they have not seen. One thread, CPU seconds; the
+greatest memory is that of the fit (Linux). Known sets need the data folder (``LABELCOVER_DATA``).
+"""
+
+import csv
+import json
+import multiprocessing
+import sys
+import time
+from dataclasses import astuple, fields
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import nnls
+
+from benchmarks.simulated_labels import simulate
+from labelcover import LabelCoverClassifier
+from labelcover._files import replacing
+from labelcover.datasets import load
+from labelcover.ensemble import ManyLabelPool, Pool
+from labelcover.experiments.planning import KINDS, Plan, memory_terms, sizes, time_terms
+from labelcover.learners import LogisticClassifier
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs" / "results" / "plan-costs.csv"
+COSTS = ROOT / "src" / "labelcover" / "experiments" / "plan_costs.json"
+NAMES = [field.name for field in fields(Plan)]
+# Rows, features and labels of simulated tables of numbers, and of text.
+NUMBERS = [
+    (400, 30, 6), (1_000, 60, 10), (2_000, 20, 15), (3_000, 100, 8), (1_500, 300, 20),
+    (800, 500, 40), (5_000, 50, 12), (2_000, 100, 60), (1_000, 100, 120), (600, 200, 25),
+]  # fmt: skip
+TEXT = [(1_000, 2_000, 30), (2_500, 3_000, 60), (700, 1_000, 100)]
+WIDE_TEXT = [(4_500, 5_000, 15), (5_000, 8_000, 40), (7_000, 6_000, 20)]
+MANY = [(2_000, 20_000, 2_000), (5_000, 50_000, 3_000), (4_000, 20_000, 12_000)]
+KNOWN = ["emotions", "yeast", "debtags", "scene", "genbase", "medical"]
+
+
+def tables():
+    """Yield a name, an estimator and a table, one after another."""
+    for n, d, m in NUMBERS:
+        random = np.random.default_rng(n)
+        X = random.normal(size=(n, d))
+        odds = 2 * X[:, :20] @ random.normal(size=(min(d, 20), m)) / 4 - 2
+        yield f"numbers {n}×{d}×{m}", {}, X, (random.logistic(size=odds.shape) < odds).astype(int)
+    for n, d, m in [*TEXT, *WIDE_TEXT]:
+        data = simulate(n, m, d)
+        yield f"text {n}×{d}×{m}", {}, data.X, data.Y.toarray()
+    for n, d, m in MANY:
+        data = simulate(n, m, d)
+        yield f"many labels {n}×{d}×{m}", {"estimator": ManyLabelPool()}, data.X, data.Y
+    for name in KNOWN:
+        data = load(name)
+        X = data.X if sparse.issparse(data.X) else np.asarray(data.X)
+        yield name, {}, X, data.Y
+
+
+def warm_up() -> None:
+    """Load the compiled loops of all kinds, which are no part of a fit."""
+    data = simulate(300, 20, 400)
+    for estimator in ("auto", Pool(logistic=LogisticClassifier(n_folds=3)), ManyLabelPool()):
+        LabelCoverClassifier(estimator, random_state=0).fit(data.X, data.Y.toarray())
+    LabelCoverClassifier(random_state=0).fit(data.X.toarray() + 1.0, data.Y.toarray())
+
+
+def measure_one(table, queue) -> None:
+    """Fit a table; runs in a process of its own, so that no other fit's memory counts."""
+    name, options, X, Y = table
+    estimator = LabelCoverClassifier(**options, random_state=0)
+    Path("/proc/self/clear_refs").write_text("5")  # forgets the greatest memory so far
+    began = time.process_time()
+    estimator.fit(X, Y)
+    seconds = time.process_time() - began
+    status = Path("/proc/self/status").read_text().splitlines()
+    (peak,) = [int(line.split()[1]) for line in status if line.startswith("VmHWM")]
+    plan = sizes(LabelCoverClassifier(**options), X, Y)
+    queue.put([name, *astuple(plan)[:-2], f"{seconds:.3f}", f"{peak / 2**20:.3f}"])
+
+
+def measure() -> None:
+    """Fit every table that is not in the results yet."""
+    known = []
+    if RESULTS.exists():
+        with RESULTS.open(newline="") as file:
+            known = list(csv.reader(file))[1:]
+    warm_up()
+    fork = multiprocessing.get_context("fork")
+    for table in tables():
+        if table[0] in [row[0] for row in known]:
+            continue
+        queue = fork.Queue()
+        process = fork.Process(target=measure_one, args=(table, queue))
+        process.start()
+        known.append(queue.get())
+        process.join()
+        print(*known[-1], flush=True)
+        with replacing(RESULTS) as temporary, temporary.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([["table", *NAMES], *known])
+
+
+def read() -> list[tuple[str, Plan]]:
+    with RESULTS.open(newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    found = []
+    for name, kind, *numbers in rows:
+        counts = [int(number) for number in numbers[:-2]]
+        found.append((name, Plan(kind, *counts, *map(float, numbers[-2:]))))
+    return found
+
+
+def fitted(plans: list[Plan], terms, name: str) -> dict[str, float]:
+    """Return coefficients of at least 0 with the least relative squared errors."""
+    every = [terms(plan) for plan in plans]
+    names = list(every[0])
+    truth = np.array([getattr(plan, name) for plan in plans])
+    table = np.array([[one[term] for term in names] for one in every]) / truth[:, None]
+    scale = table.max(axis=0)
+    found = nnls(table / scale, np.ones(len(plans)))[0] / scale
+    return {term: float(f"{c:.4g}") for term, c in zip(names, found, strict=True) if c > 0}
+
+
+def fit() -> None:
+    """Write the coefficients, and print how far they are from all measurements."""
+    measured = read()
+    costs = {}
+    for kind in KINDS:
+        plans = [plan for name, plan in measured if name not in KNOWN and plan.kind == kind]
+        costs[kind] = {
+            "seconds": fitted(plans, time_terms, "seconds"),
+            "memory_gb": fitted(plans, memory_terms, "memory_gb"),
+        }
+    with replacing(COSTS) as temporary:
+        temporary.write_text(
+            json.dumps(costs, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+    print("| table | seconds | planned | memory, GB | planned |\n|---|---|---|---|---|")
+    for name, plan in measured:
+        own = costs[plan.kind]
+        seconds, memory = (
+            sum(own[what].get(term, 0) * value for term, value in terms(plan).items())
+            for what, terms in (("seconds", time_terms), ("memory_gb", memory_terms))
+        )
+        shown = f"{plan.seconds:.1f} | {seconds:.1f} | {plan.memory_gb:.2f} | {memory:.2f}"
+        print(f"| {name}{' (not used)' if name in KNOWN else ''} | {shown} |")
+
+
+if __name__ == "__main__":
+    {"measure": measure, "fit": fit}[sys.argv[1]]()
