@@ -26,6 +26,7 @@ from sklearn.base import clone
 from labelcover._arguments import check_integer
 from labelcover._files import replacing
 from labelcover._versions import other_versions, versions_here
+from labelcover.chunks import is_on_cluster, on_dask, open_chunks
 from labelcover.datasets import KNOWN, DataError, Dataset, load, read
 from labelcover.datasets.table_encoder import TableEncoder
 from labelcover.ensemble import LabelCoverClassifier
@@ -70,10 +71,16 @@ class TrainedModel:
     def fit(cls, estimator: Any, dataset: Dataset) -> TrainedModel:
         """Return the model that `estimator` becomes on all rows of `dataset`.
 
-        Its members are told which features are nominal; see `with_nominal_features`.
+        Its members are told which features are nominal; see `with_nominal_features`. In a context
+        of `labelcover.chunks.cluster`, rows go to the workers of a Dask cluster if the estimator
+        takes rows in chunks; else its members are fitted there.
         """
+        estimator = with_nominal_features(estimator, dataset)
+        rows: tuple[Any, ...] = dataset.X, dataset.Y
+        if is_on_cluster() and getattr(estimator, "reads_chunks", False):
+            rows = (on_dask(open_chunks(*rows)),)
         return cls(
-            with_nominal_features(estimator, dataset).fit(dataset.X, dataset.Y),
+            estimator.fit(*rows),
             list(dataset.feature_names),
             list(dataset.label_names),
             dict(dataset.categories),

@@ -1,8 +1,15 @@
-"""Connections to a Dask cluster."""
+"""Dask clusters: the connection, and joblib's calls on their workers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import parallel_config
+from joblib.parallel import get_active_backend
 
 from labelcover._arguments import check_real
 
@@ -13,15 +20,16 @@ if TYPE_CHECKING:
 TIMEOUT = 10.0
 
 
-def connect(address: str, *, timeout: float = TIMEOUT) -> Client:
+def connect(address: str, *, timeout: float | None = None) -> Client:
     """Return a client of a running Dask scheduler that has workers.
 
     Parameters
     ----------
     address : str
         Such as ``"tcp://10.0.0.1:8786"``, as ``dask scheduler`` prints it.
-    timeout : float, default=10
-        Seconds that the scheduler has to answer, and then its first worker to join it.
+    timeout : float, optional
+        Seconds that the scheduler has to answer, and then its first worker to join it; by default
+        ten of each.
 
     Raises
     ------
@@ -30,7 +38,7 @@ def connect(address: str, *, timeout: float = TIMEOUT) -> Client:
     """
     from distributed import Client
 
-    check_real("timeout", timeout, above=0)
+    timeout = TIMEOUT if timeout is None else check_real("timeout", timeout, above=0)
     wanted = "scheduler must be the address of a running Dask scheduler"
     try:
         client = Client(address, timeout=timeout)
@@ -47,3 +55,60 @@ def connect(address: str, *, timeout: float = TIMEOUT) -> Client:
             "Start some with `dask worker`."
         ) from error
     return client
+
+
+@contextmanager
+def cluster(address: str | None) -> Iterator[None]:
+    """Do what joblib does in parallel on a cluster, as long as this context lasts.
+
+    Parameters
+    ----------
+    address : str or None
+        As for `connect`; None changes nothing.
+    """
+    if address is None:
+        yield
+        return
+    with connect(address), parallel_config(backend="dask"):
+        yield
+
+
+def is_on_cluster() -> bool:
+    """Tell whether joblib's calls go to the workers of a Dask cluster."""
+    return type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
+
+
+def sent_once(shared: Sequence[Any]) -> AbstractContextManager[Any]:
+    """Return a context in which what calls share is sent to the workers of a cluster only once.
+
+    joblib does so by itself with arrays, for each list of calls; with objects that hold arrays it
+    does not.
+    """
+    if not is_on_cluster():
+        return nullcontext()
+    return parallel_config(backend="dask", scatter=list(shared))
+
+
+class Parcel:
+    """A value that arrives as it was.
+
+    Over Dask's connections arrays arrive with their numbers at odd addresses or read-only, for
+    which every worker would compile loops anew. Inside a parcel they do not; what arrives is the
+    value itself.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __reduce__(self):
+        return pickle.loads, (pickle.dumps(self.value, protocol=4),)
+
+
+def aligned_call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """Return what a function returns for arguments that came over a network (see `Parcel`)."""
+    return function(*map(_aligned, arguments), **{k: _aligned(v) for k, v in named.items()})
+
+
+def _aligned(value: Any) -> Any:
+    is_plain = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+    return np.require(value, requirements=["A", "W"]) if is_plain else value

@@ -199,6 +199,8 @@ def _performed(
                     f"{name}: {chunk.X.shape[0]} rows, but {n_rows} when it was read before. "
                     "Chunks must be the same every time."
                 )
+            if weights is not None:
+                weights = np.require(weights, requirements=["A", "W"])
             chunk = Chunk(name, chunk.X, chunk.Y, start, weights)
         return function(chunk)
     except MemoryError as error:

@@ -210,7 +210,9 @@ def _numbers(X: Any) -> Any:
         X = X.tocsr().astype(np.float64, copy=False)
         values = X.data
     else:
-        X = values = np.ascontiguousarray(X, dtype=np.float64)
+        # Tables that come over a network need not be aligned nor writable: loops would be compiled
+        # for these anew.
+        X = values = np.require(X, dtype=np.float64, requirements=["C", "A", "W"])
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"X must be a table of at least one row and column, got shape {X.shape}.")
     # A sum is not finite if one of its numbers is not; it may overflow though all are.

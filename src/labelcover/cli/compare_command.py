@@ -19,6 +19,7 @@ from labelcover.cli.options import (
     FitJobs,
     Member,
     R,
+    Scheduler,
     integers,
 )
 from labelcover.cli.outputs import command_line, resumable
@@ -68,6 +69,7 @@ def compare(
         str | None, typer.Option(help="Method that the others are compared with (Bonferroni–Dunn).")
     ] = None,
     jobs: FitJobs = 1,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare methods on data sets: a table, results.csv and report.html.
@@ -76,10 +78,11 @@ def compare(
 
     Example: labelcover compare debtags --methods BALANCOR,BR -o comparison
     """
+    from labelcover.chunks import cluster
     from labelcover.experiments.comparing import compare as compare_methods
     from labelcover.experiments.named_methods import named_methods
 
-    with resumable(output / "results.csv"):
+    with resumable(output / "results.csv"), cluster(scheduler):
         outcome = compare_methods(
             named_methods(
                 [name.strip() for name in methods.split(",")],

@@ -34,6 +34,14 @@ R = Annotated[
         show_default=False,
     ),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        help="Address of a running Dask scheduler, such as tcp://10.0.0.1:8786: its workers do the "
+        "work.",
+        show_default=False,
+    ),
+]
 FitJobs = Annotated[int, typer.Option(help="Number of fits in parallel.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

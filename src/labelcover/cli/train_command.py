@@ -11,7 +11,16 @@ from rich.console import Console
 from rich.table import Table
 
 from labelcover.cli.labelled_data import labelled_data
-from labelcover.cli.options import METHOD_NAMES, AsJson, ColumnOptions, CsvOptions, Data, Member, R
+from labelcover.cli.options import (
+    METHOD_NAMES,
+    AsJson,
+    ColumnOptions,
+    CsvOptions,
+    Data,
+    Member,
+    R,
+    Scheduler,
+)
 from labelcover.cli.outputs import check_output
 from labelcover.cli.printing import print_facts
 
@@ -35,6 +44,7 @@ def train(
     jobs: Annotated[
         int | None, typer.Option(help="Members fitted in parallel; ignored where solved jointly.")
     ] = None,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a model on a file and write it to disk.
@@ -47,17 +57,18 @@ def train(
     Example: labelcover train songs.csv --label-prefix mood: -o model.skops
     """
     check_output(output, data)
-    dataset = labelled_data(data, columns, csv)
-    if dataset.encoder is not None and not as_json:
-        _print_columns(dataset.encoder)
-
+    from labelcover.chunks import cluster
     from labelcover.experiments.named_methods import named_method
     from labelcover.models import TrainedModel, save_model
 
-    make = named_method(method, k=k, r=r, member=member, n_jobs=jobs)
-    estimator = make(dataset).set_params(random_state=seed, verbose=True)
-    began = time.perf_counter()
-    trained = TrainedModel.fit(estimator, dataset)
+    with cluster(scheduler):
+        dataset = labelled_data(data, columns, csv)
+        if dataset.encoder is not None and not as_json:
+            _print_columns(dataset.encoder)
+        make = named_method(method, k=k, r=r, member=member, n_jobs=jobs)
+        estimator = make(dataset).set_params(random_state=seed, verbose=True)
+        began = time.perf_counter()
+        trained = TrainedModel.fit(estimator, dataset)
     save_model(trained, output)
     cover = getattr(trained.estimator, "cover_", None)
     facts = {

@@ -156,6 +156,12 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         self._tune(training, int(seeds[2]))
         return self
 
+    @property
+    def reads_chunks(self) -> bool:
+        """Whether `fit` takes rows in chunks, with these parameters."""
+        takes = self._reads_chunks and getattr(self._learner(), "reads_chunks", False)
+        return bool(takes) and self._tuning() != "cv"
+
     def predict_proba(self, X: Any) -> Any:
         """Return the confidence of every label, ``(n, n_labels)``, strictly inside (0, 1)."""
         return self._labelled(_clipped(self._confidence(X)), X)

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from labelcover._progress import progress_bar
+from labelcover.chunks import is_on_cluster, sent_once
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset, load
 from labelcover.experiments._memory import peak_mb, reset_peak
@@ -29,6 +31,9 @@ from labelcover.experiments.folds import Fold, make_folds
 from labelcover.experiments.results import Result, ResultsFile, Task
 from labelcover.metrics import MEASURES, label_f1
 from labelcover.models import with_nominal_features
+
+# On a cluster so many fits for each worker are handed out at a time.
+FITS_OF_WORKER = 4
 
 Method = Any | Callable[[Dataset], Any]
 
@@ -72,7 +77,8 @@ def run(
         A folder for the cover of each method's first fit on each data set.
     n_jobs : int, optional
         Number of fits in parallel, each in a process of its own. Results are the same but for
-        the times, which are longer when fits compete.
+        the times, which are longer when fits compete. In a context of
+        `labelcover.chunks.cluster`, fits go to the workers of a Dask cluster instead.
     verbose : bool
         Show a progress bar.
 
@@ -96,10 +102,7 @@ def run(
 
 
 def _perform_all(fits, file, covers, n_jobs, verbose):
-    # Outcomes come in the order of the tasks, whichever is done first.
-    outcomes = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(perform)(estimator, dataset, fold) for _, estimator, dataset, fold in fits
-    )
+    outcomes = _outcomes([fit[1:] for fit in fits], n_jobs)
     with progress_bar("comparing", len(fits), show=verbose) as bar:
         bar.describe(_shown(fits[0][0]))
         following = [_shown(task) for task, *_ in fits[1:]] + ["done"]
@@ -111,6 +114,29 @@ def _perform_all(fits, file, covers, n_jobs, verbose):
             file.add(task, result)
             bar.advance()
             bar.describe(then)
+
+
+def _outcomes(fits, n_jobs):
+    """Yield the outcomes of fits in their order, whichever is done first."""
+    if not is_on_cluster():
+        yield from Parallel(n_jobs=n_jobs, return_as="generator")(
+            delayed(perform)(*fit) for fit in fits
+        )
+        return
+    # joblib's Dask backend returns lists only: few fits at a time, so that a run that is
+    # interrupted loses few.
+    datasets = {id(dataset): dataset for _, dataset, _ in fits}
+    step = FITS_OF_WORKER * effective_n_jobs(n_jobs)
+    with sent_once(list(datasets.values())):
+        for start in range(0, len(fits), step):
+            batch = fits[start : start + step]
+            yield from Parallel(n_jobs=n_jobs)(delayed(_perform_alone)(*fit) for fit in batch)
+
+
+def _perform_alone(estimator, dataset, fold):
+    """Perform a fit in one worker of a cluster, which the other workers' fits keep busy."""
+    with parallel_config(backend="sequential"):
+        return perform(estimator, dataset, fold)
 
 
 def cover_file(folder: str | os.PathLike[str], dataset: str, method: str) -> Path:

@@ -69,7 +69,7 @@ class AnyClassifier:
             for p in trained
         )
         models: list[BaseEstimator | None] = [None] * len(problems)
-        fitted = in_parallel(jobs, n_jobs, text="fitting members", verbose=verbose)
+        fitted = in_parallel(jobs, n_jobs, text="fitting members", verbose=verbose, shared=[X])
         for p, model in zip(trained, fitted, strict=True):
             models[p] = model
         return Clones(self.estimator, models, problems.offsets, n_jobs)
@@ -98,7 +98,7 @@ class Clones(Members):
     def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
         """Return the class distributions of some problems side by side."""
         jobs = (delayed(class_distribution)(model, prepared) for model in self.models[problems])
-        return np.hstack(list(in_parallel(jobs, self.n_jobs)))
+        return np.hstack(list(in_parallel(jobs, self.n_jobs, shared=[prepared])))
 
 
 @dataclass(frozen=True)

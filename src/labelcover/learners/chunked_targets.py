@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.learners.linear_targets import LinearTargets, TargetRows
+from labelcover.learners.linear_targets import LinearTargets, TargetRows, combination_of
 
 # Labels are counted in blocks of so many rows.
 BLOCK_ROWS = 2**18
@@ -53,7 +53,7 @@ class ChunkedTargets:
     @property
     def combination(self) -> tuple[NDArray, NDArray, NDArray[np.float64], NDArray[np.float64]]:
         """What makes classes of targets: the parts of `combine`, and `constant`."""
-        return self.combine.indptr, self.combine.indices, self.combine.data, self.constant
+        return combination_of(self.combine, self.constant)
 
     def of_some(self, classes: NDArray[np.int64]) -> ChunkedTargets:
         """Return the targets of some classes."""

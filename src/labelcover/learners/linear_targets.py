@@ -71,15 +71,8 @@ class LinearTargets:
 
     @property
     def combination(self) -> tuple[NDArray, NDArray, NDArray[np.float64], NDArray[np.float64]]:
-        """What makes classes of targets: the parts of `combine`, and `constant`.
-
-        Numbers are int64, whatever SciPy chose for them: loops are compiled for each type.
-        """
-        starts, columns = (
-            numbers.astype(np.int64, copy=False)
-            for numbers in (self.combine.indptr, self.combine.indices)
-        )
-        return starts, columns, self.combine.data, self.constant
+        """What makes classes of targets: the parts of `combine`, and `constant`."""
+        return combination_of(self.combine, self.constant)
 
     def of_some(self, classes: NDArray[np.int64]) -> LinearTargets:
         """Return the targets of some classes."""
@@ -101,6 +94,19 @@ class LinearTargets:
         counts = np.bincount(column.ravel(), minlength=int(offsets[-1]))
         is_target, combine, constant = targets_of_classes(counts, offsets)
         return cls(class_rows(classes, offsets, is_target), combine, constant)
+
+
+def combination_of(
+    combine: sparse.csr_array, constant: NDArray[np.float64]
+) -> tuple[NDArray, NDArray, NDArray[np.float64], NDArray[np.float64]]:
+    """Return what makes classes of targets, as compiled loops take it.
+
+    Numbers are int64, whatever SciPy chose for them: loops are compiled for each type.
+    """
+    starts, columns = (
+        numbers.astype(np.int64, copy=False) for numbers in (combine.indptr, combine.indices)
+    )
+    return starts, columns, combine.data, constant
 
 
 def targets_of_classes(

@@ -12,7 +12,7 @@ of problems, and their class distributions side by side.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from labelcover._progress import progress_bar
+from labelcover.chunks import Parcel, aligned_call, is_on_cluster, sent_once
 from labelcover.learners.linear_targets import LinearTargets
 
 LeftOut = Callable[[NDArray[np.int64], slice, NDArray[np.float64]], None]
@@ -116,12 +117,16 @@ def fitted_in_threads(
     text: str,
     verbose: bool,
 ) -> list[Any]:
-    """Return ``fit(table, classes, n_classes, weights=weights, **options)`` of every problem."""
+    """Return ``fit(table, classes, n_classes, weights=weights, **options)`` of every problem.
+
+    On a Dask cluster its workers take the place of threads.
+    """
     jobs = (
         delayed(fit)(table, classes, int(n_classes), weights=problems.weights, **options)
         for classes, n_classes in zip(problems.classes, problems.n_classes, strict=True)
     )
-    return list(in_parallel(jobs, n_jobs, text=text, verbose=verbose, require="sharedmem"))
+    how: dict[str, Any] = {"text": text, "verbose": verbose, "require": "sharedmem"}
+    return list(in_parallel(jobs, n_jobs, shared=[table], **how))
 
 
 def in_parallel(
@@ -130,12 +135,21 @@ def in_parallel(
     *,
     text: str = "",
     verbose: bool = False,
+    shared: Sequence[Any] = (),
     **how: Any,
 ) -> Iterator[Any]:
     """Yield the results of delayed calls in order, a batch at a time.
 
     Not every joblib backend can return a generator, and a list of all results may be large. Where
     there is one worker, the calls are made here: joblib's book-keeping takes longer than some.
+
+    Parameters
+    ----------
+    shared : sequence
+        Arguments that all calls have. They are sent to the workers of a Dask cluster once, where
+        calls then run even if they would share memory here.
+    **how
+        As for ``joblib.Parallel``.
     """
     jobs = list(jobs)
     bar_of = progress_bar(text, len(jobs), show=verbose)
@@ -145,8 +159,24 @@ def in_parallel(
                 bar.advance()
                 yield call.function(*arguments, **named)
         return
-    with Parallel(n_jobs=n_jobs, **how) as parallel, bar_of as bar:
+    if shared and is_on_cluster():
+        how.pop("require", None)
+        parcels = {id(each): Parcel(each) for each in shared}
+        jobs = [_sent(job, parcels) for job in jobs]
+        shared = list(parcels.values())
+    with sent_once(shared), Parallel(n_jobs=n_jobs, **how) as parallel, bar_of as bar:
         for start in range(0, len(jobs), BATCH):
             for result in parallel(jobs[start : start + BATCH]):
                 bar.advance()
                 yield result
+
+
+def _sent(job: Any, parcels: dict[int, Parcel]) -> Any:
+    """Return a delayed call for a worker of a cluster, with what it shares in parcels."""
+    call, arguments, named = job
+    return delayed(aligned_call)(
+        # By name: Dask would send the code of a class method, with all that it calls.
+        Parcel(call.function),
+        *(parcels.get(id(each), each) for each in arguments),
+        **{name: parcels.get(id(each), each) for name, each in named.items()},
+    )
