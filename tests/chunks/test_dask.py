@@ -2,6 +2,8 @@
 
 import os
 import signal
+import socket
+import threading
 
 import numpy as np
 import pytest
@@ -173,3 +175,21 @@ def test_a_scheduler_without_workers_is_named():
         pytest.raises(ConnectionError, match="which has none after 1 seconds"),
     ):
         connect(empty.scheduler_address, timeout=1)
+
+
+def test_a_server_that_is_no_scheduler_is_named():
+    """It answers a connection with the words of another protocol."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def answer():
+        connection, _ = server.accept()
+        with connection:
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            connection.recv(1)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+    with server, pytest.raises(ConnectionError, match="scheduler must be the address of a running"):
+        connect(address, timeout=2)
+    thread.join()

@@ -46,6 +46,10 @@ def connect(address: str, *, timeout: float | None = None) -> Client:
         raise ConnectionError(
             f"{wanted}, got {address!r}, where nothing answered within {timeout:g} seconds."
         ) from error
+    except MemoryError as error:  # what another server says, read as the length of a message
+        raise ConnectionError(
+            f"{wanted}, got {address!r}, where something else answered."
+        ) from error
     try:
         client.wait_for_workers(1, timeout=timeout)
     except TimeoutError as error:

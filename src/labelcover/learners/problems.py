@@ -119,7 +119,8 @@ def fitted_in_threads(
 ) -> list[Any]:
     """Return ``fit(table, classes, n_classes, weights=weights, **options)`` of every problem.
 
-    On a Dask cluster its workers take the place of threads.
+    On a Dask cluster its workers take the place of threads. `fit` is a function of a module, which
+    is sent by name: of a class method Dask would send the code, and workers would compile it anew.
     """
     jobs = (
         delayed(fit)(table, classes, int(n_classes), weights=problems.weights, **options)
@@ -175,8 +176,7 @@ def _sent(job: Any, parcels: dict[int, Parcel]) -> Any:
     """Return a delayed call for a worker of a cluster, with what it shares in parcels."""
     call, arguments, named = job
     return delayed(aligned_call)(
-        # By name: Dask would send the code of a class method, with all that it calls.
-        Parcel(call.function),
+        call.function,
         *(parcels.get(id(each), each) for each in arguments),
         **{name: parcels.get(id(each), each) for name, each in named.items()},
     )

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelcover._arguments import check_integer, check_real
 from labelcover.learners.batch_classifier import BatchClassifier
-from labelcover.learners.c45.tree import FeatureTable, Tree, TreeStack
+from labelcover.learners.c45.tree import FeatureTable, Tree, TreeStack, grown_tree
 from labelcover.learners.c45.tree_text import tree_text
 from labelcover.learners.problems import LeftOut, Problems, fitted_in_threads
 
@@ -101,7 +101,7 @@ class C45Classifier(BatchClassifier):
         weighted = problems.weights is not None
         table = FeatureTable.of(numbers, problems.n_values, weighted=weighted)
         trees = fitted_in_threads(
-            Tree.grown,
+            grown_tree,
             table,
             problems,
             self._options(),

@@ -231,3 +231,8 @@ class TreeStack(Members):
 
 def _xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return x * np.log2(np.where(x > 0, x, 1.0))
+
+
+def grown_tree(*arguments: Any, **options: Any) -> Tree:
+    """Return what `Tree.grown` returns."""
+    return Tree.grown(*arguments, **options)
