@@ -5,10 +5,10 @@ import pytest
 
 @pytest.fixture(scope="session")
 def cluster():
-    """Four worker processes of one thread."""
+    """Two worker processes of one thread."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=4,
+        n_workers=2,
         threads_per_worker=1,
         processes=True,
         dashboard_address=":0",
@@ -26,3 +26,11 @@ def client(cluster):
     with Client(cluster) as client:
         client.wait_for_workers(2, timeout=120)
         yield client
+
+
+@pytest.fixture
+def four_workers(cluster, client):
+    """The same with four workers."""
+    cluster.scale(4)
+    client.wait_for_workers(4, timeout=120)
+    return client

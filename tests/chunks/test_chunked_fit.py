@@ -94,6 +94,7 @@ def test_trees_of_very_many_rows_grow_on_a_sample_that_is_said(table, monkeypatc
     assert alone.fit(open_chunks(X, Y)).n_forest_rows_ == 4_050
 
 
+@pytest.mark.slow
 def test_wide_text_in_chunks_is_that_of_the_fit_in_memory():
     random = np.random.default_rng(3)
     Y = (random.random((4_100, 3)) < 0.3).astype(np.uint8)

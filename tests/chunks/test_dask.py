@@ -44,6 +44,19 @@ def test_dask_arrays_give_the_local_fit(client, table, model, expected):
     np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
+@pytest.mark.slow
+def test_four_workers_give_the_local_fit(four_workers, table, model, expected):
+    X, Y = table
+    rows = da.from_array(X, chunks=(300, 6)), da.from_array(Y, chunks=(300, 4))
+    np.testing.assert_allclose(model.fit(*rows).predict_proba(X), expected, atol=1e-8)
+    pool = LabelCoverClassifier(random_state=4)
+    found = pool.fit(*rows).predict_proba(X)
+    local = pool.fit(open_chunks(X, Y, chunk_rows=300)).predict_proba(X)
+    np.testing.assert_allclose(found, local, atol=1e-8)
+    np.testing.assert_allclose(found, pool.fit(X, Y).predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.slow
 def test_dask_frames_give_the_local_fit_and_keep_names(client, table, model, expected):
     pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     X, Y = (pd.DataFrame(each, columns=list("abcdef")[: each.shape[1]]) for each in table)
@@ -77,8 +90,9 @@ def test_without_a_cluster_dask_works_in_this_process(table, model, expected):
     np.testing.assert_allclose(model.fit(arrays).predict_proba(X), expected, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_in_the_middle_changes_nothing(
-    client, table, model, expected, tmp_path
+    four_workers, table, model, expected, tmp_path
 ):
     X, Y = table
     mark = tmp_path / "killed"
@@ -115,6 +129,7 @@ def impatient(client):
     client.run_on_scheduler(allow, before)
 
 
+@pytest.mark.slow
 def test_a_chunk_that_kills_its_workers_is_named(impatient, table):
     X, Y = table
 

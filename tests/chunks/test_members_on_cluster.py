@@ -58,6 +58,7 @@ def test_clones_are_fitted_by_the_workers_and_the_table_is_sent_once(client, tab
     np.testing.assert_array_equal(model.predict_proba(X), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("member", [C45Classifier(), SMOClassifier()], ids=["c45", "smo"])
 def test_wekas_members_are_the_same_on_a_cluster(client, table, member):
     X, Y = table
@@ -83,6 +84,7 @@ def tasks_done(client):
     return client.run_on_scheduler(count)
 
 
+@pytest.mark.slow
 def test_a_comparison_on_a_cluster_has_the_same_results(client, tmp_path):
     methods = {
         "BALANCOR": BalancorClassifier(LeastSquaresClassifier(kernel="linear"), threshold=0.5),
@@ -102,6 +104,7 @@ def test_a_comparison_on_a_cluster_has_the_same_results(client, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_the_command_trains_and_compares_on_a_cluster(client, tmp_path, command, table):
     X, Y = table
     names = [*(f"x{j}" for j in range(X.shape[1])), *(f"y{j}" for j in range(Y.shape[1]))]
