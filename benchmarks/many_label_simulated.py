@@ -2,9 +2,9 @@
 
 ``python -m benchmarks.bench_many_labels simulated [rows [labels]]`` (10⁵ of each by default) fits
 `LabelCoverClassifier()` on sparse tables of `benchmarks.simulated_labels` and writes
-``docs/results/many-labels-simulated.csv`` and the table of ``docs/many-labels.md``. One-vs-rest
-liblinear learns the labels of some groups only, from all rows; both are then asked to rank the
-labels of these groups, in the test rows that have at least one of them.
+``docs/results/many-labels-simulated.csv``. One-vs-rest liblinear learns the labels of some groups
+only, from all rows; both are then asked to rank the labels of these groups, in the test rows that
+have at least one of them.
 """
 
 import csv
