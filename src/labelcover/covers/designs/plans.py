@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.covers.bounds import lower_bound
+from labelcover.covers.label_by_label_kernels import rows_label_by_label
 
 Rows = NDArray[np.int32]
 
@@ -75,7 +76,11 @@ class Planner:
     def _find(self, n_labels: int, k: int, r: int) -> Plan:
         rows = self._given(n_labels, k, r) if self._given is not None else None
         if rows is None:
-            return self.plans(n_labels, k, r)[0]
+            plans = self.plans(n_labels, k, r)
+            if plans:
+                return plans[0]
+            rows = rows_label_by_label(n_labels, k, r, 0)  # no rule speaks of these
+            return Plan(len(rows), "greedy, label by label", lambda: rows)
         if len(rows) > fewest_rows(n_labels, k, r):
             better = self.plans(n_labels, k, r, limit=len(rows))
             if better:
