@@ -180,6 +180,8 @@ def test_a_scheduler_that_does_not_answer_is_named_in_bounded_time():
         connect("tcp://127.0.0.1:9", timeout=1)
     with pytest.raises(ConnectionError, match=r"got 'nowhere', where"):
         connect("nowhere", timeout=1)
+    # Dask works on without it.
+    assert da.ones(3).sum().compute() == 3
 
 
 def test_a_scheduler_without_workers_is_named():

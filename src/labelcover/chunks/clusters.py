@@ -36,12 +36,10 @@ def connect(address: str, *, timeout: float | None = None) -> Client:
     ConnectionError
         If nothing answers, or there are no workers.
     """
-    from distributed import Client
-
     timeout = TIMEOUT if timeout is None else check_real("timeout", timeout, above=0)
     wanted = "scheduler must be the address of a running Dask scheduler"
     try:
-        client = Client(address, timeout=timeout)
+        client = _client(address, timeout)
     except (OSError, ValueError, TimeoutError) as error:
         raise ConnectionError(
             f"{wanted}, got {address!r}, where nothing answered within {timeout:g} seconds."
@@ -59,6 +57,19 @@ def connect(address: str, *, timeout: float | None = None) -> Client:
             "Start some with `dask worker`."
         ) from error
     return client
+
+
+def _client(address: str, timeout: float) -> Client:
+    """Return a client; where there is none, Dask goes on to work where it did."""
+    import dask
+    from distributed import Client
+
+    before = dask.config.get("scheduler", None)
+    try:
+        return Client(address, timeout=timeout)
+    except BaseException:
+        dask.config.set(scheduler=before)  # the client asked for itself before it had a connection
+        raise
 
 
 @contextmanager
