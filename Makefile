@@ -21,7 +21,7 @@ test: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-slow: $(READY)
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow --timeout 0
 
 lint: $(READY)
 	$(BIN)/ruff check .

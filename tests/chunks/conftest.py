@@ -18,15 +18,6 @@ def cluster():
         yield cluster
 
 
-@pytest.fixture(autouse=True)
-def dask_as_before():
-    """Leave Dask as it was: clients ask for themselves in its settings, failed ones too."""
-    dask = pytest.importorskip("dask")
-    before = dask.config.get("scheduler", None)
-    yield
-    dask.config.set(scheduler=before)
-
-
 @pytest.fixture
 def client(cluster):
     """A client of the cluster, the active one."""

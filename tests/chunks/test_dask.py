@@ -173,6 +173,15 @@ def test_collections_that_do_not_fit_are_refused(table):
         model.fit(other, da.from_array(Y, chunks=((1_000, 1_000, 1_000, 1_000, 300), 4))[:4_000])
 
 
+def assert_dask_works_here():
+    """A connection that failed leaves Dask as it was, without a client."""
+    from distributed import Client
+
+    with pytest.raises(ValueError, match="No clients found"):
+        Client.current()
+    assert da.ones(3).sum().compute() == 3
+
+
 def test_a_scheduler_that_does_not_answer_is_named_in_bounded_time():
     with pytest.raises(
         ConnectionError, match=r"got 'tcp://127\.0\.0\.1:9', where nothing answered"
@@ -180,8 +189,7 @@ def test_a_scheduler_that_does_not_answer_is_named_in_bounded_time():
         connect("tcp://127.0.0.1:9", timeout=1)
     with pytest.raises(ConnectionError, match=r"got 'nowhere', where"):
         connect("nowhere", timeout=1)
-    # Dask works on without it.
-    assert da.ones(3).sum().compute() == 3
+    assert_dask_works_here()
 
 
 def test_a_scheduler_without_workers_is_named():
@@ -192,21 +200,25 @@ def test_a_scheduler_without_workers_is_named():
         pytest.raises(ConnectionError, match="which has none after 1 seconds"),
     ):
         connect(empty.scheduler_address, timeout=1)
+    assert_dask_works_here()
 
 
 def test_a_server_that_is_no_scheduler_is_named():
     """It answers a connection with the words of another protocol."""
     server = socket.create_server(("127.0.0.1", 0))
+    server.settimeout(20)
 
     def answer():
         connection, _ = server.accept()
         with connection:
+            connection.settimeout(20)
             connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
             connection.recv(1)
 
-    thread = threading.Thread(target=answer)
+    thread = threading.Thread(target=answer, daemon=True)
     thread.start()
     address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
     with server, pytest.raises(ConnectionError, match="scheduler must be the address of a running"):
         connect(address, timeout=2)
-    thread.join()
+    thread.join(timeout=30)
+    assert_dask_works_here()

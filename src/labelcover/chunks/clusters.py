@@ -36,10 +36,14 @@ def connect(address: str, *, timeout: float | None = None) -> Client:
     ConnectionError
         If nothing answers, or there are no workers.
     """
+    from distributed import Client
+
     timeout = TIMEOUT if timeout is None else check_real("timeout", timeout, above=0)
     wanted = "scheduler must be the address of a running Dask scheduler"
     try:
-        client = _client(address, timeout)
+        # A client that fails to connect may stay Dask's active one, on which all work would wait.
+        Client(address, timeout=timeout, set_as_default=False).close()
+        client = Client(address, timeout=timeout)
     except (OSError, ValueError, TimeoutError) as error:
         raise ConnectionError(
             f"{wanted}, got {address!r}, where nothing answered within {timeout:g} seconds."
@@ -57,19 +61,6 @@ def connect(address: str, *, timeout: float | None = None) -> Client:
             "Start some with `dask worker`."
         ) from error
     return client
-
-
-def _client(address: str, timeout: float) -> Client:
-    """Return a client; where there is none, Dask goes on to work where it did."""
-    import dask
-    from distributed import Client
-
-    before = dask.config.get("scheduler", None)
-    try:
-        return Client(address, timeout=timeout)
-    except BaseException:
-        dask.config.set(scheduler=before)  # the client asked for itself before it had a connection
-        raise
 
 
 @contextmanager
