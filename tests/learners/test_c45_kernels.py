@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from labelcover.learners.c45.growing_kernels import split_rows, value_ranks
 from labelcover.learners.c45.pruning_kernels import added_errors
 from labelcover.learners.c45.split_kernels import (
+    count_switches,
     nominal_split_counts,
     nominal_split_weights,
     numeric_split_weights,
     numeric_splits_counts,
     switch_splits_counts,
+    take_out_switches,
 )
 
 
@@ -124,11 +127,14 @@ def test_splits_of_two_values_are_those_of_numpy(node, min_leaf, n_outside, n_va
     inside = slice(min(n_outside, len(value) - 2), None)  # a node need not have all rows
     rows = np.arange(len(value), dtype=np.int32)[inside]
     counts = np.bincount(label[inside], minlength=n_classes)
-    room = np.zeros(1, np.int32), np.zeros((1, n_classes), np.int32)
     found = np.array([[0.0, -1.0, 0.0]])
     xlogx = table_of_xlogx(len(value) + 1)
     kinds = np.array([n_values], np.int32)
-    switch_splits_counts(switches, kinds, rows, label, counts, min_leaf, xlogx, room, found)
+    table, present = np.zeros((1, n_classes + 1), np.int32), np.zeros(1, np.int32)
+    n_present = count_switches(switches, rows, label, table, present)
+    switch_splits_counts(
+        switches, kinds, present[:n_present], table, len(rows), counts, min_leaf, xlogx, found
+    )
     of_node = value[inside], label[inside], weight[inside]
     if n_values:
         slow = nominal_split_counts(value, 2, rows, label, counts, min_leaf, xlogx)
@@ -137,8 +143,29 @@ def test_splits_of_two_values_are_those_of_numpy(node, min_leaf, n_outside, n_va
     else:
         expected = numeric_oracle(*of_node, n_classes, min_leaf)
     assert agrees(found[0], expected)
-    assert not room[0].any()
-    assert not room[1].any()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
+def test_what_is_left_of_counts_is_what_the_other_rows_count(seed, n_classes):
+    random = np.random.default_rng(seed)
+    words = sparse.random(12, 7, density=0.3, format="csr", random_state=random)
+    switches = words.indptr.astype(np.int64), words.indices.astype(np.int32)
+    label = random.integers(n_classes, size=12).astype(np.int32)
+    rows = random.permutation(12).astype(np.int32)
+
+    def counted(rows):
+        table, present = np.zeros((7, n_classes + 1), np.int32), np.zeros(7, np.int32)
+        n_present = count_switches(switches, rows, label, table, present)
+        assert set(present[:n_present]) == set(np.flatnonzero(table[:, -1]))
+        return table
+
+    table = counted(rows)
+    dense = words.toarray() > 0
+    for c in range(n_classes):
+        assert (table[:, c] == dense[label == c].sum(axis=0)).all()
+    assert (table[:, -1] == dense.sum(axis=0)).all()
+    take_out_switches(switches, rows[:5], label, table)
+    assert (table == counted(rows[5:])).all()
 
 
 @given(nodes(missing=True), st.sampled_from([1.0, 2.0]))

@@ -17,11 +17,14 @@ from numba import njit
 from labelcover.learners.c45.split_kernels import (
     TOLERANCE,
     VALUE_STEP,
+    count_switches,
+    n_switches,
     nominal_split_counts,
     nominal_split_weights,
     numeric_split_weights,
     numeric_splits_counts,
     switch_splits_counts,
+    take_out_switches,
     xlog2x,
 )
 
@@ -124,8 +127,11 @@ def _best_split(splits, in_mean):
 
 
 @njit(cache=True)
-def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, room):
-    """Return gain, gain ratio and cut of the best split on every feature; all weights are 1."""
+def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, switch_table, present):
+    """Return gain, gain ratio and cut of the best split on every feature; all weights are 1.
+
+    `switch_table` has the counts of features of two values, and `present` those to be rated.
+    """
     values, n_values, (sorted_features, numeric, _, rank, far), switches = table
     branching = switches[4]
     splits = np.zeros((len(n_values), 3))
@@ -135,7 +141,9 @@ def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, room):
     numeric_splits_counts(numeric, rank, far, order, label, counts, min_leaf, xlogx, found)
     for k in range(len(order)):
         splits[sorted_features[k]] = found[k]
-    switch_splits_counts(switches, n_values, rows, label, counts, min_leaf, xlogx, room, splits)
+    switch_splits_counts(
+        switches, n_values, present, switch_table, len(rows), counts, min_leaf, xlogx, splits
+    )
     for f in branching:
         splits[f, 0], splits[f, 1], splits[f, 2] = nominal_split_counts(
             values[f], n_values[f], rows, label, counts, min_leaf, xlogx
@@ -223,6 +231,30 @@ def _filter(rows, son_of, son, out, place):
 
 
 @njit(cache=True)
+def _heir(switches, son_rows, starts, wanted, n_present):
+    """Return the son that goes on with the counts of its father, less its brothers; -1 if none.
+
+    It has most of the rarer values, so that taking out the others is less work than counting anew,
+    and more of them than there are features to be rated. Brothers are grown before it at most
+    log2(n) times, so that few counts are held at a time.
+    """
+    sizes = np.empty(len(wanted), np.int64)
+    for son in range(len(wanted)):
+        sizes[son] = n_switches(switches[0], son_rows[starts[son] : starts[son + 1]])
+    largest = np.argmax(sizes)
+    if wanted[largest] and 2 * sizes[largest] > sizes.sum() and sizes[largest] > n_present:
+        return largest
+    return -1
+
+
+@njit(cache=True)
+def _clear(switch_table, features):
+    for f in features:
+        for c in range(switch_table.shape[1]):
+            switch_table[f, c] = 0
+
+
+@njit(cache=True)
 def _enlarged(array, capacity):
     larger = np.zeros(capacity, array.dtype)
     for i in range(len(array)):
@@ -246,14 +278,18 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
     unit : bool
         Whether all weights are 1 and no value is missing.
     """
-    values, n_values, (_, _, root_order, _, _), _ = table
+    values, n_values, (_, _, root_order, _, _), switches = table
     n = len(label)
     xlogx = np.empty(n + 2)
     for i in range(n + 2):
         xlogx[i] = xlog2x(float(i))
     in_mean = _features_in_mean(n_values, weights.sum())
     weight_of, son_of = np.zeros(n), np.zeros(n, np.int32)
-    room = np.zeros(len(n_values), np.int32), np.zeros((len(n_values), n_classes), np.int32)
+    # Counts of features of two values, each with the features that are counted. Those of a node
+    # that waits are held; the node at hand has the next.
+    counted = [np.zeros((len(n_values), n_classes + 1), np.int32)]
+    present = [np.empty(len(n_values), np.int32)]
+    n_present, n_held = [0], 0
 
     size, capacity = 1, 64
     feature = np.full(capacity, -1, np.int32)
@@ -264,19 +300,34 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
     rows = np.arange(n).astype(np.int32)
     put_class_weights(label, rows, weights, dist[0])
     waiting, waiting_rows, waiting_weights, waiting_order = [0], [rows], [weights], [root_order]
+    holds = [False]
     if _is_leaf(dist[0], min_leaf):
         waiting.pop()
     while len(waiting):
         node, rows, w = waiting.pop(), waiting_rows.pop(), waiting_weights.pop()
         order = waiting_order.pop()
+        if holds.pop():
+            n_held -= 1
+        elif unit:
+            if n_held == len(counted):
+                counted.append(np.zeros_like(counted[0]))
+                present.append(np.empty_like(present[0]))
+                n_present.append(0)
+            n_present[n_held] = count_switches(
+                switches, rows, label, counted[n_held], present[n_held]
+            )
+        switch_table, features = counted[n_held], present[n_held][: n_present[n_held]]
         if unit:
-            splits = _splits_by_counts(table, rows, order, label, dist[node], min_leaf, xlogx, room)
+            splits = _splits_by_counts(
+                table, rows, order, label, dist[node], min_leaf, xlogx, switch_table, features
+            )
         else:
             splits = _splits_by_weights(
                 table, rows, w, order, label, dist[node], min_leaf, weight_of
             )
         f = _best_split(splits, in_mean)
         if f < 0:
+            _clear(switch_table, features)
             continue
         sons = 2 if n_values[f] == 0 else n_values[f]
         if size + sons > capacity:
@@ -299,10 +350,18 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
             put_class_weights(label, son_rows[low:high], son_weights[low:high], dist[new])
             wanted[son] = not _is_leaf(dist[new], min_leaf)
         buffer, begin = _split_order(order, rows, route, starts, heavy, wanted, son_of)
+        heir = _heir(switches, son_rows, starts, wanted, len(features)) if unit else -1
+        if heir >= 0:
+            take_out_switches(switches, son_rows[: starts[heir]], label, switch_table)
+            take_out_switches(switches, son_rows[starts[heir + 1] :], label, switch_table)
+            n_held += 1
+        else:
+            _clear(switch_table, features)
         for son in range(sons - 1, -1, -1):
             if wanted[son]:
                 low, high = starts[son], starts[son + 1]
                 waiting.append(size + son)
+                holds.append(son == heir)
                 waiting_rows.append(son_rows[low:high])
                 waiting_weights.append(son_weights[low:high])
                 part = buffer[begin[son] : begin[son + 1]]

@@ -143,13 +143,17 @@ def _rows_beside(son, first, n_sons, rows_of):
 
 
 @njit(cache=True, nogil=True)
-def _distribute(tree, table, label, top, rows_of, weights_of):
-    """Give every node below `top` its rows of those of `top`; return the last of these nodes."""
+def _distribute(tree, table, label, top, rows_of, weights_of, pending):
+    """Give every node below `top` its rows of those of `top`; return the last of these nodes.
+
+    All of them are to be pruned, and `pending` says so.
+    """
     feature, _, first, n_sons, dist = tree
     last = top
     waiting = [top]
     while len(waiting):
         node = waiting.pop()
+        pending[node] = True
         last = max(last, node)
         put_class_weights(label, rows_of[node], weights_of[node], dist[node])
         if feature[node] < 0:
@@ -162,6 +166,34 @@ def _distribute(tree, table, label, top, rows_of, weights_of):
             rows_of[son] = son_rows[starts[i] : starts[i + 1]]
             weights_of[son] = son_weights[starts[i] : starts[i + 1]]
             waiting.append(son)
+    return last
+
+
+@njit(cache=True, nogil=True)
+def _give_more(tree, table, label, top, rows, rows_of, pending):
+    """Send rows that `top` has already down to the nodes below; return the last that they reach.
+
+    For rows of weight 1 without missing values: what they do not reach stays as it is, and need
+    not be pruned again.
+    """
+    feature, _, first, n_sons, dist = tree
+    last = top
+    waiting, waiting_rows = [top], [rows]
+    while len(waiting):
+        node, rows = waiting.pop(), waiting_rows.pop()
+        pending[node] = True
+        last = max(last, node)
+        if node != top:
+            rows_of[node] = np.concatenate((rows_of[node], rows))
+            for row in rows:
+                dist[node, label[row]] += 1.0
+        if feature[node] < 0:
+            continue
+        son_rows, _, starts = _send_down(tree, table, node, rows, np.ones(len(rows)))
+        for i in range(n_sons[node]):
+            if starts[i + 1] > starts[i]:
+                waiting.append(first[node] + i)
+                waiting_rows.append(son_rows[starts[i] : starts[i + 1]])
     return last
 
 
@@ -186,12 +218,16 @@ def prune(tree, table, label, weights, unit, raising, confidence, z):
     rows_of = [rows for _ in range(size)]
     weights_of = [weights for _ in range(size)]
     # The numbers of nodes are int64 in every call: a constant would have it compiled twice.
-    _distribute(tree, table, label, np.int64(0), rows_of, weights_of)
+    pending = np.zeros(size, np.bool_)
+    _distribute(tree, table, label, np.int64(0), rows_of, weights_of, pending)
     errors = np.zeros(size)
     limit = PRUNE_SLACK + TOLERANCE
     node = size
     while node > 0:
         node -= 1
+        if not pending[node]:
+            continue
+        pending[node] = False
         errors[node] = estimated_errors(dist[node], confidence, z)
         if feature[node] < 0:
             continue
@@ -200,7 +236,7 @@ def prune(tree, table, label, weights, unit, raising, confidence, z):
             as_tree += errors[son]
             if dist[son].sum() > largest_weight - TOLERANCE:
                 largest, largest_weight = son, dist[son].sum()
-        as_branch = np.inf
+        as_branch, beside = np.inf, rows[:0]
         if raising and unit:
             beside = _rows_beside(largest, first[node], n_sons[node], rows_of)
             as_branch = _errors_with(tree, table, label, largest, beside, errors, confidence, z)
@@ -214,8 +250,11 @@ def prune(tree, table, label, weights, unit, raising, confidence, z):
             feature[node], threshold[node] = feature[largest], threshold[largest]
             first[node], n_sons[node] = first[largest], n_sons[largest]
             feature[largest], n_sons[largest] = -1, 0  # its sons have another parent now
-            # The whole subtree has other rows now: prune it again, from its last node.
-            node = _distribute(tree, table, label, node, rows_of, weights_of) + 1
+            # The subtree has other rows now: prune it again, from its last node.
+            if unit:
+                node = _give_more(tree, table, label, node, beside, rows_of, pending) + 1
+            else:
+                node = _distribute(tree, table, label, node, rows_of, weights_of, pending) + 1
         else:
             errors[node] = as_tree
 

@@ -119,13 +119,64 @@ def numeric_splits_counts(values, rank, far, order, label, class_counts, min_lea
 
 
 @njit(cache=True)
-def switch_splits_counts(
-    switches, n_values, rows, label, class_counts, min_leaf, xlogx, room, splits
-):
-    """Write the split of every feature of two values to `splits`; rows of weight 1, none missing.
+def n_switches(starts, rows):
+    """Return how often the rows have the rarer value of a feature of two values."""
+    n = 0
+    for row in rows:
+        n += starts[row + 1] - starts[row]
+    return n
 
-    Only entries with the rarer value are looked at, so that a bag of words costs no more than its
-    words; where the node has none, `splits` stays as it is.
+
+@njit(cache=True)
+def count_switches(switches, rows, label, table, found):
+    """Count the rarer values of the rows; return for how many features there are any.
+
+    Parameters
+    ----------
+    switches : (starts, feature, pair, rare_is_high, branching)
+        As in `FeatureTable`.
+    rows : ndarray of int32
+    label : ndarray of shape (n,)
+        The class of every row.
+    table : ndarray of shape (features, n_classes + 1), int32
+        Zeros. Becomes the number of rows with the rarer value of a feature, by class, and in all.
+    found : ndarray of shape (features,), int32
+        Becomes these features, at its beginning.
+    """
+    starts, feature = switches[0], switches[1]
+    n_found, everyone = 0, table.shape[1] - 1
+    for row in rows:
+        c = label[row]
+        for at in range(starts[row], starts[row + 1]):
+            f = feature[at]
+            if table[f, everyone] == 0:
+                found[n_found] = f
+                n_found += 1
+            table[f, c] += 1
+            table[f, everyone] += 1
+    return n_found
+
+
+@njit(cache=True)
+def take_out_switches(switches, rows, label, table):
+    """Take rows out of the counts of `count_switches`."""
+    starts, feature = switches[0], switches[1]
+    everyone = table.shape[1] - 1
+    for row in rows:
+        c = label[row]
+        for at in range(starts[row], starts[row + 1]):
+            table[feature[at], c] -= 1
+            table[feature[at], everyone] -= 1
+
+
+@njit(cache=True)
+def switch_splits_counts(
+    switches, n_values, features, table, n, class_counts, min_leaf, xlogx, splits
+):
+    """Write the split of some features of two values to `splits`; rows of weight 1, none missing.
+
+    Only the rarer values are counted, so that a bag of words costs no more than its words; where
+    the node has none, `splits` stays as it is.
 
     Parameters
     ----------
@@ -133,63 +184,52 @@ def switch_splits_counts(
         As in `FeatureTable`.
     n_values : ndarray of shape (features,)
         Number of values of a nominal feature, 0 for a numeric one.
-    rows : ndarray of int32
-        The rows of the node.
-    room : (rare, seen)
-        Of shape (features,) and (features, n_classes), int32, zeros, and zeros again afterwards.
-    label, class_counts, xlogx, splits
+    features : ndarray of int32
+        Those to be rated.
+    table : ndarray of shape (features, n_classes + 1)
+        The counts of `count_switches`, of the rows of the node.
+    n : int
+        Number of rows of the node.
+    class_counts, xlogx, splits
         As in `numeric_splits_counts`.
     """
-    starts, feature, pair, rare_is_high, _ = switches
-    rare, seen = room
-    n = len(rows)
-    sides = np.empty((2, len(class_counts)), np.int64)
+    _, _, pair, rare_is_high, _ = switches
+    n_classes = len(class_counts)
+    sides = np.empty((2, n_classes), np.int64)
     # Classes that occur in the node, side by side.
-    place = np.empty(len(class_counts), np.int32)
-    counts = np.empty(len(class_counts), np.int64)
+    present = np.empty(n_classes, np.int32)
+    counts = np.empty(n_classes, np.int64)
     n_present = 0
-    for c in range(len(class_counts)):
-        place[c] = n_present
+    for c in range(n_classes):
         if class_counts[c] > 0:
+            present[n_present] = c
             counts[n_present] = class_counts[c]
             n_present += 1
-    touched = np.empty(len(rare), np.int32)
-    n_touched = 0
-    for row in rows:
-        c = place[label[row]]
-        for at in range(starts[row], starts[row + 1]):
-            f = feature[at]
-            if rare[f] == 0:
-                touched[n_touched] = f
-                n_touched += 1
-            rare[f] += 1
-            seen[f, c] += 1
-    fewest = math.ceil(least_per_side(float(n), len(class_counts), min_leaf) - TOLERANCE)
-    for t in range(n_touched):
-        f = touched[t]
-        there = rare[f]
+    fewest = math.ceil(least_per_side(float(n), n_classes, min_leaf) - TOLERANCE)
+    for f in features:
+        there = table[f, n_classes]
+        if there == 0:
+            continue
         if n_values[f] > 0:
             which = 1 if rare_is_high[f] else 0
-            for c in range(n_present):
-                sides[which, c] = seen[f, c]
-                sides[1 - which, c] = counts[c] - seen[f, c]
+            for p in range(n_present):
+                inside = table[f, present[p]]
+                sides[which, p] = inside
+                sides[1 - which, p] = counts[p] - inside
             splits[f, 0], splits[f, 1], splits[f, 2] = _rate_branches(
                 sides[:, :n_present], counts[:n_present], n, min_leaf, xlogx
             )
         elif there >= fewest and n - there >= fewest:
             gained = xlogx[n] - xlogx[there] - xlogx[n - there]
             split = gained
-            for c in range(n_present):
-                inside = seen[f, c]
+            for p in range(n_present):
+                inside = table[f, present[p]]
                 if inside > 0:
-                    gained += xlogx[inside] + xlogx[counts[c] - inside] - xlogx[counts[c]]
+                    gained += xlogx[inside] + xlogx[counts[p] - inside] - xlogx[counts[p]]
             if gained > TOLERANCE * n:
                 splits[f, 0] = gained / n
                 splits[f, 1] = gained / split
                 splits[f, 2] = _middle(pair[f, 0], pair[f, 1])
-        rare[f] = 0
-        for c in range(n_present):
-            seen[f, c] = 0
 
 
 @njit(cache=True)
