@@ -5,6 +5,7 @@ The data is looked for in ``LABELCOVER_DATA`` (a folder with a folder per data s
 Without it the tests that need it are skipped and say so; in CI its absence is an error.
 """
 
+import importlib.util
 import os
 import sys
 import warnings
@@ -50,6 +51,20 @@ def golden() -> Path:
 def paper_tables() -> Path:
     """The folder with the paper's tables as CSV."""
     return _need(DATA.parent / "paper")
+
+
+@pytest.fixture
+def load_tool(monkeypatch):
+    """Return the function that imports a script of tools/ by its name."""
+
+    def load(name: str):
+        spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, name, module)  # dataclasses look there
+        spec.loader.exec_module(module)
+        return module
+
+    return load
 
 
 @pytest.fixture(autouse=True)

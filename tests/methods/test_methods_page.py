@@ -1,8 +1,6 @@
 """The page of methods is that of the classes that there are."""
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,13 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def tool(monkeypatch):
-    path = ROOT / "tools" / "make_methods_table.py"
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, path.stem, module)  # dataclasses look there
-    spec.loader.exec_module(module)
-    return module
+def tool(load_tool):
+    return load_tool("make_methods_table")
 
 
 def test_the_page_is_up_to_date(tool):

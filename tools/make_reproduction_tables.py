@@ -1,0 +1,173 @@
+"""Write the tables of docs/reproduction.md from the results file of the runs.
+
+    python tools/make_reproduction_tables.py                        # writes page and tables
+    python tools/make_reproduction_tables.py --add FOLDER/results.csv  # new results first
+
+The results file is docs/results/paper-folds.csv, the tables beside it are as `labelcover paper`
+writes them. What stands between the marks of the page is replaced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+from labelcover._files import replacing
+from labelcover.experiments.paper.paper_tables import TIMES, TITLES, compared
+from labelcover.experiments.paper.reproduce import BOTH, tests_sheet
+from labelcover.experiments.paper.runs import DEFAULT, MEDIAMILL, MEDIAMILL_FOLDS
+from labelcover.experiments.results import read_results
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGE, FOLDS = DOCS / "reproduction.md", DOCS / "results" / "paper-folds.csv"
+TABLES = ("table7", "table8", "table9", "table10")
+MEASURES = {"table9": ("micro_f1", *TIMES)}
+KEY = ("dataset", "method", "folds", "fold", "seed", "data_fingerprint", "method_fingerprint")
+
+
+def add(file: Path) -> int:
+    """Add the lines of a results file that are not known yet, or known with other parameters."""
+    with FOLDS.open(encoding="utf-8", newline="") as known:
+        reader = csv.DictReader(known)
+        columns, lines = list(reader.fieldnames or []), {_key(line): line for line in reader}
+    with file.open(encoding="utf-8", newline="") as new:
+        found = {_key(line): line for line in csv.DictReader(new) if not line["error"]}
+    n_new = len(found.keys() - lines.keys())
+    lines |= found
+    with replacing(FOLDS) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines.values())
+    return n_new
+
+
+def _key(line: dict[str, str]) -> tuple[str, ...]:
+    return tuple(line[column] for column in KEY)
+
+
+def parts(frames: dict[str, Any]) -> dict[str, str]:
+    """Return what belongs between the marks of the page, by their names."""
+    frames = {table: _complete(frame) for table, frame in frames.items()}
+    made = {"state": "\n".join(_state(table, frames[table]) for table in TABLES)}
+    for table, frame in frames.items():
+        if len(frame):
+            made[table] = "\n\n".join(
+                f"{_title(measure)}:\n\n{_markdown(frame[frame['measure'] == measure], measure)}"
+                for measure in MEASURES.get(table, ("micro_f1",))
+            )
+    run = [table for table in BOTH if len(frames[table])]
+    together = [[table] for table in run] + ([run] if len(run) > 1 else [])
+    tests = [tests_sheet(tables, [frames[table] for table in tables]) for tables in together]
+    made["tests"] = "\n".join(
+        [f"- {_agreement(table, frames[table])}" for table in run]
+        + [
+            f"- {sheet.title.split(', ', 1)[1]}. {note}"
+            for sheet in tests
+            for note in sheet.notes
+            if ", our " in note
+        ]
+    )
+    return made
+
+
+def _agreement(table: str, frame: Any) -> str:
+    """Return how many figures are near the paper's, and in how many rows RAKEL++ beats RAKEL."""
+    frame = frame[frame["column"] != DEFAULT]
+    said = []
+    for measure, name in (("micro_f1", "micro-F1"), ("hamming_loss", "Hamming loss")):
+        part = frame[frame["measure"] == measure].dropna(subset=["spread"])
+        near = part["difference"].abs() <= part["spread"]
+        rakel = part["column"] == "RAKEL"
+        said.append(
+            f"{name} within one standard deviation over folds: RAKEL {near[rakel].sum()} of "
+            f"{rakel.sum()} rows, the other methods {near[~rakel].sum()} of {(~rakel).sum()} "
+            f"figures, of which {(part['difference'][~rakel & ~near] > 0).sum()} are above the "
+            f"paper's and {(part['difference'][~rakel & ~near] < 0).sum()} below; mean difference "
+            f"of the other methods {part['difference'][~rakel].mean():+.4f}"
+        )
+    wide = frame[frame["measure"] == "micro_f1"].pivot_table(
+        index=["dataset", "k"], columns="column", values="ours"
+    )
+    better = (wide["RAKEL++"] > wide["RAKEL"]).sum()
+    said.append(f"RAKEL++ has a higher micro-F1 than RAKEL in {better} of {len(wide)} rows")
+    return f"{TITLES[table]}. {'. '.join(text[0].upper() + text[1:] for text in said)}."
+
+
+def _complete(frame: Any) -> Any:
+    """Return the rows that have all their folds."""
+    wanted = frame["dataset"].map({"delicious": 1, MEDIAMILL: MEDIAMILL_FOLDS}).fillna(10)
+    known = frame[(frame["column"] != DEFAULT) & (frame["measure"] == "micro_f1")]
+    whole = known.assign(whole=known["folds"] >= wanted[known.index])
+    kept = whole.groupby(["dataset", "k"])["whole"].all()
+    rows = set(kept[kept].index)
+    return frame[[row in rows for row in zip(frame["dataset"], frame["k"], strict=True)]]
+
+
+def _state(table: str, frame: Any) -> str:
+    if frame.empty:
+        return f"- {TITLES[table]}: not run yet."
+    said = [
+        f"{name}, k = {', '.join(str(k) for k in sorted(set(rows['k'])))}"
+        for name, rows in frame.groupby("dataset")
+    ]
+    return f"- {TITLES[table]}: {'; '.join(said)}."
+
+
+def _title(measure: str) -> str:
+    return {"micro_f1": "Micro-F1"}.get(measure) or TIMES[measure].capitalize()
+
+
+def _markdown(frame: Any, measure: str) -> str:
+    columns = list(dict.fromkeys(frame["column"]))
+    lines = [f"| data set | k | σ | {' | '.join(columns)} |", "|---" * (len(columns) + 3) + "|"]
+    for (dataset, k, size), row in frame.groupby(["dataset", "k", "size"]):
+        cells = row.set_index("column")
+        said = [_cell(cells.loc[column], measure in TIMES) for column in columns]
+        lines.append(f"| {dataset} | {k} | {size} | {' | '.join(said)} |")
+    return "\n".join(lines)
+
+
+def _cell(figure: Any, seconds: bool) -> str:
+    if figure["ours"] != figure["ours"]:
+        return "–"
+    if seconds:
+        ours, paper = f"{figure['ours']:,.3g}", figure["paper"]
+        return ours if paper != paper else f"{paper:,.4g} → {ours} ({paper / figure['ours']:,.3g}×)"
+    ours = f"{figure['ours']:.4f}"
+    if figure["spread"] == figure["spread"]:
+        ours += f" ± {figure['spread']:.4f}"
+    return ours if figure["paper"] != figure["paper"] else f"{figure['paper']:.4f} → {ours}"
+
+
+def page(text: str, made: dict[str, str]) -> str:
+    """Return the page with everything between its marks replaced."""
+    for name, content in made.items():
+        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+        if not pattern.search(text):
+            raise ValueError(f"docs/reproduction.md needs the marks {begin} and {end}.")
+        text = pattern.sub(lambda _, c=content, b=begin, e=end: f"{b}\n\n{c}\n\n{e}", text)
+    return text
+
+
+def main() -> None:
+    """Write the tables and the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--add", type=Path, nargs="*", default=[])
+    for file in parser.parse_args().add:
+        print(f"{add(file)} new lines of {file}")
+    results = read_results(FOLDS)
+    frames = {table: compared(table, results) for table in TABLES}
+    for table, frame in frames.items():
+        with replacing(FOLDS.parent / f"paper-{table}.csv") as temporary:
+            frame.to_csv(temporary, index=False, float_format="%.6g", lineterminator="\n")
+    text = page(PAGE.read_text(encoding="utf-8"), parts(frames))
+    with replacing(PAGE) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
