@@ -48,7 +48,7 @@ class LabelEnsemble(LabelModel):
     def _make_view(self, learner, training, seed):
         self.cover_ = self._make_cover(training.Y, seed)
         view = view_of(learner, self.cover_, aggregate=self.aggregate)
-        views = [view.covers, view.forest] if isinstance(view, PooledView) else [view]
+        views: list[Any] = [view.covers, view.forest] if isinstance(view, PooledView) else [view]
         for each in views:
             each.left_out_only = self._left_out_only
         if isinstance(view, CoverView):
