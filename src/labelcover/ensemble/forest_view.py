@@ -18,8 +18,8 @@ from labelcover.learners.forest.label_forest import (
     LabelForest,
 )
 
-# Trees that are grown for out-of-bag predictions alone: all of 100 or 200 change the average
-# precision of audits by 0.005 at most (`benchmarks/bench_audit.py`), and take twice the time.
+# Trees that are grown for out-of-bag predictions alone. With 100 or 200, audits find wrong labels
+# with the same average precision to 0.005 (`benchmarks/bench_audit.py`), in up to twice the time.
 LEFT_OUT_TREES = 64
 
 
