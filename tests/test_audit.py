@@ -16,7 +16,9 @@ from sklearn.svm import SVC
 from labelcover import LabelCoverClassifier
 from labelcover.audit import MOST_OTHERS, PENALTIES, suspicion, suspicious_labels
 from labelcover.datasets import load
-from labelcover.learners import LeastSquaresClassifier
+from labelcover.ensemble.forest_view import LEFT_OUT_TREES
+from labelcover.ensemble.pooled_view import Pool
+from labelcover.learners import LabelForest, LeastSquaresClassifier
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +111,31 @@ def test_left_out_predictions_are_of_all_rows_and_leave_the_model_alone(monkeypa
     rbf = LabelCoverClassifier(LeastSquaresClassifier(kernel="rbf"), k=1, r=1, random_state=0)
     near = rbf.left_out_proba(X, Y)
     assert np.corrcoef(near.ravel(), P.ravel())[0, 1] > 0.9
+
+
+def test_only_what_left_out_predictions_need_is_fitted(flipped, monkeypatch):
+    """Fewer trees, unless their number is given, and no decision."""
+    X, Y, _, _ = flipped
+    grown = []
+    grow = LabelForest.fit_labels
+
+    def fit_labels(self, *tables, **how):
+        grown.append(self.n_trees)
+        return grow(self, *tables, **how)
+
+    def fit_decision(*_, **__):
+        raise AssertionError("a decision was fitted")
+
+    monkeypatch.setattr(LabelForest, "fit_labels", fit_labels)
+    monkeypatch.setattr("labelcover.ensemble.label_cover.fit_decision", fit_decision)
+    for forest in (LabelForest(), LabelForest(n_trees=7)):
+        model = LabelCoverClassifier(Pool(forest=forest), k=1, r=1, random_state=0)
+        assert model.left_out_proba(X[:100], Y[:100, :4]).shape == (100, 4)
+    assert grown == [LEFT_OUT_TREES, 7]
+    monkeypatch.undo()
+    assert (
+        len(model.set_params(estimator=LabelForest()).fit(X[:100], Y[:100]).view_.forest.trees) > 64
+    )
 
 
 def plain_suspicion(Y, P):

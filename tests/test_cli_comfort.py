@@ -15,6 +15,7 @@ import pytest
 
 from labelcover import RakelClassifier, cli, models
 from labelcover.cli import outputs
+from labelcover.cli.failures import message_and_code
 from labelcover.datasets import read_csv
 from labelcover.models import TrainedModel, load_model, save_model
 
@@ -169,3 +170,60 @@ def test_an_interrupted_comparison_says_what_was_kept(tmp_path):
         f"labelcover: stopped; fits that were finished are in {results}, and the same command "
         "resumes\n"
     )
+
+
+def test_an_interrupted_command_says_that_nothing_was_written(command, monkeypatch, table, model):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(models, "measure_model", interrupt)
+    code, _, errors = command("evaluate", model, table)
+    assert code == 130
+    assert errors == "labelcover: stopped; nothing was written\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="named pipes of POSIX")
+def test_a_device_as_output_is_refused(command, table, model):
+    pipe = table.with_name("pipe")
+    os.mkfifo(pipe)
+    code, _, errors = command("predict", model, table, "-o", pipe)
+    assert code == 2
+    assert "--output must be an ordinary file, got the device or pipe" in errors
+    assert pipe.is_fifo()
+
+
+def test_what_writes_the_outcome_is_looked_for_before_the_work(command, monkeypatch, table):
+    def fit(*_):
+        raise AssertionError("the work was done first")
+
+    monkeypatch.setattr(models.TrainedModel, "fit", fit)
+    monkeypatch.setitem(sys.modules, "skops", None)
+    monkeypatch.delitem(sys.modules, "skops.io", raising=False)
+    code, _, errors = command("train", table, "--label-prefix", "is:", "-o", table.with_name("m"))
+    assert code == 2
+    assert errors == "labelcover: skops is missing: pip install 'labelcover[cli]'\n"
+
+
+def test_a_cache_that_cannot_be_written_is_one_line():
+    error = RuntimeError("cannot cache function 'f': no locator available for file 'g.py'")
+    said, code = message_and_code(error)
+    assert code == 2
+    assert said.startswith("NUMBA_CACHE_DIR must name a folder that can be written to")
+
+
+def test_an_unknown_kind_of_file_is_named_before_its_options(command, tmp_path):
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(b"PK")
+    code, _, errors = command("train", path, "--tags", "tags", "-o", tmp_path / "m.skops")
+    assert code == 2
+    assert "t.xlsx: unknown kind of file, expected one of" in errors
+
+
+def test_long_names_of_columns_are_printed_whole(command, tmp_path):
+    name, path = "n" * 85, tmp_path / "t.csv"
+    rows = "".join(f"{i * 7 % 5},{i % 2},{i % 3 // 2}\n" for i in range(30))
+    path.write_text(f"{name},is:x,is:y\n{rows}")
+    words = ["--label-prefix", "is:", "--method", "BR", "-o", tmp_path / "m.skops"]
+    code, printed, errors = command("train", path, *words)
+    assert code == 0, errors
+    assert sum(line.split(" ")[0].count("n") for line in printed.splitlines()[1:5]) == 85

@@ -82,3 +82,11 @@ def test_other_errors_keep_the_file_they_name(tmp_path):
     with pytest.raises(FileNotFoundError) as caught, naming(tmp_path / "model.skops"):
         (tmp_path / "input.csv").read_bytes()
     assert caught.value.filename == str(tmp_path / "input.csv")
+
+
+def test_a_pipe_or_device_is_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="not an ordinary file"), replacing(pipe):
+        pass
+    assert pipe.is_fifo()

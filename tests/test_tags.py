@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelcover import LabelCoverClassifier, RakelClassifier
-from labelcover._tags import SEPARATORS, find_separator, read_tags, split_tags, tag_table
+from labelcover._tags import (
+    SEPARATORS,
+    find_separator,
+    read_tags,
+    separated_tags,
+    split_tags,
+    tag_table,
+)
 
 ROWS = [["wind"], [], ["rain", "wind"], ["rain"]]
 
@@ -111,3 +118,31 @@ def test_a_model_of_tags_is_that_of_their_table():
     assert model.score(X, rows) == model.score(X, table)
     model.set_output(predict="pandas")
     assert model.predict_tags(X) == tags
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        ["['rain', 'heavy wind']", "['rain']", "[]", None],
+        ['["rain", "heavy wind"]', '["rain"]', "[]", ""],
+        ["['rain' 'heavy wind']", "['rain']", "[]", " "],
+        ["[rain, heavy wind]", "[rain]", "[]", None],
+    ],
+    ids=["Python", "JSON", "NumPy", "plain"],
+)
+def test_lists_that_are_written_out_are_read_as_lists(written):
+    assert separated_tags(written)[0] == [["rain", "heavy wind"], ["rain"], [], []]
+
+
+def test_quotes_inside_tags_are_kept():
+    assert separated_tags(['["it\'s", \'a "b" [c]\']'])[0] == [["it's", 'a "b" [c]']]
+
+
+def test_brackets_in_some_cells_are_no_lists():
+    assert separated_tags(["[draft]; rain", "rain"])[0] == [["[draft]", "rain"], ["rain"]]
+    assert separated_tags(["[a][b]", "[a]"])[0] == [["[a][b]"], ["[a]"]]
+
+
+def test_a_list_with_some_tags_in_quotes_is_named():
+    with pytest.raises(ValueError, match=r"got the list \['a', b\], in which .* in row 1"):
+        separated_tags(["['a']", "['a', b]"])

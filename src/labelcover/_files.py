@@ -38,6 +38,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     'done'
     """
     target = _in_a_folder(path)
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        raise OSError(errno.EINVAL, "not an ordinary file, which could be replaced", str(target))
     with naming(target):
         _remove_leftovers(target)
         handle, name = tempfile.mkstemp(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -12,8 +14,19 @@ from scipy import sparse
 #: What separates the tags of a cell, if it is not said. A space is not among them, as many tags
 #: are several words.
 SEPARATORS = (";", "|", ",", "\t", "\n")
+# A string in quotes, in a list as Python, JSON or NumPy print it.
+QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'" + r'|"(?:[^"\\]|\\.)*"')
+LIST = re.compile(r"\[[^][]*\]")
 
 Tags = list[str]
+
+
+class UnreadableTags(ValueError):
+    """A cell of tags that cannot be read, and in which row it is."""
+
+    def __init__(self, row: int, text: str) -> None:
+        super().__init__(f"Y must hold tags in every row, got {text} in row {row}.")
+        self.row, self.text = row, text
 
 
 def find_separator(cells: Iterable[str | None]) -> str:
@@ -41,6 +54,46 @@ def find_separator(cells: Iterable[str | None]) -> str:
 
     # The first of equals, in the order of SEPARATORS.
     return max((mark for mark in SEPARATORS if mark in counts), key=recurrence)
+
+
+def separated_tags(
+    cells: Sequence[str | None], separator: str | None = None
+) -> tuple[list[Tags], str]:
+    """Return the tags of each cell, and what separates them: as given, or found out.
+
+    Cells may be lists as Python, JSON or NumPy print them, as they are in a CSV file that was
+    written from a column of lists.
+
+    Raises
+    ------
+    UnreadableTags
+        If all cells are such lists but one of them cannot be read.
+
+    Examples
+    --------
+    >>> from labelcover._tags import separated_tags
+    >>> separated_tags(["rain, wind", None])
+    ([['rain', 'wind'], []], ',')
+    >>> separated_tags(["['rain', 'wind']", "['rain' 'fog']", "[]"])
+    ([['rain', 'wind'], ['rain', 'fog'], []], ';')
+    """
+    plain = [(cell or "").strip() for cell in cells]
+    if any(plain) and all(LIST.fullmatch(QUOTED.sub("", cell)) for cell in plain if cell):
+        rows = [_listed(i, cell[1:-1]) for i, cell in enumerate(plain)]
+        return rows, separator or SEPARATORS[0]
+    separator = find_separator(cells) if separator is None else separator
+    return split_tags(cells, separator), separator
+
+
+def _listed(i: int, inside: str) -> Tags:
+    """Return the tags of a list that is written out, without its brackets."""
+    quoted = QUOTED.findall(inside)
+    if not quoted:
+        return split_tags([inside], ",")[0]
+    if QUOTED.sub("", inside).replace(",", "").strip():
+        raise UnreadableTags(i, f"the list [{inside}], in which only some tags are in quotes")
+    tags = [str(ast.literal_eval(string)).strip() for string in quoted]
+    return list(dict.fromkeys(tag for tag in tags if tag))
 
 
 def split_tags(cells: Iterable[str | None], separator: str) -> list[Tags]:
@@ -177,7 +230,7 @@ def _rows_of_strings(cells: list[Any], name: str) -> list[Tags]:
                 f"{name} must hold strings of separated tags in every row, got {cell!r} in row {i}."
             )
         strings.append(cell if isinstance(cell, str) else None)
-    return split_tags(strings, find_separator(strings))
+    return separated_tags(strings)[0]
 
 
 def _row_of_tags(i: int, cell: Any, name: str) -> Tags:

@@ -44,7 +44,7 @@ from labelcover.ensemble.explanation import label_words
 from labelcover.ensemble.label_cover import LabelCoverClassifier
 from labelcover.ensemble.label_tables import named_labels
 from labelcover.ensemble.pooled_view import Pool
-from labelcover.learners.forest.label_forest import MANY_LABELS, LabelForest
+from labelcover.learners.forest.label_forest import LabelForest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,9 +54,6 @@ KINDS = ("wrong", "missing")
 FOLDS = 5
 # Least number of draws in a leaf: a wrong label in a leaf of two rows is half of what it says.
 LEAST_LEAF = 5
-# Trees of the forest where labels are few: 100 change the average precision of the benchmark by
-# less than 0.004 either way, and take up to a third longer.
-N_TREES = 64
 # Probabilities of the features alone are never surer than this.
 LEAST_PROBABILITY = 1e-4
 # The other labels that a label is predicted from: those whose residuals go with its own the most.
@@ -222,8 +219,7 @@ def suspicious_labels(
     known = getattr(Y, "columns", [f"label{j}" for j in range(table.shape[1])])
     names = label_words(list(known if tags is None else tags), label_names)
     if estimator is None:
-        n_trees = N_TREES if table.shape[1] < MANY_LABELS else "auto"
-        pool = Pool(forest=LabelForest(n_trees, min_leaf=LEAST_LEAF))
+        pool = Pool(forest=LabelForest(min_leaf=LEAST_LEAF))
         estimator = LabelCoverClassifier(pool, k=1, r=1, random_state=0)
     features = np.asarray(_unseen(estimator, X, given, table), dtype=np.float64)
     return Suspects(suspicion(table, features), features, table, names)

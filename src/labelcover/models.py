@@ -214,7 +214,10 @@ def write_predictions(
     first = _first_columns(model, dataset, predicted)
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*first, *model.label_names, *chances_of, *last])
+        # A tag may be called as the column of tags or of ids, and columns need names of their own.
+        taken = {*first, *last}
+        labels = [f"{name} (label)" if name in taken else name for name in model.label_names]
+        writer.writerow([*first, *labels, *chances_of, *last])
         # A float is written with all the digits that tell it from its neighbours.
         bits, chances = predicted.tolist(), probability.tolist()
         for i, row in enumerate(bits):
@@ -286,6 +289,11 @@ def measure_model(
     }
     each = label_f1(dataset.Y, predicted).tolist()
     return scores, dict(zip(model.label_names, each, strict=True))
+
+
+def check_can_save() -> None:
+    """Raise an ``ImportError`` if what writes models is not installed."""
+    import skops.io  # noqa: F401
 
 
 def save_model(model: TrainedModel, path: str | os.PathLike[str]) -> None:

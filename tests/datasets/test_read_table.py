@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from labelcover import RakelClassifier
 from labelcover.datasets import DataError, read_table
 from labelcover.datasets.text_format import find_format
+from labelcover.models import TrainedModel, write_predictions
 
 TEXT = "a,b,tags\n1,x y,p;q\n2,y z,q\n3,z x,p\n4,x x,p;q\n"
 
@@ -25,7 +27,7 @@ def kinds_of(dataset):
 
 def column(cells, folder, **options):
     """Read one column beside a column of tags; return what it was read as, and its features."""
-    lines = [f'"{cell}";{"p" if i % 2 else "p|q"};{i}.5' for i, cell in enumerate(cells)]
+    lines = [f'"{cell}";{("p", "p|q", "q")[i % 3]};{i}.5' for i, cell in enumerate(cells)]
     path = write(folder, "cell;tags;other\n" + "\n".join(lines) + "\n")
     dataset = read_table(path, tags="tags", **options)
     names = [name for name in dataset.feature_names if name.startswith("cell")]
@@ -160,7 +162,7 @@ def test_text_is_what_scikit_learn_makes_of_it(tmp_path):
     random = np.random.default_rng(0)
     words = ["".join(random.choice(["ab", "ba"], size=8)) for _ in range(30)]
     texts = [" ".join(random.choice(words, size=6)) for _ in range(60)]
-    lines = "".join(f"{text},{'p' if words[0] in text else 'p;q'}\n" for text in texts)
+    lines = "".join(f"{text},{'p' if words[0] in text else 'q'}\n" for text in texts)
     dataset = read_table(write(tmp_path, "note,tags\n" + lines), tags="tags", text=["note"])
     vectorizer = TfidfVectorizer(
         ngram_range=(1, 2), min_df=2, sublinear_tf=True, token_pattern=r"\b\w+\b"
@@ -232,7 +234,7 @@ def test_new_rows_are_encoded_as_in_training(tmp_path):
     assert again.ids == ["7", "8", "9", "10"]
     assert again.texts == {"note": dataset.texts["note"][7:11]}
     strange = "note,day,size,colour\nnothing known,never,big,mauve\n"
-    with pytest.warns(UserWarning, match="such cells count as missing") as caught:
+    with pytest.warns(UserWarning, match="this cell counts as missing") as caught:
         unseen = dataset.encoder.read(write(tmp_path, strange, "x.csv"), with_labels=False)
     said = [str(warning.message) for warning in caught]
     assert any("column 'size' holds 'big' in line 2, expected a number" in text for text in said)
@@ -263,6 +265,14 @@ BAD = {
     "not JSON": ("{}\n{'a'", "expected JSON lines"),
     "mixed JSON": ('{"a": 1, "tags": "x"}\n{"a": "b", "tags": "x"}\n', "expected JSON lines"),
     "not Parquet": (b"PAR1 nonsense", "expected a Parquet file"),
+    "half a list in tags": (
+        """a,tags\n1,"['x']"\n2,"['x', y]"\n""",
+        r":3: column 'tags' holds the list \['x', y\], .*expected all in quotes, or none",
+    ),
+    "listed tags": (
+        '{"a": 1, "tags": [["x"]]}\n{"a": 2, "tags": [["x"]]}\n',
+        "column 'tags' holds list<item: list<item: string>>, expected tags: lists of strings",
+    ),
     "nested tags": ('{"a": 1, "tags": {"x": 1}}\n', "column 'tags' holds struct.*expected tags"),
 }
 
@@ -272,7 +282,7 @@ def test_a_bad_table_is_refused_in_one_line(tmp_path, case):
     text, message = BAD[case]
     suffix = {"gzip": "csv.gz", "JSON": "jsonl", "Parquet": "parquet", "tags": "jsonl"}
     name = suffix.get(case.split()[-1], "csv") if case.split()[0] != "no" else "csv"
-    name = "csv" if case == "tags missing" else name
+    name = "csv" if case in ("tags missing", "half a list in tags") else name
     with pytest.raises(DataError, match=message) as caught:
         read_table(write(tmp_path, text, f"t.{name}"), tags="tags")
     assert "\n" not in str(caught.value)
@@ -301,7 +311,9 @@ def test_labels_that_are_not_given_are_asked_for(tmp_path):
 
 def test_days_that_no_calendar_has_are_not_read(tmp_path):
     days = [f"{1 + i % 28}.{1 + i % 12}.2024" for i in range(59)]
-    with pytest.warns(UserWarning, match=r"holds '31.2.2024' in line 61, expected a date; 1 such"):
+    with pytest.warns(
+        UserWarning, match=r"holds '31.2.2024' in line 61, expected a date; this cell"
+    ):
         kind, _ = column([*days, "31.2.2024"], tmp_path)
     assert kind == "date"
     assert column([*days, "29.2.2024"], tmp_path)[0] == "date"  # there is one
@@ -350,3 +362,39 @@ def test_numbers_alone_are_told_as_they_are(tmp_path):
     )
     told = dataset.encoder.feature_words()
     assert told(1, dataset.X[1, 1]) == "b = 40000.5"
+
+
+@pytest.mark.parametrize(
+    ("tags", "message"),
+    [
+        (["x", "", "x"], "column 'tags' has one tag only, 'x', expected several, separated by ';'"),
+        (["x;y", "x", "x;y"], "column 'tags' has 1 tag in all 3 rows, of which nothing can be"),
+    ],
+)
+def test_tags_of_which_little_can_be_learned_are_a_warning(tmp_path, tags, message):
+    path = write(tmp_path, "a,tags\n" + "".join(f"{i},{tag}\n" for i, tag in enumerate(tags)))
+    with pytest.warns(UserWarning, match=f"t.csv: {message}"):
+        read_table(path, tags="tags")
+
+
+def test_digits_with_a_zero_in_front_are_codes(tmp_path):
+    codes = [f"{i % 3:05d}" for i in range(12)]
+    kind, features = column(codes, tmp_path)
+    assert kind == "category"
+    assert list(features) == ["cell = 00000", "cell = 00001", "cell = 00002"]
+    numbers = [f"{3 * i:04d}" for i in range(40)]
+    lines = "".join(f"{n},{i % 7},{'p' if i % 2 else 'q'}\n" for i, n in enumerate(numbers))
+    dataset = read_table(write(tmp_path, "number,b,tags\n" + lines), tags="tags")
+    assert dataset.ids == numbers
+    assert column(["0.5", "0", "10"] * 4, tmp_path)[0] == "number"
+
+
+def test_columns_of_predictions_have_names_of_their_own(tmp_path):
+    lines = "".join(f"key{i},{i % 7},{'key' if i % 2 else 'tags;b'}\n" for i in range(60))
+    path = write(tmp_path, "key,a,tags\n" + lines)
+    dataset = read_table(path, tags="tags")
+    model = TrainedModel.fit(RakelClassifier(k=2, random_state=0), dataset)
+    write_predictions(model, dataset, tmp_path / "p.csv", more={"b": ["-"] * 60})
+    names = (tmp_path / "p.csv").read_text().splitlines()[0].split(",")
+    assert names[:5] == ["key", "tags", "b (label)", "key (label)", "tags (label)"]
+    assert len(names) == len(set(names))

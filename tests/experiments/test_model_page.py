@@ -49,7 +49,9 @@ def pages(tmp_path_factory, model, test_rows):
     test = rows_of_debtags(slice(300, 500), names)
     write_model_page(folder / "long.html", long, test, command="labelcover report " + LONG)
     suspects = suspicious_labels(test.X, test.Y, label_names=names)
-    write_audit_page(folder / "audit.html", suspects, name=LONG.format(7), command="labelcover")
+    keys = [f"row-{i}-of-a-table-with-long-keys" for i in range(len(test.Y))]
+    about = {"name": LONG.format(7), "row_names": keys, "command": "labelcover"}
+    write_audit_page(folder / "audit.html", suspects, **about)
     return folder
 
 
@@ -89,6 +91,16 @@ def test_the_label_column_leaves_room_for_the_scores(open_page):
     )
     assert widths
     assert max(widths) < 390 / 2
+
+
+def test_long_names_of_rows_are_not_cut_into_syllables(open_page):
+    page = open_page("audit.html", 390)
+    widths = page.evaluate(
+        """() => [...document.querySelectorAll("tbody th:first-child")]
+          .map((cell) => cell.getBoundingClientRect().width)"""
+    )
+    assert widths
+    assert 110 < min(widths) <= max(widths) < 390 / 2
 
 
 def shown(page):

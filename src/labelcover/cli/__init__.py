@@ -17,7 +17,13 @@ from labelcover.cli.compare_command import compare
 from labelcover.cli.cover_command import cover
 from labelcover.cli.datasets_command import datasets
 from labelcover.cli.evaluate_command import evaluate
-from labelcover.cli.failures import complain, message_and_code, show_warning
+from labelcover.cli.failures import (
+    INTERRUPTED,
+    STOPPED,
+    complain,
+    message_and_code,
+    show_warning,
+)
 from labelcover.cli.options import DEBUG, with_option_groups
 from labelcover.cli.paper_command import paper
 from labelcover.cli.plan_command import plan
@@ -75,5 +81,7 @@ def _run(words: list[str], *, debug: bool) -> NoReturn:
             raise
         complain(*message_and_code(error))
     except KeyboardInterrupt:
-        complain("stopped; nothing was written", 130)
+        code = INTERRUPTED
+    if code == INTERRUPTED:  # which some versions of typer return, and others raise
+        complain(STOPPED, INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)

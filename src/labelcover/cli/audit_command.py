@@ -39,6 +39,7 @@ def audit(
         check_output(page, data, option="--page")
         if page.resolve() == output.resolve():
             raise ValueError(f"--page must be another file than --output, got {page} for both.")
+        from labelcover.experiments.report import write_audit_page  # may say what is missing
     dataset = labelled_data(data, columns, csv)
 
     from labelcover.audit import suspicious_labels
@@ -55,8 +56,6 @@ def audit(
         "written": f"{output} ({written} lines)",
     }
     if page is not None:
-        from labelcover.experiments.report import write_audit_page
-
         write_audit_page(
             page,
             suspects,

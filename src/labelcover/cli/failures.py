@@ -14,22 +14,29 @@ from labelcover.cli.outputs import Interrupted
 UsageError: Any = typer.BadParameter.__mro__[1]
 
 
+INTERRUPTED = 130  # the exit code of a program that was stopped by Ctrl-C
+STOPPED = "stopped; nothing was written"
+
+
 def message_and_code(error: Exception) -> tuple[str, int]:
     """Return what to say of an error, and the exit code."""
     if isinstance(error, Interrupted):
-        return str(error), 130
+        return str(error), INTERRUPTED
     if isinstance(error, typer.Abort):
-        return "stopped; nothing was written", 130
+        return STOPPED, INTERRUPTED
     if isinstance(error, UsageError):
         return error.format_message(), 2
     if isinstance(error, ModuleNotFoundError) and error.name is not None:
         from labelcover._versions import extra_of
 
-        return f"{error.name} is missing: pip install 'labelcover[{extra_of(error.name)}]'", 2
+        missing = error.name.split(".")[0]
+        return f"{missing} is missing: pip install 'labelcover[{extra_of(missing)}]'", 2
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror, 2
     if isinstance(error, ValueError | OSError | ImportError):
         return str(error), 2
+    if isinstance(error, RuntimeError) and str(error).startswith("cannot cache function"):
+        return "NUMBA_CACHE_DIR must name a folder that can be written to, for compiled code", 2
     if isinstance(error, MemoryError):
         return f"out of memory ({error}); fewer rows, labels or columns need less", 1
     return f"unexpected {type(error).__name__}: {error} ({DEBUG} shows where)", 1

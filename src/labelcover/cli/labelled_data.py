@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 def labelled_data(source: str, columns: ColumnOptions, csv: CsvOptions) -> Dataset:
     """Return a data set by its name or file."""
     from labelcover.datasets import KNOWN, is_table, load, read, read_table
+    from labelcover.datasets.reading import check_kind
 
     given: dict[str, Any] = asdict(columns) | asdict(csv)
     labels, prefix, drop = (given.pop(name) for name in ("labels", "label_prefix", "drop"))
     given = {name: value for name, value in given.items() if value}
     known = source in KNOWN and not Path(source).exists()
+    if not known:
+        check_kind(source)
     if known or not is_table(source):
         if given:
             name = next(iter(given))

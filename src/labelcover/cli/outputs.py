@@ -20,6 +20,8 @@ def check_output(path: Path, *inputs: str | Path, option: str = "--output") -> N
         raise ValueError(f"{option} must lie in a folder that exists, got {path}.")
     if path.is_dir():
         raise ValueError(f"{option} must be a file, got the folder {path}.")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{option} must be an ordinary file, got the device or pipe {path}.")
     for source in inputs:
         if path.exists() and Path(source).exists() and path.samefile(source):
             raise ValueError(

@@ -59,8 +59,9 @@ def train(
     check_output(output, data)
     from labelcover.chunks import cluster
     from labelcover.experiments.named_methods import named_method
-    from labelcover.models import TrainedModel, save_model
+    from labelcover.models import TrainedModel, check_can_save, save_model
 
+    check_can_save()
     with cluster(scheduler):
         dataset = labelled_data(data, columns, csv)
         if dataset.encoder is not None and not as_json:
@@ -89,7 +90,7 @@ def _print_columns(encoder: Any) -> None:
     """Print what was decided about each column; many plain ones of a kind in one line."""
     table = Table(box=None, pad_edge=False)
     for title in ("column", "read as", ""):
-        table.add_column(title)
+        table.add_column(title, overflow="fold")
     kinds = list(encoder.kinds)
     for alike in ("number", "truth value"):
         plain = [kind for kind in kinds if kind.kind == alike and "missing" not in kind.why]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+# Digits with a zero in front, which a number would lose: 01234 is a code.
+CODE = re.compile(r"0\d+")
 # 1.234.567,8 where the decimal sign is a comma, and 1,234,567.8 where it is a point.
 GROUPED = {
     ",": re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d+)?"),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from labelcover.datasets.cell_values import (
+    CODE,
     ISO,
     Coded,
     as_numbers,
@@ -186,12 +187,17 @@ def _found_kind(name: str, column: pa.ChunkedArray, n: int, decimal: str) -> Col
         return ColumnKind(name, NOT_USED, "one value only")
     if as_truth(column).share == 1:
         return ColumnKind(name, "truth value", "yes or no")
-    if as_numbers(column, decimal).share >= MOST:
+    if as_numbers(column, decimal).share >= MOST and not _are_codes(coded.values):
         return ColumnKind(name, "number", "")
     time_format = find_time_format(column)
     if as_seconds(column, time_format).share >= MOST:
         return ColumnKind(name, "date", _dates(time_format), time_format)
     return _kind_of_strings(name, coded, filled)
+
+
+def _are_codes(values: Sequence[str]) -> bool:
+    """Return whether strings are digits, some with a zero in front: codes, not numbers."""
+    return any(map(CODE.fullmatch, values)) and all(map(str.isdigit, values))
 
 
 def _kind_of_numbers(name: str, column: pa.ChunkedArray, n: int) -> ColumnKind:

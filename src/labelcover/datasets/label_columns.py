@@ -6,12 +6,12 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._tags import find_separator, split_tags, tag_table
+from labelcover._tags import UnreadableTags, separated_tags, tag_table
 from labelcover.datasets.cell_values import as_strings, as_truth
 from labelcover.datasets.column_kinds import shown
 from labelcover.datasets.dataset import DataError, choose_labels
@@ -101,18 +101,16 @@ class LabelColumns:
         known = set(self.names)
         strange = sorted({tag for row in rows for tag in row} - known)
         if warn and not any(rows):
-            warnings.warn(
-                f"{table.path}: column {self.tags!r} has no tags in {len(rows)} rows, expected "
-                "some to compare predictions with.",
-                UserWarning,
-                stacklevel=2,
+            _warn(
+                table,
+                f"column {self.tags!r} has no tags in {len(rows)} rows, expected some to compare "
+                "predictions with.",
             )
         if strange and warn:
-            warnings.warn(
-                f"{table.path}: column {self.tags!r} has {_tags(len(strange))} that the model "
-                f"does not know and that {_are(len(strange))} not counted: {shown(strange)}.",
-                UserWarning,
-                stacklevel=2,
+            _warn(
+                table,
+                f"column {self.tags!r} has {_tags(len(strange))} that the model does not know and "
+                f"that {_are(len(strange))} not counted: {shown(strange)}.",
             )
         return tag_table(rows, self.names)[0]
 
@@ -122,21 +120,32 @@ def _tag_rows(table: RawTable, name: str, separator: str | None) -> tuple[list[l
     import pyarrow as pa
 
     column = table.columns.column(name)
-    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+    kind = column.type
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        if pa.types.is_nested(kind.value_type):
+            raise _no_tags(table, name, kind)
         rows = [
             list(dict.fromkeys(str(tag).strip() for tag in row or () if tag is not None))
             for row in column.to_pylist()
         ]
         return [[tag for tag in row if tag] for row in rows], separator or ";"
-    if pa.types.is_nested(column.type):
-        raise DataError(
-            table.path,
-            f"column {name!r} holds {column.type}, expected tags: lists of strings, or strings "
-            "with separated tags.",
-        )
-    cells = as_strings(column)
-    separator = find_separator(cells) if separator is None else separator
-    return split_tags(cells, separator), separator
+    if pa.types.is_nested(kind):
+        raise _no_tags(table, name, kind)
+    try:
+        return separated_tags(as_strings(column), separator)
+    except UnreadableTags as error:
+        raise table.error(
+            f"column {name!r} in {{place}} holds {error.text}, expected all in quotes, or none.",
+            error.row,
+        ) from None
+
+
+def _no_tags(table: RawTable, name: str, kind: Any) -> DataError:
+    return DataError(
+        table.path,
+        f"column {name!r} holds {kind}, expected tags: lists of strings, or strings with "
+        "separated tags.",
+    )
 
 
 def _check_counts(table, name, separator, rows, counts) -> None:
@@ -147,6 +156,7 @@ def _check_counts(table, name, separator, rows, counts) -> None:
             f"{separator!r}.",
         )
     rare = sorted(tag for tag in counts if counts[tag] < FEWEST_ROWS)
+    everywhere = sorted(tag for tag in counts if counts[tag] == len(rows) > 1)
     if len(rare) == len(counts):
         raise DataError(
             table.path,
@@ -155,13 +165,29 @@ def _check_counts(table, name, separator, rows, counts) -> None:
         )
     if rare:
         row = next(i for i, tags in enumerate(rows) if rare[0] in tags)
-        warnings.warn(
-            f"{table.path}: column {name!r} has {_tags(len(rare))} in one row only, which "
+        _warn(
+            table,
+            f"column {name!r} has {_tags(len(rare))} in one row only, which "
             f"{_are(len(rare))} left out, as a tag is learned from {FEWEST_ROWS} rows or more: "
             f"{shown(rare)} (the first in {table.place(row)[0]}).",
-            UserWarning,
-            stacklevel=2,
         )
+    if len(counts) - len(rare) == 1:
+        only = next(tag for tag in counts if tag not in rare)
+        _warn(
+            table,
+            f"column {name!r} has one tag only, {only!r}, expected several, separated by "
+            f"{separator!r}; whether a row has it is all that is learned.",
+        )
+    if everywhere:
+        _warn(
+            table,
+            f"column {name!r} has {_tags(len(everywhere))} in all {len(rows)} rows, of which "
+            f"nothing can be learned: {shown(everywhere)}.",
+        )
+
+
+def _warn(table: RawTable, text: str) -> None:
+    warnings.warn(f"{table.path}: {text}", UserWarning, stacklevel=2)
 
 
 def _tags(count: int) -> str:

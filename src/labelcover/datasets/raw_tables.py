@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from labelcover.datasets.cell_values import CODE
 from labelcover.datasets.dataset import DataError
 from labelcover.datasets.text_format import (
     WITH_COMMA,
@@ -206,7 +207,7 @@ def _arrow_csv(path, text_format: TextFormat, names: list[str], types: dict[str,
 
 
 def _numbers(table: RawTable, names: list[str]) -> dict[str, pa.DataType]:
-    """Return the types of the columns whose first cells are all numbers, filled."""
+    """Return the types of the columns whose first cells are all numbers or all codes, filled."""
     import pyarrow as pa
 
     assert table.text_format is not None
@@ -216,7 +217,9 @@ def _numbers(table: RawTable, names: list[str]) -> dict[str, pa.DataType]:
     types = {}
     for name, *cells in zip(names, *rows, strict=True):
         whole = [INTEGER.fullmatch(cell) is not None for cell in cells]
-        if cells and all(w or fraction.fullmatch(c) for c, w in zip(cells, whole, strict=True)):
+        if all(whole) and any(map(CODE.fullmatch, cells)):
+            types[name] = pa.string()
+        elif cells and all(w or fraction.fullmatch(c) for c, w in zip(cells, whole, strict=True)):
             types[name] = pa.int64() if all(whole) else pa.float64()
     return types
 

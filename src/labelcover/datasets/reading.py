@@ -36,12 +36,8 @@ def read(
     label_prefix, drop, features
         As in those functions.
     """
+    check_kind(path)
     suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES and not is_table(path):
-        named = "" if suffix else "; labelcover datasets lists what is known by name"
-        raise DataError(
-            path, f"unknown kind of file, expected one of {', '.join(SUFFIXES)}{named}."
-        )
     if suffix == ".arff":
         return read_arff(path, labels, label_prefix=label_prefix, drop=drop, features=features)
     if labels is not None and (isinstance(labels, int | str | os.PathLike)):
@@ -49,3 +45,13 @@ def read(
     if suffix in (".libsvm", ".svm"):
         return read_libsvm(path, labels, features=features)
     return read_csv(path, labels, label_prefix=label_prefix, drop=drop, features=features)
+
+
+def check_kind(path: str | os.PathLike[str]) -> None:
+    """Raise a `DataError` if the suffix of a file is none that can be read."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES and not is_table(path):
+        named = "" if suffix else "; labelcover datasets lists what is known by name"
+        raise DataError(
+            path, f"unknown kind of file, expected one of {', '.join(SUFFIXES)}{named}."
+        )

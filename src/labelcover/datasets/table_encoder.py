@@ -253,10 +253,14 @@ def _warn_of_bad_cells(table: RawTable, kind: ColumnKind, bad: NDArray[np.bool_]
         value = table.columns.column(kind.name)[row].as_py()
         warnings.warn(
             f"{table.path}: column {kind.name!r} holds {value!r} in {table.place(row)[0]}, "
-            f"expected {EXPECTED[kind.kind]}; {np.count_nonzero(bad)} such cells count as missing.",
+            f"expected {EXPECTED[kind.kind]}; {_cells_count(int(bad.sum()))} as missing.",
             UserWarning,
             stacklevel=2,
         )
+
+
+def _cells_count(many: int) -> str:
+    return "this cell counts" if many == 1 else f"{many} such cells count"
 
 
 def _fitted(table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8]) -> tuple[Any, ColumnKind]:

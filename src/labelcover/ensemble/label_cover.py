@@ -218,7 +218,8 @@ class LabelCoverClassifier(LabelEnsemble):
 
         Leave-one-out and out-of-bag predictions where the members give them, five-fold
         cross-validation elsewhere. The estimator itself is not fitted: as nothing else is needed,
-        least squares is approximated above 1,000 rows and compares fewer kernels.
+        least squares is approximated above 1,000 rows, by no more than 500 landmarks, and compares
+        fewer kernels; below 100 labels, ``n_trees="auto"`` is 64 trees.
 
         Parameters
         ----------
@@ -343,11 +344,14 @@ class LabelCoverClassifier(LabelEnsemble):
         else:
             rows = np.arange(len(training.Y))
             confidence = self._cross_validated(training, np.random.default_rng(seed))
+        self._unseen_rows = rows
+        if self._left_out_only:  # no decision is asked for
+            self._unseen = training.Y[rows], confidence
+            return
         weights = None if training.weights is None else training.weights[rows]
         many = isinstance(self.view_, ManyLabelView)
         seen = None if many else np.unique(training.Y[alike_labelsets(training.Y)[1]], axis=0)
         self._unseen = training.Y[rows], confidence, weights, seen
-        self._unseen_rows = rows
         self.n_threshold_rows_ = len(rows)
         self.decision_ = self._decision(self.decide)
         self.threshold_ = self.decision_.threshold

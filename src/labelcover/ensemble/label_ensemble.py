@@ -48,9 +48,9 @@ class LabelEnsemble(LabelModel):
     def _make_view(self, learner, training, seed):
         self.cover_ = self._make_cover(training.Y, seed)
         view = view_of(learner, self.cover_, aggregate=self.aggregate)
-        covers = view.covers if isinstance(view, PooledView) else view
-        if isinstance(covers, CoverView):
-            covers.left_out_only = self._left_out_only
+        views: list[Any] = [view.covers, view.forest] if isinstance(view, PooledView) else [view]
+        for each in views:
+            each.left_out_only = self._left_out_only
         if isinstance(view, CoverView):
             warn_of_left_out(self.cover_, self.label_names_in_)
         return view

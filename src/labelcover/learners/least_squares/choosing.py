@@ -49,6 +49,7 @@ from labelcover.learners.problems import Problems
 EXACT_ROWS = 4_000
 # And up to this many where only predictions for rows left out are wanted.
 QUICK_EXACT_ROWS = 1_000
+QUICK_LANDMARKS = 500
 # Where the ridge is searched for in the Gaussian kernel, nothing is approximated up to so many rows
 # only, and up to so many rows for each landmark.
 QUICK_ROWS, ROWS_FOR_LANDMARK = 2_000, 1.5
@@ -191,6 +192,8 @@ class Choice:
         kernel, sketched = self._kernel()
         n, d = self.X.shape
         n_landmarks = self.settings.n_landmarks
+        if self.settings.quick:
+            n_landmarks = min(n_landmarks, QUICK_LANDMARKS)
         most = QUICK_EXACT_ROWS if self.settings.quick else EXACT_ROWS
         if sketched is not None and sketched.dimension > CROWDED * SKETCH_LANDMARKS:
             n_landmarks *= 2
