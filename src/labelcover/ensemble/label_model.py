@@ -84,6 +84,7 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     _tunes = True
     _reads_chunks = False
     threshold_: Any
+    view_: View
 
     # What holds where a subclass does not have the parameter.
     threshold_measure: Any = "auto"
@@ -125,7 +126,8 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         learner = self._learner()
         params = self._route(fit_params)
         # A fit that fails half-way leaves no model, rather than an earlier one with new names.
-        vars(self).pop("view_", None)
+        if hasattr(self, "view_"):
+            del self.view_
         chunks = chunked(X, y)
         if chunks is None:
             y, names = named_labels(y)
