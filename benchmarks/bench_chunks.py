@@ -1,11 +1,12 @@
 """Rows from disk: time and memory of a fit in chunks, and how far it is from the fit in memory.
 
 ``python -m benchmarks.bench_chunks [--rows 2e5] [--features 200] [--labels 50] [--kernel auto]
-[--curved] [--folder DIR]`` writes a simulated table of numbers to a folder (a temporary one, which
-is deleted, unless it is given), fits the default on its chunks in a process of its own, and fits it
-on the first rows in chunks and in memory. With ``--rows 5e6`` the files take 8 GB. Labels are
-noisy linear functions of ten features each, or with ``--curved`` functions of their squares, which
-no linear kernel fits.
+[--curved] [--in-memory] [--folder DIR]`` writes a simulated table of numbers to a folder (a
+temporary one, which is deleted, unless it is given), fits the default on its chunks in a process of
+its own, and fits it on the first rows in chunks and in memory. With ``--rows 5e6`` the files take
+8 GB. Labels are noisy linear functions of ten features each, or with ``--curved`` functions of
+their squares, which no linear kernel fits. ``--in-memory`` fits the table in memory instead of from
+disk.
 """
 
 import argparse
@@ -63,15 +64,34 @@ def fit_from_disk(folder: Path, kernel: str) -> None:
     wall, cpu = time.perf_counter(), time.process_time()
     fitted = model(kernel).fit(rows)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    status = Path("/proc/self/status").read_text().splitlines()
-    (peak,) = [int(line.split()[1]) for line in status if line.startswith("VmHWM")]
     chosen = fitted.view_.covers.members.kernel
     print(
-        f"fit from disk: {wall:.0f} s, {cpu:.0f} CPU s, peak {peak / 2**20:.2f} GB; "
+        f"fit from disk: {wall:.0f} s, {cpu:.0f} CPU s, peak {peak_gb():.2f} GB; "
         f"{'linear' if chosen.is_linear else 'Gaussian'} kernel, {len(fitted.cover_)} labelsets, "
         f"trees on {fitted.n_forest_rows_:,} rows",
         flush=True,
     )
+
+
+def fit_in_memory(folder: Path, kernel: str) -> None:
+    """Fit the table in memory and print by how much that raises the peak of the process."""
+    X, Y = (np.load(folder / f"{name}.npy") for name in "XY")
+    model(kernel).fit(X[:500], Y[:500])
+    Path("/proc/self/clear_refs").write_text("5")  # forgets the greatest memory so far
+    before, cpu = peak_gb(), time.process_time()
+    model(kernel).fit(X, Y)
+    print(
+        f"fit in memory: {time.process_time() - cpu:.0f} CPU s, "
+        f"{1024 * (peak_gb() - before):.0f} MB beyond the table of {X.nbytes / 2**20:.0f} MB",
+        flush=True,
+    )
+
+
+def peak_gb() -> float:
+    """Return the greatest memory of this process (Linux)."""
+    status = Path("/proc/self/status").read_text().splitlines()
+    (peak,) = [int(line.split()[1]) for line in status if line.startswith("VmHWM")]
+    return peak / 2**20
 
 
 def compare_in_memory(folder: Path, kernel: str) -> None:
@@ -91,6 +111,7 @@ def main() -> None:
     parser.add_argument("--labels", type=int, default=50)
     parser.add_argument("--kernel", default="auto", choices=("auto", "linear", "rbf"))
     parser.add_argument("--curved", action="store_true")
+    parser.add_argument("--in-memory", action="store_true")
     parser.add_argument("--folder", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -98,7 +119,8 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         write(folder, options)
         spawn = multiprocessing.get_context("spawn")
-        process = spawn.Process(target=fit_from_disk, args=(folder, options.kernel))
+        fit = fit_in_memory if options.in_memory else fit_from_disk
+        process = spawn.Process(target=fit, args=(folder, options.kernel))
         process.start()
         process.join()
         compare_in_memory(folder, options.kernel)
