@@ -3,7 +3,8 @@
 ``python -m benchmarks.bench_speed [SET …] [--repeats 3] [--results docs/results/speed.csv]``. Every
 fit runs in a process of its own, with one thread and its loops compiled; methods take turns, so
 that a slow moment of the machine meets all of them. Seconds are CPU seconds. Peers that are not
-installed are left out and named.
+installed are left out and named. Sets that were measured before stay in the results, and a picture
+of all is drawn beside them. ``--show`` measures nothing and prints the tables again.
 """
 
 import argparse
@@ -139,9 +140,12 @@ def times(method: str, name: str) -> dict[str, float]:
     began = time.process_time()
     model.predict(new)
     batch = time.process_time() - began
+    if sparse.issparse(new):  # BOOMER cannot read a single row without words
+        new = new[np.flatnonzero(np.diff(new.indptr))]
     calls: list[float] = []
     while len(calls) < 5 or (len(calls) < 200 and sum(calls) < 2):
-        row = new[len(calls) : len(calls) + 1]
+        at = len(calls) % new.shape[0]
+        row = new[at : at + 1]
         began = time.process_time()
         model.predict(row)
         calls.append(time.process_time() - began)
@@ -178,18 +182,26 @@ def run(sets: list[str], repeats: int, results: Path) -> None:
             print(f"{method} is left out: {module} is not installed.")
         else:
             methods.append(method)
-    lines = []
+    before = pd.read_csv(results) if results.exists() else pd.DataFrame({"dataset": []})
     for name in sets:
+        lines = []
         for repeat in range(repeats):
             for method in methods:
                 found = in_own_process("times", method, name)
                 if repeat == 0:
                     found |= in_own_process("memory", method, name)
                 lines.append({"dataset": name, "method": method, "repeat": repeat, **found})
-        frame = pd.DataFrame(lines)
+        before = pd.concat([before[before.dataset != name], pd.DataFrame(lines)])
         with replacing(results) as temporary:
-            frame.round(5).to_csv(temporary, index=False)
-        print(f"\n### {name}\n\n{table(frame[frame.dataset == name])}", flush=True)
+            before.round(5).to_csv(temporary, index=False)
+        show(before[before.dataset == name])
+    draw(before, results.with_suffix(".png"))
+
+
+def show(frame: pd.DataFrame) -> None:
+    """Print a table for each data set."""
+    for name, of_set in frame.groupby("dataset", sort=False):
+        print(f"\n### {name}\n\n{table(of_set)}", flush=True)
 
 
 def table(frame: pd.DataFrame) -> str:
@@ -209,16 +221,47 @@ def table(frame: pd.DataFrame) -> str:
     return "\n".join(text)
 
 
+def draw(frame: pd.DataFrame, file: Path) -> None:
+    """Draw how many times ours every method takes, with the spread over the repetitions."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    parts = {"fit": "fit", "batch": "a batch", "one_row": "one row"}
+    figure, axes = pyplot.subplots(1, len(parts), figsize=(10, 3.2), sharey=True)
+    sets = list(frame.dataset.unique())
+    for axis, (what, title) in zip(axes, parts.items(), strict=True):
+        times = frame.pivot_table(index=["dataset", "repeat"], columns="method", values=what)
+        ratios = times.div(times[OURS], axis=0).drop(columns=OURS).groupby("dataset", sort=False)
+        middle, low, high = (getattr(ratios, how)().loc[sets] for how in ("median", "min", "max"))
+        for number, method in enumerate(m for m in METHODS if m in middle):
+            at = np.arange(len(sets)) + (number - 2) / 8
+            spread = [middle[method] - low[method], high[method] - middle[method]]
+            axis.errorbar(at, middle[method], yerr=spread, fmt="o", ms=4, label=method)
+        axis.axhline(1, color="grey", lw=1)
+        axis.set_xticks(range(len(sets)), sets, rotation=30)
+        axis.set(yscale="log", title=f"{title}, × labelcover")
+        axis.grid(axis="y", alpha=0.3)
+    axes[-1].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
+    figure.tight_layout()
+    with replacing(file) as temporary:
+        figure.savefig(temporary, dpi=110, format="png")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sets", nargs="*", default=SETS)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--show", action="store_true")
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         what, method, name = options.child
         print(json.dumps({"times": times, "memory": memory}[what](method, name)))
+    elif options.show:
+        show(pd.read_csv(options.results))
     else:
         run(options.sets, options.repeats, options.results)
 

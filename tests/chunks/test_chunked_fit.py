@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from labelcover import BalancorClassifier, LabelCoverClassifier
@@ -131,6 +132,15 @@ def test_what_cannot_be_fitted_in_chunks_is_refused_before_anything_is_read(tabl
         LabelCoverClassifier(k=13, cover=[range(13), [12, 13]]).fit(open_chunks(X, many))
     with pytest.raises(ValueError, match="X must be a table in memory"):
         LabelCoverClassifier().left_out_proba(rows, None)
+
+
+def test_a_fit_that_fails_leaves_no_model_of_an_earlier_one(table):
+    X, Y = (each[:60] for each in table)
+    model = LabelCoverClassifier(random_state=0).fit(X, Y)
+    with pytest.raises(ChunkError, match="chunk 1: 3 columns, expected 7 as in chunk 0"):
+        model.fit(open_chunks(lambda: iter([(X, Y), (X[:, :3], Y)])))
+    with pytest.raises(NotFittedError):
+        model.predict(X)
 
 
 def test_a_chunk_that_changes_between_passes_is_noticed(table):

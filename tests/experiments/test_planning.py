@@ -17,7 +17,8 @@ from labelcover.learners import LeastSquaresClassifier
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results" / "plan-costs.csv"
 # Measured, but not used to fit the costs.
-KNOWN = ("emotions", "yeast", "debtags", "scene", "genbase", "medical")
+KNOWN = ("emotions", "yeast", "debtags", "scene", "genbase", "medical", "slashdot", "enron")
+KNOWN += ("ohsumed", "mediamill-subset")
 
 
 def measured():
@@ -54,7 +55,10 @@ def test_sizes_are_those_of_the_fit():
     X, Y = data.X[:300], data.Y[:300]
     model = LabelCoverClassifier(random_state=0).fit(X, Y)
     plan = plan_fit(LabelCoverClassifier(random_state=0), X, Y)
-    assert plan.kind == "pool"
+    assert plan.kind == "sparse pool"
+    # Zeros and ones are read by their rarer value.
+    assert sizes(LabelCoverClassifier(), 1 - X, Y).kind == "sparse pool"
+    assert sizes(LabelCoverClassifier(), X + 0.5, Y).kind == "pool"
     assert (plan.rows, plan.labels, plan.members) == (300, 24, len(model.cover_))
     products = {
         some

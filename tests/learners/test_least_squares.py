@@ -173,6 +173,10 @@ def test_many_rows_are_approximated_with_landmarks(monkeypatch):
     exact = LeastSquaresClassifier(kernel="rbf", gamma=few.gamma_, alpha=few.alpha_).fit(X, y)
     np.testing.assert_allclose(all_of_them.predict_proba(X), exact.predict_proba(X), atol=1e-6)
     assert few.score(X, y) > 0.9
+    members = few.members_
+    assert members.of_values is not None
+    features = members.features.transform(X) @ members.coefficients.T + members.intercept
+    np.testing.assert_allclose(members.prepare(X), features, atol=1e-9)
 
 
 def test_the_automatic_kernel_bends_where_a_line_does_not_do():

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from labelcover._arguments import check_integer
 from labelcover._label_values import alike_labelsets, label_rows
@@ -188,7 +187,7 @@ class LabelCoverClassifier(LabelEnsemble):
             Decide for this instead of the estimator's own `decide`; nothing is fitted anew but the
             decision.
         """
-        check_is_fitted(self, "view_")
+        self._check_fitted()
         decision = self.decision_ if decide is None else self._decision(decide)
         if isinstance(self.view_, ManyLabelView):
             return sparse.csr_matrix(decide_candidates(decision, self._candidates(X)))

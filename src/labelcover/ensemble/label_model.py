@@ -84,6 +84,7 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     _tunes = True
     _reads_chunks = False
     threshold_: Any
+    view_: View
 
     # What holds where a subclass does not have the parameter.
     threshold_measure: Any = "auto"
@@ -124,6 +125,9 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         """
         learner = self._learner()
         params = self._route(fit_params)
+        # A fit that fails half-way leaves no model, rather than an earlier one with new names.
+        if hasattr(self, "view_"):
+            del self.view_
         chunks = chunked(X, y)
         if chunks is None:
             y, names = named_labels(y)
@@ -471,8 +475,14 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         given = np.asarray(self.threshold, dtype=np.float64)
         return float(given) if given.ndim == 0 else given
 
+    def _check_fitted(self) -> None:
+        # check_is_fitted makes the estimator's tags first, which takes a good part of a
+        # millisecond.
+        if not hasattr(self, "view_"):
+            check_is_fitted(self, "view_")
+
     def _confidence(self, X: Any) -> NDArray[np.float64]:
-        check_is_fitted(self, "view_")
+        self._check_fitted()
         return self.view_.confidences(self._coding.read(self, X))[0]
 
     def _top(self, X: Any, n_top: int) -> RankedLabels:

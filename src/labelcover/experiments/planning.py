@@ -23,12 +23,18 @@ from labelcover.ensemble import LabelCoverClassifier, ManyLabelPool
 from labelcover.ensemble.choose_cover import choose_cover, cover_of_many
 from labelcover.ensemble.many_labels import are_many
 from labelcover.ensemble.wide_text import is_wide_text
+from labelcover.learners.forest.grown_forest import SPARSE_SHARE
+from labelcover.learners.rare_values import RareValues
 
 COSTS = "plan_costs.json"
 # What the default takes no more of, whatever the table has: rows whose kernel is exact, rows that
 # are predicted left out, distinct labelsets that correct the pool.
 EXACT_ROWS, LEFT_OUT_ROWS, MOST_LABELSETS = 1_000, 2_048, 5_000
-KINDS = ("pool", "wide text", "many labels")
+# Two kinds of trees are tried from so many labels on, on so many rows at most. On a sparse table of
+# so many rows, trees see half of the rows, and half of them try a quarter of the features.
+TRIED_LABELS, TRIED_ROWS = 100, 4_000
+MANY_ROWS, SHARE_OF_MANY = 2_000, 0.5 * 0.625
+KINDS = ("pool", "sparse pool", "wide text", "many labels")
 
 
 @dataclass(frozen=True)
@@ -37,11 +43,12 @@ class Plan:
 
     Attributes
     ----------
-    kind : {"pool", "wide text", "many labels"}
-        Which views the default has on such a table.
+    kind : {"pool", "sparse pool", "wide text", "many labels"}
+        Which views the default has on such a table, and whether its trees are those of a sparse
+        one.
     rows, features, labels : int
     cells : int
-        Cells of X that are not 0.
+        Cells of X that are not 0, with 0/1 columns read by their rarer value.
     label_cells : int
         Ones of Y.
     labelsets : int
@@ -119,8 +126,11 @@ def sizes(estimator: LabelCoverClassifier, X: Any, Y: Any) -> Plan:
         size=estimator.size,
         random_state=0,
     )
-    kind = "many labels" if many else "wide text" if is_wide_text(X) else "pool"
-    cells = X.nnz if sparse.issparse(X) else np.count_nonzero(X)
+    read = X if many else RareValues().fit(X).transform(X)
+    cells = read.nnz if sparse.issparse(read) else np.count_nonzero(read)
+    few = sparse.issparse(X) or cells < SPARSE_SHARE * np.prod(X.shape)
+    kind = "sparse pool" if few else "pool"
+    kind = "many labels" if many else "wide text" if is_wide_text(X) else kind
     patterns = {row.tobytes() for row in np.split(labels.indices, labels.indptr[1:-1])}
     return Plan(
         kind,
@@ -158,10 +168,11 @@ def time_terms(plan: Plan) -> dict[str, float]:
     n, m = plan.rows, plan.labels
     exact, left_out = min(n, EXACT_ROWS), min(n, LEFT_OUT_ROWS)
     depth = np.log2(n + 1)
+    in_trees = SHARE_OF_MANY if plan.kind != "pool" and n >= MANY_ROWS else 1.0
     terms = {
         "1": 1e6,
-        "rows × depth × √features": n * depth * np.sqrt(plan.features),
-        "ones of Y × depth": plan.label_cells * depth,
+        "rows in trees × depth × √features": in_trees * n * depth * np.sqrt(plan.features),
+        "ones of Y in trees × depth": in_trees * plan.label_cells * depth,
         "cells": plan.cells,
         "rows × labels": n * m,
     }
@@ -175,6 +186,8 @@ def time_terms(plan: Plan) -> dict[str, float]:
             "left-out rows × labelsets": left_out * plan.labelsets,
             "left-out rows × labelsets × labels": left_out * plan.labelsets * m,
         }
+    if plan.kind == "pool":
+        terms["tried rows × labels"] = min(n, TRIED_ROWS) * m if m >= TRIED_LABELS else 0
     if plan.kind == "wide text":
         terms["cells × labels"] = plan.cells * m
     return {name: float(value) / 1e6 for name, value in terms.items()}

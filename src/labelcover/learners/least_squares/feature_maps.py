@@ -78,10 +78,17 @@ class KernelMap:
         numbers: NDArray[np.int64] | None = None,
     ) -> None:
         self.kernel, self.rows, self.combine, self.numbers = kernel, rows, combine, numbers
+        self.squares = squared_lengths(rows)
+
+    def values(self, X: Any) -> NDArray[np.float64]:
+        """Return the kernel values of the rows of `X` with all rows of the map."""
+        values = inner_products(X, self.rows)
+        self.kernel.from_products(values, squared_lengths(X), self.squares)
+        return values
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the features of the rows of `X`."""
-        values = self.kernel(X, self.rows)
+        values = self.values(X)
         return values if self.combine is None else values @ self.combine
 
 

@@ -64,7 +64,15 @@ class FeatureMap:
 
     def transform(self, X: Any) -> Any:
         """Return what the coefficients are multiplied by, for new rows."""
-        return self.map.transform(self.scaling.transform(numeric(X, self.n_values)))
+        return self.map.transform(self._scaled(X))
+
+    def kernel_values(self, X: Any) -> NDArray[np.float64]:
+        """Return the kernel values of new rows with the rows of a `KernelMap`."""
+        assert isinstance(self.map, KernelMap)
+        return self.map.values(self._scaled(X))
+
+    def _scaled(self, X: Any) -> Any:
+        return self.scaling.transform(numeric(X, self.n_values))
 
 
 class LeastSquaresMembers(Members):
@@ -77,6 +85,9 @@ class LeastSquaresMembers(Members):
     ridge : float
     coefficients, intercept : ndarray of shape (n_targets, n_features) and (n_targets,)
         Scores of the targets are ``features @ coefficients.T + intercept``.
+    of_values : ndarray of shape (n_landmarks, n_targets) or None
+        With fewer targets than landmarks, what kernel values themselves are multiplied by: new rows
+        then need no Nyström features, which would take the most of the time of a single row.
     combination : tuple of ndarrays
         What makes scores of classes of those of targets; see `LinearTargets`.
     inverse_temperature : ndarray of shape (n_problems,)
@@ -88,6 +99,7 @@ class LeastSquaresMembers(Members):
 
     coefficients: NDArray[np.float64]
     intercept: NDArray[np.float64]
+    of_values: NDArray[np.float64] | None = None
     n_scale_rows: int
     n_choice_rows: int
     n_temperature_rows: int
@@ -111,11 +123,17 @@ class LeastSquaresMembers(Members):
         # In the order in which sparse rows are multiplied by them.
         self.coefficients = np.asfortranarray(solved.coefficients)
         self.intercept = posed.frequencies - self.coefficients @ system.centre
+        combine = getattr(self.features.map, "combine", None)
+        if combine is not None and len(self.intercept) < len(combine):
+            self.of_values = combine @ self.coefficients.T
         return solved
 
     def prepare(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the targets for new rows."""
-        scores = np.asarray(self.features.transform(X) @ self.coefficients.T)
+        if self.of_values is None:
+            scores = np.asarray(self.features.transform(X) @ self.coefficients.T)
+        else:
+            scores = self.features.kernel_values(X) @ self.of_values
         scores += self.intercept
         return scores
 

@@ -1,0 +1,70 @@
+"""New rows are read alike whether scikit-learn checks them or a quick look shows they are fine."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from labelcover.learners import LeastSquaresClassifier
+
+X = np.random.default_rng(0).integers(0, 9, size=(80, 3)).astype(np.float64)
+y = (X[:, 0] > X[:, 1]).astype(int)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return LeastSquaresClassifier(kernel="rbf").fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64, np.uint8, object, "list", "fortran"])
+def test_numbers_of_every_kind_are_predicted_alike(model, kind):
+    rows = {"list": X.tolist(), "fortran": np.asfortranarray(X)}.get(kind)
+    rows = X.astype(kind) if rows is None else rows
+    np.testing.assert_allclose(model.predict_proba(rows), model.predict_proba(X), atol=1e-12)
+    one = model.predict_proba(rows[:1])
+    np.testing.assert_allclose(one, model.predict_proba(X)[:1], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (np.where(X == 3, np.nan, X), "NaN"),
+        (np.where(X == 3, np.inf, X), "infinity"),
+        (X[:, :2], "2 features, but LeastSquaresClassifier is expecting 3"),
+        (X[:0], "0 sample"),
+        (X[0], "1D array"),
+        (X[None], "dim 3"),
+        (X.astype(str), "convert"),
+        (X + 1j, "[Cc]omplex"),
+    ],
+)
+def test_rows_that_are_no_table_of_finite_numbers_are_refused(model, rows, said):
+    rows = np.where(rows == "3.0", "three", rows) if rows.dtype.kind == "U" else rows
+    with pytest.raises(ValueError, match=said):
+        model.predict(rows)
+
+
+def test_finite_numbers_whose_sum_is_not_are_read(model):
+    rows = np.full((2, 3), np.finfo(np.float64).max)
+    np.testing.assert_array_equal(model._coding.read(model, rows), rows)
+
+
+def test_rows_without_names_are_told_where_the_training_table_had_them():
+    frame = pd.DataFrame(X, columns=list("abc"))
+    named = LeastSquaresClassifier().fit(frame, y)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        of_array = named.predict_proba(X)
+    np.testing.assert_allclose(named.predict_proba(frame), of_array, atol=1e-12)
+    with pytest.raises(ValueError, match="feature names"):
+        named.predict(frame[["b", "a", "c"]])
+
+
+def test_frames_of_any_numbers_are_read_alike():
+    frame = pd.DataFrame(X, columns=list("abc"))
+    model = LeastSquaresClassifier().fit(frame, y)
+    expected = model.predict_proba(frame)
+    for other in (frame.astype({"a": "int8"}), frame.astype("Int64"), frame.astype(object)):
+        np.testing.assert_allclose(model.predict_proba(other), expected, atol=1e-12)
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict(frame.where(frame != 3))
+    with pytest.raises(ValueError, match=r"X must hold numbers .* in column 'a'"):
+        model.predict(frame.assign(a="three"))
