@@ -23,9 +23,11 @@ from labelcover.learners.forest.sparse_tree_kernels import (
 
 # Trees of a forest, and of one on a sparse table, where trees are quick and differ more.
 TREES, SPARSE_TREES = 100, 200
-# On a sparse table with so many rows a tree sees half of them, and with so many features this share
-# of these. Of few a tree must make the most.
-MANY_ROWS, MANY_FEATURES = 1_000, 100
+# On a sparse table with so many rows a tree sees half of them, and with a number of features in the
+# range below this share of these. Of few a tree must make the most; where there are more, each is
+# in few rows, for which no other stands in.
+MANY_ROWS = 1_000
+LEAST_FEATURES, MOST_FEATURES = 100, 4_000
 FEATURE_SHARE = 0.5
 _NO_TABLE = np.zeros((0, 0), np.float32)
 _NO_ARRAYS = (np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int64))
@@ -36,8 +38,8 @@ class FeatureForest(GrownForest):
 
     A tree of a sparse table sees the labels through a random sketch. From 1,000 rows on it is
     grown on half of the rows, which serves as well as a bootstrap sample, and, where there are 100
-    or more, on half of the features: alone it is worse, but it errs elsewhere, and takes a fraction
-    of the time.
+    to 4,000, on half of the features: alone it is worse, but it errs elsewhere, and takes a
+    fraction of the time.
 
     References
     ----------
@@ -110,7 +112,7 @@ class FeatureForest(GrownForest):
         d, m = self.n_features, self.n_labels
         if self.is_sparse:
             is_used = np.ones(d, dtype=bool)
-            if self.is_large and self.n_present >= MANY_FEATURES:
+            if self.is_large and LEAST_FEATURES <= self.n_present <= MOST_FEATURES:
                 is_used = random.random(d) < FEATURE_SHARE
             tree, order = grow_sparse_tree(
                 self.table[1],

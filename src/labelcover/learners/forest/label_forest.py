@@ -51,8 +51,8 @@ class LabelForest(BaseEstimator):
         node of fewer than ten times as many.
     max_features : int, optional
         Number of features tried in a node, by default the square root of their number (in sparse
-        tables of those that are not always 0). On sparse tables of 1,000 rows and 100 features or
-        more a tree sees half of the features. Means take all features.
+        tables of those that are not always 0). On sparse tables of 1,000 rows or more and 100 to
+        4,000 features a tree sees half of these. Means take all features.
     splits : {"auto", "features", "means"}, default="auto"
         ``"auto"`` is ``"features"`` below 100 labels. From there on it is the way with the smaller
         out-of-bag error in a trial of 16 trees each, on at most 4,000 rows.
