@@ -125,24 +125,13 @@ class LabelForest(BaseEstimator):
         raise TypeError("LabelForest is an estimator of LabelCoverClassifier, not fitted alone.")
 
     def fit_labels(
-        self,
-        X: Any,
-        Y: NDArray[np.uint8],
-        n_values: NDArray[np.int32],
-        *,
-        weights: NDArray[np.float64] | None = None,
-        seed: int = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
+        self, X: Any, Y: NDArray[np.uint8], n_values: NDArray[np.int32], **how: Any
     ) -> GrownForest:
         """Return the forest of a table and its labels, with what it says of rows out of the bag.
 
         Parameters are those of `start_labels`.
         """
-        growing = self.start_labels(
-            X, Y, n_values, weights=weights, seed=seed, n_jobs=n_jobs, verbose=verbose
-        )
-        return growing.finished()
+        return self.start_labels(X, Y, n_values, **how).finished()
 
     def start_labels(
         self,
