@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from labelcover.ensemble.log_linear_pool import VARIANCE, VARIANCE_LABELS, fit_pool
+from labelcover.ensemble.log_linear_pool_kernels import pool_derivatives
 
 
 def simulated(n=400, m=3, seed=0):
@@ -157,3 +158,18 @@ def test_the_pool_loses_little_to_any_view_on_rows_it_was_fitted_on():
         return -np.log(np.where(Y == 1, P, 1 - P)).mean()
 
     assert log_loss(pooled) < min(map(log_loss, views))
+
+
+def test_compiled_derivatives_are_those_of_plain_sums():
+    random = np.random.default_rng(3)
+    d, m, n = 3, 4, 300
+    inputs, base = random.normal(size=(d, m, n)), random.normal(size=(m, n))
+    Y = random.integers(0, 2, (m, n)).astype(np.uint8)
+    weights, theta = random.random(n), 3 * random.normal(size=(d, m))
+    odds = base + np.einsum("vji,vj->ji", inputs, theta)
+    p = 1 / (1 + np.exp(-odds))
+    losses, slopes, curves = pool_derivatives(inputs, base, Y, weights, theta)
+    np.testing.assert_allclose(losses, (np.logaddexp(0, odds) - Y * odds) @ weights)
+    np.testing.assert_allclose(slopes, np.einsum("vji,ji->vj", inputs, weights * (p - Y)))
+    bend = weights * p * (1 - p)
+    np.testing.assert_allclose(curves, np.einsum("aji,bji,ji->jab", inputs, inputs, bend))

@@ -94,7 +94,8 @@ def plain_shares(forest, table, *, training):
         skip = np.zeros(n, dtype=bool)
         if training:
             skip[rows] = True
-        forest._add(table, tree, rows, counts, skip, sums)
+        others = np.flatnonzero(~skip)
+        forest._add(table, tree, rows, counts, others, others, sums)
         asked += ~skip
     return sums / np.maximum(asked, 1)[:, None]
 

@@ -8,14 +8,13 @@ from scipy import sparse
 from labelcover import LabelCoverClassifier
 from labelcover.ensemble.forest_view import ForestView
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners.forest.feature_forest import MANY_ROWS
+from labelcover.learners.forest.feature_forest import MANY_ROWS, FeatureForest
 from labelcover.learners.forest.forest_kernels import _try_split
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.learners.forest.sparse_tree_kernels import (
     SKETCH_COLUMNS,
     WIDTH,
-    _read_column,
-    _score_split,
+    _score_column,
 )
 
 
@@ -225,27 +224,38 @@ def test_the_score_of_a_split_is_that_of_brute_force():
         assert score == pytest.approx(totals.sum() - variance)
 
 
+def sparse_column(values, rows):
+    """A table of one sparse column, as trees hold it."""
+    return values, rows, np.zeros(1, np.int32), np.full(1, len(rows), np.int32)
+
+
 @pytest.mark.parametrize("zeros", [True, False], ids=["zeros", "all rows have a value"])
 def test_the_score_of_a_split_of_a_sparse_column_is_that_of_brute_force(zeros):
     random = np.random.default_rng(1)
     for seed in range(30):
         Y, counts, rows, column = split_problem(random, zeros=zeros)
-        sketch = np.zeros((9, WIDTH))
+        sketch = np.zeros((9, WIDTH), np.float32)
         sketch[:, :3], sketch[:, SKETCH_COLUMNS] = Y, 1
         sketch *= counts[:, None]
         at = np.flatnonzero(column)
         cut = np.float32(random.choice(column))
-        given = column[at], rows[at], 0, len(at), cut, sketch, sketch.sum(axis=0)
-        score = _score_split(*given, np.empty(WIDTH), 1)
+        place = np.full(9, -1, np.int32)
+        place[rows] = np.arange(len(rows))
+        total = sketch.sum(axis=0, dtype=np.float64)
+        score, low, high = _score_column(
+            sparse_column(column[at], rows[at]), 0, cut, place, (0, len(rows)), sketch, total, 1
+        )
+        assert (low, high) == (column.min(), column.max())
         if cut == column.max():
             assert score == -1
             continue
         expected, _ = two_sides(counts[rows], Y[rows], column, cut)
-        assert score == pytest.approx(expected), seed
+        assert score == pytest.approx(expected, rel=1e-5), seed
 
 
 def test_entries_of_rows_that_have_gone_are_dropped_from_a_sparse_column():
     random = np.random.default_rng(2)
+    sketch = np.ones((9, WIDTH), np.float32)
     for seed in range(30):
         order = random.permutation(9)
         place = np.empty(9, np.int32)
@@ -254,7 +264,10 @@ def test_entries_of_rows_that_have_gone_are_dropped_from_a_sparse_column():
         own = np.sort(random.choice(9, 6, replace=False)).astype(np.int32)
         column = random.normal(size=6).astype(np.float32)
         values, rows = column.copy(), own.copy()
-        end, low, high = _read_column(values, rows, 0, 6, place, node)
+        columns = sparse_column(values, rows)
+        total = np.full(WIDTH, float(node[1] - node[0]))
+        _, low, high = _score_column(columns, 0, np.float32(0), place, node, sketch, total, 1)
+        end = columns[-1][0]
         inside = np.isin(own, order[slice(*node)])
         assert sorted(zip(rows[:end], values[:end], strict=True)) == sorted(
             zip(own[inside], column[inside], strict=True)
@@ -262,6 +275,25 @@ def test_entries_of_rows_that_have_gone_are_dropped_from_a_sparse_column():
         of_node = np.zeros(node[1] - node[0], np.float32)
         of_node[: inside.sum()] = column[inside]
         assert (low, high) == (of_node.min(), of_node.max())
+
+
+def test_rows_that_are_asked_for_are_answered_as_all_are():
+    X, Y = problem()
+    numeric = np.zeros(X.shape[1], dtype=np.int32)
+    for splits in ("features", "means"):
+        learner = LabelForest(15, splits=splits)
+        asked = np.array([7, 3, 50])
+        forest = learner.start_labels(X, Y, numeric, seed=0).finished(asked)
+        every = learner.fit_labels(X, Y, numeric, seed=0)
+        np.testing.assert_array_equal(forest.left_out, every.left_out[asked])
+
+
+def test_an_error_in_a_thread_is_raised(monkeypatch):
+    X, Y = problem()
+    numeric = np.zeros(X.shape[1], dtype=np.int32)
+    monkeypatch.setattr(FeatureForest, "grow", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        LabelForest(15).fit_labels(X, Y, numeric, n_jobs=3)
 
 
 def test_a_sparse_tree_splits_as_long_as_a_word_tells_rows_apart():

@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from labelcover.ensemble.log_linear_pool_kernels import pool_derivatives
+
 # The penalty is one over the variance of the weights among labels. Before anything is seen the
 # weights of a label deviate from the common ones by about a half, which is as sure as if so many
 # labels had been seen.
@@ -88,20 +90,20 @@ def fit_pool(
     base = logit(frequency)
     n, m = Y.shape
     weights = np.ones(n) if sample_weight is None else sample_weight / sample_weight.mean()
-    # (n_views + 1, n, n_labels): what the weights and the intercept are multiplied by.
-    inputs = np.stack([*(logit(view) - base for view in views), np.ones((n, m))])
+    # (n_views + 1, n_labels, n): what the weights and the intercept are multiplied by.
+    inputs = np.stack([*((logit(view) - base).T for view in views), np.ones((m, n))])
+    labels, bases = np.ascontiguousarray(Y.T), np.repeat(base[:, None], n, axis=1)
     start = np.append(np.full(len(views), 1 / len(views)), 0.0)
     common = _fit(
-        inputs.reshape(len(start), n * m, 1),
-        np.tile(base, n)[:, None],
-        Y.reshape(n * m, 1),
-        np.repeat(weights, m),
+        inputs.reshape(len(start), 1, m * n),
+        bases.reshape(1, m * n),
+        labels.reshape(1, m * n),
+        np.tile(weights, m),
         start,
         1.0,
     )[:, 0]
-    bases = np.tile(base, (n, 1))
-    penalty = _penalty(inputs, bases, Y, weights, common)
-    found = _fit(inputs, bases, Y, weights, common, penalty)
+    penalty = _penalty(inputs, bases, labels, weights, common)
+    found = _fit(inputs, bases, labels, weights, common, penalty)
     return LogLinearPool(base, found[:-1].T.copy(), found[-1].copy(), common)
 
 
@@ -118,32 +120,29 @@ def _fit(
     Minimised is the log-loss plus ``penalty / 2`` times the squared distance from `centre`, with
     all weights but the last, the intercept, at least 0.
     """
-    d, m = len(centre), Y.shape[1]
+    d, m = len(centre), len(Y)
     theta = np.tile(centre[:, None], (1, m))
-    w = row_weights[:, None]
 
-    def loss(theta: NDArray[np.float64]) -> NDArray[np.float64]:
-        odds = base + np.einsum("vij,vj->ij", inputs, theta)
-        rows = (w * (np.logaddexp(0, odds) - Y * odds)).sum(axis=0)
-        return rows + penalty / 2 * ((theta - centre[:, None]) ** 2).sum(axis=0)
+    def derivatives(theta: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        loss, slope, curve = pool_derivatives(inputs, base, Y, row_weights, theta)
+        away = theta - centre[:, None]
+        loss += penalty / 2 * (away**2).sum(axis=0)
+        return loss, slope + penalty * away, curve + penalty * np.eye(d)
 
-    now = loss(theta)
+    now, slope, curve = derivatives(theta)
     for _ in range(MOST_STEPS):
-        p = expit(base + np.einsum("vij,vj->ij", inputs, theta))
-        slope = np.einsum("vij,ij->vj", inputs, w * (p - Y)) + penalty * (theta - centre[:, None])
-        curve = _curvature(inputs, w * p * (1 - p)) + penalty * np.eye(d)
         # A weight at 0 that would become negative stays there.
         fixed = (theta <= 0) & (slope > 0)
         fixed[-1] = False
         free = ~fixed.T
-        curve *= free[:, :, None] & free[:, None, :]
-        curve[:, np.arange(d), np.arange(d)] += fixed.T
-        step = np.linalg.solve(curve, (slope * ~fixed).T[:, :, None])[:, :, 0].T
+        kept = curve * (free[:, :, None] & free[:, None, :])
+        kept[:, np.arange(d), np.arange(d)] += fixed.T
+        step = np.linalg.solve(kept, (slope * ~fixed).T[:, :, None])[:, :, 0].T
         scale = np.ones(m)
         for _ in range(MOST_STEPS):
             tried = theta - scale * step
             tried[:-1] = np.maximum(tried[:-1], 0.0)
-            then = loss(tried)
+            then, next_slope, next_curve = derivatives(tried)
             worse = then > now + 1e-12 * np.abs(now)
             if not worse.any():
                 break
@@ -151,6 +150,7 @@ def _fit(
         better = then <= now
         moved = np.abs(tried - theta)[:, better].max(initial=0.0)
         theta[:, better], now[better] = tried[:, better], then[better]
+        slope[:, better], curve[better] = next_slope[:, better], next_curve[better]
         if moved < TOLERANCE:
             break
     return theta
@@ -164,25 +164,12 @@ def _penalty(inputs, base, Y, row_weights, common) -> float:
     ones. Labels count by one over the trace of ``H``. Few labels cannot tell, so what they say is
     averaged with `VARIANCE`.
     """
-    w = row_weights[:, None]
-    p = expit(base + np.einsum("vij,v->ij", inputs, common))
-    slope = np.einsum("vij,ij->vj", inputs, w * (p - Y))
-    curve = _curvature(inputs, w * p * (1 - p))
+    n_labels = len(Y)
+    theta = np.tile(common[:, None], (1, n_labels))
+    _, slope, curve = pool_derivatives(inputs, base, Y, row_weights, theta)
     trace = np.trace(curve, axis1=1, axis2=2)
     share = 1 / np.maximum(trace, np.finfo(np.float64).tiny)
     beyond = share @ ((slope**2).sum(axis=0) - trace)
     found = beyond / (share @ (curve**2).sum(axis=(1, 2)))
-    n_labels = Y.shape[1]
     seen = n_labels * np.clip(found, 0, VARIANCE)
     return float((n_labels + VARIANCE_LABELS) / (seen + VARIANCE_LABELS * VARIANCE))
-
-
-def _curvature(inputs: NDArray[np.float64], h: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the second derivatives of the log-loss, ``(n_labels, d, d)``."""
-    d = len(inputs)
-    curve = np.empty((h.shape[1], d, d))
-    for a in range(d):
-        weighted = inputs[a] * h
-        for b in range(a + 1):
-            curve[:, a, b] = curve[:, b, a] = np.einsum("ij,ij->j", weighted, inputs[b])
-    return curve

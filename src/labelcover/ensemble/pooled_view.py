@@ -177,12 +177,21 @@ class PooledView:
         if self.reads_scores:
             self.covers.learner = reading_scores(self.covers.learner)
             table = on_scores(training, inside(unseen[0]))
-        self.covers.fit(table, seeds, **how)
+        in_threads: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
+        in_chunks = isinstance(training.X, ChunkedTable)
+        if not in_chunks:
+            self.forest.start(training, more[:1], **in_threads)
+        try:
+            self.covers.fit(table, seeds, **how)
+        except BaseException:
+            if not in_chunks:
+                self.forest.growing.stop()
+            raise
         rows, tables = _taken(self.covers)
-        self.forest.fit(training, more[:1], among=rows, **how)
-        grown_on, of_trees = _taken(self.forest)
-        of_trees = [each[np.searchsorted(grown_on, rows)] for each in of_trees]
-        views = self._inside([*tables, *(each[rows] for each in unseen), *of_trees])
+        if in_chunks:
+            self.forest.start(training, more[:1], among=rows, **in_threads)
+        _, of_trees = self.forest.finish(rows)
+        views = self._inside([*tables, *(each[rows] for each in unseen), of_trees])
         rows = sample[rows]
         Y, weights = all_rows.Y, all_rows.weights
         own = None if weights is None else weights[rows]

@@ -197,23 +197,21 @@ def _add_leaf(rows, start, end, counts, labels, sums):
 
 
 @njit(cache=True, nogil=True)
-def add_answers(table, n_features, tree, rows, counts, labels, skip, sums):
-    """Add to `sums` the label shares of the leaf of each row.
+def add_answers(table, n_features, tree, rows, counts, labels, asked, into, sums):
+    """Add the label shares of the leaves of some rows of a table to rows `into` of `sums`.
 
     Parameters
     ----------
     table : (dense, (data, indices, indptr))
-        New rows, dense, else an empty table; CSR if sparse.
+        Rows, dense, else an empty table; CSR if sparse.
     rows, counts : ndarray
         The rows of the tree, leaf by leaf, and how often each was drawn.
-    skip : bool array of shape (n,)
-        Rows that are not asked for.
+    asked, into : int64 array
     """
     dense, (data, indices, indptr) = table
     x = np.zeros(0 if len(dense) else n_features, np.float32)
-    for i in range(len(sums)):
-        if skip[i]:
-            continue
+    for a in range(len(asked)):
+        i = asked[a]
         if len(dense):
             leaf = _leaf(tree, dense[i])
         else:
@@ -222,7 +220,7 @@ def add_answers(table, n_features, tree, rows, counts, labels, skip, sums):
             leaf = _leaf(tree, x)
             for at in range(indptr[i], indptr[i + 1]):
                 x[indices[at]] = 0.0
-        _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, sums[i])
+        _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, sums[into[a]])
 
 
 @njit(cache=True, nogil=True)
@@ -237,9 +235,9 @@ def add_answers_of_all(table, n_features, stack, labels, sums):
         As in `add_answers`.
     """
     feature, threshold, left, right, rows, counts, node_starts, row_starts = stack
-    skip = np.zeros(len(sums), np.bool_)
+    asked = np.arange(len(sums))
     for t in range(len(node_starts) - 1):
         a, b = node_starts[t], node_starts[t + 1]
         c, d = row_starts[t], row_starts[t + 1]
         tree = feature[a:b], threshold[a:b], left[a:b], right[a:b]
-        add_answers(table, n_features, tree, rows[c:d], counts[c:d], labels, skip, sums)
+        add_answers(table, n_features, tree, rows[c:d], counts[c:d], labels, asked, asked, sums)

@@ -26,8 +26,8 @@ class GrownForest(ABC):
     n_present : int
         How many features there are; of a sparse table, those that are not 0 in all training rows.
     left_out : ndarray of shape (n, n_labels)
-        Confidences of the training rows by the trees grown without them; the frequency of the
-        label where a row is in all samples.
+        Confidences of the training rows, or of those asked for, by the trees grown without them;
+        the frequency of the label where a row is in all samples.
     """
 
     trees: list[tuple[Any, ...]]
@@ -71,36 +71,50 @@ class GrownForest(ABC):
         rows = np.flatnonzero(counts).astype(np.int32)
         return self._grow(counts, rows, wanted, min_leaf, random, state), rows, counts[rows]
 
-    def finish(self, weights: NDArray[np.float64] | None = None) -> None:
-        """Ask the trees for the rows they have not seen, then forget what only growing needs."""
-        self.left_out, _ = self.out_of_bag(self.trees)
+    def finish(
+        self,
+        weights: NDArray[np.float64] | None = None,
+        asked: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Ask the trees for rows they have not seen, then forget what only growing needs.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n,), optional
+            Weights of the training rows.
+        asked : ndarray, optional
+            The training rows that `left_out` is wanted of; all by default.
+        """
+        self.left_out, _ = self.out_of_bag(self.trees, asked)
         del self.table
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the mean share of every label in the leaves of new rows, ``(n, n_labels)``."""
         table = self._read(self.rare.transform(numeric(X, self.n_values)))
-        sums = np.zeros((X.shape[0], self.n_labels))
+        sums, all_rows = np.zeros((X.shape[0], self.n_labels)), np.arange(X.shape[0])
         for tree, rows, counts in self.trees:
-            self._add(table, tree, rows, counts, np.zeros(X.shape[0], dtype=bool), sums)
+            self._add(table, tree, rows, counts, all_rows, all_rows, sums)
         return sums / len(self.trees)
 
     def out_of_bag(
-        self, trees: list[tuple[Any, ...]]
+        self, trees: list[tuple[Any, ...]], asked: NDArray[np.int64] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the label shares of training rows by trees grown without them.
+        """Return the label shares of training rows, by default of all, by trees without them.
 
         And for which rows there are such trees; the others have the frequencies of the labels.
         """
-        shares = np.zeros((len(self.labels[1]) - 1, self.n_labels))
-        asked = np.zeros(len(shares))
+        n = len(self.labels[1]) - 1
+        asked = np.arange(n) if asked is None else asked
+        shares, n_trees = np.zeros((len(asked), self.n_labels)), np.zeros(len(asked))
         for tree, rows, counts in trees:
-            seen = np.zeros(len(asked), dtype=bool)
-            seen[rows] = True
-            self._add(self.table, tree, rows, counts, seen, shares)
-            asked += ~seen
-        shares /= np.maximum(asked, 1)[:, None]
-        shares[asked == 0] = self.frequency
-        return shares, asked > 0
+            unseen = np.ones(n, dtype=bool)
+            unseen[rows] = False
+            into = np.flatnonzero(unseen[asked])
+            self._add(self.table, tree, rows, counts, asked[into], into, shares)
+            n_trees[into] += 1
+        shares /= np.maximum(n_trees, 1)[:, None]
+        shares[n_trees == 0] = self.frequency
+        return shares, n_trees > 0
 
     def _draw(
         self, random: np.random.Generator, weights: NDArray[np.float64] | None
@@ -129,8 +143,8 @@ class GrownForest(ABC):
         """Return a tree; sort `rows` leaf by leaf."""
 
     @abstractmethod
-    def _add(self, table, tree, rows, counts, skip, sums) -> None:
-        """Add to `sums` the label shares of the leaf of each row that is not to be skipped."""
+    def _add(self, table, tree, rows, counts, asked, into, sums) -> None:
+        """Add the label shares of the leaves of some rows of a table to rows `into` of `sums`."""
 
 
 def _n_present(X: Any) -> int:

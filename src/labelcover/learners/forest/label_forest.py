@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numba import get_num_threads
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice, check_integer, check_random_state
 from labelcover.learners.features import FeatureCoding
 from labelcover.learners.forest.feature_forest import FeatureForest
+from labelcover.learners.forest.growing_forest import GrowingForest
 from labelcover.learners.forest.grown_forest import GrownForest
 from labelcover.learners.forest.mean_forest import MeanForest
-from labelcover.learners.problems import in_parallel
 
 AUTO = "auto"
 SPLITS = (AUTO, "features", "means")
@@ -28,7 +28,7 @@ TRIAL_TREES, TRIAL_ROWS = 16, 4_000
 class LabelForest(BaseEstimator):
     """A forest whose leaves hold the labels of their training rows.
 
-    Every tree is grown on a bootstrap sample, or, where the table is sparse, has 2,000 rows or
+    Every tree is grown on a bootstrap sample, or, where the table is sparse, has 1,000 rows or
     more, and these have no weights, on half of the rows. The confidence of a label is its mean
     share in the leaves that a row falls into. One tree serves all labels. What a training row gets
     from the trees that were grown without it (out-of-bag) needs no refit.
@@ -51,8 +51,8 @@ class LabelForest(BaseEstimator):
         node of fewer than ten times as many.
     max_features : int, optional
         Number of features tried in a node, by default the square root of their number (in sparse
-        tables of those that are not always 0); on sparse tables of 2,000 rows or more half of the
-        trees try a quarter of it. Means take all features.
+        tables of those that are not always 0). On sparse tables of 1,000 rows or more and 100 to
+        4,000 features a tree sees half of these. Means take all features.
     splits : {"auto", "features", "means"}, default="auto"
         ``"auto"`` is ``"features"`` below 100 labels. From there on it is the way with the smaller
         out-of-bag error in a trial of 16 trees each, on at most 4,000 rows.
@@ -125,6 +125,15 @@ class LabelForest(BaseEstimator):
         raise TypeError("LabelForest is an estimator of LabelCoverClassifier, not fitted alone.")
 
     def fit_labels(
+        self, X: Any, Y: NDArray[np.uint8], n_values: NDArray[np.int32], **how: Any
+    ) -> GrownForest:
+        """Return the forest of a table and its labels, with what it says of rows out of the bag.
+
+        Parameters are those of `start_labels`.
+        """
+        return self.start_labels(X, Y, n_values, **how).finished()
+
+    def start_labels(
         self,
         X: Any,
         Y: NDArray[np.uint8],
@@ -134,8 +143,8 @@ class LabelForest(BaseEstimator):
         seed: int = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
-    ) -> GrownForest:
-        """Return the forest of a table and its labels.
+    ) -> GrowingForest:
+        """Return a forest that grows in all threads but one, beside what the caller does.
 
         Parameters
         ----------
@@ -149,8 +158,8 @@ class LabelForest(BaseEstimator):
         seed : int
             Used unless ``random_state`` is given.
         n_jobs : int, optional
-            Number of trees grown in parallel; by default as many as numba has threads, which
-            joblib limits in its workers.
+            Number of trees grown in parallel, the caller's thread included; by default as many as
+            numba has threads, which joblib limits in its workers.
         """
         if self.random_state is not None:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -160,18 +169,9 @@ class LabelForest(BaseEstimator):
         forest = kind(X, Y, n_values)
         n_trees = forest.default_trees if isinstance(self.n_trees, str) else int(self.n_trees)
         seeds = np.random.SeedSequence(seed).spawn(n_trees)
-        jobs = (delayed(forest.grow)(*self._how(forest, weights), one) for one in seeds)
-        forest.trees = list(
-            in_parallel(
-                jobs,
-                get_num_threads() if n_jobs is None else n_jobs,
-                text="growing trees",
-                verbose=verbose,
-                require="sharedmem",
-            )
-        )
-        forest.finish(weights)
-        return forest
+        how = self._how(forest, weights)
+        n_threads = get_num_threads() if n_jobs is None else effective_n_jobs(n_jobs)
+        return GrowingForest(forest, how, seeds, n_threads=n_threads, verbose=verbose)
 
     def _how(self, forest: GrownForest, weights: Any) -> tuple[Any, int, int]:
         """Return what `GrownForest.grow` is to be given."""

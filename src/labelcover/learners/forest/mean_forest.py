@@ -54,17 +54,23 @@ class MeanForest(GrownForest):
             (values.astype(np.float32), *self.labels), shape=(n, self.n_labels)
         )
 
-    def finish(self, weights: NDArray[np.float64] | None = None) -> None:
-        """Ask the trees for the rows they have not seen, and fit the correction on these."""
-        self.left_out, asked = self.out_of_bag(self.trees)
+    def finish(
+        self,
+        weights: NDArray[np.float64] | None = None,
+        asked: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Ask the trees for all rows they have not seen, and fit the correction on these."""
+        self.left_out, answered = self.out_of_bag(self.trees)
         ones = sparse.csr_array(self.unit_labels > 0, dtype=np.uint8)
         self.correction = None
-        rows = np.flatnonzero(asked if weights is None else asked & (weights > 0))
+        rows = np.flatnonzero(answered if weights is None else answered & (weights > 0))
         if len(rows) > 1:
             own = None if weights is None else weights[rows]
             self.correction, self.left_out[rows] = fit_share_regression(
                 self.left_out[rows], ones[rows], own
             )
+        if asked is not None:
+            self.left_out = self.left_out[asked]
         del self.table, self.unit_labels
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
@@ -111,10 +117,12 @@ class MeanForest(GrownForest):
         )
         return tuple(array.copy() for array in tree)
 
-    def _add(self, table, tree, rows, counts, skip, sums) -> None:
-        asked = np.flatnonzero(~skip).astype(np.int32)
-        starts, ends = sort_into_leaves(table, self.n_features, tree, asked)
-        add_leaf_means(tree, rows, counts, self.labels, asked, starts, ends, sums)
+    def _add(self, table, tree, rows, counts, asked, into, sums) -> None:
+        place = np.empty(len(table[2]) - 1, dtype=np.int32)
+        place[asked] = into
+        order = asked.astype(np.int32)
+        starts, ends = sort_into_leaves(table, self.n_features, tree, order)
+        add_leaf_means(tree, rows, counts, self.labels, place[order], starts, ends, sums)
 
 
 def _or_one(numbers: NDArray[Any]) -> NDArray[Any]:

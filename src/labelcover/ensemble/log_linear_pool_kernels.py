@@ -1,0 +1,74 @@
+"""Compiled loops of the log-linear pool."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from labelcover.learners.least_squares.exponential_kernels import exponential
+
+# Rows that are taken at a time, in the cache.
+BLOCK = 256
+
+
+@njit(cache=True, fastmath={"contract", "reassoc"})
+def _sum_of_products(a, b, n):
+    total = 0.0
+    for i in range(n):
+        total += a[i] * b[i]
+    return total
+
+
+@njit(cache=True, fastmath={"contract"})
+def pool_derivatives(inputs, base, Y, weights, theta):
+    """Return the log-loss of every label and its first and second derivatives by the weights.
+
+    Parameters
+    ----------
+    inputs : ndarray of shape (d, n_labels, n)
+        What the weights are multiplied by.
+    base : ndarray of shape (n_labels, n)
+        What is added.
+    Y : uint8 array of shape (n_labels, n)
+    weights : ndarray of shape (n,)
+        Of the rows.
+    theta : ndarray of shape (d, n_labels)
+
+    Returns
+    -------
+    losses, slopes, curves : ndarrays of shape (n_labels,), (d, n_labels) and (n_labels, d, d)
+    """
+    d, m, n = inputs.shape
+    losses, slopes, curves = np.zeros(m), np.zeros((d, m)), np.zeros((m, d, d))
+    odds, shrunk, slope = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    curve, product = np.empty(BLOCK), np.empty(BLOCK)
+    for j in range(m):
+        for first in range(0, n, BLOCK):
+            size = min(BLOCK, n - first)
+            y, w = Y[j, first : first + size], weights[first : first + size]
+            for i in range(size):
+                odds[i] = base[j, first + i]
+            for v in range(d):
+                own, weight = inputs[v, j, first : first + size], theta[v, j]
+                for i in range(size):
+                    odds[i] += weight * own[i]
+            for i in range(size):
+                shrunk[i] = exponential(-abs(odds[i]))
+                rest = 1.0 / (1.0 + shrunk[i])
+                p = rest if odds[i] > 0 else shrunk[i] * rest
+                slope[i] = w[i] * (p - y[i])
+                curve[i] = w[i] * shrunk[i] * rest * rest
+            for i in range(size):
+                losses[j] += w[i] * (max(odds[i], 0.0) - y[i] * odds[i] + np.log1p(shrunk[i]))
+            for a in range(d):
+                own = inputs[a, j, first : first + size]
+                slopes[a, j] += _sum_of_products(own, slope, size)
+                for i in range(size):
+                    product[i] = own[i] * curve[i]
+                for b in range(a + 1):
+                    other = inputs[b, j, first : first + size]
+                    curves[j, a, b] += _sum_of_products(other, product, size)
+        for a in range(d):
+            for b in range(a):
+                curves[j, b, a] = curves[j, a, b]
+    return losses, slopes, curves
