@@ -177,19 +177,9 @@ class PooledView:
         if self.reads_scores:
             self.covers.learner = reading_scores(self.covers.learner)
             table = on_scores(training, inside(unseen[0]))
-        in_threads: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
-        in_chunks = isinstance(training.X, ChunkedTable)
-        if not in_chunks:
-            self.forest.start(training, more[:1], **in_threads)
-        try:
-            self.covers.fit(table, seeds, **how)
-        except BaseException:
-            if not in_chunks:
-                self.forest.growing.stop()
-            raise
+        self.covers.fit(table, seeds, **how)
         rows, tables = _taken(self.covers)
-        if in_chunks:
-            self.forest.start(training, more[:1], among=rows, **in_threads)
+        self.forest.start(training, more[:1], among=rows, n_jobs=n_jobs, verbose=verbose)
         _, of_trees = self.forest.finish(rows)
         views = self._inside([*tables, *(each[rows] for each in unseen), of_trees])
         rows = sample[rows]
