@@ -26,6 +26,16 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("LABELCOVER_DATA", ROOT.parent / "shared" / "data"))
 
 
+def pytest_collection_modifyitems(items):
+    """Put the tests of chunks last.
+
+    The two processes of `make test` begin at the first test and in the middle, and first of all
+    compile. Those in the middle need most of what the tests of chunks need, so that these would
+    compile the same at the same time.
+    """
+    items.sort(key=lambda item: "chunks" in item.path.parts)
+
+
 def _need(folder: Path) -> Path:
     if folder.is_dir():
         return folder
