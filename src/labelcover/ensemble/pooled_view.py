@@ -179,9 +179,8 @@ class PooledView:
             table = on_scores(training, inside(unseen[0]))
         self.covers.fit(table, seeds, **how)
         rows, tables = _taken(self.covers)
-        self.forest.start(training, more[:1], among=rows, n_jobs=n_jobs, verbose=verbose)
-        _, of_trees = self.forest.finish(rows)
-        views = self._inside([*tables, *(each[rows] for each in unseen), of_trees])
+        _, of_trees = _taken(self.forest.fit(training, more[:1], asked=rows, **how))
+        views = self._inside([*tables, *(each[rows] for each in unseen), *of_trees])
         rows = sample[rows]
         Y, weights = all_rows.Y, all_rows.weights
         own = None if weights is None else weights[rows]
