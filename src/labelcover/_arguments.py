@@ -76,13 +76,17 @@ def check_choice(name: str, value: Any, choices: Collection[Any]) -> Any:
     raise ValueError(f"{name} must be one of {accepted}, got {value!r}.")
 
 
+def check_seed(random_state: Any) -> Any:
+    """Return `random_state` if it is a seed, None or a ``RandomState``."""
+    if random_state is None or isinstance(random_state, np.random.RandomState):
+        return random_state
+    return check_integer("random_state", random_state, low=0, high=2**32 - 1)
+
+
 def check_random_state(random_state: Any) -> np.random.RandomState:
     """Return a ``RandomState`` for a seed, for ``None`` (a fresh one) or for one that is given."""
-    if isinstance(random_state, np.random.RandomState):
-        return random_state
-    if random_state is not None:
-        random_state = check_integer("random_state", random_state, low=0, high=2**32 - 1)
-    return np.random.RandomState(random_state)
+    seed = check_seed(random_state)
+    return seed if isinstance(seed, np.random.RandomState) else np.random.RandomState(seed)
 
 
 def check_jobs(n_jobs: Any) -> None:

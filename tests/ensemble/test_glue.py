@@ -397,9 +397,9 @@ def test_samples_are_told():
     model = LabelCoverClassifier(LeastSquaresClassifier(), random_state=0).fit(X, Y)
     assert model.n_threshold_rows_ == 700
     assert model.view_.members.n_temperature_rows == 512
-    assert model.view_.members.n_choice_rows == 700
+    assert model.view_.members.n_choice_rows == 512
     alone = LeastSquaresClassifier().fit(X, Y[:, 0])
-    assert (alone.n_choice_rows_, alone.n_temperature_rows_) == (700, 512)
+    assert (alone.n_choice_rows_, alone.n_temperature_rows_) == (512, 512)
 
 
 # Covers

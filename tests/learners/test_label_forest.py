@@ -8,7 +8,7 @@ from scipy import sparse
 from labelcover import LabelCoverClassifier
 from labelcover.ensemble.forest_view import ForestView
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners.forest.feature_forest import MANY_ROWS
+from labelcover.learners.forest.feature_forest import MANY_ROWS, FeatureForest
 from labelcover.learners.forest.forest_kernels import _try_split
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.learners.forest.sparse_tree_kernels import (
@@ -283,9 +283,17 @@ def test_rows_that_are_asked_for_are_answered_as_all_are():
     for splits in ("features", "means"):
         learner = LabelForest(15, splits=splits)
         asked = np.array([7, 3, 50])
-        forest = learner.fit_labels(X, Y, numeric, seed=0, asked=asked)
+        forest = learner.start_labels(X, Y, numeric, seed=0).finished(asked)
         every = learner.fit_labels(X, Y, numeric, seed=0)
         np.testing.assert_array_equal(forest.left_out, every.left_out[asked])
+
+
+def test_an_error_in_a_thread_is_raised(monkeypatch):
+    X, Y = problem()
+    numeric = np.zeros(X.shape[1], dtype=np.int32)
+    monkeypatch.setattr(FeatureForest, "grow", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        LabelForest(15).fit_labels(X, Y, numeric, n_jobs=3)
 
 
 def test_a_sparse_tree_splits_as_long_as_a_word_tells_rows_apart():

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from labelcover.ensemble.chunked_training import sampled_rows
 from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.chunked_table import ChunkedTable
+from labelcover.learners.forest.growing_forest import GrowingForest
 from labelcover.learners.forest.label_forest import (
     AUTO,
     MANY_LABELS,
@@ -41,6 +42,9 @@ class ForestView:
     forest: GrownForest
     n_rows: int
     left_out_only = False
+    # What is needed while the forest grows.
+    growing: GrowingForest
+    rows: NDArray[np.int64]
 
     def __init__(self, learner: LabelForest) -> None:
         self.learner = learner
@@ -53,35 +57,58 @@ class ForestView:
         keep_left_out: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
-        asked: NDArray[np.int64] | None = None,
     ) -> ForestView:
-        """Grow the forest; its seed is the first of `seeds`.
+        """Grow the forest; its seed is the first of `seeds`."""
+        self.start(training, seeds, n_jobs=n_jobs, verbose=verbose)
+        rows, confidence = self.finish()
+        self.left_out = (rows, [confidence]) if keep_left_out else None
+        return self
 
-        What is left out is of the rows that are asked for, else of all that trees are grown on; a
-        sample of rows in chunks holds those that are asked for.
+    def start(
+        self,
+        training: TrainingRows,
+        seeds: NDArray[np.int64],
+        *,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        among: NDArray[np.int64] | None = None,
+    ) -> GrowingForest:
+        """Begin to grow the forest, beside what the caller does. A sample of rows holds `among`.
+
+        No further tree is grown if the caller fails in the context of what is returned.
         """
-        rows = np.arange(len(training.Y))
+        self.rows = np.arange(len(training.Y))
         if isinstance(training.X, ChunkedTable):
-            rows = sampled_rows(training.X, int(seeds[0]), asked)
-            training = training.rows(rows)
-        self.n_rows = len(rows)
+            self.rows = sampled_rows(training.X, int(seeds[0]), among)
+            training = training.rows(self.rows)
+        self.n_rows = len(self.rows)
         learner = self.learner
         if self.left_out_only and learner.n_trees == AUTO and training.Y.shape[1] < MANY_LABELS:
             learner = clone(learner).set_params(n_trees=LEFT_OUT_TREES)
-        self.forest = learner.fit_labels(
+        self.growing = learner.start_labels(
             training.X,
             training.Y,
             training.n_values,
             weights=training.weights,
             seed=int(seeds[0]),
-            asked=None if asked is None else np.searchsorted(rows, asked),
             n_jobs=n_jobs,
             verbose=verbose,
         )
+        return self.growing
+
+    def finish(
+        self, asked: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Grow the rest; return rows and their confidences by the trees grown without them.
+
+        Of the rows that are asked for, else of all that trees were grown on.
+        """
+        places = None if asked is None else np.searchsorted(self.rows, asked)
+        self.forest = self.growing.finished(places)
         confidence, self.forest.left_out = self.forest.left_out, np.zeros((0, 0))
-        rows = rows if asked is None else asked
-        self.left_out = (rows, [confidence]) if keep_left_out else None
-        return self
+        rows = self.rows if asked is None else asked
+        del self.growing, self.rows
+        return rows, confidence
 
     @property
     def n_seeds(self) -> int:

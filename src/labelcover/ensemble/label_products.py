@@ -103,9 +103,9 @@ def occurring_products(
         return None
     product, keys = _numbered(labels, sizes, m)
     occurs = np.zeros(len(keys), dtype=bool)
-    for subset in range(1, product.shape[1]):
-        inside = masks & subset == subset
-        occurs[product[of_class[inside], subset]] = True
+    subsets = np.arange(1, product.shape[1])
+    inside = masks[:, None] & subsets == subsets
+    occurs[product[of_class, 1:][inside]] = True
     n_products = int(occurs.sum())
     if n_products >= len(masks) - len(first):
         return None
@@ -153,10 +153,10 @@ def _numbered(labels, sizes, m):
     n_problems, widest = labels.shape
     keys = np.zeros((n_problems, 1 << widest), dtype=np.int64)
     for mask in range(1, 1 << widest):
-        inside = mask < 1 << sizes
-        for i in range(widest):
-            if mask >> i & 1:
-                keys[inside, mask] = keys[inside, mask] * (m + 1) + labels[inside, i] + 1
+        last = mask.bit_length() - 1
+        keys[:, mask] = keys[:, mask ^ 1 << last] * (m + 1) + labels[:, last] + 1
+        if (sizes <= last).any():
+            keys[sizes <= last, mask] = 0
     distinct, number = np.unique(keys, return_inverse=True)
     # The first key is 0, of the empty product and of subsets that a labelset does not have.
     return number.reshape(keys.shape) - 1, distinct[1:]

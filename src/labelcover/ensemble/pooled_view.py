@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from labelcover.ensemble.log_linear_pool import LogLinearPool, fit_pool
 from labelcover.ensemble.view import TrainingRows
 from labelcover.ensemble.wide_text import is_wide_text, on_scores, reading_scores
 from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
+from labelcover.learners.blas_threads import are_worth_threads
 from labelcover.learners.chunked_table import ChunkedTable
 from labelcover.learners.forest.label_forest import LabelForest
 
@@ -170,17 +173,13 @@ class PooledView:
             training = training.rows(sample)
         if not (self.reads_scores or self.always_logistic):
             self.logistic = None
-        unseen: list[NDArray[np.float64]] = []
-        if self.logistic is not None:
-            _, unseen = _taken(self.logistic.fit(training, more[1:], **how))
-        table = training
-        if self.reads_scores:
-            self.covers.learner = reading_scores(self.covers.learner)
-            table = on_scores(training, inside(unseen[0]))
-        self.covers.fit(table, seeds, **how)
-        rows, tables = _taken(self.covers)
-        _, of_trees = _taken(self.forest.fit(training, more[:1], asked=rows, **how))
-        views = self._inside([*tables, *(each[rows] for each in unseen), *of_trees])
+        grow = partial(self.forest.start, training, more[:1], n_jobs=n_jobs, verbose=verbose)
+        are_beside = self._can_grow_beside(training.X)
+        with grow() if are_beside else nullcontext():
+            rows, tables = self._fit_linear(training, seeds, more[1:], how)
+        if not are_beside:
+            grow(among=rows)
+        views = self._inside([*tables, self.forest.finish(rows)[1]])
         rows = sample[rows]
         Y, weights = all_rows.Y, all_rows.weights
         own = None if weights is None else weights[rows]
@@ -192,6 +191,34 @@ class PooledView:
         self.correction = fit_pool(stages, Y[rows], frequency, own)
         self.left_out = (rows, [self.correction.pool(stages)]) if keep_left_out else None
         return self
+
+    def _can_grow_beside(self, X: Any) -> bool:
+        """Return whether trees grow while least squares is solved, which has one thread then.
+
+        A sample of rows in chunks is drawn later: it holds the rows that least squares leaves out.
+        """
+        if isinstance(X, ChunkedTable):
+            return False
+        n_classes = sum(int((2.0**cover.labelset_sizes).sum()) for cover in self.covers.covers)
+        return not are_worth_threads(X.shape[0], min(X.shape), n_classes)
+
+    def _fit_linear(
+        self,
+        training: TrainingRows,
+        seeds: NDArray[np.int64],
+        of_singles: NDArray[np.int64],
+        how: dict[str, Any],
+    ) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
+        """Fit all views but the forest; return rows and their left-out confidences by each."""
+        unseen: list[NDArray[np.float64]] = []
+        if self.logistic is not None:
+            _, unseen = _taken(self.logistic.fit(training, of_singles, **how))
+        table = training
+        if self.reads_scores:
+            self.covers.learner = reading_scores(self.covers.learner)
+            table = on_scores(training, inside(unseen[0]))
+        rows, tables = _taken(self.covers.fit(table, seeds, **how))
+        return rows, [*tables, *(each[rows] for each in unseen)]
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the pooled confidences of new rows, ``(n, n_labels)``."""

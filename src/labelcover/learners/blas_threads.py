@@ -7,11 +7,12 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
-# Up to so many rows, threads of BLAS gain little and wait for each other on busy cores; below
-# so many they are hardly used, and limiting them takes longer than the products.
-MOST_ROWS, LEAST_ROWS = 2_500, 64
-# Larger products than this are worth the threads all the same. (With two free cores, fits of
-# medical and enron, 2 and 4 · 10⁹, take 10 to 40 % less time in one thread.)
+# Below so many rows threads of BLAS are hardly used, and limiting them takes longer than the
+# products.
+LEAST_ROWS = 64
+# Up to so many products the threads of BLAS, of which NumPy and SciPy have some each, wait for each
+# other longer than they work: with two free cores, least squares on 2,500 to 16,000 rows takes up
+# to twice as long with them.
 MOST_PRODUCTS = 10**10
 
 
@@ -20,12 +21,13 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def blas_threads(n_rows: int, width: int, n_classes: int) -> AbstractContextManager:
-    """Return a context in which small products run in one thread.
+def are_worth_threads(n_rows: int, width: int, n_classes: int) -> bool:
+    """Return whether products of tables of rows by `width` and `width` by classes are large."""
+    return n_rows * width * n_classes > MOST_PRODUCTS
 
-    The products are of tables of rows by `width` and `width` by classes.
-    """
-    small = n_rows * width * n_classes <= MOST_PRODUCTS
-    if not (small and LEAST_ROWS <= n_rows <= MOST_ROWS):
+
+def blas_threads(n_rows: int, width: int, n_classes: int) -> AbstractContextManager:
+    """Return a context in which products that are not large run in one thread."""
+    if n_rows < LEAST_ROWS or are_worth_threads(n_rows, width, n_classes):
         return nullcontext()
     return _controller().limit(limits=1, user_api="blas")

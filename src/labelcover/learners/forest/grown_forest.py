@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,7 @@ class GrownForest(ABC):
         self,
         weights: NDArray[np.float64] | None = None,
         asked: NDArray[np.int64] | None = None,
+        n_threads: int = 1,
     ) -> None:
         """Ask the trees for rows they have not seen, then forget what only growing needs.
 
@@ -85,7 +87,7 @@ class GrownForest(ABC):
         asked : ndarray, optional
             The training rows that `left_out` is wanted of; all by default.
         """
-        self.left_out, _ = self.out_of_bag(self.trees, asked)
+        self.left_out, _ = self.out_of_bag(self.trees, asked, n_threads)
         del self.table
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
@@ -97,17 +99,30 @@ class GrownForest(ABC):
         return sums / len(self.trees)
 
     def out_of_bag(
-        self, trees: list[tuple[Any, ...]], asked: NDArray[np.int64] | None = None
+        self,
+        trees: list[tuple[Any, ...]],
+        asked: NDArray[np.int64] | None = None,
+        n_threads: int = 1,
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Return the label shares of training rows, by default of all, by trees without them.
 
         And for which rows there are such trees; the others have the frequencies of the labels.
         """
-        n = len(self.labels[1]) - 1
-        asked = np.arange(n) if asked is None else asked
+        asked = np.arange(len(self.labels[1]) - 1) if asked is None else asked
+        if n_threads == 1:
+            return self._unseen_shares(trees, asked)
+        parts = np.array_split(asked, n_threads)
+        with ThreadPoolExecutor(n_threads) as threads:
+            found = threads.map(lambda part: self._unseen_shares(trees, part), parts)
+            shares, are_known = zip(*found, strict=True)
+        return np.concatenate(shares), np.concatenate(are_known)
+
+    def _unseen_shares(
+        self, trees: list[tuple[Any, ...]], asked: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         shares, n_trees = np.zeros((len(asked), self.n_labels)), np.zeros(len(asked))
         for tree, rows, counts in trees:
-            unseen = np.ones(n, dtype=bool)
+            unseen = np.ones(len(self.labels[1]) - 1, dtype=bool)
             unseen[rows] = False
             into = np.flatnonzero(unseen[asked])
             self._add(self.table, tree, rows, counts, asked[into], into, shares)

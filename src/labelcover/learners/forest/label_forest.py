@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numba import get_num_threads
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.parallel import delayed
 
-from labelcover._arguments import check_choice, check_integer, check_random_state
+from labelcover._arguments import check_choice, check_integer, check_random_state, check_seed
 from labelcover.learners.features import FeatureCoding
 from labelcover.learners.forest.feature_forest import FeatureForest
+from labelcover.learners.forest.growing_forest import GrowingForest
 from labelcover.learners.forest.grown_forest import GrownForest
 from labelcover.learners.forest.mean_forest import MeanForest
-from labelcover.learners.problems import in_parallel
 
 AUTO = "auto"
 SPLITS = (AUTO, "features", "means")
@@ -113,7 +113,7 @@ class LabelForest(BaseEstimator):
         if self.max_features is not None:
             check_integer("max_features", self.max_features, low=1)
         check_choice("splits", self.splits, SPLITS)
-        check_random_state(self.random_state)
+        check_seed(self.random_state)
 
     def read_table(self, owner: BaseEstimator, X: Any) -> tuple[FeatureCoding, Any]:
         """Return how a training table is coded, and the table as `fit_labels` takes it."""
@@ -125,6 +125,15 @@ class LabelForest(BaseEstimator):
         raise TypeError("LabelForest is an estimator of LabelCoverClassifier, not fitted alone.")
 
     def fit_labels(
+        self, X: Any, Y: NDArray[np.uint8], n_values: NDArray[np.int32], **how: Any
+    ) -> GrownForest:
+        """Return the forest of a table and its labels, with what it says of rows out of the bag.
+
+        Parameters are those of `start_labels`.
+        """
+        return self.start_labels(X, Y, n_values, **how).finished()
+
+    def start_labels(
         self,
         X: Any,
         Y: NDArray[np.uint8],
@@ -132,11 +141,10 @@ class LabelForest(BaseEstimator):
         *,
         weights: NDArray[np.float64] | None = None,
         seed: int = 0,
-        asked: NDArray[np.int64] | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
-    ) -> GrownForest:
-        """Return the forest of a table and its labels, with what it says of rows out of the bag.
+    ) -> GrowingForest:
+        """Return a forest that grows in all threads but one, beside what the caller does.
 
         Parameters
         ----------
@@ -149,11 +157,9 @@ class LabelForest(BaseEstimator):
             How likely rows are to be drawn.
         seed : int
             Used unless ``random_state`` is given.
-        asked : ndarray of int, optional
-            Rows whose confidences out of the bag are wanted, by default all.
         n_jobs : int, optional
-            Number of trees grown in parallel; by default as many as numba has threads, which
-            joblib limits in its workers.
+            Number of trees grown in parallel, the caller's thread included; by default as many as
+            numba has threads, which joblib limits in its workers.
         """
         if self.random_state is not None:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -164,17 +170,8 @@ class LabelForest(BaseEstimator):
         n_trees = forest.default_trees if isinstance(self.n_trees, str) else int(self.n_trees)
         seeds = np.random.SeedSequence(seed).spawn(n_trees)
         how = self._how(forest, weights)
-        forest.trees = list(
-            in_parallel(
-                (delayed(forest.grow)(*how, one) for one in seeds),
-                get_num_threads() if n_jobs is None else n_jobs,
-                text="growing trees",
-                verbose=verbose,
-                require="sharedmem",
-            )
-        )
-        forest.finish(weights, asked)
-        return forest
+        n_threads = get_num_threads() if n_jobs is None else effective_n_jobs(n_jobs)
+        return GrowingForest(forest, how, seeds, n_threads=n_threads, verbose=verbose)
 
     def _how(self, forest: GrownForest, weights: Any) -> tuple[Any, int, int]:
         """Return what `GrownForest.grow` is to be given."""

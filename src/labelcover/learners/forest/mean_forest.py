@@ -58,9 +58,10 @@ class MeanForest(GrownForest):
         self,
         weights: NDArray[np.float64] | None = None,
         asked: NDArray[np.int64] | None = None,
+        n_threads: int = 1,
     ) -> None:
         """Ask the trees for all rows they have not seen, and fit the correction on these."""
-        self.left_out, answered = self.out_of_bag(self.trees)
+        self.left_out, answered = self.out_of_bag(self.trees, n_threads=n_threads)
         ones = sparse.csr_array(self.unit_labels > 0, dtype=np.uint8)
         self.correction = None
         rows = np.flatnonzero(answered if weights is None else answered & (weights > 0))

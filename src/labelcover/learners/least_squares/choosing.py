@@ -66,7 +66,7 @@ WIDTHS = (0.5, 1.0, 2.0)
 RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
 FIRST_RIDGE = 6
 # The choice of kernel and ridge looks at no more rows and classes than these.
-CHOICE_ROWS = 1_024
+CHOICE_ROWS = 512
 CHOICE_CLASSES = 256
 # Scalings are compared on no more rows than these, without approximation: in wide text a Nyström
 # approximation loses more with some scalings than with others.

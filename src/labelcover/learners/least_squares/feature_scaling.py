@@ -63,7 +63,9 @@ class FeatureScaling:
             self.set_columns(np.zeros(X.shape[1]), spread, is_sparse=True)
         else:
             mean = shares @ X
-            self.set_columns(mean, np.sqrt(shares @ (X - mean) ** 2), is_sparse=False)
+            squares = X - mean
+            squares *= squares
+            self.set_columns(mean, np.sqrt(shares @ squares), is_sparse=False)
 
     def set_columns(
         self, mean: NDArray[np.float64], spread: NDArray[np.float64], *, is_sparse: bool
@@ -103,11 +105,12 @@ class FeatureScaling:
 
 def has_sparse_numbers(X: Any, binary: NDArray[np.bool_]) -> bool:
     """Tell whether the columns that are not `binary` hold mostly zeros, however they are stored."""
+    numbers = ~binary
     if sparse.issparse(X):
-        filled = np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
+        n_filled = int(np.count_nonzero(numbers[X.indices[X.data != 0]]))
     else:
-        filled = np.count_nonzero(X, axis=0)
-    return bool(2 * filled[~binary].sum() < X.shape[0] * (~binary).sum())
+        n_filled = int(np.count_nonzero(X[:, numbers] if binary.any() else X))
+    return 2 * n_filled < X.shape[0] * int(numbers.sum())
 
 
 def row_lengths(X: Any) -> NDArray[np.float64]:

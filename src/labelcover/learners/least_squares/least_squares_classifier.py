@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._arguments import check_choice, check_integer, check_positive, check_random_state
+from labelcover._arguments import (
+    check_choice,
+    check_integer,
+    check_positive,
+    check_random_state,
+    check_seed,
+)
 from labelcover._progress import progress_bar
 from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.blas_threads import blas_threads
@@ -74,7 +80,7 @@ class LeastSquaresClassifier(BatchClassifier):
         Scores are ``features @ coef_.T + intercept_``, with features scaled, or kernel values.
     n_scale_rows_, n_choice_rows_, n_temperature_rows_ : int
         On how many rows the scale (at most 512; 0 if there was no choice), the kernel and the
-        ridge (at most 1,024, and classes up to 256 in all) and the temperature (at most 512) were
+        ridge (at most 512, and classes up to 256 in all) and the temperature (at most 512) were
         chosen.
     members_ : LeastSquaresMembers
         The model, as the members of an ensemble.
@@ -116,7 +122,7 @@ class LeastSquaresClassifier(BatchClassifier):
 
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
-        check_random_state(self.random_state)
+        check_seed(self.random_state)
         self._settings(seed=0)
 
     def _describe_fit(self) -> None:

@@ -13,6 +13,7 @@ from labelcover._arguments import (
     check_positive,
     check_random_state,
     check_real,
+    check_seed,
 )
 from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.features import one_hot_columns
@@ -98,7 +99,7 @@ class LogisticClassifier(BatchClassifier):
 
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
-        check_random_state(self.random_state)
+        check_seed(self.random_state)
         self._settings(seed=0)
 
     def _describe_fit(self) -> None:
