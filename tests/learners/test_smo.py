@@ -71,6 +71,23 @@ def test_many_rows_need_no_matrix_of_all_products(problem_of_four, monkeypatch):
         np.testing.assert_array_equal(without.members_.weights, with_gram.members_.weights)
 
 
+@pytest.mark.parametrize(("n_columns", "kind"), [(40, np.uint8), (900, np.uint16)])
+def test_products_of_words_as_whole_numbers_give_the_same_machines(n_columns, kind, monkeypatch):
+    """Rows come and go at their bounds, and errors are often equal: the path must not change."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((240, n_columns)) < 0.4).astype(float)
+    y = (X[:, :6].sum(axis=1) + rng.normal(size=240) > 2.4).astype(int) + (X[:, 7] > 0)
+    table = pair_machines.TrainingTable.of(sparse.csr_array(X))
+    assert table.counts.dtype == kind
+    assert table.counts.shape == (240, 240)
+    of_counts = SMOClassifier().fit(X, y)
+    monkeypatch.setattr(pair_machines, "MOST_COUNT", -1)
+    assert not pair_machines.TrainingTable.of(sparse.csr_array(X)).counts.size
+    of_products = SMOClassifier().fit(X, y)
+    np.testing.assert_array_equal(of_counts.members_.weights, of_products.members_.weights)
+    np.testing.assert_array_equal(of_counts.members_.bias, of_products.members_.bias)
+
+
 def test_sparse_and_dense_tables_give_the_same_machines():
     X = sparse.random(90, 20, density=0.3, format="csr", random_state=1)
     X.data[::7] = np.nan

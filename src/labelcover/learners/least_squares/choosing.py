@@ -176,16 +176,14 @@ class Choice:
 
     Attributes
     ----------
-    rows : ndarray
-        The rows that are looked at.
+    n_rows : int
+        How many rows are looked at.
     """
 
     def __init__(self, X: Any, problems: Problems, settings: Settings) -> None:
         self.X, self.problems, self.settings = X, problems, settings
         self.weights = problems.weights
-        self.sketched = sample(X.shape[0], SKETCH_ROWS, settings.seed)
-        self.judged = sample(len(self.sketched), CHOICE_ROWS, settings.seed)
-        self.rows = self.sketched[self.judged]
+        self.n_rows = min(X.shape[0], CHOICE_ROWS)
 
     def system(self) -> tuple[Kernel, IdentityMap | KernelMap, RidgeSystem, float]:
         """Return the kernel, its features, the ridge system of all rows, and the ridge."""
@@ -209,8 +207,18 @@ class Choice:
         if self.settings.alpha is not None:
             return kernel, mapped, system, self.settings.alpha
         start = FIRST_RIDGE if sketched is None else sketched.number
-        found = Judge(self._seen, self.rows).best_ridge(system, start)
+        found = Judge(self._seen, self.sketched[self.judged]).best_ridge(system, start)
         return kernel, mapped, system, found.ridge
+
+    @cached_property
+    def sketched(self) -> NDArray[np.int64]:
+        """The rows of the sketch."""
+        return sample(self.X.shape[0], SKETCH_ROWS, self.settings.seed)
+
+    @cached_property
+    def judged(self) -> NDArray[np.int64]:
+        """Which of these rows are looked at."""
+        return sample(len(self.sketched), CHOICE_ROWS, self.settings.seed)
 
     @cached_property
     def _seen(self) -> Problems:

@@ -38,8 +38,8 @@ TEMPERATURE_ROWS = 512
 # they would be more numbers than these.
 LEFT_OUT_ROWS = 2_048
 LEFT_OUT_NUMBERS = 2**24
-# Numbers in one block of leave-one-out predictions (64 MB).
-BLOCK_NUMBERS = 2**23
+# Numbers in one block of leave-one-out predictions (8 MB).
+BLOCK_NUMBERS = 2**20
 # The last relative step of temperatures; what is left is about its square.
 FINE = 5e-2
 # What new rows have in place of those of training rows.
@@ -239,7 +239,7 @@ def prepared_members(
         targets = LinearTargets.of_classes(problems.classes, problems.offsets)
     features = FeatureMap(problems.n_values, scaling, mapped)
     members = LeastSquaresMembers(features, kernel, ridge, problems.offsets, targets.combination)
-    members.n_scale_rows, members.n_choice_rows = n_scale_rows, len(choice.rows)
+    members.n_scale_rows, members.n_choice_rows = n_scale_rows, choice.n_rows
     members.row_width = max(len(system.centre), len(targets))
     return members, system, targets
 

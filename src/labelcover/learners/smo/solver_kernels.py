@@ -10,13 +10,16 @@ What the functions share, as plain arrays for speed:
 
 - the table: `data`, `indices` and `indptr` as in a CSR array with sorted indices, where a row with
   a value in every column needs no indices; `gram`, the products of all its rows, or empty;
+  `counts`, the same as whole numbers of one or two bytes where they are that, then `gram` is empty;
 - the rows of the pair in the order in which they are examined: `number` and `place`, a row each,
   with the columns named below. The error is the output without threshold less the sign, when last
   computed;
 - the rows inside their bounds, in slots: `products` with each other, `errors` (always up to date;
   NaN where a row has left its slot), `members` (which row of the pair it is, which of the table,
   when it came, by when its products were computed; and a stack of slots that were left), and
-  `used`: how many slots are in use, how many of these were left, and how many rows ever came;
+  `used`: how many slots are in use, how many of these were left, and how many rows ever came. With
+  `counts`, whose rows are short enough to be read at every step, there are no `products`, and the
+  last slot takes the place of one that is left;
 - `extreme` and `holder`: the least error that counts, the largest, and whose they are.
 """
 
@@ -47,18 +50,19 @@ INSIDE, UP, LOW = range(3)
 PAIR_ROW, TABLE_ROW, TURN, FRESH, LEFT = range(5)  # rows of `members`
 SLOTS, FREE, TURNS = range(3)  # entries of `used`
 LEAST, LARGEST = range(2)
+BLOCK = 64  # errors of which the least and the largest are found together
 
 
 @njit(cache=True, nogil=True)
 def fit_machines(
-    data, indices, indptr, gram, n_columns, by_class, starts, first, second, bound, tol
+    data, indices, indptr, gram, counts, n_columns, by_class, starts, first, second, bound, tol
 ):
     """Return weights and threshold of every pair of classes; the output is ``w @ x - threshold``.
 
     Parameters
     ----------
-    data, indices, indptr, gram : ndarray
-        The table (see above), `gram` of shape (0, 0) if the products are not at hand.
+    data, indices, indptr, gram, counts : ndarray
+        The table (see above); `gram` and `counts` of shape (0, 0) if they are not at hand.
     n_columns : int
     by_class, starts : ndarray, int64
         The rows of class ``c`` are ``by_class[starts[c]:starts[c + 1]]``.
@@ -84,7 +88,9 @@ def fit_machines(
         for i in range(len(rows)):  # assignments of arrays take seconds to compile
             number[i, SIGN] = -1.0 if order[i] < len(a) else 1.0
             number[i, BOUND] = bound[rows[i]]
-        threshold[p] = _fit_machine(data, indices, indptr, gram, rows, number, tol, weights[p])
+        threshold[p] = _fit_machine(
+            data, indices, indptr, gram, counts, rows, number, tol, weights[p]
+        )
     return weights, threshold
 
 
@@ -142,7 +148,7 @@ def _shuffle(order, state):
 
 
 @njit(cache=True)
-def _fit_machine(data, indices, indptr, gram, rows, number, tol, w):
+def _fit_machine(data, indices, indptr, gram, counts, rows, number, tol, w):
     """Fill in the weights `w` of the machine of these rows; return its threshold."""
     n = len(rows)
     place = np.zeros((n, 3), np.int64)
@@ -153,12 +159,12 @@ def _fit_machine(data, indices, indptr, gram, rows, number, tol, w):
         number[i, ERROR] = -number[i, SIGN]
         number[i, NORM] = _norm(data, indptr, rows[i])
         holder[LEAST if is_second else LARGEST] = i
-    products, errors, members = _slots(64)
+    products, errors, members = _slots(0, n) if len(counts) else _slots(64, 64)
     used, progress = np.zeros(3, np.int64), np.array([0, 0, 1, 0])
-    ahead, x = np.empty(AHEAD), np.empty_like(w)
+    ahead, x, blocks = np.empty(AHEAD), np.empty_like(w), np.empty((2, n // BLOCK + 1))
     while not _advance(
-        data, indices, indptr, gram, number, place, products, errors, members, used,
-        extreme, holder, progress, tol, ahead, x, w,
+        data, indices, indptr, gram, counts, number, place, products, errors, members, used,
+        extreme, holder, progress, tol, ahead, blocks, x, w,
     ):  # fmt: skip
         products, errors, members = _packed(place, products, errors, members, used)
     return (extreme[LARGEST] + extreme[LEAST]) / 2
@@ -166,8 +172,8 @@ def _fit_machine(data, indices, indptr, gram, rows, number, tol, w):
 
 @njit(**KERNEL)
 def _advance(
-    data, indices, indptr, gram, number, place, products, errors, members, used,
-    extreme, holder, progress, tol, ahead, x, w,
+    data, indices, indptr, gram, counts, number, place, products, errors, members, used,
+    extreme, holder, progress, tol, ahead, blocks, x, w,
 ):  # fmt: skip
     """Sweep over the rows until the optimum is reached; False if the slots must be packed first.
 
@@ -191,12 +197,13 @@ def _advance(
                 _count(number, place, extreme, holder, i)
             other = _partner(number, place, errors, extreme, holder, i, tol)
             if other >= 0:
-                if used[SLOTS] + 2 > len(errors) or used[FREE] > 16 + used[SLOTS] // 4:
+                has_room = used[SLOTS] + 2 <= len(errors) and used[FREE] <= 16 + used[SLOTS] // 4
+                if not (has_room or len(counts)):
                     progress[0], progress[1], progress[2], progress[3] = i, steps, whole, changed
                     return False
                 if _step(
-                    data, indices, indptr, gram, number, place, products, errors, members, used,
-                    extreme, holder, other, i, x, w,
+                    data, indices, indptr, gram, counts, number, place, products, errors, members,
+                    used, extreme, holder, other, i, blocks, x, w,
                 ):  # fmt: skip
                     changed, stepped, ready = 1, i, 0
                     steps += 1
@@ -310,13 +317,15 @@ def _partner(number, place, errors, extreme, holder, i, tol):
 
 @njit(**KERNEL)
 def _step(
-    data, indices, indptr, gram, number, place, products, errors, members, used,
-    extreme, holder, i, j, x, w,
+    data, indices, indptr, gram, counts, number, place, products, errors, members, used,
+    extreme, holder, i, j, blocks, x, w,
 ):  # fmt: skip
     """Move the multipliers of rows `i` and `j` to their best; tell whether they moved at all."""
     row_i, row_j = place[i, ROW], place[j, ROW]
     came_i, came_j = place[i, SIDE] != INSIDE, place[j, SIDE] != INSIDE
-    if not came_i and not came_j:
+    if len(counts):
+        product = np.float64(counts[row_i, row_j])
+    elif not came_i and not came_j:
         s, t = place[i, SLOT], place[j, SLOT]
         _refresh(data, indices, indptr, gram, products, members, used, s, x)
         product = products[s, t]
@@ -338,15 +347,21 @@ def _step(
         _enter(number, place, errors, members, used, i)
     if came_j:
         _enter(number, place, errors, members, used, j)
-    s, t = place[i, SLOT], place[j, SLOT]
     end = used[SLOTS]
-    fresh, stale = (t, s) if came_j else (s, t)
-    _refresh(data, indices, indptr, gram, products, members, used, fresh, x)
-    _refresh(data, indices, indptr, gram, products, members, used, stale, x)
-    _add_products(errors[:end], products[s, :end], d, products[t, :end], e)
-    _settle(number, place, errors, members, used, i)
-    _settle(number, place, errors, members, used, j)
-    _find_extremes(errors[:end], members, extreme, holder)
+    if len(counts):
+        _add_counts(errors[:end], members[TABLE_ROW], counts[row_i], d, counts[row_j], e)
+    else:
+        s, t = place[i, SLOT], place[j, SLOT]
+        fresh, stale = (t, s) if came_j else (s, t)
+        _refresh(data, indices, indptr, gram, products, members, used, fresh, x)
+        _refresh(data, indices, indptr, gram, products, members, used, stale, x)
+        _add_products(errors[:end], products[s, :end], d, products[t, :end], e)
+    _settle(number, place, errors, members, used, i, len(counts) > 0)
+    _settle(number, place, errors, members, used, j, len(counts) > 0)
+    if len(counts):
+        _find_extremes_of_all(errors[: used[SLOTS]], members, extreme, holder, blocks)
+    else:
+        _find_extremes(errors[:end], members, extreme, holder)
     _count(number, place, extreme, holder, i)
     _count(number, place, extreme, holder, j)
     return True
@@ -428,8 +443,18 @@ def _add_products(errors, p, d, q, e):
 
 
 @njit(**KERNEL)
-def _settle(number, place, errors, members, used, i):
-    """Note on which side of its bounds row `i`, which has a slot, now is."""
+def _add_counts(errors, rows, p, d, q, e):
+    for t in range(len(errors)):
+        row = np.uint64(rows[t])  # no sign to look at
+        errors[t] += d * p[row] + e * q[row]
+
+
+@njit(**KERNEL)
+def _settle(number, place, errors, members, used, i, close_up):
+    """Note on which side of its bounds row `i`, which has a slot, now is.
+
+    If it leaves its slot, the last one takes its place with `close_up`, else it is left empty.
+    """
     alpha = number[i, ALPHA]
     if 0.0 < alpha < number[i, BOUND]:
         place[i, SIDE] = INSIDE
@@ -437,6 +462,14 @@ def _settle(number, place, errors, members, used, i):
     place[i, SIDE] = UP if (alpha == 0.0) == (number[i, SIGN] > 0) else LOW
     slot = place[i, SLOT]
     number[i, ERROR] = errors[slot]
+    if close_up:
+        used[SLOTS] -= 1
+        last = used[SLOTS]
+        errors[slot] = errors[last]
+        for t in range(len(members)):
+            members[t, slot] = members[t, last]
+        place[members[PAIR_ROW, slot], SLOT] = slot
+        return
     errors[slot], members[TURN, slot] = np.nan, 0
     members[LEFT, used[FREE]] = slot
     used[FREE] += 1
@@ -457,9 +490,38 @@ def _find_extremes(errors, members, extreme, holder):
     extreme[LARGEST], holder[LARGEST] = largest, members[PAIR_ROW, j]
 
 
+@njit(**KERNEL)
+def _find_extremes_of_all(errors, members, extreme, holder, blocks):
+    """Find the same where no slot was left, block by block."""
+    n_blocks = (len(errors) + BLOCK - 1) // BLOCK
+    least, largest = np.inf, -np.inf
+    for b in range(n_blocks):
+        low, high = _range_of(errors[b * BLOCK : (b + 1) * BLOCK])
+        blocks[LEAST, b], blocks[LARGEST, b] = low, high
+        least, largest = min(least, low), max(largest, high)
+    extreme[LEAST], extreme[LARGEST] = least, largest
+    for side in range(2):
+        last = -1
+        for b in range(n_blocks):
+            if blocks[side, b] != extreme[side]:
+                continue
+            for t in range(b * BLOCK, min((b + 1) * BLOCK, len(errors))):
+                if errors[t] == extreme[side] and members[TURN, t] > last:
+                    last, holder[side] = members[TURN, t], members[PAIR_ROW, t]
+
+
+@njit(fastmath={"nnan", "nsz"}, **KERNEL)
+def _range_of(errors):
+    """Return the least and the largest of some numbers, none of which is NaN."""
+    low = high = errors[0]
+    for t in range(len(errors)):
+        low, high = min(low, errors[t]), max(high, errors[t])
+    return low, high
+
+
 @njit(cache=True)
-def _slots(n):
-    return np.empty((n, n)), np.empty(n), np.zeros((5, n), np.int64)
+def _slots(n, n_errors):
+    return np.empty((n, n)), np.empty(n_errors), np.zeros((5, n_errors), np.int64)
 
 
 @njit(cache=True)
@@ -469,7 +531,7 @@ def _packed(place, products, errors, members, used):
     held = len(kept)
     new_products, new_errors, new_members = products, errors, members
     if 2 * held > len(errors):
-        new_products, new_errors, new_members = _slots(2 * len(errors))
+        new_products, new_errors, new_members = _slots(2 * len(errors), 2 * len(errors))
     for s in range(held):  # in place, no value is overwritten before it is read
         for t in range(held):
             new_products[s, t] = products[kept[s], kept[t]]
