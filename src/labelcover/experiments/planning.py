@@ -32,7 +32,8 @@ COSTS = "plan_costs.json"
 EXACT_ROWS, LEFT_OUT_ROWS, MOST_LABELSETS = 1_000, 2_048, 5_000
 # Two kinds of trees are tried from so many labels on, on so many rows at most. When the costs were
 # measured, trees on a sparse table of so many rows saw half of them, and half of the trees tried a
-# quarter of the features. They have become faster since, so that plans of sparse tables are high.
+# quarter of the features. They have become faster since: plans of text are two to four times too
+# high (docs/many-labels.md).
 TRIED_LABELS, TRIED_ROWS = 100, 4_000
 MANY_ROWS, SHARE_OF_MANY = 2_000, 0.5 * 0.625
 KINDS = ("pool", "sparse pool", "wide text", "many labels")
