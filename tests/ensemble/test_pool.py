@@ -1,6 +1,7 @@
 """The default: least squares over labelsets and single labels and a forest, pooled."""
 
 import pickle
+import time
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,10 @@ from sklearn.model_selection import GridSearchCV
 from labelcover import LabelCoverClassifier
 from labelcover.datasets import load
 from labelcover.decisions import MEASURES_OF_DECISIONS
+from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.pooled_view import Pool, PooledView
 from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners.forest.feature_forest import FeatureForest
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.metrics import micro_f1
 from labelcover.models import TrainedModel, load_model, save_model
@@ -313,6 +316,25 @@ def test_jobs_and_seeds(fitted):
     assert together.threshold_ == model.threshold_
     other = small_pool(random_state=1).fit(X[:80], Y[:80])
     assert not np.array_equal(other.predict_proba(X), model.predict_proba(X))
+
+
+def test_no_further_tree_is_grown_once_least_squares_has_failed(monkeypatch):
+    X, Y = problem()
+    grow, grown = FeatureForest.grow, []
+
+    def counted(*arguments):
+        time.sleep(0.01)
+        grown.append(1)
+        return grow(*arguments)
+
+    monkeypatch.setattr(FeatureForest, "grow", counted)
+    monkeypatch.setattr(CoverView, "fit", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        LabelCoverClassifier(Pool(forest=LabelForest(500)), n_jobs=3).fit(X, Y)
+    assert len(grown) < 500
+    n_grown = len(grown)
+    time.sleep(0.05)
+    assert len(grown) == n_grown
 
 
 @pytest.mark.parametrize(("k", "views"), [(2, 3), (1, 2)])

@@ -283,9 +283,10 @@ def test_rows_that_are_asked_for_are_answered_as_all_are():
     for splits in ("features", "means"):
         learner = LabelForest(15, splits=splits)
         asked = np.array([7, 3, 50])
-        forest = learner.start_labels(X, Y, numeric, seed=0).finished(asked)
         every = learner.fit_labels(X, Y, numeric, seed=0)
-        np.testing.assert_array_equal(forest.left_out, every.left_out[asked])
+        for n_jobs in (1, 2, 5):
+            forest = learner.start_labels(X, Y, numeric, seed=0, n_jobs=n_jobs).finished(asked)
+            np.testing.assert_array_equal(forest.left_out, every.left_out[asked])
 
 
 def test_an_error_in_a_thread_is_raised(monkeypatch):

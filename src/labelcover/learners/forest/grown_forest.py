@@ -109,7 +109,8 @@ class GrownForest(ABC):
         And for which rows there are such trees; the others have the frequencies of the labels.
         """
         asked = np.arange(len(self.labels[1]) - 1) if asked is None else asked
-        if n_threads == 1:
+        n_threads = min(n_threads, len(asked))
+        if n_threads <= 1:
             return self._unseen_shares(trees, asked)
         parts = np.array_split(asked, n_threads)
         with ThreadPoolExecutor(n_threads) as threads:
