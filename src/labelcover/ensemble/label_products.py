@@ -155,8 +155,7 @@ def _numbered(labels, sizes, m):
     for mask in range(1, 1 << widest):
         last = mask.bit_length() - 1
         keys[:, mask] = keys[:, mask ^ 1 << last] * (m + 1) + labels[:, last] + 1
-        if (sizes <= last).any():
-            keys[sizes <= last, mask] = 0
+        keys[sizes <= last, mask] = 0
     distinct, number = np.unique(keys, return_inverse=True)
     # The first key is 0, of the empty product and of subsets that a labelset does not have.
     return number.reshape(keys.shape) - 1, distinct[1:]

@@ -18,7 +18,7 @@ from labelcover.learners.smo.vote_kernels import coupled_distributions, vote_dis
 
 # Up to so many rows, the products of all pairs of rows are computed once (512 MB).
 MOST_GRAM_ROWS = 8192
-# Nor are they larger than this where they are kept as whole numbers.
+# Products up to this are kept as whole numbers, if all of them are that.
 MOST_COUNT = np.iinfo(np.uint16).max
 # The ridge of 1e-8 that WEKA puts on the logistic fit.
 LOGISTIC_C = 0.5e8
@@ -63,7 +63,7 @@ class TrainingTable:
         The products of all pairs of rows, or of shape (0, 0) if there are too many rows.
     counts : ndarray of shape (n, n), uint8 or uint16
         The products where all are whole numbers, as of 0/1 columns: `gram` is empty then. They take
-        an eighth or a quarter of the room, and so do not leave the cache.
+        an eighth or a quarter of the room.
     """
 
     columns: Any
