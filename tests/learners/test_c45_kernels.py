@@ -11,6 +11,7 @@ from scipy import sparse
 from labelcover.learners.c45.growing_kernels import split_rows, value_ranks
 from labelcover.learners.c45.pruning_kernels import added_errors
 from labelcover.learners.c45.split_kernels import (
+    Switches,
     count_switches,
     nominal_split_counts,
     nominal_split_weights,
@@ -19,6 +20,20 @@ from labelcover.learners.c45.split_kernels import (
     switch_splits_counts,
     take_out_switches,
 )
+
+
+def switches_of(rare, pair, rare_is_high):
+    (row, feature), (column, rare_row) = np.nonzero(rare), np.nonzero(rare.T)
+    return Switches(
+        starts=np.searchsorted(row, np.arange(len(rare) + 1)),
+        features=feature.astype(np.int32),
+        column_starts=np.searchsorted(column, np.arange(rare.shape[1] + 1)),
+        rows=rare_row.astype(np.int32),
+        is_rare=rare,
+        pair=pair,
+        rare_is_high=rare_is_high,
+        branching=np.zeros(0, np.int64),
+    )
 
 
 def information(weights):
@@ -121,9 +136,7 @@ def test_splits_of_two_values_are_those_of_numpy(node, min_leaf, n_outside, n_va
     value = np.where(high, pair[0, 1], pair[0, 0])
     rare_is_high = high.mean() <= 0.5
     rare = high == rare_is_high
-    starts = np.concatenate([[0], np.cumsum(rare)])
-    none = np.zeros(0, np.int64)
-    switches = starts, np.zeros(rare.sum(), np.int32), pair, np.array([rare_is_high]), none
+    switches = switches_of(rare[:, None], pair, np.array([rare_is_high]))
     inside = slice(min(n_outside, len(value) - 2), None)  # a node need not have all rows
     rows = np.arange(len(value), dtype=np.int32)[inside]
     counts = np.bincount(label[inside], minlength=n_classes)
@@ -138,7 +151,7 @@ def test_splits_of_two_values_are_those_of_numpy(node, min_leaf, n_outside, n_va
     of_node = value[inside], label[inside], weight[inside]
     if n_values:
         slow = nominal_split_counts(value, 2, rows, label, counts, min_leaf, xlogx)
-        assert tuple(found[0]) == slow  # to the last bit
+        np.testing.assert_allclose(found[0], slow, rtol=0, atol=1e-12)
         expected = nominal_oracle(of_node[0], 2, *of_node[1:], n_classes, min_leaf)
     else:
         expected = numeric_oracle(*of_node, n_classes, min_leaf)
@@ -149,7 +162,7 @@ def test_splits_of_two_values_are_those_of_numpy(node, min_leaf, n_outside, n_va
 def test_what_is_left_of_counts_is_what_the_other_rows_count(seed, n_classes):
     random = np.random.default_rng(seed)
     words = sparse.random(12, 7, density=0.3, format="csr", random_state=random)
-    switches = words.indptr.astype(np.int64), words.indices.astype(np.int32)
+    switches = switches_of(words.toarray() > 0, np.zeros((7, 2)), np.ones(7, bool))
     label = random.integers(n_classes, size=12).astype(np.int32)
     rows = random.permutation(12).astype(np.int32)
 

@@ -76,6 +76,71 @@ def split_rows(value, threshold, nominal, n_sons, rows, weights):
 
 
 @njit(cache=True, nogil=True)
+def part_rows(table, f, threshold, rows, starts):
+    """Bring the rows of each son side by side, in place, and write where each son starts.
+
+    For rows of weight 1 whose value is known. Two sons have the values up to `threshold`, which is
+    0 for a nominal feature, and the others; several have one nominal value each.
+    """
+    value, switches = table[0][f], table[3]
+    n_sons = len(starts) - 1
+    for son in range(n_sons):
+        starts[son] = 0
+    starts[n_sons] = len(rows)
+    if n_sons == 2:
+        left = 0
+        is_switch = switches.column_starts[f] < switches.column_starts[f + 1]
+        for i in range(len(rows)):
+            row = rows[i]
+            if is_switch:  # a row's marks stand side by side, and rows go through many splits
+                goes_left = switches.is_rare[row, f] != switches.rare_is_high[f]
+            else:
+                goes_left = value[row] <= threshold
+            if goes_left:
+                rows[i] = rows[left]
+                rows[left] = row
+                left += 1
+        starts[1] = left
+        return
+    for row in rows:
+        son = int(value[row])
+        if son + 1 < n_sons:
+            starts[son + 1] += 1
+    for son in range(1, n_sons):
+        starts[son] += starts[son - 1]
+    cursor = starts.copy()
+    for row in rows.copy():
+        son = int(value[row])
+        rows[cursor[son]] = row
+        cursor[son] += 1
+
+
+@njit(cache=True)
+def _part_segment(table, f, threshold, members, place, low, high, starts):
+    """Do as `part_rows` with ``members[low:high]``; `place` says where in `members` a row is."""
+    switches = table[3]
+    rare_rows = switches.rows[switches.column_starts[f] : switches.column_starts[f + 1]]
+    if not 0 < len(rare_rows) < high - low:
+        part_rows(table, f, threshold, members[low:high], starts)
+        for at in range(low, high):
+            place[members[at]] = at
+        return
+    # Only the rows with the rarer value are looked at: they go to their end of the segment.
+    edge, step = (high - 1, -1) if switches.rare_is_high[f] else (low, 1)
+    n_rare = 0
+    for row in rare_rows:
+        at = place[row]
+        if low <= at < high:
+            other = members[edge]
+            members[at], place[other] = other, at
+            members[edge], place[row] = row, edge
+            edge += step
+            n_rare += 1
+    starts[0], starts[2] = 0, high - low
+    starts[1] = high - low - n_rare if switches.rare_is_high[f] else n_rare
+
+
+@njit(cache=True, nogil=True)
 def put_class_weights(label, rows, weights, dist):
     """Write the weight of every class among `rows` to `dist`."""
     dist[:] = 0.0
@@ -133,7 +198,6 @@ def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, switch_t
     `switch_table` has the counts of features of two values, and `present` those to be rated.
     """
     values, n_values, (sorted_features, numeric, _, rank, far), switches = table
-    branching = switches[4]
     splits = np.zeros((len(n_values), 3))
     splits[:, 1] = -1.0
     counts = np.rint(dist).astype(np.int64)
@@ -144,7 +208,7 @@ def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, switch_t
     switch_splits_counts(
         switches, n_values, present, switch_table, len(rows), counts, min_leaf, xlogx, splits
     )
-    for f in branching:
+    for f in switches.branching:
         splits[f, 0], splits[f, 1], splits[f, 2] = nominal_split_counts(
             values[f], n_values[f], rows, label, counts, min_leaf, xlogx
         )
@@ -175,30 +239,31 @@ def _splits_by_weights(table, rows, weights, order, label, dist, min_leaf, weigh
 
 
 @njit(cache=True)
-def _largest_value_up_to(value, cut):
-    """Return the largest known value that is at most `cut`."""
+def _largest_value_up_to(table, f, cut):
+    """Return the largest known value of a numeric feature that is at most `cut`."""
+    values, _, _, switches = table
+    if switches.column_starts[f] < switches.column_starts[f + 1]:
+        return switches.pair[f, 0]
     largest = -np.inf
-    for v in value:
+    for v in values[f]:
         if largest < v <= cut:
             largest = v
     return largest
 
 
 @njit(cache=True)
-def _split_order(order, rows, route, starts, heavy, wanted, son_of):
+def _split_order(order, starts, heavy, wanted, son_of):
     """Return the sorted rows of every wanted son, as one buffer and where each son starts in it.
 
     The part of a son of `m` rows is a matrix of a row per numeric feature and `m` columns.
     """
     n_sons, n_numeric = len(starts) - 1, len(order)
-    for i in range(len(rows)):
-        son_of[rows[i]] = route[i]
     begin = np.zeros(n_sons + 1, np.int64)
     for son in range(n_sons):
         m = starts[son + 1] - starts[son]
         begin[son + 1] = begin[son] + (n_numeric * m if wanted[son] else 0)
     buffer = np.empty(begin[-1] + 1, order.dtype)
-    if n_sons == 2 and starts[2] == len(rows):  # the common case: two sons, no missing values
+    if n_sons == 2 and starts[2] == order.shape[1]:  # the common case: two sons, no missing values
         for son in range(2):
             place = begin[son]
             if wanted[son]:
@@ -231,19 +296,34 @@ def _filter(rows, son_of, son, out, place):
 
 
 @njit(cache=True)
-def _heir(switches, son_rows, starts, wanted, n_present):
+def _largest_part(starts):
+    largest = 0
+    for son in range(len(starts) - 1):
+        if starts[son + 1] - starts[son] > starts[largest + 1] - starts[largest]:
+            largest = son
+    return largest
+
+
+@njit(cache=True)
+def _heir(switches, rows, starts, largest, wanted, switch_table, features):
     """Return the son that goes on with the counts of its father, less its brothers; -1 if none.
 
     It has most of the rarer values, so that taking out the others is less work than counting anew,
     and more of them than there are features to be rated. Brothers are grown before it at most
     log2(n) times, so that few counts are held at a time.
     """
+    total = 0
+    for f in features:
+        total += switch_table[f, switch_table.shape[1] - 1]
     sizes = np.empty(len(wanted), np.int64)
+    sizes[largest] = total
     for son in range(len(wanted)):
-        sizes[son] = n_switches(switches[0], son_rows[starts[son] : starts[son + 1]])
-    largest = np.argmax(sizes)
-    if wanted[largest] and 2 * sizes[largest] > sizes.sum() and sizes[largest] > n_present:
-        return largest
+        if son != largest:
+            sizes[son] = n_switches(switches.starts, rows[starts[son] : starts[son + 1]])
+            sizes[largest] -= sizes[son]
+    heir = np.argmax(sizes)
+    if wanted[heir] and 2 * sizes[heir] > total and sizes[heir] > len(features):
+        return heir
     return -1
 
 
@@ -264,7 +344,7 @@ def _enlarged(array, capacity):
 
 @njit(cache=True, nogil=True)
 def grow(table, label, weights, n_classes, min_leaf, unit):
-    """Return the unpruned tree ``(feature, threshold, first, n_sons, dist)``.
+    """Return the unpruned tree ``(feature, threshold, first, n_sons, dist)``, and where rows went.
 
     Parameters
     ----------
@@ -277,6 +357,12 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
         All above 0.
     unit : bool
         Whether all weights are 1 and no value is missing.
+
+    Returns
+    -------
+    tree : tuple of ndarray
+    segments : (members, low, high)
+        Node ``i`` has the rows ``members[low[i]:high[i]]``; none unless `unit`.
     """
     values, n_values, (_, _, root_order, _, _), switches = table
     n = len(label)
@@ -296,10 +382,13 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
     threshold = np.zeros(capacity)
     first = np.zeros(capacity, np.int32)
     n_sons = np.zeros(capacity, np.int32)
+    low, high = np.zeros(capacity, np.int32), np.zeros(capacity, np.int32)
+    high[0] = n
     dist = np.zeros((capacity, n_classes))
-    rows = np.arange(n).astype(np.int32)
-    put_class_weights(label, rows, weights, dist[0])
-    waiting, waiting_rows, waiting_weights, waiting_order = [0], [rows], [weights], [root_order]
+    members = np.arange(n).astype(np.int32)
+    place = members.copy()
+    put_class_weights(label, members, weights, dist[0])
+    waiting, waiting_rows, waiting_weights, waiting_order = [0], [members], [weights], [root_order]
     holds = [False]
     if _is_leaf(dist[0], min_leaf):
         waiting.pop()
@@ -335,39 +424,62 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
                 capacity *= 2
             feature, threshold = _enlarged(feature, capacity), _enlarged(threshold, capacity)
             first, n_sons = _enlarged(first, capacity), _enlarged(n_sons, capacity)
+            low, high = _enlarged(low, capacity), _enlarged(high, capacity)
             dist = _enlarged(dist.ravel(), capacity * n_classes).reshape((capacity, n_classes))
         feature[node], first[node], n_sons[node] = f, size, sons
         if n_values[f] == 0:
-            threshold[node] = _largest_value_up_to(values[f], splits[f, 2])
-        son_rows, son_weights, starts, route, heavy = split_rows(
-            values[f], threshold[node], n_values[f] > 0, sons, rows, w
-        )
+            threshold[node] = _largest_value_up_to(table, f, splits[f, 2])
         wanted = np.zeros(sons, np.bool_)
+        heavy = np.ones(sons, np.bool_)
+        starts = np.empty(sons + 1, np.int64)
+        largest = -1
+        if unit:
+            son_rows, son_weights = rows, w
+            _part_segment(table, f, threshold[node], members, place, low[node], high[node], starts)
+            largest = _largest_part(starts)
+            dist[size + largest] = dist[node]
+        else:
+            son_rows, son_weights, starts, route, heavy = split_rows(
+                values[f], threshold[node], n_values[f] > 0, sons, rows, w
+            )
+            for i in range(len(rows)):
+                son_of[rows[i]] = route[i]
         for son in range(sons):
-            low, high = starts[son], starts[son + 1]
-            new = size + son
+            new, begin, end = size + son, starts[son], starts[son + 1]
             feature[new] = -1
-            put_class_weights(label, son_rows[low:high], son_weights[low:high], dist[new])
-            wanted[son] = not _is_leaf(dist[new], min_leaf)
-        buffer, begin = _split_order(order, rows, route, starts, heavy, wanted, son_of)
-        heir = _heir(switches, son_rows, starts, wanted, len(features)) if unit else -1
+            if son != largest:
+                put_class_weights(label, son_rows[begin:end], son_weights[begin:end], dist[new])
+            if unit:
+                low[new], high[new] = low[node] + begin, low[node] + end
+                if son != largest:
+                    dist[size + largest] -= dist[new]
+        for son in range(sons):
+            wanted[son] = not _is_leaf(dist[size + son], min_leaf)
+            if unit and len(order):
+                for row in son_rows[starts[son] : starts[son + 1]]:
+                    son_of[row] = son
+        buffer, begins = _split_order(order, starts, heavy, wanted, son_of)
+        heir = -1
+        if unit:
+            heir = _heir(switches, rows, starts, largest, wanted, switch_table, features)
         if heir >= 0:
-            take_out_switches(switches, son_rows[: starts[heir]], label, switch_table)
-            take_out_switches(switches, son_rows[starts[heir + 1] :], label, switch_table)
+            take_out_switches(switches, rows[: starts[heir]], label, switch_table)
+            take_out_switches(switches, rows[starts[heir + 1] :], label, switch_table)
             n_held += 1
         else:
             _clear(switch_table, features)
         for son in range(sons - 1, -1, -1):
             if wanted[son]:
-                low, high = starts[son], starts[son + 1]
+                begin, end = starts[son], starts[son + 1]
                 waiting.append(size + son)
                 holds.append(son == heir)
-                waiting_rows.append(son_rows[low:high])
-                waiting_weights.append(son_weights[low:high])
-                part = buffer[begin[son] : begin[son + 1]]
-                waiting_order.append(part.reshape((len(order), high - low)))
+                waiting_rows.append(son_rows[begin:end])
+                waiting_weights.append(son_weights[begin:end])
+                part = buffer[begins[son] : begins[son + 1]]
+                waiting_order.append(part.reshape((len(order), end - begin)))
         size += sons
-    return feature[:size], threshold[:size], first[:size], n_sons[:size], dist[:size]
+    tree = feature[:size], threshold[:size], first[:size], n_sons[:size], dist[:size]
+    return tree, (members, low[:size], high[:size])
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,12 @@ import math
 import numpy as np
 from numba import njit
 
-from labelcover.learners.c45.growing_kernels import class_weights, put_class_weights, split_rows
+from labelcover.learners.c45.growing_kernels import (
+    class_weights,
+    part_rows,
+    put_class_weights,
+    split_rows,
+)
 from labelcover.learners.c45.split_kernels import TOLERANCE
 
 COLLAPSE_SLACK = 1e-3  # training errors that a subtree must save
@@ -103,43 +108,106 @@ def _branch_errors(tree, table, label, branch, rows, weights, confidence, z):
 
 
 @njit(cache=True, nogil=True)
+def _part(tree, table, node, rows):
+    """Bring the rows of the sons of `node` side by side, in place; return where each starts."""
+    feature, threshold, _, n_sons, _ = tree
+    starts = np.empty(np.int64(n_sons[node]) + 1, np.int64)
+    part_rows(table, feature[node], threshold[node], rows, starts)
+    return starts
+
+
+@njit(cache=True, nogil=True)
 def _errors_with(tree, table, label, branch, rows, errors, confidence, z):
     """Return the estimated errors of the subtree at `branch` if these rows came to it as well.
 
     For rows of weight 1 without missing values, which go their way whatever the others do: what
-    they do not reach has the `errors` that it had.
+    they do not reach has the `errors` that it had. The rows are put into another order.
     """
     feature, _, first, n_sons, dist = tree
     total = 0.0
-    waiting, waiting_rows = [branch], [rows]
+    waiting, low, high = [branch], [0], [len(rows)]
     while len(waiting):
-        node, rows = waiting.pop(), waiting_rows.pop()
-        if len(rows) == 0:
-            total += errors[node]
-        elif feature[node] < 0:
-            here = dist[node] + class_weights(label, rows, np.ones(len(rows)), dist.shape[1])
+        node, start, stop = waiting.pop(), low.pop(), high.pop()
+        if feature[node] < 0:
+            here = dist[node].copy()
+            for row in rows[start:stop]:
+                here[label[row]] += 1.0
             total += estimated_errors(here, confidence, z)
-        else:
-            son_rows, _, starts = _send_down(tree, table, node, rows, np.ones(len(rows)))
-            for i in range(n_sons[node]):
+            continue
+        starts = _part(tree, table, node, rows[start:stop])
+        for i in range(n_sons[node]):
+            if starts[i] == starts[i + 1]:
+                total += errors[first[node] + i]
+            else:
                 waiting.append(first[node] + i)
-                waiting_rows.append(son_rows[starts[i] : starts[i + 1]])
+                low.append(start + starts[i])
+                high.append(start + starts[i + 1])
     return total
 
 
 @njit(cache=True, nogil=True)
-def _rows_beside(son, first, n_sons, rows_of):
-    """Return the rows of all sons but one."""
+def _linked_rows(tree, segments, reached):
+    """Return the rows of every leaf as a list of links ``(head, tail, following)``; -1 is none."""
+    feature = tree[0]
+    members, low, high = segments
+    head = np.full(len(feature), -1, np.int32)
+    tail, following = head.copy(), np.full(len(members), -1, np.int32)
+    for node in range(len(feature)):
+        if reached[node] and feature[node] < 0:
+            for at in range(low[node], high[node]):
+                _add_to_leaf(node, members[at], (head, tail, following))
+    return head, tail, following
+
+
+@njit(cache=True, nogil=True)
+def _add_to_leaf(leaf, row, links):
+    head, tail, following = links
+    following[row] = head[leaf]
+    head[leaf] = row
+    if tail[leaf] < 0:
+        tail[leaf] = row
+
+
+@njit(cache=True, nogil=True)
+def _rows_beside(tree, node, largest, links):
+    """Return the rows of all sons of `node` but one."""
+    feature, _, first, n_sons, dist = tree
+    head, _, following = links
+    rows = np.empty(int(np.rint(dist[node].sum() - dist[largest].sum())), np.int32)
     n = 0
-    for other in range(first, first + n_sons):
-        n += len(rows_of[other]) if other != son else 0
-    rows = np.empty(n, np.int32)
-    at = 0
-    for other in range(first, first + n_sons):
-        if other != son:
-            rows[at : at + len(rows_of[other])] = rows_of[other]
-            at += len(rows_of[other])
+    waiting = [node]
+    while len(waiting):
+        at = waiting.pop()
+        row = head[at] if feature[at] < 0 else -1
+        while row >= 0:
+            rows[n] = row
+            n += 1
+            row = following[row]
+        for son in range(first[at], first[at] + n_sons[at]):
+            if son != largest:
+                waiting.append(np.int64(son))
     return rows
+
+
+@njit(cache=True, nogil=True)
+def _make_leaf(tree, node, links):
+    """Make a leaf of `node`, with the rows of all leaves below it."""
+    feature, _, first, n_sons, _ = tree
+    head, tail, following = links
+    all_head, all_tail = -1, -1
+    waiting = [node]
+    while len(waiting):
+        at = waiting.pop()
+        if feature[at] < 0 and head[at] >= 0:
+            if all_tail < 0:
+                all_head = head[at]
+            else:
+                following[all_tail] = head[at]
+            all_tail = tail[at]
+        for son in range(first[at], first[at] + n_sons[at]):
+            waiting.append(np.int64(son))
+    head[node], tail[node] = all_head, all_tail
+    feature[node], n_sons[node] = -1, 0
 
 
 @njit(cache=True, nogil=True)
@@ -170,7 +238,7 @@ def _distribute(tree, table, label, top, rows_of, weights_of, pending):
 
 
 @njit(cache=True, nogil=True)
-def _give_more(tree, table, label, top, rows, rows_of, pending):
+def _give_more(tree, table, label, top, rows, links, pending):
     """Send rows that `top` has already down to the nodes below; return the last that they reach.
 
     For rows of weight 1 without missing values: what they do not reach stays as it is, and need
@@ -184,26 +252,39 @@ def _give_more(tree, table, label, top, rows, rows_of, pending):
         pending[node] = True
         last = max(last, node)
         if node != top:
-            rows_of[node] = np.concatenate((rows_of[node], rows))
             for row in rows:
                 dist[node, label[row]] += 1.0
         if feature[node] < 0:
+            for row in rows:
+                _add_to_leaf(node, row, links)
             continue
-        son_rows, _, starts = _send_down(tree, table, node, rows, np.ones(len(rows)))
+        starts = _part(tree, table, node, rows)
         for i in range(n_sons[node]):
             if starts[i + 1] > starts[i]:
                 waiting.append(first[node] + i)
-                waiting_rows.append(son_rows[starts[i] : starts[i + 1]])
+                waiting_rows.append(rows[starts[i] : starts[i + 1]])
     return last
 
 
 @njit(cache=True, nogil=True)
-def prune(tree, table, label, weights, unit, raising, confidence, z):
+def _reached(tree):
+    """Return which nodes are below the root; sons come after their parent."""
+    _, _, first, n_sons, _ = tree
+    reached = np.zeros(len(first), np.bool_)
+    reached[0] = True
+    for node in range(len(first)):
+        for son in range(first[node], first[node] + n_sons[node]):
+            reached[son] = reached[node]
+    return reached
+
+
+@njit(cache=True, nogil=True)
+def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
     """Prune the tree of all rows, from the last node to the root.
 
     Parameters
     ----------
-    tree, table : tuples
+    tree, segments, table : tuples
         Of `labelcover.learners.c45.growing_kernels`; the tree is changed.
     unit : bool
         Whether all weights are 1 and no value is missing.
@@ -214,12 +295,15 @@ def prune(tree, table, label, weights, unit, raising, confidence, z):
     """
     feature, threshold, first, n_sons, dist = tree
     size = len(feature)
-    rows = np.arange(len(label)).astype(np.int32)
-    rows_of = [rows for _ in range(size)]
-    weights_of = [weights for _ in range(size)]
-    # The numbers of nodes are int64 in every call: a constant would have it compiled twice.
-    pending = np.zeros(size, np.bool_)
-    _distribute(tree, table, label, np.int64(0), rows_of, weights_of, pending)
+    pending = _reached(tree)
+    # Rows of weight 1 are kept in the leaves only. Others may be in several, in part.
+    links = _linked_rows(tree, segments, pending)
+    n_lists = 0 if unit else size
+    rows_of = [segments[0] for _ in range(n_lists)]
+    weights_of = [weights for _ in range(n_lists)]
+    if not unit:
+        # The numbers of nodes are int64 in every call: a constant would have it compiled twice.
+        _distribute(tree, table, label, np.int64(0), rows_of, weights_of, pending)
     errors = np.zeros(size)
     limit = PRUNE_SLACK + TOLERANCE
     node = size
@@ -236,23 +320,23 @@ def prune(tree, table, label, weights, unit, raising, confidence, z):
             as_tree += errors[son]
             if dist[son].sum() > largest_weight - TOLERANCE:
                 largest, largest_weight = son, dist[son].sum()
-        as_branch, beside = np.inf, rows[:0]
+        as_branch, beside = np.inf, segments[0][:0]
         if raising and unit:
-            beside = _rows_beside(largest, first[node], n_sons[node], rows_of)
+            beside = _rows_beside(tree, node, largest, links)
             as_branch = _errors_with(tree, table, label, largest, beside, errors, confidence, z)
         elif raising:
             as_branch = _branch_errors(
                 tree, table, label, largest, rows_of[node], weights_of[node], confidence, z
             )
         if errors[node] < as_tree + limit and errors[node] < as_branch + limit:
-            feature[node], n_sons[node] = -1, 0
+            _make_leaf(tree, node, links)
         elif as_branch < as_tree + limit:
             feature[node], threshold[node] = feature[largest], threshold[largest]
             first[node], n_sons[node] = first[largest], n_sons[largest]
             feature[largest], n_sons[largest] = -1, 0  # its sons have another parent now
             # The subtree has other rows now: prune it again, from its last node.
             if unit:
-                node = _give_more(tree, table, label, node, beside, rows_of, pending) + 1
+                node = _give_more(tree, table, label, node, beside, links, pending) + 1
             else:
                 node = _distribute(tree, table, label, node, rows_of, weights_of, pending) + 1
         else:

@@ -8,15 +8,46 @@ gain, gain ratio and cut; a gain ratio below zero means that there is no valid s
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 TOLERANCE = 1e-6  # two numbers closer than this are equal
 VALUE_STEP = 1e-5  # neighbouring values closer than this are never separated
 MOST_PER_SIDE = 25.0  # no more than this is ever demanded of each side of a cut
 
 NO_SPLIT = (0.0, -1.0, 0.0)
+
+
+class Switches(NamedTuple):
+    """The features of two values, which need no sorting; all others have no rarer value here.
+
+    Attributes
+    ----------
+    starts, features : ndarray
+        Row ``i`` has the rarer value in ``features[starts[i]:starts[i + 1]]``.
+    column_starts, rows : ndarray
+        Feature ``f`` has its rarer value in ``rows[column_starts[f]:column_starts[f + 1]]``.
+    is_rare : ndarray of bool of shape (n, features)
+        The same once more.
+    pair : ndarray of shape (features, 2)
+        The lower and the higher value.
+    rare_is_high : ndarray of bool
+        Which of them is rarer.
+    branching : ndarray
+        The nominal features of more values.
+    """
+
+    starts: NDArray[np.int64]
+    features: NDArray[np.int32]
+    column_starts: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    is_rare: NDArray[np.bool_]
+    pair: NDArray[np.float64]
+    rare_is_high: NDArray[np.bool_]
+    branching: NDArray[np.int64]
 
 
 @njit(cache=True)
@@ -133,8 +164,7 @@ def count_switches(switches, rows, label, table, found):
 
     Parameters
     ----------
-    switches : (starts, feature, pair, rare_is_high, branching)
-        As in `FeatureTable`.
+    switches : Switches
     rows : ndarray of int32
     label : ndarray of shape (n,)
         The class of every row.
@@ -143,7 +173,7 @@ def count_switches(switches, rows, label, table, found):
     found : ndarray of shape (features,), int32
         Becomes these features, at its beginning.
     """
-    starts, feature = switches[0], switches[1]
+    starts, feature = switches.starts, switches.features
     n_found, everyone = 0, table.shape[1] - 1
     for row in rows:
         c = label[row]
@@ -160,7 +190,7 @@ def count_switches(switches, rows, label, table, found):
 @njit(cache=True)
 def take_out_switches(switches, rows, label, table):
     """Take rows out of the counts of `count_switches`."""
-    starts, feature = switches[0], switches[1]
+    starts, feature = switches.starts, switches.features
     everyone = table.shape[1] - 1
     for row in rows:
         c = label[row]
@@ -180,8 +210,7 @@ def switch_splits_counts(
 
     Parameters
     ----------
-    switches : (starts, feature, pair, rare_is_high, branching)
-        As in `FeatureTable`.
+    switches : Switches
     n_values : ndarray of shape (features,)
         Number of values of a nominal feature, 0 for a numeric one.
     features : ndarray of int32
@@ -193,9 +222,8 @@ def switch_splits_counts(
     class_counts, xlogx, splits
         As in `numeric_splits_counts`.
     """
-    _, _, pair, rare_is_high, _ = switches
+    pair = switches.pair
     n_classes = len(class_counts)
-    sides = np.empty((2, n_classes), np.int64)
     # Classes that occur in the node, side by side.
     present = np.empty(n_classes, np.int32)
     counts = np.empty(n_classes, np.int64)
@@ -206,30 +234,24 @@ def switch_splits_counts(
             counts[n_present] = class_counts[c]
             n_present += 1
     fewest = math.ceil(least_per_side(float(n), n_classes, min_leaf) - TOLERANCE)
+    fewest_nominal = math.ceil(min_leaf - TOLERANCE)
     for f in features:
         there = table[f, n_classes]
-        if there == 0:
+        least = fewest if n_values[f] == 0 else fewest_nominal
+        if there == 0 or there < least or n - there < least:
             continue
+        split = xlogx[n] - xlogx[there] - xlogx[n - there]
+        gained = split
+        for p in range(n_present):
+            inside = table[f, present[p]]
+            if inside > 0:
+                gained += xlogx[inside] + xlogx[counts[p] - inside] - xlogx[counts[p]]
         if n_values[f] > 0:
-            which = 1 if rare_is_high[f] else 0
-            for p in range(n_present):
-                inside = table[f, present[p]]
-                sides[which, p] = inside
-                sides[1 - which, p] = counts[p] - inside
-            splits[f, 0], splits[f, 1], splits[f, 2] = _rate_branches(
-                sides[:, :n_present], counts[:n_present], n, min_leaf, xlogx
-            )
-        elif there >= fewest and n - there >= fewest:
-            gained = xlogx[n] - xlogx[there] - xlogx[n - there]
-            split = gained
-            for p in range(n_present):
-                inside = table[f, present[p]]
-                if inside > 0:
-                    gained += xlogx[inside] + xlogx[counts[p] - inside] - xlogx[counts[p]]
-            if gained > TOLERANCE * n:
-                splits[f, 0] = gained / n
-                splits[f, 1] = gained / split
-                splits[f, 2] = _middle(pair[f, 0], pair[f, 1])
+            splits[f, 0], splits[f, 1], splits[f, 2] = _rate_nominal(2, gained, split, float(n))
+        elif gained > TOLERANCE * n:
+            splits[f, 0] = gained / n
+            splits[f, 1] = gained / split
+            splits[f, 2] = _middle(pair[f, 0], pair[f, 1])
 
 
 @njit(cache=True)

@@ -14,7 +14,7 @@ from scipy import sparse
 from labelcover.learners.c45.answer_kernels import distributions, node_answers
 from labelcover.learners.c45.growing_kernels import grow, value_ranks
 from labelcover.learners.c45.pruning_kernels import collapse, compact, prune
-from labelcover.learners.c45.split_kernels import VALUE_STEP
+from labelcover.learners.c45.split_kernels import VALUE_STEP, Switches
 from labelcover.learners.problems import Members
 
 
@@ -32,11 +32,8 @@ class FeatureTable:
         The numeric features whose rows are sorted: which those are, and, with a row each, their
         values; the rows by ascending value, missing values last; the ranks of the values and
         which may be separated (`value_ranks`, empty unless `unit`).
-    switches : (starts, features, pair, rare_is_high, branching)
-        The features of two values, if `unit`, which need no sorting: row ``i`` has the rarer value
-        in ``features[starts[i]:starts[i + 1]]``; ``pair`` holds the lower and the higher value of
-        every feature, ``rare_is_high`` which of them is rarer. ``branching`` are the nominal
-        features of more values.
+    switches : Switches
+        The features of two values, if `unit`.
     unit : bool
         Whether no value is missing and all rows weigh the same.
     """
@@ -44,7 +41,7 @@ class FeatureTable:
     values: NDArray[np.float64]
     n_values: NDArray[np.int32]
     sorted: tuple[NDArray, ...]
-    switches: tuple[NDArray, ...]
+    switches: Switches
     unit: bool
 
     @classmethod
@@ -62,9 +59,19 @@ class FeatureTable:
         rare = high == rare_is_high[:, None]
         # Values that are too close are one, and one value alone never splits.
         rare[~switch | ~(lowest + VALUE_STEP < highest)] = False
-        row, feature = np.nonzero(rare.T)
-        starts = np.searchsorted(row, np.arange(len(X) + 1))
-        pair = np.column_stack([lowest, highest])
+        is_rare = np.ascontiguousarray(rare.T)
+        row, feature = np.nonzero(is_rare)
+        column, rare_row = np.nonzero(rare)
+        switches = Switches(
+            starts=np.searchsorted(row, np.arange(len(X) + 1)),
+            features=feature.astype(np.int32),
+            column_starts=np.searchsorted(column, np.arange(len(values) + 1)),
+            rows=rare_row.astype(np.int32),
+            is_rare=is_rare,
+            pair=np.column_stack([lowest, highest]),
+            rare_is_high=rare_is_high,
+            branching=np.flatnonzero((n_values > 0) & ~switch),
+        )
 
         sorted_features = np.flatnonzero((n_values == 0) & ~switch)
         numeric = values if len(sorted_features) == len(values) else values[sorted_features]
@@ -76,13 +83,7 @@ class FeatureTable:
             values,
             n_values,
             (sorted_features, numeric, order, rank, far),
-            (
-                starts,
-                feature.astype(np.int32),
-                pair,
-                rare_is_high,
-                np.flatnonzero((n_values > 0) & ~switch),
-            ),
+            switches,
             unit,
         )
 
@@ -136,11 +137,13 @@ class Tree:
         if weights is None:
             weights = np.ones(len(label))
         features = table.arrays()
-        tree = grow(features, label, weights, n_classes, float(min_leaf), table.unit)
+        tree, segments = grow(features, label, weights, n_classes, float(min_leaf), table.unit)
         collapse(tree)
         if pruned:
             z = NormalDist().inv_cdf(1.0 - confidence)
-            prune(tree, features, label, weights, table.unit, subtree_raising, confidence, z)
+            prune(
+                tree, segments, features, label, weights, table.unit, subtree_raising, confidence, z
+            )
         feature, threshold, first, n_sons, dist = compact(tree)
         nominal = (feature >= 0) & (table.n_values[feature] > 0)
         return cls(feature, threshold, first, n_sons, dist, nominal)
