@@ -315,9 +315,13 @@ def test_missing_values_in_a_data_frame_are_refused_like_those_in_an_array(probl
     X = pd.DataFrame(problem[0]).rename(columns=str)
     model = LabelCoverClassifier(member, threshold=0.5, random_state=0).fit(X, problem[1])
     X.iloc[3, 2] = np.nan
-    with pytest.raises(ValueError, match="contains NaN"):
+    message = r"Input X contains NaN in '2' \(1\) of 90 rows. Fill missing values"
+    with pytest.raises(ValueError, match=message):
         model.predict(X)
-    with pytest.raises(ValueError, match="contains NaN"):
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, problem[1])
+    X.iloc[:7] = np.nan
+    with pytest.raises(ValueError, match=r"'4' \(7\) and 5 more of 90 rows"):
         model.fit(X, problem[1])
 
 

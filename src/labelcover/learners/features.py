@@ -123,15 +123,19 @@ class FeatureCoding:
     def _floats(self, X: Any) -> Any:
         if isinstance(X, np.ndarray) and X.dtype == np.float64:
             return X  # checked with the whole table
-        if is_frame(X):
+        names = list(X.columns) if is_frame(X) else None
+        if names is not None:
             if all(isinstance(t, np.dtype) and t.kind in "biuf" for t in X.dtypes):
                 X = X.to_numpy(dtype=np.float64)  # much sooner than column by column
             else:
                 _check_numeric(X)
-        finite = "allow-nan" if self.allow_nan else True
-        return check_array(
+        finite = "allow-nan" if self.allow_nan or names is not None else True
+        numbers = check_array(
             X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, input_name="X"
         )
+        if names is not None and not self.allow_nan:
+            _check_known(numbers, names)
+        return numbers
 
     def _values_are_numbers(self) -> bool:
         return all(
@@ -239,6 +243,18 @@ def _check_numeric(X: Any) -> None:
                 f"X must hold numbers or columns of categorical dtype, got {X[name].dtype} in "
                 f"column {name!r}."
             )
+
+
+def _check_known(numbers: NDArray[np.float64], names: list[Any]) -> None:
+    """Raise a ``ValueError`` that names the columns with missing values."""
+    n_missing = np.isnan(numbers).sum(axis=0)
+    if n_missing.any():
+        where = [f"{names[f]!r} ({n_missing[f]:,})" for f in np.flatnonzero(n_missing)]
+        shown = ", ".join(where[:5]) + (f" and {len(where) - 5:,} more" if len(where) > 5 else "")
+        raise ValueError(
+            f"Input X contains NaN in {shown} of {len(numbers):,} rows. Fill missing values first, "
+            "for instance with sklearn.impute.SimpleImputer in a pipeline."
+        )
 
 
 def _nominal_mask(X: Any, categorical_features: Any) -> NDArray[np.bool_]:
