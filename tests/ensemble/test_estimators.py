@@ -315,13 +315,20 @@ def test_missing_values_in_a_data_frame_are_refused_like_those_in_an_array(probl
     X = pd.DataFrame(problem[0]).rename(columns=str)
     model = LabelCoverClassifier(member, threshold=0.5, random_state=0).fit(X, problem[1])
     X.iloc[3, 2] = np.nan
-    message = r"Input X contains NaN in '2' \(1\) of 90 rows. Fill missing values"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match="contains NaN"):
         model.predict(X)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.fit(X, problem[1])
+
+
+def test_columns_with_missing_values_are_named(problem):
+    X = pd.DataFrame(problem[0]).rename(columns="x{}".format)
+    X.iloc[3, 2] = np.nan
+    model = LabelCoverClassifier(random_state=0)
+    with pytest.raises(ValueError, match=r"X contains NaN in 'x2' \(1\) of 90 rows. Fill missing"):
         model.fit(X, problem[1])
     X.iloc[:7] = np.nan
-    with pytest.raises(ValueError, match=r"'4' \(7\) and 5 more of 90 rows"):
+    with pytest.raises(ValueError, match=r"'x4' \(7\) and 5 more of 90 rows"):
         model.fit(X, problem[1])
 
 
