@@ -116,6 +116,8 @@ class LabelEnsemble(LabelModel):
                 as_booleans(np.asarray(classes), "classes")
             learner = self._learner()
             rows = self._read_portion(learner, X, y, sample_weight)
+            if "_stream" not in self.__dict__:
+                self._stream = RowStream(self._seeds())
             self._stream.add(rows, partial(self._settled, learner))
         except BaseException:
             self._restore(before)
@@ -125,7 +127,7 @@ class LabelEnsemble(LabelModel):
         return self
 
     def _read_portion(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
-        """Return the rows of a call whose weight is above 0; with the first, begin a stream."""
+        """Return the rows of a call whose weight is above 0."""
         if read_tags(y) is not None:
             raise ValueError(
                 "y must be a table of zeros and ones in partial_fit, as all labels must be known "
@@ -146,7 +148,6 @@ class LabelEnsemble(LabelModel):
         else:
             self._coding, X = learner.read_table(self, X)
             self._keep_labels(names, Y.shape[1], is_sparse=sparse.issparse(y))
-            self._stream = RowStream(self._seeds())
         check_consistent_length(X, Y)
         self._check_threshold(Y.shape[1])
         self._check_parameters(Y.shape[1], weighted=sample_weight is not None)
