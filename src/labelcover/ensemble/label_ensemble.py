@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -35,10 +37,6 @@ FOUND = ("view_", "threshold_", "n_threshold_rows_", "decision_", "_unseen", "_u
 FOUND_COVER = ("cover_", "cover_choices_")
 
 
-def _takes_portions(model: LabelEnsemble) -> bool:
-    return model.reads_chunks
-
-
 class LabelEnsemble(LabelModel):
     """An ensemble of members, each of which holds a labelset.
 
@@ -63,7 +61,7 @@ class LabelEnsemble(LabelModel):
     # The rows of `partial_fit`.
     _stream: RowStream
 
-    @available_if(_takes_portions)
+    @available_if(attrgetter("reads_chunks"))
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of the calls before; the model is that of all rows so far.
 
@@ -110,20 +108,17 @@ class LabelEnsemble(LabelModel):
         >>> bool(np.array_equal(model.predict_proba(X), at_once.predict_proba(X)))
         True
         """
-        before = dict(self.__dict__)
-        try:
-            if classes is not None:
-                as_booleans(np.asarray(classes), "classes")
-            learner = self._learner()
-            rows = self._read_portion(learner, X, y, sample_weight)
-            if "_stream" not in self.__dict__:
-                self._stream = RowStream(self._seeds())
-            self._stream.add(rows, partial(self._settled, learner))
-        except BaseException:
-            self._restore(before)
-            raise
-        for name in FOUND if self._stream.summed is not None else FOUND + FOUND_COVER:
-            self.__dict__.pop(name, None)
+        if classes is not None:
+            as_booleans(np.asarray(classes), "classes")
+        model = copy(self)  # so that what fails leaves this one as it was
+        learner = model._learner()
+        rows = model._read_portion(learner, X, y, sample_weight)
+        if "_stream" not in model.__dict__:
+            model._stream = RowStream(model._seeds())
+        model._stream.add(rows, partial(model._settled, learner))
+        for name in FOUND if model._stream.summed is not None else FOUND + FOUND_COVER:
+            model.__dict__.pop(name, None)
+        self.__dict__ = model.__dict__
         return self
 
     def _read_portion(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
@@ -169,22 +164,14 @@ class LabelEnsemble(LabelModel):
 
     def _finish(self) -> None:
         """Fit what `partial_fit` has taken in."""
-        stream = self._stream
-        before = dict(self.__dict__)
+        model, stream = copy(self), self._stream
         # It is out of the way meanwhile, so that nothing asks for this again.
-        del self._stream
-        try:
-            training = stream.training()
-            self._check_rows(training)
-            self._fit_rows(self._learner(), training, stream.seeds)
-            self._stream = stream
-        except BaseException:
-            self._restore(before)
-            raise
-
-    def _restore(self, before: dict[str, Any]) -> None:
-        self.__dict__.clear()
-        self.__dict__.update(before)
+        del model._stream
+        training = stream.training()
+        model._check_rows(training)
+        model._fit_rows(model._learner(), training, stream.seeds)
+        model._stream = stream
+        self.__dict__ = model.__dict__
 
     if not TYPE_CHECKING:  # else every name would be taken for an attribute
 

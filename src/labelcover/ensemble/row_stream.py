@@ -158,7 +158,7 @@ def check_same_labels(
         raise ValueError(f"y must have {len(known)} labels, as in the first call, got {n_labels}.")
     if names is None or np.array_equal(names, known):
         return
-    new = [name for name in names if name not in set(known)]
+    new = sorted(set(names) - set(known))
     got = f"a column {new[0]!r}" if new else "them in another order"
     raise ValueError(
         f"y must have the columns of the first call, {', '.join(map(repr, known))}, got {got}."
