@@ -89,10 +89,10 @@ def fit_in_memory(folder: Path, kernel: str) -> None:
 
 def fit_in_portions(folder: Path, kernel: str) -> None:
     """Fit by ``partial_fit`` and print what taking rows in and finishing took."""
-    X, Y = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in "XY")
     fitted, cpu = model(kernel), time.process_time()
-    for start in range(0, len(X), PART_ROWS):
-        fitted.partial_fit(X[start : start + PART_ROWS], Y[start : start + PART_ROWS])
+    rows = open_chunks(folder / "X.npy", folder / "Y.npy", chunk_rows=PART_ROWS)
+    for chunk in rows:
+        fitted.partial_fit(chunk.X, chunk.Y)
     taken = time.process_time()
     chosen = fitted.view_.covers.members.kernel
     print(

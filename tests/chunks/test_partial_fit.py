@@ -202,8 +202,8 @@ def test_a_pickled_stream_goes_on(table, small_memory, stopped):
 
 def test_a_stream_on_disk_predicts_and_explains_the_same(table, small_memory, tmp_path):
     X, Y = table
-    model = LabelCoverClassifier(MODELS["default"].estimator, random_state=5)
-    streamed(model, X, Y, portions([250]))
+    pool = Pool(LeastSquaresClassifier(kernel="rbf", n_landmarks=30), LabelForest(n_trees=3))
+    model = streamed(LabelCoverClassifier(pool, random_state=5), X, Y, portions([250]))
     trained = TrainedModel(model, [f"x{f}" for f in range(D)], [f"y{j}" for j in range(M)])
     save_model(trained, tmp_path / "model")
     loaded = load_model(tmp_path / "model").estimator
@@ -214,6 +214,10 @@ def test_a_stream_on_disk_predicts_and_explains_the_same(table, small_memory, tm
         == pytest.approx(why.scores[i, "label1"])
         for i in range(3)
     )
+    # The forest has seen a sample, so it does not know the labels of landmarks.
+    like = [reason.what for reason in why if "training row" in reason.what]
+    assert like
+    assert all(text.split()[-1].isdigit() for text in like)
 
 
 def bad_portions(X, Y):
@@ -343,17 +347,27 @@ def test_wide_text_is_fitted_on_the_sample(small_memory, monkeypatch):
     assert 100 < model.n_forest_rows_ == model._stream.most < N
 
 
+def numbered(start, stop):
+    """Return training rows that hold their numbers."""
+    n = stop - start
+    X = np.repeat(np.arange(start, stop, dtype=float)[:, None], D, axis=1)
+    return TrainingRows(X, np.ones((n, M), np.uint8), np.zeros(D, np.int32), np.ones(n), {})
+
+
+def test_calls_whose_rows_are_not_kept_leave_nothing(small_memory):
+    stream = RowStream(np.array([0]))
+    stream.add(numbered(0, 20_000), lambda first: None)
+    for i in range(20_000, 22_000):
+        stream.add(numbered(i, i + 1), lambda first: None)
+    assert len(stream._blocks) < 100
+
+
 def test_the_sample_is_uniform_and_bounded(small_memory):
     kept = []
     for seed in range(40):
         stream = RowStream(np.array([seed]))
         for start in range(0, 3_000, 100):
-            numbers = np.arange(start, start + 100.0)
-            X = np.repeat(numbers[:, None], D, axis=1)
-            rows = TrainingRows(
-                X, np.ones((100, M), np.uint8), np.zeros(D, np.int32), np.ones(100), {}
-            )
-            stream.add(rows, lambda first: None)
+            stream.add(numbered(start, start + 100), lambda first: None)
             held = sum(len(block.Y) for block in stream._blocks)
             assert held <= SLACK * KEPT + 100
         kept.append(stream.training().X[:, 0])

@@ -100,8 +100,9 @@ class RowStream:
         n = len(rows.Y)
         draws = self.random.random(n)
         kept = np.flatnonzero(draws <= self._bound)
-        self._blocks.append(rows.rows(kept))
-        self._draws.append(draws[kept])
+        if len(kept):
+            self._blocks.append(rows.rows(kept))
+            self._draws.append(draws[kept])
         self.n_rows += n
         self.n_numbers += int(_filled(rows.X).sum()) + rows.Y.size
         if self.most is not None and sum(map(len, self._draws)) > SLACK * self.most:

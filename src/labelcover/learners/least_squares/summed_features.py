@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import iadd
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,21 +112,20 @@ class FeatureSums:
         holds_of: Callable[[NDArray[np.uint8]], TargetRows],
     ) -> None:
         """Add rows; `holds_of` says which rows of a table of labels all targets hold."""
-        for start in range(0, len(Y), BLOCK_ROWS):
-            block = slice(start, start + BLOCK_ROWS)
-            own, held = weights[block], holds_of(Y[block])
-            table = numeric(X[block], self.features.n_values)
-            scaled = self.features.scaling.transform(table)
-            portion = Portion(
-                row_sums(scaled, held, own, self.values),
-                held.counts(own),
-                float(own.sum()),
-                ColumnSums.of_table(table, own) if self.by_column else None,
-            )
-            if self.summed is None:
-                self.summed = portion
-            else:
-                self.summed += portion
+        blocks = [slice(at, at + BLOCK_ROWS) for at in range(0, len(Y), BLOCK_ROWS)]
+        parts = (self._portion(X[rows], holds_of(Y[rows]), weights[rows]) for rows in blocks)
+        found = reduce(iadd, parts)
+        self.summed = found if self.summed is None else iadd(self.summed, found)
+
+    def _portion(self, X: Any, held: TargetRows, weights: NDArray[np.float64]) -> Portion:
+        table = numeric(X, self.features.n_values)
+        scaled = self.features.scaling.transform(table)
+        return Portion(
+            row_sums(scaled, held, weights, self.values),
+            held.counts(weights),
+            float(weights.sum()),
+            ColumnSums.of_table(table, weights) if self.by_column else None,
+        )
 
     def settled(self) -> tuple[FeatureMap, RowSums]:
         """Return the features of the model, on the scale of all rows if it follows, and sums."""
