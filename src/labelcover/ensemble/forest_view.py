@@ -43,7 +43,7 @@ class ForestView:
 
     forest: GrownForest
     n_rows: int
-    has_all_rows: bool
+    has_all_rows = True
     left_out_only = False
     # What is needed while the forest grows.
     growing: GrowingForest
