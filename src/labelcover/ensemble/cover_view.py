@@ -74,10 +74,15 @@ class CoverView:
         verbose: bool = False,
     ) -> CoverView:
         """Fit every distinct problem once; `seeds` has one for each labelset, drawn beforehand."""
+        table = training.X
         classes: Any
-        if isinstance(training.X, ChunkedTable):
+        targets: Any
+        if training.summed is not None and self.learner.is_linear:
+            table = training.summed.table(table)
+            self.encodings, classes, first, targets = training.summed.posed(training.Y)
+        elif isinstance(table, ChunkedTable):
             self.encodings, classes, first = encode_rows(training.Y, self.covers)
-            targets: Any = targets_of_rows(classes, self.encodings, first)
+            targets = targets_of_rows(classes, self.encodings, first)
         else:
             self.encodings, classes, first = encode(training.Y, self.covers)
             is_linear = self.learner.is_linear
@@ -105,7 +110,7 @@ class CoverView:
             self.left_out_only,
         )
         self.members = self.learner.fit_problems(
-            training.X,
+            table,
             problems,
             left_out=add_left_out if keep_left_out or is_weighted else None,
             n_jobs=n_jobs,

@@ -32,6 +32,8 @@ class ForestView:
     forest : GrownForest
     n_rows : int
         On how many training rows it was grown: all, or of rows in chunks a sample.
+    has_all_rows : bool
+        Whether it was grown on all training rows.
     left_out : tuple
         The rows that trees were grown on, and their confidences by the trees grown without them.
     left_out_only : bool
@@ -41,6 +43,7 @@ class ForestView:
 
     forest: GrownForest
     n_rows: int
+    has_all_rows = True
     left_out_only = False
     # What is needed while the forest grows.
     growing: GrowingForest
@@ -78,10 +81,12 @@ class ForestView:
         No further tree is grown if the caller fails in the context of what is returned.
         """
         self.rows = np.arange(len(training.Y))
+        n = training.X.shape[0]
         if isinstance(training.X, ChunkedTable):
             self.rows = sampled_rows(training.X, int(seeds[0]), among)
             training = training.rows(self.rows)
         self.n_rows = len(self.rows)
+        self.has_all_rows = self.n_rows == n and training.summed is None
         learner = self.learner
         if self.left_out_only and learner.n_trees == AUTO and training.Y.shape[1] < MANY_LABELS:
             learner = clone(learner).set_params(n_trees=LEFT_OUT_TREES)

@@ -126,8 +126,8 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         learner = self._learner()
         params = self._route(fit_params)
         # A fit that fails half-way leaves no model, rather than an earlier one with new names.
-        if hasattr(self, "view_"):
-            del self.view_
+        for name in ("view_", "_stream"):
+            self.__dict__.pop(name, None)
         chunks = chunked(X, y)
         if chunks is None:
             y, names = named_labels(y)
@@ -143,22 +143,32 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         m = Y.shape[1]
         self._check_threshold(m)
         self._check_parameters(m, weighted="sample_weight" in params)
-        self._sparse_output = sparse.issparse(y)
-        self.label_names_in_ = names if names is not None else _numbered(m)
-        self.classes_ = np.tile([0, 1], (m, 1))
+        self._keep_labels(names, m, is_sparse=sparse.issparse(y))
         training = self._training_rows(X, Y, params)
         self._check_rows(training)
-        seeds = check_random_state(self.random_state).randint(MOST_SEED, size=3)
+        self._fit_rows(learner, training, self._seeds())
+        return self
+
+    def _keep_labels(self, names: NDArray[np.object_] | None, m: int, *, is_sparse: bool) -> None:
+        self._sparse_output = is_sparse
+        self.label_names_in_ = names if names is not None else _numbered(m)
+        self.classes_ = np.tile([0, 1], (m, 1))
+
+    def _seeds(self) -> NDArray[np.int64]:
+        """Return the seeds of the view, of its members and of the threshold."""
+        return check_random_state(self.random_state).randint(MOST_SEED, size=3)
+
+    def _fit_rows(self, learner: Any, training: TrainingRows, seeds: NDArray[np.int64]) -> None:
+        """Fit the view and the threshold."""
         view = self._make_view(learner, training, int(seeds[0]))
         self.view_ = view.fit(
             training,
-            np.random.default_rng(seeds[1]).integers(MOST_SEED, size=view.n_seeds),
+            seeds_of_view(view, seeds),
             keep_left_out=self._tuning() == "loo",
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
         )
         self._tune(training, int(seeds[2]))
-        return self
 
     @property
     def reads_chunks(self) -> bool:
@@ -510,6 +520,11 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
 def _clipped(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
     tiny = np.finfo(np.float64).eps
     return np.clip(confidence, tiny, 1 - tiny)
+
+
+def seeds_of_view(view: View, seeds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the seeds that a view is fitted with, given those of the fit."""
+    return np.random.default_rng(seeds[1]).integers(MOST_SEED, size=view.n_seeds)
 
 
 def _numbered(m: int) -> NDArray[np.object_]:

@@ -81,21 +81,29 @@ class Products:
     Attributes
     ----------
     rows : ProductRows
+    keys : ndarray of shape (n_products,)
+        A number for each product, ascending, the same among those of other classes.
     combine, constant
         As in `LinearTargets`.
     """
 
     rows: ProductRows
+    keys: NDArray[np.int64]
     combine: sparse.csr_array
     constant: NDArray[np.float64]
 
 
 def occurring_products(
-    encodings: Sequence[Encoding], first: NDArray[np.int64], n_labels: int
+    encodings: Sequence[Encoding],
+    first: NDArray[np.int64],
+    n_labels: int,
+    *,
+    if_fewer: bool = True,
 ) -> Products | None:
-    """Return the products that are 1 in some row; None if there are no fewer than classes.
+    """Return the products that are 1 in some row; None if labelsets are too long.
 
-    The patterns of a labelset that occur say which products of its labels do.
+    Also with `if_fewer`, where there are no fewer products than classes. The patterns of a labelset
+    that occur say which products of its labels do.
     """
     labels, sizes, of_class, masks = _patterns(encodings, first)
     m = n_labels
@@ -107,7 +115,7 @@ def occurring_products(
     inside = masks[:, None] & subsets == subsets
     occurs[product[of_class, 1:][inside]] = True
     n_products = int(occurs.sum())
-    if n_products >= len(masks) - len(first):
+    if if_fewer and n_products >= len(masks) - len(first):
         return None
     number = np.append(np.where(occurs, np.cumsum(occurs) - 1, -1), -1)
     kept = keys[occurs]
@@ -117,7 +125,7 @@ def occurring_products(
     rows = ProductRows(parents, kept % (m + 1) - 1)
     starts, columns, values = combined_products(number[product], sizes, of_class, masks)
     combine = sparse.csr_array((values, columns, starts), shape=(len(masks), n_products))
-    return Products(rows, combine, (masks == 0).astype(np.float64))
+    return Products(rows, kept, combine, (masks == 0).astype(np.float64))
 
 
 def _patterns(encodings, first):

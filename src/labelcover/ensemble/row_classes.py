@@ -106,10 +106,36 @@ def encode_rows(
         )
     distinct = Y[alike_labelsets(Y)[1]]
     columns = np.ascontiguousarray(distinct.T)
-    labelsets = np.concatenate([_widened(cover.labelsets, widest) for cover in covers])
+    labelsets = labelset_rows(covers)
     ranks = np.empty((len(labelsets), 2**widest), dtype=np.int32)
-    counts = occurring_patterns(columns, labelsets, ranks)
+    occurring_patterns(columns, labelsets, ranks)
     problem, first = _distinct_problems(distinct, ClassRule(labelsets, ranks))
+    encodings = ranked_encodings(covers, ranks, problem, first)
+    return encodings, RowClasses(ClassRule(labelsets[first], ranks[first]), Y), first
+
+
+def labelset_rows(covers: Sequence[Cover]) -> NDArray[np.int32]:
+    """Return the labelsets of some covers, one after another; those with fewer labels end in −1."""
+    widest = max(cover.k for cover in covers)
+    return np.concatenate([_widened(cover.labelsets, widest) for cover in covers])
+
+
+def ranked_encodings(
+    covers: Sequence[Cover],
+    ranks: NDArray[np.int32],
+    problem: NDArray[np.int64],
+    first: NDArray[np.int64],
+) -> list[Encoding]:
+    """Return the encoding of each cover.
+
+    Parameters
+    ----------
+    ranks : int32 array of shape (n_members, 2 ** k)
+        As in `ClassRule`, for the labelsets of all covers.
+    problem, first
+        The problem of each member, and the first member of each problem.
+    """
+    counts = (ranks >= 0).sum(axis=1)
     offsets = np.concatenate([[0], np.cumsum(counts[first])])
     encodings, at = [], 0
     for cover in covers:
@@ -118,7 +144,7 @@ def encode_rows(
         starts = np.concatenate([[0], np.cumsum(counts[members])])
         encodings.append(Encoding(cover, starts, patterns, problem[members], offsets))
         at += len(cover)
-    return encodings, RowClasses(ClassRule(labelsets[first], ranks[first]), Y), first
+    return encodings
 
 
 def targets_of_rows(

@@ -285,7 +285,7 @@ def check_explained(view: Any, what: str) -> None:
 def training_labels(view: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
     """Return the labels of all training rows, as ``(indices, starts)``, where a forest has them."""
     forest = view.forest if isinstance(view, PooledView) else view
-    return forest.forest.labels if isinstance(forest, ForestView) else None
+    return forest.forest.labels if isinstance(forest, ForestView) and forest.has_all_rows else None
 
 
 def _is_split(view: Any) -> bool:

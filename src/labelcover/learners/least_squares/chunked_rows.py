@@ -22,6 +22,7 @@ from labelcover.learners.least_squares.feature_rows import (
     combined_gram,
     value_sums,
 )
+from labelcover.learners.linear_targets import TargetRows
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,13 @@ class RowSums:
         self.sums += other.sums
         self.by_target += other.by_target
         return self
+
+    def combined(self, combine: NDArray[np.float64] | None) -> RowSums:
+        """Return the sums of features that are combinations of these."""
+        if combine is None:
+            return self
+        gram = combined_gram(self.gram, combine)
+        return RowSums(gram, self.sums @ combine, self.by_target @ combine)
 
 
 class ChunkedRows(FeatureRows):
@@ -86,11 +94,9 @@ class ChunkedRows(FeatureRows):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return both sums; those by target are kept. Chunks have weights of their own."""
         found = self.table.reduce(partial(_sums_of_chunk, self.values, self.targets.holds_of))
-        if self.combine is None:
-            self._by_target = found.by_target
-            return found.gram, found.sums
-        self._by_target = found.by_target @ self.combine
-        return combined_gram(found.gram, self.combine), found.sums @ self.combine
+        found = found.combined(self.combine)
+        self._by_target = found.by_target
+        return found.gram, found.sums
 
     def sums(self, targets: Any, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """Return the sums by target."""
@@ -110,16 +116,35 @@ def _sums_of_chunk(
     table: Any,
     chunk: Chunk,
 ) -> RowSums:
-    sums = TargetSums(holds_of(chunk.Y), chunk.weights)
+    return row_sums(table, holds_of(chunk.Y), chunk.weights, values)
+
+
+def row_sums(
+    table: Any,
+    held: TargetRows,
+    weights: NDArray[np.float64] | None,
+    values: KernelValues | None,
+) -> RowSums:
+    """Return the sums over the rows of a table, or of their kernel values.
+
+    Parameters
+    ----------
+    table : ndarray or CSR matrix
+    held : TargetRows
+        Which of its rows each target holds.
+    weights : ndarray or None
+    values : KernelValues or None
+    """
+    sums = TargetSums(held, weights)
     if values is None:
-        gram, total = TableRows(table).gram(chunk.weights)
+        gram, total = TableRows(table).gram(weights)
         sums.add(table, slice(0, table.shape[0]))
         return RowSums(gram, total, sums.total())
     gram, total = value_sums(
         lambda block: values(table[block]),
         table.shape[0],
         values.landmarks.shape[0],
-        chunk.weights,
+        weights,
         sums,
     )
     return RowSums(gram, total, sums.total())

@@ -29,6 +29,7 @@ from labelcover.learners.least_squares.class_kernels import (
 from labelcover.learners.least_squares.feature_maps import IdentityMap, Kernel, KernelMap
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling
 from labelcover.learners.least_squares.ridge_systems import RidgeSystem, Solved
+from labelcover.learners.least_squares.summed_features import SummedTable
 from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import LeftOut, Members, Problems, problem_blocks
 
@@ -227,19 +228,20 @@ def prepared_members(
     X: Any, problems: Problems, settings: Settings
 ) -> tuple[LeastSquaresMembers, RidgeSystem, LinearTargets]:
     """Return members that are not solved yet, the system to solve them in, and their targets."""
-    if isinstance(X, ChunkedTable):
-        X = _with_samples(X, settings)
-    table = _numeric(X, problems.n_values)
-    scaling, n_scale_rows = choose_scaling(table, problems, settings)
-    scaled = _mapped(table, scaling.transform)
-    choice = Choice(scaled, problems, settings)
-    kernel, mapped, system, ridge = choice.system()
+    if isinstance(X, SummedTable):
+        features, system, ridge, n_choice_rows = X.system(problems, settings)
+        kernel, n_scale_rows = X.sums.kernel, X.sums.n_scale_rows
+    else:
+        table = _numeric(X, problems.n_values, settings)
+        scaling, n_scale_rows = choose_scaling(table, problems, settings)
+        choice = Choice(_mapped(table, scaling.transform), problems, settings)
+        kernel, mapped, system, ridge = choice.system()
+        features, n_choice_rows = FeatureMap(problems.n_values, scaling, mapped), choice.n_rows
     targets = problems.targets
     if targets is None:
         targets = LinearTargets.of_classes(problems.classes, problems.offsets)
-    features = FeatureMap(problems.n_values, scaling, mapped)
     members = LeastSquaresMembers(features, kernel, ridge, problems.offsets, targets.combination)
-    members.n_scale_rows, members.n_choice_rows = n_scale_rows, choice.n_rows
+    members.n_scale_rows, members.n_choice_rows = n_scale_rows, n_choice_rows
     members.row_width = max(len(system.centre), len(targets))
     return members, system, targets
 
@@ -254,9 +256,10 @@ def _with_samples(X: ChunkedTable, settings: Settings) -> ChunkedTable:
     return X.keeping(np.concatenate(samples))
 
 
-def _numeric(X: Any, n_values: NDArray[np.int32]) -> Any:
+def _numeric(X: Any, n_values: NDArray[np.int32], settings: Settings) -> Any:
     if not isinstance(X, ChunkedTable):
         return numeric(X, n_values)
+    X = _with_samples(X, settings)
     n_columns = X.shape[1] if X.is_sparse else int(np.where(n_values > 2, n_values, 1).sum())
     return X.mapped(partial(numeric, n_values=n_values), n_columns)
 

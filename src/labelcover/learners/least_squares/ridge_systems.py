@@ -134,12 +134,20 @@ class RidgeSystem(ABC):
 
 
 class PrimalSystem(RidgeSystem):
-    """The Gram matrix of explicit features."""
+    """The Gram matrix of explicit features.
 
-    def __init__(self, features: FeatureRows, weights: NDArray[np.float64] | None = None) -> None:
+    Where the features are sums over more rows than are there, `total` is the weight of all.
+    """
+
+    def __init__(
+        self,
+        features: FeatureRows,
+        weights: NDArray[np.float64] | None = None,
+        total: float | None = None,
+    ) -> None:
         self.features, self.is_weighted = features, weights is not None
         self.weights = np.ones(len(features)) if weights is None else weights
-        self.total = float(self.weights.sum())
+        self.total = float(self.weights.sum()) if total is None else total
         gram, sums = features.gram(weights)
         self.centre = sums / self.total
         self.matrix = gram - np.outer(self.centre, sums)
