@@ -2,9 +2,10 @@
 
 ``python -m benchmarks.fit_plan_costs measure`` fits the default on simulated tables and on known
 sets and writes ``docs/results/plan-costs.csv``. ``python -m benchmarks.fit_plan_costs fit`` fits
-the coefficients on the simulated tables, writes ``src/labelcover/experiments/plan_costs.json``,
-and prints what they say of the known sets, which they have not seen. One thread, CPU seconds; the
-greatest memory is that of the fit (Linux). Known sets need the data folder (``LABELCOVER_DATA``).
+the coefficients on all of them, writes ``src/labelcover/experiments/plan_costs.json``, and prints
+what is planned for every known set by coefficients that were fitted without it. One thread, CPU
+seconds; the greatest memory is that of the fit (Linux). Known sets need the data folder
+(``LABELCOVER_DATA``).
 """
 
 import csv
@@ -157,16 +158,26 @@ def fitted(plans: list[Plan], terms, name: str) -> dict[str, float]:
     return {term: float(f"{c:.4g}") for term, c in zip(names, found, strict=True) if c > 0}
 
 
+def fitted_costs(plans: list[Plan]) -> dict[str, dict[str, float]]:
+    """Return the coefficients of plans of one kind."""
+    return {
+        "seconds": fitted(plans, time_terms, "seconds"),
+        "memory_gb": fitted(plans, memory_terms, "memory_gb"),
+    }
+
+
+def planned(plan: Plan, costs: dict[str, dict[str, float]]) -> tuple[float, float]:
+    """Return seconds and memory by some coefficients."""
+    return tuple(
+        sum(costs[what].get(term, 0) * value for term, value in terms(plan).items())
+        for what, terms in (("seconds", time_terms), ("memory_gb", memory_terms))
+    )
+
+
 def fit() -> None:
-    """Write the coefficients, and print how far they are from all measurements."""
+    """Write the coefficients, and print what is planned beside what was measured."""
     measured = read()
-    costs = {}
-    for kind in KINDS:
-        plans = [plan for name, plan in measured if name not in KNOWN and plan.kind == kind]
-        costs[kind] = {
-            "seconds": fitted(plans, time_terms, "seconds"),
-            "memory_gb": fitted(plans, memory_terms, "memory_gb"),
-        }
+    costs = {kind: fitted_costs([p for _, p in measured if p.kind == kind]) for kind in KINDS}
     with replacing(COSTS) as temporary:
         temporary.write_text(
             json.dumps(costs, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
@@ -174,12 +185,13 @@ def fit() -> None:
     print("| table | seconds | planned | memory, GB | planned |\n|---|---|---|---|---|")
     for name, plan in measured:
         own = costs[plan.kind]
-        seconds, memory = (
-            sum(own[what].get(term, 0) * value for term, value in terms(plan).items())
-            for what, terms in (("seconds", time_terms), ("memory_gb", memory_terms))
-        )
+        if name in KNOWN:
+            own = fitted_costs(
+                [p for other, p in measured if p.kind == plan.kind and other != name]
+            )
+        seconds, memory = planned(plan, own)
         shown = f"{plan.seconds:.1f} | {seconds:.1f} | {plan.memory_gb:.2f} | {memory:.2f}"
-        print(f"| {name}{' (not used)' if name in KNOWN else ''} | {shown} |")
+        print(f"| {name}{' (left out)' if name in KNOWN else ''} | {shown} |")
 
 
 if __name__ == "__main__":

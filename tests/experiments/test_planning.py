@@ -1,7 +1,8 @@
 """The plan of a fit: sizes are exact, and costs come from the measurements."""
 
-import csv
 import json
+import sys
+from importlib import import_module
 from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
@@ -12,42 +13,35 @@ from scipy import sparse
 
 from labelcover import LabelCoverClassifier
 from labelcover.datasets import load
-from labelcover.experiments.planning import KINDS, Plan, memory_terms, plan_fit, sizes, time_terms
+from labelcover.experiments.planning import KINDS, plan_fit, sizes
 from labelcover.learners import LeastSquaresClassifier
 
-RESULTS = Path(__file__).parents[2] / "docs" / "results" / "plan-costs.csv"
-# Measured, but not used to fit the costs.
-KNOWN = ("emotions", "yeast", "debtags", "scene", "genbase", "medical", "slashdot", "enron")
-KNOWN += ("ohsumed", "mediamill-subset")
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+costs = import_module("benchmarks.fit_plan_costs")
+sys.path.remove(str(ROOT))
 
 
-def measured():
-    with RESULTS.open(newline="") as file:
-        rows = list(csv.reader(file))[1:]
-    for name, kind, *numbers in rows:
-        counts = [int(number) for number in numbers[:-2]]
-        yield name, Plan(kind, *counts, *map(float, numbers[-2:]))
-
-
-def planned(plan):
-    text = files("labelcover.experiments").joinpath("plan_costs.json").read_text(encoding="utf-8")
-    costs = json.loads(text)[plan.kind]
-    return [
-        sum(costs[what].get(term, 0) * value for term, value in terms(plan).items())
-        for what, terms in (("seconds", time_terms), ("memory_gb", memory_terms))
-    ]
-
-
-@pytest.mark.parametrize("name", KNOWN)
-def test_costs_are_within_a_factor_of_two_on_sets_not_used_to_fit_them(name):
-    (plan,) = [plan for known, plan in measured() if known == name]
-    seconds, memory = planned(plan)
+@pytest.mark.parametrize("name", costs.KNOWN)
+def test_costs_are_within_a_factor_of_two_on_sets_left_out(name):
+    (plan,) = [plan for known, plan in costs.read() if known == name]
+    others = [p for other, p in costs.read() if other != name and p.kind == plan.kind]
+    seconds, memory = costs.planned(plan, costs.fitted_costs(others))
     assert 0.5 <= seconds / plan.seconds <= 2
     assert 0.5 <= memory / plan.memory_gb <= 2
 
 
+def test_costs_are_those_of_the_measurements():
+    text = files("labelcover.experiments").joinpath("plan_costs.json").read_text(encoding="utf-8")
+    for kind, found in json.loads(text).items():
+        expected = costs.fitted_costs([p for _, p in costs.read() if p.kind == kind])
+        assert found.keys() == expected.keys()
+        for what in found:
+            assert found[what] == pytest.approx(expected[what], rel=1e-3)
+
+
 def test_all_kinds_were_measured():
-    assert {plan.kind for _, plan in measured()} == set(KINDS)
+    assert {plan.kind for _, plan in costs.read()} == set(KINDS)
 
 
 def test_sizes_are_those_of_the_fit():
