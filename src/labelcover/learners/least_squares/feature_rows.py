@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg.blas import dtrmm
 
+from labelcover.learners.least_squares.feature_maps import product_of_sparse
 from labelcover.learners.least_squares.feature_scaling import rows_times
 from labelcover.learners.least_squares.row_sum_kernels import add_rows
 from labelcover.learners.linear_targets import LinearTargets, TargetRows
@@ -58,8 +59,8 @@ class TableRows(FeatureRows):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return both sums."""
         weighted = self.table if weights is None else rows_times(self.table, weights)
-        gram = self.table.T @ weighted
-        gram = gram.toarray() if sparse.issparse(gram) else gram
+        is_sparse = sparse.issparse(self.table)
+        gram = (product_of_sparse if is_sparse else np.matmul)(self.table.T, weighted)
         return gram, np.asarray(weighted.sum(axis=0), dtype=np.float64).ravel()
 
     def sums(
