@@ -12,6 +12,7 @@ from scipy.linalg import cholesky
 from scipy.linalg.lapack import dtrtri
 from sklearn.metrics.pairwise import euclidean_distances
 
+from labelcover.learners.features import csr_arrays
 from labelcover.learners.least_squares.gaussian_kernels import gaussians_of_products
 from labelcover.learners.least_squares.sparse_product_kernels import dense_product
 
@@ -113,10 +114,7 @@ def inner_products(X: Any, Z: Any) -> NDArray[np.float64]:
 
 def product_of_sparse(A: Any, B: Any) -> NDArray[np.float64]:
     """Return the product of two sparse tables, dense."""
-    tables = [
-        (table.data, table.indices.astype(np.int32, copy=False), table.indptr.astype(np.int64))
-        for table in (sparse.csr_array(A, dtype=np.float64), sparse.csr_array(B, dtype=np.float64))
-    ]
+    tables = (csr_arrays(sparse.csr_array(table, dtype=np.float64)) for table in (A, B))
     return dense_product(*tables, B.shape[1])
 
 

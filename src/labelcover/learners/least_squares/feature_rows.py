@@ -41,8 +41,8 @@ class FeatureRows(ABC):
         """Return weighted sums of the rows that each target holds, ``(n_targets, n_features)``."""
 
     @abstractmethod
-    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the features of some rows, dense."""
+    def rows(self, rows: NDArray[np.int64]) -> Any:
+        """Return the features of some rows, an array or CSR."""
 
 
 class TableRows(FeatureRows):
@@ -71,10 +71,9 @@ class TableRows(FeatureRows):
         sums.add(self.table, slice(0, len(self)))
         return sums.total()
 
-    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return some rows."""
-        found = self.table[rows]
-        return found.toarray() if sparse.issparse(found) else found
+    def rows(self, rows: NDArray[np.int64]) -> Any:
+        """Return some rows, sparse if the table is."""
+        return self.table[rows]
 
 
 class NystroemRows(FeatureRows):
