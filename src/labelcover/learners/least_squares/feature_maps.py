@@ -114,8 +114,8 @@ def inner_products(X: Any, Z: Any) -> NDArray[np.float64]:
 
 def product_of_sparse(A: Any, B: Any) -> NDArray[np.float64]:
     """Return the product of two sparse tables, dense."""
-    tables = (csr_arrays(sparse.csr_array(table, dtype=np.float64)) for table in (A, B))
-    return dense_product(*tables, B.shape[1])
+    first, second = (csr_arrays(sparse.csr_array(each, dtype=np.float64)) for each in (A, B))
+    return dense_product(first, second, B.shape[1])
 
 
 def squared_lengths(X: Any) -> NDArray[np.float64]:
