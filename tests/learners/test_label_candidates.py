@@ -13,7 +13,7 @@ from labelcover.learners.candidates.candidate_machines import hard_samples, trai
 from labelcover.learners.candidates.label_mean_kernels import likeliest_means
 from labelcover.learners.candidates.label_means import NOTHING, LabelMeans
 from labelcover.learners.candidates.share_kernels import greatest_first
-from labelcover.learners.forest.grown_forest import csr_arrays
+from labelcover.learners.features import csr_arrays
 
 
 def text(n=60, m=9, d=30, seed=0):

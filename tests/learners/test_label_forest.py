@@ -9,7 +9,8 @@ from labelcover import LabelCoverClassifier
 from labelcover.ensemble.forest_view import ForestView
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners.forest.feature_forest import MANY_ROWS, FeatureForest
-from labelcover.learners.forest.forest_kernels import _try_split
+from labelcover.learners.forest.forest_kernels import MANY_ROWS as MANY_ROWS_OF_A_LEAF
+from labelcover.learners.forest.forest_kernels import _path_of_zeros, _try_split
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.learners.forest.sparse_tree_kernels import (
     SKETCH_COLUMNS,
@@ -82,6 +83,25 @@ def test_rows_out_of_the_bag_are_answered_by_trees_that_did_not_draw_them(kind):
         said = [shares(*tree, Y, x) for tree in forest.trees if i not in tree[1]]
         assert said
         np.testing.assert_allclose(forest.left_out[i], np.mean(said, axis=0), atol=1e-12)
+
+
+def test_rows_with_few_words_fall_into_the_leaves_of_long_paths():
+    random = np.random.default_rng(0)
+    X = (random.random((300, 80)) < 0.02) * random.choice([-1.0, 1.0, 2.0], (300, 80))
+    Y = np.column_stack([X[:, :20].any(axis=1), X[:, 20:50].sum(axis=1) > 1]).astype(np.uint8)
+    forest = grown(sparse.csr_array(X), Y)
+    expected = np.mean(
+        [[shares(*tree, Y, x) for x in as_read(forest, X)] for tree in forest.trees], axis=0
+    )
+    np.testing.assert_allclose(forest.confidence(sparse.csr_array(X)), expected, atol=1e-12)
+    # A few rows are not worth the path of a row of zeros, and are answered all the same.
+    few = forest.confidence(sparse.csr_array(X[:3]))
+    np.testing.assert_array_equal(few, forest.confidence(sparse.csr_array(X))[:3])
+    sizes = [np.diff([tree[0][2], tree[0][3]], axis=0)[0][tree[0][0] < 0] for tree in forest.trees]
+    assert max(map(max, sizes)) >= MANY_ROWS_OF_A_LEAF
+    none = np.full(80, -1, np.int32)
+    lengths = [len(_path_of_zeros(tree[0], none.copy())[1]) for tree in forest.trees]
+    assert max(lengths) > 2 * np.count_nonzero(X) / len(X)
 
 
 def test_a_row_that_every_tree_drew_gets_the_frequencies():

@@ -69,6 +69,26 @@ def test_cholesky_factors_and_eigenvectors_agree(n, d, kernel, weighted):
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_sparse_rows_are_solved_as_dense_ones(weighted):
+    X, problems = problems_of(60, 12)
+    X[np.random.default_rng(2).random(X.shape) < 0.8] = 0
+    weights = np.random.default_rng(1).uniform(0.5, 2, 60) if weighted else None
+    systems = [exact_system(table, Kernel(), weights)[1] for table in (X, sparse.csr_array(X))]
+    # So many rows that the inverse is used, and fewer.
+    for rows in (np.arange(60)[::-1], np.arange(0, 60, 10)):
+        for ridge in systems[0].unit * np.array([1e-2, 1.0]):
+            expected, found = (
+                system.solve(system.pose(problems.targets, rows), ridge) for system in systems
+            )
+            for name in ("coefficients", "scores", "leverage"):
+                np.testing.assert_allclose(
+                    getattr(found, name), getattr(expected, name), atol=1e-10, err_msg=name
+                )
+            by_vectors = systems[1]._by_eigenvectors(systems[1].pose(problems.targets, rows), ridge)
+            np.testing.assert_allclose(by_vectors.leverage, expected.leverage, atol=1e-10)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_landmarks_in_blocks_are_landmarks_at_once(monkeypatch, weighted):
     X, problems = problems_of(90, 6)
     weights = np.random.default_rng(1).uniform(0.5, 2, 90) if weighted else None

@@ -11,7 +11,7 @@ from labelcover.covers.labelset_kernels import row_length
 LANES = 16
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def add_members(probabilities, starts, lows, highs, patterns, labelsets, votes, sums):
     """Add what members say of their labels to `sums` (Algorithm 2, lines 7 to 10).
 

@@ -8,7 +8,7 @@ from numba import njit
 from labelcover.covers.labelset_kernels import row_length
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def encode_members(columns, labelsets, classes, patterns):
     """Class of every row for every member, by a table of all patterns of its labels.
 
@@ -56,7 +56,7 @@ def encode_members(columns, labelsets, classes, patterns):
     return counts
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def occurring_patterns(columns, labelsets, ranks):
     """Rank the patterns of every member that occur in some row; return how many there are.
 
@@ -87,7 +87,7 @@ def occurring_patterns(columns, labelsets, ranks):
     return counts
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def ranked_patterns(columns, labelsets, ranks):
     """Return the class of every row for every member, ``(size, n)``, given ranks of patterns."""
     size, n = labelsets.shape[0], columns.shape[1]

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def product_rows(columns, parents, labels):
     """Return which rows each product holds, as the starts and indices of a CSR matrix.
 
@@ -43,7 +43,7 @@ def product_rows(columns, parents, labels):
     return starts, indices[:size].copy()
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def combined_products(numbers, sizes, of_class, masks):
     """Return the combinations of products that classes are, as starts, columns and values.
 

@@ -26,7 +26,8 @@ from labelcover.ensemble.log_linear_pool_kernels import pool_derivatives
 # labels had been seen.
 VARIANCE, VARIANCE_LABELS = 0.25, 100
 MOST_STEPS = 30
-TOLERANCE = 1e-6
+# Steps of Newton's method end with one shorter than this; what is left is about its square.
+TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)

@@ -355,3 +355,8 @@ def _value_numbers(column: Any, categories: NDArray[Any]) -> NDArray[np.float64]
         number = {value: i for i, value in enumerate(categories)}
         numbers[~missing] = [number.get(value, -1) for value in values[~missing]]
     return numbers
+
+
+def csr_arrays(X: Any) -> tuple[Any, ...]:
+    """Return the three arrays of a CSR or CSC matrix as the compiled loops take them."""
+    return X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover.learners.candidates.label_mean_kernels import candidate_cosines, likeliest_means
-from labelcover.learners.forest.grown_forest import csr_arrays
+from labelcover.learners.features import csr_arrays
 
 # Sums of labels that are added to for one row, when its likeliest labels are sought.
 MOST_POSTS = 50_000

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.learners.features import numeric
+from labelcover.learners.features import csr_arrays, numeric
 from labelcover.learners.forest.forest_kernels import (
     add_answers,
     add_answers_of_all,
     grow_tree,
 )
-from labelcover.learners.forest.grown_forest import GrownForest, csr_arrays
+from labelcover.learners.forest.grown_forest import GrownForest
 from labelcover.learners.forest.sparse_tree_kernels import (
     SKETCH_COLUMNS,
     grow_sparse_tree,

@@ -12,6 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+# So many rows are worth finding the path of a row of zeros first, and in a leaf summing once.
+MANY_ROWS = 32
+_NO_PATH = np.zeros(1, np.int32), np.zeros(0, np.int32)
+
 
 @njit(cache=True, nogil=True)
 def _random(state):
@@ -175,9 +179,49 @@ def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, st
 
 
 @njit(cache=True, nogil=True)
-def _leaf(tree, x):
+def _path_of_zeros(tree, first):
+    """Return the nodes that a row of zeros goes through, and the next split of the same feature.
+
+    The last node is a leaf. `first`, -1 for every feature before, becomes its first split on the
+    path; -1 stands for none.
+    """
     feature, threshold, left, right = tree
-    node = 0
+    path = np.empty(len(feature) // 2 + 1, np.int32)
+    node, n = 0, 0
+    while feature[node] >= 0:
+        path[n] = node
+        n += 1
+        node = left[node] if threshold[node] >= 0.0 else right[node]
+    path[n] = node
+    following = np.empty(n, np.int32)
+    for at in range(n - 1, -1, -1):
+        f = feature[path[at]]
+        following[at], first[f] = first[f], at
+    return path[: n + 1], following
+
+
+@njit(cache=True, nogil=True)
+def _off_path(tree, zeros, first, values, features):
+    """Return the node at which a sparse row leaves the path of a row of zeros, or its leaf."""
+    _, threshold, left, right = tree
+    path, following = zeros
+    end = len(following)
+    for t in range(len(values)):
+        at = first[features[t]]
+        while 0 <= at < end:
+            cut = threshold[path[at]]
+            if (values[t] <= cut) != (cut >= 0.0):
+                end = at
+            at = following[at]
+    node = path[end]
+    if end == len(following):
+        return node
+    return right[node] if threshold[node] >= 0.0 else left[node]
+
+
+@njit(cache=True, nogil=True)
+def _leaf(tree, x, node):
+    feature, threshold, left, right = tree
     while feature[node] >= 0:
         node = left[node] if x[feature[node]] <= threshold[node] else right[node]
     return node
@@ -209,18 +253,37 @@ def add_answers(table, n_features, tree, rows, counts, labels, asked, into, sums
     asked, into : int64 array
     """
     dense, (data, indices, indptr) = table
-    x = np.zeros(0 if len(dense) else n_features, np.float32)
+    if len(dense):
+        for a in range(len(asked)):
+            leaf = _leaf(tree, dense[asked[a]], 0)
+            _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, sums[into[a]])
+        return
+    first, x = np.full(n_features, -1, np.int32), np.zeros(n_features, np.float32)
+    zeros = _path_of_zeros(tree, first) if len(asked) >= MANY_ROWS else _NO_PATH
+    # Where few rows have any of the words, trees are long paths that rows leave with their words.
+    is_long = len(zeros[1]) * (len(indptr) - 1) > 2 * len(data)
+    shares, known = np.zeros(sums.shape[1]), -1
     for a in range(len(asked)):
-        i = asked[a]
-        if len(dense):
-            leaf = _leaf(tree, dense[i])
-        else:
-            for at in range(indptr[i], indptr[i + 1]):
+        start, end = indptr[asked[a]], indptr[asked[a] + 1]
+        leaf = 0
+        if is_long:
+            leaf = _off_path(tree, zeros, first, data[start:end], indices[start:end])
+        if tree[0][leaf] >= 0:
+            for at in range(start, end):
                 x[indices[at]] = data[at]
-            leaf = _leaf(tree, x)
-            for at in range(indptr[i], indptr[i + 1]):
+            leaf = _leaf(tree, x, leaf)
+            for at in range(start, end):
                 x[indices[at]] = 0.0
-        _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, sums[into[a]])
+        if tree[3][leaf] - tree[2][leaf] < MANY_ROWS:
+            _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, sums[into[a]])
+            continue
+        # Rows without the words of the tree share a large leaf, which is summed once.
+        if leaf != known:
+            shares[:] = 0.0
+            _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, shares)
+            known = leaf
+        for l in range(len(shares)):
+            sums[into[a], l] += shares[l]
 
 
 @njit(cache=True, nogil=True)

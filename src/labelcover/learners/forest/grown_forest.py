@@ -167,8 +167,3 @@ def _n_present(X: Any) -> int:
     """Return how many columns are not 0 in all rows."""
     columns = X.nonzero()[1]
     return int(np.count_nonzero(np.bincount(columns, minlength=X.shape[1])))
-
-
-def csr_arrays(X: Any) -> tuple[Any, ...]:
-    """Return the three arrays of a CSR or CSC matrix as the compiled loops take them."""
-    return X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64)

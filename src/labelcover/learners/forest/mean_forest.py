@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.learners.forest.grown_forest import GrownForest, csr_arrays
+from labelcover.learners.features import csr_arrays
+from labelcover.learners.forest.grown_forest import GrownForest
 from labelcover.learners.forest.mean_tree_kernels import (
     add_leaf_means,
     grow_mean_tree,

@@ -206,7 +206,8 @@ class Choice:
             mapped, system = nystroem_system(self.X, kernel, self.weights, landmarks, targets)
         if self.settings.alpha is not None:
             return kernel, mapped, system, self.settings.alpha
-        start = FIRST_RIDGE if sketched is None else sketched.number
+        # Few landmarks hold little of a line through many features, and want a smaller ridge.
+        start = FIRST_RIDGE if sketched is None or kernel.is_linear else sketched.number
         found = Judge(self._seen, self.sketched[self.judged]).best_ridge(system, start)
         return kernel, mapped, system, found.ridge
 
@@ -238,17 +239,14 @@ class Choice:
         best, found = first, sketch.best_ridge(first, FIRST_RIDGE)
         if settings.kernel == "auto":
             linear = sketch.best_ridge(Kernel(), found.number)
+            # The wider a Gaussian, the more linear: where a line is better than the mean of all
+            # widths, a wide one alone is hardly better than the line, which is solved faster.
             if linear.score < found.score:
-                best, found = Kernel(), linear
-        # The wider a Gaussian, the more linear: where a line is better than the mean of all
-        # widths, narrower ones need to be tried only as long as they help.
-        is_nearly_linear = best.is_linear
+                return Kernel(), linear
         for kernel in [] if settings.quick else reversed(widths):
             tried = sketch.best_ridge(kernel, found.number)
             if tried.score < found.score:
                 best, found = kernel, tried
-            elif is_nearly_linear:
-                break
         return best, found
 
 

@@ -14,7 +14,7 @@ MOST_STEPS = 60
 LOWEST, HIGHEST = 1e-3, 1e3
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def combine_targets(targets, starts, columns, values, constant):
     """Return the scores of classes, ``(n, n_classes)``, from those of targets, ``(n, n_targets)``.
 
@@ -32,7 +32,7 @@ def combine_targets(targets, starts, columns, values, constant):
     return scores
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _gaps(scores, classes, low, high):
     """How far the scores of one problem are below the largest of their row, a row per class.
 
@@ -50,7 +50,7 @@ def _gaps(scores, classes, low, high):
     return gaps, own
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def _slopes(gaps, own, weights, beta, sums):
     """First and second derivative of the weighted log-loss of ``softmax(β · scores)``.
 
@@ -73,7 +73,7 @@ def _slopes(gaps, own, weights, beta, sums):
     return first, second
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _newton(gaps, own, weights, at, tolerance):
     """Logarithm of the best inverse temperature, by Newton's method from `at` in a bracket."""
     sums = np.empty((3, len(own)))
@@ -99,7 +99,7 @@ def _newton(gaps, own, weights, at, tolerance):
     return at
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def best_inverse_temperatures(scores, classes, offsets, weights, tolerance):
     """For each problem the inverse temperature with the least log-loss, ``(n_problems,)``.
 
@@ -116,7 +116,7 @@ def best_inverse_temperatures(scores, classes, offsets, weights, tolerance):
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def left_out_temperatures(targets, combination, leverage, classes, offsets, weights, tolerance):
     """Return the best inverse temperature of each problem, from leave-one-out scores.
 
@@ -146,7 +146,7 @@ def left_out_temperatures(targets, combination, leverage, classes, offsets, weig
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def left_out_brier_score(targets, combination, leverage, classes, offsets, weights, tolerance):
     """Return the weighted mean Brier score of all problems, each at its best temperature.
 
@@ -163,7 +163,7 @@ def left_out_brier_score(targets, combination, leverage, classes, offsets, weigh
     return score / weights.sum()
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _left_out_gaps(targets, combination, low, high, classes, factor):
     """Return what `_gaps` returns, from the fitted scores of targets."""
     starts, columns, values, constant = combination
@@ -191,7 +191,7 @@ def _left_out_gaps(targets, combination, low, high, classes, factor):
     return gaps, own
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _best_inverse_temperature(gaps, own, weights, tolerance):
     """Return that with the least log-loss: near it from every eighth row, then from all."""
     few = gaps[:, ::8].copy(), own[::8].copy(), weights[::8].copy()
@@ -199,7 +199,7 @@ def _best_inverse_temperature(gaps, own, weights, tolerance):
     return np.exp(_newton(gaps, own, weights, near, tolerance))
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def _brier_score(gaps, own, weights, beta):
     """Weighted sum of the squared distances of ``softmax(β · scores)`` to one-hot classes."""
     total, square = np.zeros(len(own)), np.zeros(len(own))
@@ -215,7 +215,7 @@ def _brier_score(gaps, own, weights, beta):
     return score
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def class_distributions(targets, combination, offsets, beta, classes, leverage):
     """Return the class distributions of problems side by side, ``(n, n_classes)``.
 

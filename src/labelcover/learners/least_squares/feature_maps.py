@@ -12,7 +12,9 @@ from scipy.linalg import cholesky
 from scipy.linalg.lapack import dtrtri
 from sklearn.metrics.pairwise import euclidean_distances
 
+from labelcover.learners.features import csr_arrays
 from labelcover.learners.least_squares.gaussian_kernels import gaussians_of_products
+from labelcover.learners.least_squares.sparse_product_kernels import dense_product
 
 # Added to the kernel values of landmarks with themselves, in mean diagonal elements: directions
 # with less than this are rounding errors in sums over many rows.
@@ -105,9 +107,15 @@ def landmark_combination(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def inner_products(X: Any, Z: Any) -> NDArray[np.float64]:
     """Return the inner products of all rows of `X` with all rows of `Z`, dense."""
-    products = X @ Z.T
-    products = products.toarray() if sparse.issparse(products) else products
-    return np.asarray(products, dtype=np.float64)
+    if sparse.issparse(X) and sparse.issparse(Z):
+        return product_of_sparse(X, Z.T)
+    return np.asarray(X @ Z.T, dtype=np.float64)
+
+
+def product_of_sparse(A: Any, B: Any) -> NDArray[np.float64]:
+    """Return the product of two sparse tables, dense."""
+    first, second = (csr_arrays(sparse.csr_array(each, dtype=np.float64)) for each in (A, B))
+    return dense_product(first, second, B.shape[1])
 
 
 def squared_lengths(X: Any) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg.blas import dtrmm
 
+from labelcover.learners.least_squares.feature_maps import product_of_sparse
 from labelcover.learners.least_squares.feature_scaling import rows_times
 from labelcover.learners.least_squares.row_sum_kernels import add_rows
 from labelcover.learners.linear_targets import LinearTargets, TargetRows
@@ -40,8 +41,8 @@ class FeatureRows(ABC):
         """Return weighted sums of the rows that each target holds, ``(n_targets, n_features)``."""
 
     @abstractmethod
-    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the features of some rows, dense."""
+    def rows(self, rows: NDArray[np.int64]) -> Any:
+        """Return the features of some rows, an array or CSR."""
 
 
 class TableRows(FeatureRows):
@@ -58,8 +59,8 @@ class TableRows(FeatureRows):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return both sums."""
         weighted = self.table if weights is None else rows_times(self.table, weights)
-        gram = self.table.T @ weighted
-        gram = gram.toarray() if sparse.issparse(gram) else gram
+        is_sparse = sparse.issparse(self.table)
+        gram = (product_of_sparse if is_sparse else np.matmul)(self.table.T, weighted)
         return gram, np.asarray(weighted.sum(axis=0), dtype=np.float64).ravel()
 
     def sums(
@@ -70,10 +71,9 @@ class TableRows(FeatureRows):
         sums.add(self.table, slice(0, len(self)))
         return sums.total()
 
-    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return some rows."""
-        found = self.table[rows]
-        return found.toarray() if sparse.issparse(found) else found
+    def rows(self, rows: NDArray[np.int64]) -> Any:
+        """Return some rows, sparse if the table is."""
+        return self.table[rows]
 
 
 class NystroemRows(FeatureRows):

@@ -7,7 +7,7 @@ from numba import njit
 from labelcover.learners.least_squares.exponential_kernels import exponential
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def gaussians_of_products(products, squares, other_squares, gammas):
     """Turn inner products in place into the mean over `gammas` of ``exp(-gamma |x - z|²)``.
 

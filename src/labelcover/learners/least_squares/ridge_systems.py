@@ -16,9 +16,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.linalg import eigh, get_blas_funcs, get_lapack_funcs
 
+from labelcover.learners.features import csr_arrays
 from labelcover.learners.least_squares.feature_rows import FeatureRows
+from labelcover.learners.least_squares.sparse_product_kernels import (
+    centred_quadratic_forms,
+    times_dense,
+)
 from labelcover.learners.linear_targets import LinearTargets
 
 # Directions with less than this share of the largest eigenvalue are rounding errors.
@@ -38,14 +44,14 @@ class Posed:
     right_sides : ndarray of shape (width, n_targets)
     frequencies : ndarray of shape (n_targets,)
     rows : ndarray of shape (n_rows,)
-    features : ndarray of shape (n_rows, width)
-        The centred features of the rows, in a primal system; else empty.
+    features : ndarray or CSR of shape (n_rows, width)
+        The centred features of the rows, in a primal system, not centred if sparse; else empty.
     """
 
     right_sides: NDArray
     frequencies: NDArray[np.float64]
     rows: NDArray[np.int64]
-    features: NDArray
+    features: Any
 
     @cached_property
     def single(self) -> Posed:
@@ -157,22 +163,41 @@ class PrimalSystem(RidgeSystem):
         counts = targets.counts(self.weights)
         sums = self.features.sums(targets, self.weights if self.is_weighted else None)
         sums -= np.outer(counts, self.centre)
-        features = self.features.rows(rows) - self.centre
+        features = self.features.rows(rows)
+        # The inverse that sparse rows are multiplied by costs as much as so many dense rows.
+        if not sparse.issparse(features) or 3 * len(rows) < 2 * len(self.centre):
+            features = self._centred(features)
         return Posed(sums.T, counts / self.total, rows, features)
 
+    def _centred(self, features: Any) -> NDArray:
+        dense = features.toarray() if sparse.issparse(features) else features
+        return dense - self.centre
+
     def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved:
-        half = _half_solved(factor, posed.features.T)
-        spread = squared_columns(half)
-        return self._solved(posed, _solved(factor, posed.right_sides).T, spread)
+        coefficients = _solved(factor, posed.right_sides).T
+        if sparse.issparse(posed.features):
+            centre = self.centre.astype(factor.dtype)
+            spread = centred_quadratic_forms(csr_arrays(posed.features), _inverse(factor), centre)
+        else:
+            spread = squared_columns(_half_solved(factor, posed.features.T))
+        return self._solved(posed, coefficients, spread)
 
     def _by_eigenvectors(self, posed: Posed, ridge: float) -> Solved:
         values, vectors = self.eigenpairs
         half = vectors / np.sqrt(values + ridge)
-        spread = squared_columns(half.T @ posed.features.T)
+        is_sparse = sparse.issparse(posed.features)
+        features = self._centred(posed.features) if is_sparse else posed.features
+        spread = squared_columns(half.T @ features.T)
         return self._solved(posed, (posed.right_sides.T @ half) @ half.T, spread)
 
     def _solved(self, posed: Posed, coefficients: NDArray, spread: NDArray) -> Solved:
-        scores = np.asarray(coefficients @ posed.features.T, dtype=np.float64)
+        if sparse.issparse(posed.features):
+            columns = np.ascontiguousarray(coefficients.T)
+            scores = times_dense(csr_arrays(posed.features), columns)
+            scores = (scores - coefficients @ self.centre).T
+        else:
+            scores = coefficients @ posed.features.T
+        scores = np.asarray(scores, dtype=np.float64)
         scores += posed.frequencies[:, None]
         leverage = (spread + 1 / self.total) * self.weights[posed.rows]
         return Solved(coefficients, scores, leverage)
@@ -252,6 +277,12 @@ def _half_solved(factor: NDArray, columns: NDArray) -> NDArray:
     """Return ``L⁻¹`` times the columns."""
     (trsm,) = get_blas_funcs(("trsm",), (factor,))
     return trsm(1.0, factor, np.asfortranarray(columns, dtype=factor.dtype), lower=True)
+
+
+def _inverse(factor: NDArray) -> NDArray:
+    """Return ``(L Lᵀ)⁻¹``, of which the upper triangle is filled in, row by row."""
+    (potri,) = get_lapack_funcs(("potri",), (factor,))
+    return potri(factor, lower=True)[0].T
 
 
 def _inverse_diagonal(factor: NDArray, rows: NDArray[np.int64]) -> NDArray[np.float64]:
