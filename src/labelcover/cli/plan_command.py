@@ -41,7 +41,7 @@ def plan(
             "features": found.features,
             "labels": found.labels,
             "members": found.members,
-            "label products, at most": found.products,
+            "label products": found.products,
             "CPU seconds": float(f"{found.seconds:.2g}"),
             "memory, GB": float(f"{found.memory_gb:.2g}"),
         },

@@ -30,10 +30,8 @@ COSTS = "plan_costs.json"
 # What the default takes no more of, whatever the table has: rows whose kernel is exact, rows that
 # are predicted left out, distinct labelsets that correct the pool.
 EXACT_ROWS, LEFT_OUT_ROWS, MOST_LABELSETS = 1_000, 2_048, 5_000
-# Two kinds of trees are tried from so many labels on, on so many rows at most. When the costs were
-# measured, trees on a sparse table of so many rows saw half of them, and half of the trees tried a
-# quarter of the features. They have become faster since: plans of text are two to four times too
-# high (docs/many-labels.md).
+# Two kinds of trees are tried from so many labels on, on so many rows at most. Trees on a sparse
+# table of so many rows see half of them and try a quarter of the features.
 TRIED_LABELS, TRIED_ROWS = 100, 4_000
 MANY_ROWS, SHARE_OF_MANY = 2_000, 0.5 * 0.625
 KINDS = ("pool", "sparse pool", "wide text", "many labels")
@@ -58,7 +56,7 @@ class Plan:
     members : int
         Labelsets of the cover.
     products : int
-        Label products that these make: an upper bound, as products that never occur are not solved.
+        Label products that these make and that occur: those are solved.
     seconds : float
         CPU seconds of the fit on one thread.
     memory_gb : float
@@ -143,26 +141,33 @@ def sizes(estimator: LabelCoverClassifier, X: Any, Y: Any) -> Plan:
         label_cells=labels.nnz,
         labelsets=min(len(patterns), MOST_LABELSETS),
         members=len(cover),
-        products=n_products(cover),
+        products=n_products(cover, labels),
     )
 
 
-def n_products(cover: Cover) -> int:
-    """Return how many different products the labels of the labelsets of a cover have.
+def n_products(cover: Cover, Y: sparse.csr_array) -> int:
+    """Return how many different products the labels of the labelsets have that are 1 in some row.
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> from labelcover.covers import Cover
     >>> from labelcover.experiments.planning import n_products
-    >>> n_products(Cover([[0, 1, 2], [0, 1, 3]], n_labels=4))
-    11
+    >>> Y = sparse.csr_array([[1, 1, 1, 0], [1, 0, 0, 1]])
+    >>> n_products(Cover([[0, 1, 2], [0, 1, 3]], n_labels=4), Y)
+    9
     """
-    found: set[tuple[int, ...]] = set()
-    for row in cover.labelsets.tolist():
-        own = [j for j in row if j >= 0]
+    columns = Y.tocsc()
+    rows = [frozenset(each.tolist()) for each in np.split(columns.indices, columns.indptr[1:-1])]
+    found: dict[tuple[int, ...], frozenset[int]] = {}
+    for labelset in cover.labelsets.tolist():
+        own = [j for j in labelset if j >= 0]
         for size in range(1, len(own) + 1):
-            found.update(combinations(own, size))
-    return len(found)
+            for labels in combinations(own, size):
+                if labels not in found:
+                    others = found[labels[:-1]] if size > 1 else rows[labels[0]]
+                    found[labels] = others & rows[labels[-1]]
+    return sum(map(bool, found.values()))
 
 
 def time_terms(plan: Plan) -> dict[str, float]:
@@ -189,7 +194,8 @@ def time_terms(plan: Plan) -> dict[str, float]:
             "left-out rows × labelsets × labels": left_out * plan.labelsets * m,
         }
     if plan.kind == "pool":
-        terms["tried rows × labels"] = min(n, TRIED_ROWS) * m if m >= TRIED_LABELS else 0
+        tried = min(n, TRIED_ROWS) / n if m >= TRIED_LABELS else 0
+        terms["tried ones of Y"] = tried * plan.label_cells
     if plan.kind == "wide text":
         terms["cells × labels"] = plan.cells * m
     return {name: float(value) / 1e6 for name, value in terms.items()}
@@ -204,7 +210,7 @@ def memory_terms(plan: Plan) -> dict[str, float]:
         terms |= {
             "rows × features": n * plan.features,
             "rows × labels": n * m,
-            "rows × members": n * plan.members,
+            "rows × products": n * plan.products,
             "rows × exact rows": n * exact,
             "left-out rows × labelsets": left_out * plan.labelsets,
             "exact rows × products": exact * plan.products,
