@@ -297,6 +297,14 @@ def test_nominal_columns_have_the_values_of_the_first_call(table, small_memory):
         model.partial_fit(X, Y)
 
 
+def test_a_nominal_column_with_a_new_value_is_named():
+    y = np.tile([[0, 1], [1, 0]], (10, 1))
+    model = LabelCoverClassifier(random_state=0)
+    model.partial_fit(pd.DataFrame({"kind": pd.Categorical(["a", "b"] * 10)}), y)
+    with pytest.raises(ValueError, match="nominal column 'kind' only values of the first call"):
+        model.partial_fit(pd.DataFrame({"kind": pd.Categorical(["c"] * 20)}), y)
+
+
 def test_it_is_there_only_where_rows_can_be_added():
     assert hasattr(LabelCoverClassifier(), "partial_fit")
     assert hasattr(BalancorClassifier(threshold=0.4), "partial_fit")

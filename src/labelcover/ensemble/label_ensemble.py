@@ -139,7 +139,8 @@ class LabelEnsemble(LabelModel):
         if "_stream" in self.__dict__:
             check_same_labels(self.label_names_in_, names, Y.shape[1])
             X = self._coding.read(self, X)
-            check_same_table(self._stream, self._coding, X)
+            names_in = getattr(self, "feature_names_in_", None)
+            check_same_table(self._stream, self._coding, X, names_in)
         else:
             self._coding, X = learner.read_table(self, X)
             self._keep_labels(names, Y.shape[1], is_sparse=sparse.issparse(y))

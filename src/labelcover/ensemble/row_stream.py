@@ -166,7 +166,9 @@ def check_same_labels(
     )
 
 
-def check_same_table(stream: RowStream, coding: FeatureCoding, X: Any) -> None:
+def check_same_table(
+    stream: RowStream, coding: FeatureCoding, X: Any, names: NDArray[np.object_] | None
+) -> None:
     """Raise a ``ValueError`` if features cannot be joined to those of the first rows."""
     kind = {True: "sparse", False: "dense"}
     if sparse.issparse(X) != stream.is_sparse:
@@ -176,7 +178,8 @@ def check_same_table(stream: RowStream, coding: FeatureCoding, X: Any) -> None:
         )
     for f in [] if stream.is_sparse else np.flatnonzero(coding.nominal):
         if (X[:, f] < 0).any():
+            name = f if names is None else repr(names[f])
             raise ValueError(
-                f"X must hold in nominal column {f} only values of the first call, got another: "
+                f"X must hold in nominal column {name} only values of the first call, got another: "
                 "declare all of them by a categorical dtype."
             )
