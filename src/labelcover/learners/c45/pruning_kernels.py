@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
-from labelcover.learners.c45.growing_kernels import (
+from labelcover.learners.c45.row_kernels import (
     class_weights,
     part_rows,
     put_class_weights,
