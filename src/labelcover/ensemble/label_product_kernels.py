@@ -44,6 +44,45 @@ def product_rows(columns, parents, labels):
 
 
 @njit(cache=True, nogil=True)
+def product_keys(labels, sizes, of_class, masks, n_labels):
+    """Return a key for each product of each problem's labels, and those of products that occur.
+
+    A key is the labels of a product, each plus one, as digits to the base ``n_labels + 1``.
+
+    Parameters
+    ----------
+    labels : int64 array of shape (n_problems, k)
+    sizes, of_class, masks
+        As in `combined_products`.
+
+    Returns
+    -------
+    keys : int64 array of shape (n_problems, 2 ** k)
+        By the subset of the problem's labels; 0 for the empty one, and for those that it lacks.
+    occurring : int64 array
+        The keys of products that are 1 in some class, some of them more than once.
+    """
+    n_problems, widest = labels.shape
+    keys = np.zeros((n_problems, 1 << widest), dtype=np.int64)
+    for p in range(n_problems):
+        for last in range(sizes[p]):
+            for rest in range(1 << last):
+                keys[p, 1 << last | rest] = keys[p, rest] * (n_labels + 1) + labels[p, last] + 1
+    occurs = np.zeros(keys.shape, dtype=np.bool_)
+    for c in range(len(masks)):
+        subset = masks[c]
+        while subset:
+            occurs[of_class[c], subset] = True
+            subset = (subset - 1) & masks[c]
+    occurring, size = np.empty(keys.size, dtype=np.int64), 0
+    for p in range(n_problems):
+        for subset in range(keys.shape[1]):
+            occurring[size] = keys[p, subset]
+            size += occurs[p, subset]
+    return keys, occurring[:size].copy()
+
+
+@njit(cache=True, nogil=True)
 def combined_products(numbers, sizes, of_class, masks):
     """Return the combinations of products that classes are, as starts, columns and values.
 

@@ -11,7 +11,11 @@ from scipy import sparse
 
 from labelcover._label_values import alike_labelsets
 from labelcover.ensemble.encoding import Encoding
-from labelcover.ensemble.label_product_kernels import combined_products, product_rows
+from labelcover.ensemble.label_product_kernels import (
+    combined_products,
+    product_keys,
+    product_rows,
+)
 from labelcover.learners.linear_targets import LinearTargets, TargetRows
 
 # A labelset of more labels has more products than anyone has classes.
@@ -109,21 +113,18 @@ def occurring_products(
     m = n_labels
     if sizes.max() > MOST_LABELS or sizes.max() * np.log2(m + 1) > 62:
         return None
-    product, keys = _numbered(labels, sizes, m)
-    occurs = np.zeros(len(keys), dtype=bool)
-    subsets = np.arange(1, product.shape[1])
-    inside = masks[:, None] & subsets == subsets
-    occurs[product[of_class, 1:][inside]] = True
-    n_products = int(occurs.sum())
+    keys, occurring = product_keys(labels, sizes, of_class, masks, m)
+    kept = np.unique(occurring)
+    n_products = len(kept)
     if if_fewer and n_products >= len(masks) - len(first):
         return None
-    number = np.append(np.where(occurs, np.cumsum(occurs) - 1, -1), -1)
-    kept = keys[occurs]
+    number = np.searchsorted(kept, keys)
+    number[np.append(kept, -1)[number] != keys] = -1
     # A product is one of fewer labels, which occurs if it does, times its last.
     parents = np.searchsorted(kept, kept // (m + 1))
     parents[kept <= m] = -1
     rows = ProductRows(parents, kept % (m + 1) - 1)
-    starts, columns, values = combined_products(number[product], sizes, of_class, masks)
+    starts, columns, values = combined_products(number, sizes, of_class, masks)
     combine = sparse.csr_array((values, columns, starts), shape=(len(masks), n_products))
     return Products(rows, kept, combine, (masks == 0).astype(np.float64))
 
@@ -151,19 +152,3 @@ def _patterns(encodings, first):
         masks.append(encoding.patterns[rows] @ (1 << np.arange(k)))
     # `first` ascends, so problems and their classes are in order already.
     return labels, sizes, np.concatenate(of_class), np.concatenate(masks).astype(np.int64)
-
-
-def _numbered(labels, sizes, m):
-    """Return for each problem and each subset of its labels the number of the product.
-
-    And the keys of all products: digits to the base m + 1, each a label plus one.
-    """
-    n_problems, widest = labels.shape
-    keys = np.zeros((n_problems, 1 << widest), dtype=np.int64)
-    for mask in range(1, 1 << widest):
-        last = mask.bit_length() - 1
-        keys[:, mask] = keys[:, mask ^ 1 << last] * (m + 1) + labels[:, last] + 1
-        keys[sizes <= last, mask] = 0
-    distinct, number = np.unique(keys, return_inverse=True)
-    # The first key is 0, of the empty product and of subsets that a labelset does not have.
-    return number.reshape(keys.shape) - 1, distinct[1:]

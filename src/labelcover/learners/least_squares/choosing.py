@@ -71,9 +71,9 @@ CHOICE_CLASSES = 256
 # Scalings are compared on no more rows than these, without approximation: in wide text a Nyström
 # approximation loses more with some scalings than with others.
 SCALE_ROWS = 512
-# The last relative step of temperatures in the choice. What is left is about its square, far less
+# The last relative step of temperatures in the choice. What is left is about its cube, far less
 # than what some hundred rows can tell.
-COARSE = 1e-1
+COARSE = 0.2
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ from labelcover.learners.least_squares.exponential_kernels import exponential
 
 # Rows that are taken through all problems at a time.
 LANES = 16
-# Newton steps for the temperature of one problem, and the bounds of its inverse.
+# Steps for the temperature of one problem, the last relative one of those on some rows, and the
+# bounds of its inverse.
 MOST_STEPS = 60
+ROUGH = 0.5
 LOWEST, HIGHEST = 1e-3, 1e3
 
 
@@ -52,12 +54,13 @@ def _gaps(scores, classes, low, high):
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _slopes(gaps, own, weights, beta, sums):
-    """First and second derivative of the weighted log-loss of ``softmax(β · scores)``.
+    """First three derivatives of the weighted log-loss of ``softmax(β · scores)``.
 
-    `sums`, of shape ``(3, n_rows)``, is room for sums over the classes.
+    They are cumulants of the gaps. `sums`, of shape ``(4, n_rows)``, is room for sums over the
+    classes.
     """
     sums[:] = 0.0
-    total, mean, square = sums[0], sums[1], sums[2]
+    total, mean, square, cube = sums[0], sums[1], sums[2], sums[3]
     for c in range(gaps.shape[0]):
         for i in range(len(own)):
             gap = gaps[c, i]
@@ -65,31 +68,39 @@ def _slopes(gaps, own, weights, beta, sums):
             total[i] += weight
             mean[i] += weight * gap
             square[i] += weight * gap * gap
-    first, second = 0.0, 0.0
+            cube[i] += weight * gap * gap * gap
+    first, second, third = 0.0, 0.0, 0.0
     for i in range(len(own)):
-        middle = mean[i] / total[i]
+        share = 1.0 / total[i]
+        middle, spread = mean[i] * share, square[i] * share
         first += weights[i] * (middle - own[i])
-        second += weights[i] * (square[i] / total[i] - middle * middle)
-    return first, second
+        second += weights[i] * (spread - middle * middle)
+        skew = cube[i] * share - 3.0 * middle * spread + 2.0 * middle * middle * middle
+        third += weights[i] * skew
+    return first, second, third
 
 
 @njit(cache=True, nogil=True)
-def _newton(gaps, own, weights, at, tolerance):
-    """Logarithm of the best inverse temperature, by Newton's method from `at` in a bracket."""
-    sums = np.empty((3, len(own)))
+def _least(gaps, own, weights, at, tolerance):
+    """Logarithm of the best inverse temperature, by Halley's method from `at` in a bracket."""
+    sums = np.empty((4, len(own)))
     left, right = np.log(LOWEST), np.log(HIGHEST)
     for _ in range(MOST_STEPS):
         beta = np.exp(at)
-        first, second = _slopes(gaps, own, weights, beta, sums)
+        first, second, third = _slopes(gaps, own, weights, beta, sums)
         if first > 0:
             right = at
         else:
             left = at
-        slope, curve = (
-            first * beta,
-            second * beta**2 + first * beta,
-        )
-        step = at - slope / curve if curve > 0 else left - 1.0
+        # The derivatives by the logarithm.
+        slope = first * beta
+        curve = second * beta**2 + slope
+        bend = third * beta**3 + 3.0 * second * beta**2 + slope
+        step = left - 1.0
+        if curve > 0:
+            # Far from the minimum the third derivative may mislead: Newton's step then.
+            divisor = curve - 0.5 * slope * bend / curve
+            step = at - slope / (divisor if divisor > 0.5 * curve else curve)
         if not left < step < right:
             step = 0.5 * (left + right)
         moved = abs(step - at)
@@ -103,9 +114,9 @@ def _newton(gaps, own, weights, at, tolerance):
 def best_inverse_temperatures(scores, classes, offsets, weights, tolerance):
     """For each problem the inverse temperature with the least log-loss, ``(n_problems,)``.
 
-    The log-loss is convex in the inverse temperature: Newton's method on its logarithm, first
+    The log-loss is convex in the inverse temperature: Halley's method on its logarithm, first
     on every eighth row, then on all until it moves by less than `tolerance`; as its convergence
-    is quadratic, what is then left is far less.
+    is cubic, what is then left is far less.
     """
     found = np.ones(classes.shape[0])
     for p in range(classes.shape[0]):
@@ -195,8 +206,8 @@ def _left_out_gaps(targets, combination, low, high, classes, factor):
 def _best_inverse_temperature(gaps, own, weights, tolerance):
     """Return that with the least log-loss: near it from every eighth row, then from all."""
     few = gaps[:, ::8].copy(), own[::8].copy(), weights[::8].copy()
-    near = _newton(*few, np.log(4.0), 0.05)
-    return np.exp(_newton(gaps, own, weights, near, tolerance))
+    near = _least(*few, np.log(4.0), ROUGH)
+    return np.exp(_least(gaps, own, weights, near, tolerance))
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})

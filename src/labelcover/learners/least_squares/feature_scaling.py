@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover.learners.least_squares.row_sum_kernels import squared_deviations
 from labelcover.learners.rare_values import RareValues
 
 # Rows whose lengths differ by no more than this share are of one length: some tools that make
@@ -63,9 +64,8 @@ class FeatureScaling:
             self.set_columns(np.zeros(X.shape[1]), spread, is_sparse=True)
         else:
             mean = shares @ X
-            squares = X - mean
-            squares *= squares
-            self.set_columns(mean, np.sqrt(shares @ squares), is_sparse=False)
+            squares = squared_deviations(np.ascontiguousarray(X), mean, shares)
+            self.set_columns(mean, np.sqrt(squares), is_sparse=False)
 
     def set_columns(
         self, mean: NDArray[np.float64], spread: NDArray[np.float64], *, is_sparse: bool
