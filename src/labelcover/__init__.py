@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from labelcover._lazy import lazy_names
 
 if TYPE_CHECKING:
     from labelcover.ensemble import (
@@ -28,13 +29,5 @@ __all__ = [
     "RakelPlusPlusClassifier",
 ]
 
-
-def __getattr__(name: str):
-    """Import the estimators when first asked for, so that commands without them start fast."""
-    if name in __all__:
-        return getattr(import_module("labelcover.ensemble"), name)
-    raise AttributeError(f"module 'labelcover' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+# Commands without the estimators start faster.
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "ensemble"))

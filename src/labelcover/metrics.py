@@ -17,12 +17,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.metrics import (
-    average_precision_score,
-    coverage_error,
-    label_ranking_average_precision_score,
-    label_ranking_loss,
-)
 
 from labelcover._arguments import check_integer
 from labelcover._label_values import as_booleans, as_table, label_rows
@@ -119,6 +113,8 @@ def ranking_depth(Y: ArrayLike, scores: ArrayLike) -> float:
     truth, given = _tables(Y, scores, ranking=True)
     if truth.shape[1] == 1:
         return 0.0  # a single label is in order; scikit-learn refuses it
+    from sklearn.metrics import coverage_error  # slow to import
+
     return float(coverage_error(truth, given) - truth.any(axis=1).mean())
 
 
@@ -127,6 +123,8 @@ def ranking_loss(Y: ArrayLike, scores: ArrayLike) -> float:
     truth, given = _tables(Y, scores, ranking=True)
     if truth.shape[1] == 1:
         return 0.0  # a single label is in order; scikit-learn refuses it
+    from sklearn.metrics import label_ranking_loss  # slow to import
+
     return float(label_ranking_loss(truth, given))
 
 
@@ -139,6 +137,8 @@ def average_precision(Y: ArrayLike, scores: ArrayLike) -> float:
     truth, given = _tables(Y, scores, ranking=True)
     if truth.shape[1] == 1:
         return 1.0  # a single label is in order; scikit-learn refuses it
+    from sklearn.metrics import label_ranking_average_precision_score  # slow to import
+
     return float(label_ranking_average_precision_score(truth, given))
 
 
@@ -151,6 +151,8 @@ def micro_average_precision(Y: ArrayLike, scores: ArrayLike) -> float:
     truth, given = _tables(Y, scores, ranking=True)
     if not truth.any():
         return 1.0
+    from sklearn.metrics import average_precision_score  # slow to import
+
     return float(average_precision_score(truth.ravel(), given.ravel()))
 
 

@@ -1,14 +1,21 @@
 """Which label groups? Covers of labels by k-labelsets, and the bounds on their size."""
 
-from labelcover.covers.best import best_cover, build_cover
-from labelcover.covers.complete import complete_cover
-from labelcover.covers.cover import Cover
-from labelcover.covers.disjoint import disjoint_cover
-from labelcover.covers.exact import exact_cover
-from labelcover.covers.greedy import greedy_cover
-from labelcover.covers.orthogonal_arrays import orthogonal_array_cover
-from labelcover.covers.rounded import randomized_greedy_cover, rounded_cover
-from labelcover.covers.strategies import balancor_cover, balco_cover, inlac_cover, random_cover
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from labelcover._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from labelcover.covers.best import best_cover, build_cover
+    from labelcover.covers.complete import complete_cover
+    from labelcover.covers.cover import Cover
+    from labelcover.covers.disjoint import disjoint_cover
+    from labelcover.covers.exact import exact_cover
+    from labelcover.covers.greedy import greedy_cover
+    from labelcover.covers.orthogonal_arrays import orthogonal_array_cover
+    from labelcover.covers.rounded import randomized_greedy_cover, rounded_cover
+    from labelcover.covers.strategies import balancor_cover, balco_cover, inlac_cover, random_cover
 
 __all__ = [
     "Cover",
@@ -27,17 +34,40 @@ __all__ = [
     "rounded_cover",
 ]
 
+# A fitted estimator needs no more than `Cover`.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Cover": "cover",
+        "balancor_cover": "strategies",
+        "balco_cover": "strategies",
+        "best_cover": "best",
+        "build_cover": "best",
+        "complete_cover": "complete",
+        "disjoint_cover": "disjoint",
+        "exact_cover": "exact",
+        "greedy_cover": "greedy",
+        "inlac_cover": "strategies",
+        "orthogonal_array_cover": "orthogonal_arrays",
+        "random_cover": "strategies",
+        "randomized_greedy_cover": "rounded",
+        "rounded_cover": "rounded",
+    },
+)
+
 
 def strategies_by_name() -> dict:
     """Return by name the strategies ``f(n_labels, k, r, *, size, random_state, verbose)``."""
+    from labelcover import covers
+
     return {
-        "best": best_cover,
-        "balancor": balancor_cover,
-        "inlac": inlac_cover,
-        "balco": balco_cover,
-        "random": random_cover,
-        "disjoint": disjoint_cover,
-        "exact": exact_cover,
-        "rounded": rounded_cover,
-        "randomized": randomized_greedy_cover,
+        "best": covers.best_cover,
+        "balancor": covers.balancor_cover,
+        "inlac": covers.inlac_cover,
+        "balco": covers.balco_cover,
+        "random": covers.random_cover,
+        "disjoint": covers.disjoint_cover,
+        "exact": covers.exact_cover,
+        "rounded": covers.rounded_cover,
+        "randomized": covers.randomized_greedy_cover,
     }

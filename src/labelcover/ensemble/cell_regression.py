@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 
 # So weak a penalty only keeps weights finite where views agree with all labels.
 INVERSE_PENALTY = 1e6
@@ -54,6 +53,8 @@ def fit_cells(
     if truth.all() or not truth.any():
         share = (weights @ truth + 0.5) / (weights.sum() + 1)
         return CellRegression(np.zeros(inputs.shape[1]), float(np.log(share / (1 - share))))
+    from sklearn.linear_model import LogisticRegression  # slow to import
+
     model = LogisticRegression(C=INVERSE_PENALTY, solver="newton-cholesky", max_iter=100)
     model.fit(inputs, truth, sample_weight=weights / weights.mean())
     return CellRegression(model.coef_[0], float(model.intercept_[0]))

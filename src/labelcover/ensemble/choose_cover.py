@@ -7,23 +7,18 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from labelcover import covers
 from labelcover._arguments import check_choice, check_integer
-from labelcover.covers import Cover, balancor_cover, best_cover, disjoint_cover, strategies_by_name
+from labelcover.covers import Cover
 from labelcover.covers.bounds import cover_size_bounds
-from labelcover.dependence import (
-    CoverChoice,
-    adapt_cover,
-    cover_choices,
-    dependent_cover,
-    label_dependence,
-)
-from labelcover.dependence import strategies_by_name as strategies_for_labels
-from labelcover.dependence.choice import LABELSET_SIZES, ORDERS
+
+if TYPE_CHECKING:
+    from labelcover.dependence import CoverChoice
 
 Strategy = Callable[..., Cover]
 
@@ -75,11 +70,14 @@ def choose_cover(
     choices : list of CoverChoice or None
         What the cover was chosen from, with ``k="auto"`` or ``r="auto"``.
     """
+    from labelcover import dependence  # slow to import, here and below
+    from labelcover.dependence.choice import LABELSET_SIZES, ORDERS
+
     m = Y.shape[1]
     size = None if size is None else check_integer("size", size, low=1)
     strategy = _strategy(cover, Y, bool(verbose))
     if strategy is not None and (_is_auto(k) or _is_auto(r)):
-        choices = cover_choices(
+        choices = dependence.cover_choices(
             Y,
             LABELSET_SIZES if _is_auto(k) else [k],
             ORDERS if _is_auto(r) else [r],
@@ -102,9 +100,9 @@ def choose_cover(
         made = fixed_cover(strategy(m, k, r, size=size, random_state=random_state), m)
     order = min(r + 1, made.k)
     if adapt and order >= 2:
-        dependence = label_dependence(Y, order, min_count=min_count)
+        found = dependence.label_dependence(Y, order, min_count=min_count)
         how = annealing or {}
-        made = adapt_cover(made, dependence, **how, random_state=random_state).cover
+        made = dependence.adapt_cover(made, found, **how, random_state=random_state).cover
     return made, None
 
 
@@ -126,10 +124,10 @@ def default_cover(
     """
     fewest = comb(n_labels, r) / comb(k, r)
     if size is None and fewest > MOST_MEMBERS:
-        strategy: Strategy = disjoint_cover
+        strategy: Strategy = covers.disjoint_cover
         size = LABELSETS_PER_LABEL * n_labels
     else:
-        strategy = best_cover
+        strategy = covers.best_cover
     return strategy(n_labels, k, r, size=size, random_state=random_state, verbose=verbose)
 
 
@@ -138,6 +136,8 @@ def cover_of_many(Y: Any, k: int, r: int = 2, *, size: int | None = None) -> Cov
 
     It has at most 4 labelsets for each label. With ``k=1`` there is nothing to cover.
     """
+    from labelcover.dependence import dependent_cover
+
     m = Y.shape[1]
     if k < 2 or r < 2:
         return Cover(np.arange(m)[:, None], m, method="single labels")
@@ -169,7 +169,7 @@ def balancor_size(n_labels: int, k: int, r: int) -> int:
 
 @cache
 def _balancor_size(n_labels: int, k: int, r: int) -> int:
-    return len(balancor_cover(n_labels, k, r, random_state=0))
+    return len(covers.balancor_cover(n_labels, k, r, random_state=0))
 
 
 def labelset_shape(k: Any, r: Any, n_labels: int) -> tuple[int, int]:
@@ -205,11 +205,13 @@ def fixed_cover(cover: Any, n_labels: int) -> Cover:
 
 def _strategy(cover: Any, Y: NDArray[np.uint8], verbose: bool) -> Strategy | None:
     """Return the function that makes the cover; None if the labelsets themselves are given."""
+    from labelcover.dependence import strategies_by_name as strategies_for_labels
+
     if _looks_at_labels(cover):
         function = strategies_for_labels()[cover] if isinstance(cover, str) else cover
         return _for_labels(_checked(function), function, Y)
     if isinstance(cover, str):
-        known = {AUTO: default_cover, **strategies_by_name()}
+        known = {AUTO: default_cover, **covers.strategies_by_name()}
         choices = [*known, *strategies_for_labels()]
         return partial(known[check_choice("cover", cover, choices)], verbose=verbose)
     return _checked(cover) if callable(cover) else None
@@ -217,6 +219,8 @@ def _strategy(cover: Any, Y: NDArray[np.uint8], verbose: bool) -> Strategy | Non
 
 def _looks_at_labels(cover: Any) -> bool:
     """Whether a strategy is one whose first parameter is the label table, called Y."""
+    from labelcover.dependence import strategies_by_name as strategies_for_labels
+
     if isinstance(cover, str):
         return cover in strategies_for_labels()
     if not callable(cover):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from labelcover._arguments import check_integer
-from labelcover.dependence.permutation import check_annealing
 from labelcover.ensemble.choose_cover import balancor_size, choose_cover, labelset_shape
 from labelcover.ensemble.label_ensemble import LabelEnsemble
 
@@ -237,6 +236,8 @@ class DDBalancorClassifier(CoveringMethod):
         }
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
+        from labelcover.dependence.permutation import check_annealing  # slow to import
+
         super()._check_parameters(n_labels, weighted=weighted)
         check_integer("min_count", self.min_count, low=1)
         check_annealing(**self._annealing())

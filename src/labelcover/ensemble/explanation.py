@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.ensemble.shares import Shares, ShareTable
+from labelcover.ensemble.shares import Shares, ShareTable, check_explained, training_labels
 from labelcover.ensemble.view import rows_of
 from labelcover.learners.features import FeatureCoding
 from labelcover.learners.least_squares.score_parts import ScoreParts
@@ -145,7 +145,36 @@ class Words:
         return f"tagged {', '.join(names)}{more}" if names else "without tags"
 
 
-def explained(
+def explain_model(
+    model: Any,
+    coding: FeatureCoding,
+    X: Any,
+    label: Any,
+    n_reasons: int,
+    feature_names: FeatureNames | None,
+    label_names: Sequence[str] | None,
+) -> Explanation:
+    """Return why a fitted `LabelModel` gives its confidences; parameters are those of `explain`.
+
+    `coding` is how the model reads tables.
+    """
+    check_explained(model.view_, repr(model))
+    names = label_words(list(model.label_names_in_), label_names)
+    features: FeatureNames = (
+        feature_names if callable(feature_names) else feature_words(model, coding, feature_names)
+    )
+    read = coding.read(model, X)
+    if label is None:
+        predicted = model.predict(X)
+        predicted = predicted.toarray() if sparse.issparse(predicted) else predicted
+        chosen = np.asarray(predicted).astype(bool)
+    else:
+        chosen = _cells_of(label, names, read.shape[0])
+    words = Words(names, features, coding.categories, training_labels(model.view_))
+    return _explained(model.view_, read, chosen, words, n_reasons=n_reasons)
+
+
+def _explained(
     view: Any,
     X: Any,
     chosen: NDArray[np.bool_],
@@ -297,21 +326,9 @@ def label_words(known: Sequence[str], given: Sequence[str] | None) -> list[str]:
     return names
 
 
-def chosen_cells(
-    label: Any, names: Sequence[str], predicted: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Return which cells are explained.
-
-    Parameters
-    ----------
-    label : str, int, list of these, or None
-        Labels by name or number; None stands for those that are predicted.
-    names : sequence of str
-    predicted : ndarray of shape (n, n_labels)
-    """
-    if label is None:
-        return predicted
-    chosen = np.zeros_like(predicted)
+def _cells_of(label: Any, names: Sequence[str], n: int) -> NDArray[np.bool_]:
+    """Return the cells of some labels, by name or number, in all of `n` rows."""
+    chosen = np.zeros((n, len(names)), dtype=bool)
     for one in _each(label):
         found = [j for j, name in enumerate(names) if name == one]
         if not found and isinstance(one, int | np.integer) and not isinstance(one, bool):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,17 +29,7 @@ from labelcover.ensemble.chunked_training import (
     keep_names,
     read_chunks,
 )
-from labelcover.ensemble.explanation import (
-    Explanation,
-    FeatureNames,
-    Words,
-    chosen_cells,
-    explained,
-    feature_words,
-    label_words,
-)
 from labelcover.ensemble.label_tables import label_table, labelled, named_labels
-from labelcover.ensemble.shares import check_explained, training_labels
 from labelcover.ensemble.threshold_tuning import (
     ThresholdSearch,
     cross_validated_threshold,
@@ -51,6 +41,9 @@ from labelcover.learners.any_classifier import AnyClassifier
 from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.targets import check_weights, weighted_rows
 from labelcover.thresholds import TIES, cut
+
+if TYPE_CHECKING:
+    from labelcover.ensemble.explanation import Explanation, FeatureNames
 
 THRESHOLDS = ("auto", "cv", "loo")
 CONTAINERS = ("default", "pandas", "polars")
@@ -310,24 +303,11 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         >>> bool(abs(sum(reason.contribution for reason in why) - score) < 1e-8)
         True
         """
+        from labelcover.ensemble.explanation import explain_model  # slow to import
+
         check_is_fitted(self, "view_")
-        check_integer("n_reasons", n_reasons, low=1)
-        check_explained(self.view_, repr(self))
-        names = label_words(list(self.label_names_in_), label_names)
-        features: FeatureNames = (
-            feature_names
-            if callable(feature_names)
-            else feature_words(self, self._coding, feature_names)
-        )
-        read = self._coding.read(self, X)
-        if label is None:
-            predicted = self.predict(X)
-            predicted = predicted.toarray() if sparse.issparse(predicted) else predicted
-            chosen = chosen_cells(None, names, np.asarray(predicted).astype(bool))
-        else:
-            chosen = chosen_cells(label, names, np.zeros((read.shape[0], len(names)), dtype=bool))
-        words = Words(names, features, self._coding.categories, training_labels(self.view_))
-        return explained(self.view_, read, chosen, words, n_reasons=int(n_reasons))
+        n_reasons = check_integer("n_reasons", n_reasons, low=1)
+        return explain_model(self, self._coding, X, label, n_reasons, feature_names, label_names)
 
     def set_output(self, *, predict: str | None = None) -> Self:
         """Say what `predict`, `predict_proba` and `decision_function` return.

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone
-from sklearn.model_selection import KFold
 from sklearn.utils import check_array
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -133,6 +132,8 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
             names = np.array([f"label{j}" for j in range(Y.shape[1])], dtype=object)
         self.label_names_in_ = names
         weights = None if sample_weight is None else np.asarray(sample_weight)
+        from sklearn.model_selection import KFold  # slow to import
+
         folds = list(KFold(n_folds, shuffle=True, random_state=random).split(np.empty(n)))
         jobs = (
             delayed(_fitted)(

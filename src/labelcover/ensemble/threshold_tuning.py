@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold
 
 from labelcover._arguments import check_choice, check_real
 from labelcover.ensemble.view import TrainingRows, View, rows_of
@@ -180,5 +179,7 @@ def _folds(
     n: int, n_folds: int, seed: int | None
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield training and test rows; without a seed, each fold holds consecutive rows."""
+    from sklearn.model_selection import KFold  # slow to import
+
     folds = KFold(n_folds, shuffle=seed is not None, random_state=seed)
     return folds.split(np.empty(n))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from labelcover._lazy import lazy_names
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.learners.least_squares.least_squares_classifier import LeastSquaresClassifier
 from labelcover.learners.logistic.logistic_classifier import LogisticClassifier
@@ -21,16 +21,8 @@ __all__ = [
     "SMOClassifier",
 ]
 
-# No default has these members, so that they are imported when first asked for.
-_MODULES = {"C45Classifier": "c45.c45_classifier", "SMOClassifier": "smo.smo_classifier"}
-
-
-def __getattr__(name: str):
-    """Import WEKA's learners when first asked for: their compiled loops take long to declare."""
-    if name in _MODULES:
-        return getattr(import_module(f"labelcover.learners.{_MODULES[name]}"), name)
-    raise AttributeError(f"module 'labelcover.learners' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+# No default has these members, whose compiled loops take long to declare.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {"C45Classifier": "c45.c45_classifier", "SMOClassifier": "smo.smo_classifier"},
+)

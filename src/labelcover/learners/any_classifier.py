@@ -12,8 +12,6 @@ from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
-from sklearn.svm import SVC, LinearSVC
-from sklearn.tree import BaseDecisionTree
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
@@ -145,6 +143,9 @@ def shared_table(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Any:
     """
     if is_frame(X):
         return X
+    from sklearn.svm import SVC, LinearSVC  # slow to import
+    from sklearn.tree import BaseDecisionTree
+
     if isinstance(estimator, BaseDecisionTree):
         dtype, form = "float32", "csc" if fitting else "csr"
     elif isinstance(estimator, (SVC, LinearSVC)):

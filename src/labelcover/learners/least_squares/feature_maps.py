@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import cholesky
 from scipy.linalg.lapack import dtrtri
-from sklearn.metrics.pairwise import euclidean_distances
 
 from labelcover.learners.features import csr_arrays
 from labelcover.learners.least_squares.gaussian_kernels import gaussians_of_products
@@ -127,7 +126,8 @@ def squared_lengths(X: Any) -> NDArray[np.float64]:
 
 def median_distance(X: Any) -> float:
     """Return the median distance between distinct rows; 1 if there are none."""
-    distances = euclidean_distances(X)
-    between = distances[np.triu_indices(len(distances), 1)]
-    between = between[between > 0]
+    products, squares = inner_products(X, X), squared_lengths(X)
+    first, second = np.triu_indices(len(squares), 1)
+    between = -2 * products[first, second] + squares[first] + squares[second]
+    between = np.sqrt(between[between > 0])
     return float(np.median(between)) if len(between) else 1.0
