@@ -50,7 +50,8 @@ class Entry:
 #: In the order of the table.
 ENTRIES = {
     "LabelCoverClassifier": Entry(
-        "σ members of up to 2^k classes and m of two, solved jointly, and a forest",
+        "σ members of up to 2^k classes and m of two, solved jointly, a forest, and neighbours on "
+        "sparse tables",
         "dependence within labelsets, and which labelsets occur",
         "the default: good probabilities, a decision for the measure that counts",
         "this library",

@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
-from labelcover import BalancorClassifier, DDBalancorClassifier, LabelCoverClassifier
+from labelcover import (
+    BalancorClassifier,
+    DDBalancorClassifier,
+    LabelCoverClassifier,
+    dependence,
+)
 from labelcover.covers import Cover, balancor_cover
 from labelcover.dependence import adapt_cover, choice, label_dependence
-from labelcover.ensemble import choose_cover
 
 
 def problem(seed=0, n=200, m=9):
@@ -120,11 +124,11 @@ def test_the_parameters_of_section_4_4_reach_the_search(k, monkeypatch):
     X, Y = problem(8)
     seen = []
 
-    def spy(cover, dependence, **options):
-        seen.append((dependence.counts.min(), options))
-        return adapt_cover(cover, dependence, **options)
+    def spy(cover, found, **options):
+        seen.append((found.counts.min(), options))
+        return adapt_cover(cover, found, **options)
 
-    monkeypatch.setattr(choose_cover, "adapt_cover", spy)
+    monkeypatch.setattr(dependence, "adapt_cover", spy)
     monkeypatch.setattr(choice, "adapt_cover", spy)
     search = {"decay": 0.7, "n_iterations": 50, "first_temperature": 9.0, "n_restarts": 2}
     options = {"threshold": 0.5, "random_state": 0}

@@ -109,9 +109,11 @@ def test_they_add_up_with_landmarks_a_weight_and_a_constant_label(data):
     assert_adds_up(model, data.X[400:420], explanation)
     kernel = model.view_.covers.members.features.map
     assert len(kernel.numbers) == 50
-    named = {r.what.split(",")[0].split()[-1] for r in explanation if r.part == "training row"}
+    rows = [r.what.split(",")[0] for r in explanation if r.part == "training row"]
+    named = {what.split()[-1] for what in rows if not what.startswith("near ")}
     assert named
     assert named <= {str(number) for number in kernel.numbers}
+    assert len(named) < len(rows)
 
 
 def test_reasons_are_in_the_words_of_the_table(mixed):
@@ -134,7 +136,9 @@ def test_labels_speak_for_labels_through_labelsets(data):
     model = LabelCoverClassifier(member, random_state=0).fit(data.X[:600], data.Y[:600, :6])
     assert model.view_.pool.weights[3, 0] > 0
     explanation = model.explain(data.X[600:640], label=3, n_reasons=500)
-    assert {reason.part for reason in explanation} == {"start", "feature", "label", "labelsets"}
+    parts = {"start", "feature", "label", "labelsets", "training row"}
+    assert {reason.part for reason in explanation} == parts
+    assert any(reason.what.startswith("near training row") for reason in explanation)
     told = {reason.what for reason in explanation if reason.part == "label"}
     assert told == {f"seen together with label{j}" for j in (0, 1, 2, 4, 5)}
 

@@ -14,6 +14,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners.least_squares.class_kernels import (
+    HIGHEST,
+    LOWEST,
     best_inverse_temperatures,
     class_distributions,
     combine_targets,
@@ -21,9 +23,12 @@ from labelcover.learners.least_squares.class_kernels import (
     left_out_temperatures,
 )
 from labelcover.learners.least_squares.exponential_kernels import exponential
+from labelcover.learners.least_squares.feature_maps import columns_and_rows, gram_of_sparse
 from labelcover.learners.least_squares.feature_rows import TableRows
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling
+from labelcover.learners.least_squares.least_squares_members import FINE
 from labelcover.learners.least_squares.ridge_systems import PrimalSystem
+from labelcover.learners.least_squares.sparse_product_kernels import centred_quadratic_forms
 from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import Problems
 
@@ -187,7 +192,7 @@ def test_the_automatic_kernel_bends_where_a_line_does_not_do():
     assert model.kernel_ == "rbf"
     assert model.score(X[200:], y[200:]) > 0.9
     assert (
-        LeastSquaresClassifier(kernel="linear").fit(X[:200], y[:200]).score(X[200:], y[200:]) < 0.7
+        LeastSquaresClassifier(kernel="linear").fit(X[:200], y[:200]).score(X[200:], y[200:]) < 0.8
     )
 
 
@@ -364,3 +369,50 @@ def test_features_that_nearly_all_rows_share_do_no_harm(scale):
     X[np.arange(300), random.integers(300, size=300) + 300 * y] = 0
     model = LeastSquaresClassifier(kernel="linear", alpha=1e-3, scale=scale).fit(X, y)
     assert model.score(X, y) == 1.0
+
+
+@given(st.integers(0, 10**6), st.integers(8, 200), st.integers(2, 5), st.floats(-3, 3))
+def test_a_last_step_that_is_not_small_leaves_a_small_error(seed, n, n_classes, size):
+    random = np.random.default_rng(seed)
+    scores = 10.0**size * random.normal(size=(n, n_classes))
+    likely = random.random(n) < 0.7
+    classes = np.where(likely, scores.argmax(axis=1), random.integers(n_classes, size=n))
+    classes, offsets = classes[None].astype(np.int32), np.array([0, n_classes])
+    weights = random.integers(1, 4, n).astype(float)
+    rough, exact = (
+        best_inverse_temperatures(scores, classes, offsets, weights, tolerance)[0]
+        for tolerance in (FINE, 1e-10)
+    )
+    if not 2 * LOWEST < exact < HIGHEST / 2:
+        return  # the search ends at a bound
+
+    def loss(beta):
+        of_classes = log_softmax(beta * scores, axis=1)[np.arange(n), classes[0]]
+        return -np.average(of_classes, weights=weights)
+
+    assert loss(rough) == pytest.approx(loss(exact), abs=1e-5)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 20), st.integers(1, 8))
+def test_sums_over_sparse_rows_are_those_of_dense_ones(seed, n, d):
+    random = np.random.default_rng(seed)
+    table = random.normal(size=(n, d)) * (random.random((n, d)) < 0.4)
+    weights, centre = random.random(n), random.normal(size=d)
+    # Cells in any order, and some of them in two parts.
+    cells = np.argwhere(table)[random.permutation(np.count_nonzero(table))]
+    parts = np.concatenate([cells, cells[:3]])
+    values = table[tuple(cells.T)].copy()
+    values[:3] /= 2
+    values = np.concatenate([values, values[:3]])
+    rows = sparse.coo_array((values, tuple(parts.T)), shape=(n, d))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(parts[:, 0], minlength=n))])
+    order = np.argsort(parts[:, 0], kind="stable")
+    unsorted = sparse.csr_array((values[order], parts[order, 1], indptr), shape=(n, d))
+    for kind in (unsorted, sparse.csr_array(rows)):
+        np.testing.assert_allclose(
+            gram_of_sparse(kind, weights), table.T @ (weights[:, None] * table), atol=1e-12
+        )
+        matrix = table.T @ table
+        away = table - centre
+        forms = centred_quadratic_forms(*columns_and_rows(kind), matrix, centre)
+        np.testing.assert_allclose(forms, np.einsum("ij,jk,ik->i", away, matrix, away), atol=1e-10)

@@ -218,7 +218,7 @@ def _explained(
                 row = first + i
                 scores[row, words.labels[j]] = float(totals[at])
                 likeliest = None if table.likeliest is None else table.likeliest[i]
-                named = _Names(words, _row(values, i), likeliest, table.parts, i)
+                named = _Names(words, _row(values, i), likeliest, table.parts, table.near_rows, i)
                 told[i, j] = _strongest(shares, at, named, row, words.labels[j], n_reasons)
         reasons += [reason for key in sorted(told) for reason in told[key]]
     scale = "log-odds" if is_log_odds or not scores else "confidence"
@@ -233,6 +233,7 @@ class _Names:
     values: NDArray[np.float64]
     likeliest: NDArray[np.uint8] | None
     parts: ScoreParts | None
+    neighbours: NDArray[np.int64]
     place: int
 
     def feature(self, f: int) -> str:
@@ -263,6 +264,7 @@ def _strongest(
         shares.rows[at],
         shares.labels[at],
         shares.labelsets[at : at + 1],
+        shares.neighbours[at],
     ]
     tables += [values[at : at + 1] for values in shares.views.values()]
     every = np.concatenate(tables)
@@ -291,7 +293,9 @@ def _told(kind: int, place: int, named: _Names, views: list[str]) -> tuple[str, 
         return "label", named.label(place)
     if kind == 3:
         return "labelsets", named.labelsets()
-    return "view", views[kind - 4]
+    if kind == 4:
+        return "training row", f"near {named.words.training_row(int(named.neighbours[place]))}"
+    return "view", views[kind - 5]
 
 
 def _row(X: Any, i: int) -> NDArray[np.float64]:

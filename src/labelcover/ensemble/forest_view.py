@@ -48,9 +48,10 @@ class ForestView:
     # What is needed while the forest grows.
     growing: GrowingForest
     rows: NDArray[np.int64]
+    training: TrainingRows
 
-    def __init__(self, learner: LabelForest) -> None:
-        self.learner = learner
+    def __init__(self, learner: LabelForest, *, sparse_trees: int | None = None) -> None:
+        self.learner, self.sparse_trees = learner, sparse_trees
 
     def fit(
         self,
@@ -85,7 +86,7 @@ class ForestView:
         if isinstance(training.X, ChunkedTable):
             self.rows = sampled_rows(training.X, int(seeds[0]), among)
             training = training.rows(self.rows)
-        self.n_rows = len(self.rows)
+        self.n_rows, self.training = len(self.rows), training
         self.has_all_rows = self.n_rows == n and training.summed is None
         learner = self.learner
         if self.left_out_only and learner.n_trees == AUTO and training.Y.shape[1] < MANY_LABELS:
@@ -98,6 +99,7 @@ class ForestView:
             seed=int(seeds[0]),
             n_jobs=n_jobs,
             verbose=verbose,
+            sparse_trees=self.sparse_trees,
         )
         return self.growing
 
@@ -112,7 +114,7 @@ class ForestView:
         self.forest = self.growing.finished(places)
         confidence, self.forest.left_out = self.forest.left_out, np.zeros((0, 0))
         rows = self.rows if asked is None else asked
-        del self.growing, self.rows
+        del self.growing, self.rows, self.training
         return rows, confidence
 
     @property

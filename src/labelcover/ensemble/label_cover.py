@@ -57,8 +57,9 @@ class LabelCoverClassifier(LabelEnsemble):
 
     By default least squares members over the labelsets, over single labels, and a forest are
     pooled, weighted by their predictions for rows they have not seen; then a decision is taken for
-    the measure that is asked for. On wide text (more than 4,000 rows and columns, at most a tenth
-    of the cells not 0) logistic regressions join them, whose scores the members read.
+    the measure that is asked for. On sparse tables the labels of the nearest training rows are one
+    more view. On wide text (more than 4,000 rows and columns, at most a tenth of the cells not 0)
+    logistic regressions join them, whose scores the members read.
 
     Parameters
     ----------

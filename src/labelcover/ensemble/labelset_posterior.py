@@ -12,8 +12,8 @@ from labelcover.ensemble.labelset_posterior_kernels import exponentials_below
 
 # Where more labelsets occur, only the most frequent of these many count.
 MOST_LABELSETS = 5_000
-# Numbers in one block of rows by labelsets (64 MB).
-BLOCK_NUMBERS = 2**23
+# Numbers in one block of rows by labelsets (2 MB: new memory costs more than the sums in it).
+BLOCK_NUMBERS = 2**18
 # Added to observed and expected counts, so that a labelset seen once says little.
 PSEUDO_COUNT = 0.5
 TINY = 1e-9

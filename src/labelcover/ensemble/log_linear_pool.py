@@ -124,35 +124,42 @@ def _fit(
     d, m = len(centre), len(Y)
     theta = np.tile(centre[:, None], (1, m))
 
-    def derivatives(theta: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        loss, slope, curve = pool_derivatives(inputs, base, Y, row_weights, theta)
+    def derivatives(
+        which: NDArray[np.int64], theta: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], ...]:
+        loss, slope, curve = pool_derivatives(inputs, base, Y, row_weights, which, theta)
         away = theta - centre[:, None]
         loss += penalty / 2 * (away**2).sum(axis=0)
         return loss, slope + penalty * away, curve + penalty * np.eye(d)
 
-    now, slope, curve = derivatives(theta)
+    moving = np.arange(m)
+    now, slope, curve = derivatives(moving, theta)
     for _ in range(MOST_STEPS):
         # A weight at 0 that would become negative stays there.
-        fixed = (theta <= 0) & (slope > 0)
+        at = theta[:, moving]
+        fixed = (at <= 0) & (slope > 0)
         fixed[-1] = False
         free = ~fixed.T
         kept = curve * (free[:, :, None] & free[:, None, :])
         kept[:, np.arange(d), np.arange(d)] += fixed.T
         step = np.linalg.solve(kept, (slope * ~fixed).T[:, :, None])[:, :, 0].T
-        scale = np.ones(m)
+        tried, then = at.copy(), np.full(len(moving), np.inf)
+        # Steps that lead uphill are halved.
+        worse, scale = np.arange(len(moving)), 1.0
         for _ in range(MOST_STEPS):
-            tried = theta - scale * step
+            tried[:, worse] = at[:, worse] - scale * step[:, worse]
             tried[:-1] = np.maximum(tried[:-1], 0.0)
-            then, next_slope, next_curve = derivatives(tried)
-            worse = then > now + 1e-12 * np.abs(now)
-            if not worse.any():
+            found = derivatives(moving[worse], np.ascontiguousarray(tried[:, worse]))
+            then[worse], slope[:, worse], curve[worse] = found
+            worse, scale = np.flatnonzero(then > now + 1e-12 * np.abs(now)), scale / 2
+            if not len(worse):
                 break
-            scale[worse] /= 2
         better = then <= now
-        moved = np.abs(tried - theta)[:, better].max(initial=0.0)
-        theta[:, better], now[better] = tried[:, better], then[better]
-        slope[:, better], curve[better] = next_slope[:, better], next_curve[better]
-        if moved < TOLERANCE:
+        theta[:, moving[better]] = tried[:, better]
+        # Labels that have hardly moved, or got no better, stay where they are.
+        left = better & (np.abs(tried - at).max(axis=0) >= TOLERANCE)
+        moving, now, slope, curve = moving[left], then[left], slope[:, left], curve[left]
+        if not len(moving):
             break
     return theta
 
@@ -167,7 +174,7 @@ def _penalty(inputs, base, Y, row_weights, common) -> float:
     """
     n_labels = len(Y)
     theta = np.tile(common[:, None], (1, n_labels))
-    _, slope, curve = pool_derivatives(inputs, base, Y, row_weights, theta)
+    _, slope, curve = pool_derivatives(inputs, base, Y, row_weights, np.arange(n_labels), theta)
     trace = np.trace(curve, axis1=1, axis2=2)
     share = 1 / np.maximum(trace, np.finfo(np.float64).tiny)
     beyond = share @ ((slope**2).sum(axis=0) - trace)

@@ -20,8 +20,8 @@ def _sum_of_products(a, b, n):
 
 
 @njit(cache=True, fastmath={"contract"})
-def pool_derivatives(inputs, base, Y, weights, theta):
-    """Return the log-loss of every label and its first and second derivatives by the weights.
+def pool_derivatives(inputs, base, Y, weights, which, theta):
+    """Return the log-loss of some labels and its first and second derivatives by the weights.
 
     Parameters
     ----------
@@ -32,24 +32,28 @@ def pool_derivatives(inputs, base, Y, weights, theta):
     Y : uint8 array of shape (n_labels, n)
     weights : ndarray of shape (n,)
         Of the rows.
-    theta : ndarray of shape (d, n_labels)
+    which : int64 array of shape (m,)
+        The labels.
+    theta : ndarray of shape (d, m)
 
     Returns
     -------
-    losses, slopes, curves : ndarrays of shape (n_labels,), (d, n_labels) and (n_labels, d, d)
+    losses, slopes, curves : ndarrays of shape (m,), (d, m) and (m, d, d)
     """
-    d, m, n = inputs.shape
+    d, _, n = inputs.shape
+    m = len(which)
     losses, slopes, curves = np.zeros(m), np.zeros((d, m)), np.zeros((m, d, d))
     odds, shrunk, slope = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     curve, product = np.empty(BLOCK), np.empty(BLOCK)
-    for j in range(m):
+    for k in range(m):
+        j = which[k]
         for first in range(0, n, BLOCK):
             size = min(BLOCK, n - first)
             y, w = Y[j, first : first + size], weights[first : first + size]
             for i in range(size):
                 odds[i] = base[j, first + i]
             for v in range(d):
-                own, weight = inputs[v, j, first : first + size], theta[v, j]
+                own, weight = inputs[v, j, first : first + size], theta[v, k]
                 for i in range(size):
                     odds[i] += weight * own[i]
             for i in range(size):
@@ -59,16 +63,16 @@ def pool_derivatives(inputs, base, Y, weights, theta):
                 slope[i] = w[i] * (p - y[i])
                 curve[i] = w[i] * shrunk[i] * rest * rest
             for i in range(size):
-                losses[j] += w[i] * (max(odds[i], 0.0) - y[i] * odds[i] + np.log1p(shrunk[i]))
+                losses[k] += w[i] * (max(odds[i], 0.0) - y[i] * odds[i] + np.log1p(shrunk[i]))
             for a in range(d):
                 own = inputs[a, j, first : first + size]
-                slopes[a, j] += _sum_of_products(own, slope, size)
+                slopes[a, k] += _sum_of_products(own, slope, size)
                 for i in range(size):
                     product[i] = own[i] * curve[i]
                 for b in range(a + 1):
                     other = inputs[b, j, first : first + size]
-                    curves[j, a, b] += _sum_of_products(other, product, size)
+                    curves[k, a, b] += _sum_of_products(other, product, size)
         for a in range(d):
             for b in range(a):
-                curves[j, b, a] = curves[j, a, b]
+                curves[k, b, a] = curves[k, a, b]
     return losses, slopes, curves

@@ -1,4 +1,4 @@
-"""The default predictor: least squares over labelsets and single labels, a forest, pooled."""
+"""The default predictor: least squares, a forest and nearest neighbours, pooled."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
 from labelcover.learners.blas_threads import are_worth_threads
 from labelcover.learners.chunked_table import ChunkedTable
 from labelcover.learners.forest.label_forest import LabelForest
+from labelcover.learners.neighbours.nearest_rows import NearestRows
 
 # Probabilities of linear members and of labelsets are never surer than this.
 LEAST = 0.0005
@@ -31,19 +32,23 @@ LEAST = 0.0005
 BLOCK_ROWS = 2**18
 # Scores of logistic regressions for rows not seen come from so many folds.
 N_FOLDS = 3
+# Trees on a sparse table, fewer than those of a forest alone: neighbours stand in for the rest.
+SPARSE_TREES = 80
 
 
 class Pool(BaseEstimator):
     """Least squares members and a forest, pooled by their predictions for rows not seen.
 
     There are three views: least squares over the labelsets of the cover, least squares over
-    single labels (in the same factorisation), and the forest. Their probabilities are pooled
+    single labels (in the same factorisation), and the forest. Where less than a quarter of the
+    cells are not 0, a fourth is the labels of the nearest training rows, by the cosine
+    (`labelcover.learners.neighbours`), and the forest has 80 trees. Their probabilities are pooled
     log-linearly for each label (`labelcover.ensemble.log_linear_pool`), with weights from
     leave-one-out and out-of-bag predictions, which cost no refit. What the pool says is then
     corrected by which labelsets occur in training (`labelcover.ensemble.labelset_posterior`): the
     marginals over these are pooled with it in the same way.
 
-    On wide text (more than 4,000 rows and columns, at most a tenth of the cells not 0) a fourth
+    On wide text (more than 4,000 rows and columns, at most a tenth of the cells not 0) another
     view is logistic regression on single labels, and both least squares views read its
     out-of-fold scores instead of the words (`labelcover.ensemble.wide_text`). Wide text in chunks
     is fitted on all rows up to 2²⁵ cells that are not 0, else on a sample of as many.
@@ -127,6 +132,8 @@ class PooledView:
         The weights of the pool and of the marginals over the labelsets that occur.
     covers : CoverView
     forest : ForestView
+    neighbours : NearestRows or None
+        If the table is sparse.
     logistic : CoverView or None
         Logistic regressions on single labels, if they are used.
     reads_scores : bool
@@ -140,6 +147,7 @@ class PooledView:
     correction: LogLinearPool
 
     logistic: CoverView | None
+    neighbours: NearestRows | None
     reads_scores: bool
 
     def __init__(self, learner: Pool, cover: Cover, *, aggregate: str = "mean") -> None:
@@ -148,7 +156,7 @@ class PooledView:
         singles = Cover(numbers, cover.n_labels, method="single labels")
         covers = [cover, singles] if cover.k > 1 else [cover]
         self.covers = CoverView(learners["least_squares"], covers, aggregate=aggregate)
-        self.forest = ForestView(learners["forest"])
+        self.forest = ForestView(learners["forest"], sparse_trees=SPARSE_TREES)
         self.logistic = CoverView(learners["logistic"], [singles])
         self.always_logistic = learner.logistic is not None
 
@@ -179,7 +187,7 @@ class PooledView:
             rows, tables = self._fit_linear(training, seeds, more[1:], how)
         if not are_beside:
             grow(among=rows)
-        views = self._inside([*tables, self.forest.finish(rows)[1]])
+        views = self._inside([*tables, *self._fit_by_rows(rows, int(more[0]))])
         rows = sample[rows]
         Y, weights = all_rows.Y, all_rows.weights
         own = None if weights is None else weights[rows]
@@ -220,6 +228,19 @@ class PooledView:
         rows, tables = _taken(self.covers.fit(table, seeds, **how))
         return rows, [*tables, *(each[rows] for each in unseen)]
 
+    def _fit_by_rows(self, rows: NDArray[np.int64], seed: int) -> list[NDArray[np.float64]]:
+        """Grow the rest of the forest; return what neighbours and it say of rows left out."""
+        training, places = self.forest.training, np.searchsorted(self.forest.rows, rows)
+        n_threads = self.forest.growing.n_threads
+        _, of_forest = self.forest.finish(rows)
+        forest, self.neighbours = self.forest.forest, None
+        if not forest.is_sparse:
+            return [of_forest]
+        self.neighbours = NearestRows(
+            training.X, forest.n_values, forest.labels, forest.frequency, training.weights, seed
+        )
+        return [self.neighbours.left_out(places, n_threads), of_forest]
+
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the pooled confidences of new rows, ``(n, n_labels)``."""
         pooled = self.pool.pool(self.confidences_of_views(X))
@@ -229,8 +250,9 @@ class PooledView:
         """Return the probabilities of every view for new rows, inside (0, 1), as pooled."""
         logistic = [] if self.logistic is None else self.logistic.confidences(X)
         table = logit(inside(logistic[0])) if self.reads_scores else X
+        near = [] if self.neighbours is None else [self.neighbours.confidence(X)]
         return self._inside(
-            [*self.covers.confidences(table), *logistic, *self.forest.confidences(X)]
+            [*self.covers.confidences(table), *logistic, *near, *self.forest.confidences(X)]
         )
 
     @property
@@ -250,7 +272,8 @@ class PooledView:
         names = ["labelsets", "single labels"][-len(self.covers.covers) :]
         read = "least squares on scores of" if self.reads_scores else "least squares on"
         logistic = [] if self.logistic is None else ["logistic"]
-        return [*(f"{read} {name}" for name in names), *logistic, "forest"]
+        near = [] if self.neighbours is None else ["neighbours"]
+        return [*(f"{read} {name}" for name in names), *logistic, *near, "forest"]
 
     def _inside(self, views: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
         """Return the probabilities of all views inside (0, 1).

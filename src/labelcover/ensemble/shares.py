@@ -11,7 +11,8 @@ linear in the log-odds of the views. These are split further:
   the labelsets that hold the label; that of each is divided among its other labels;
 - the forest: its confidence is a sum over the splits of its trees
   (`labelcover.learners.forest.forest_paths`), unless they split on all features at once, as those
-  for many labels do: these are one reason.
+  for many labels do: these are one reason;
+- the nearest training rows: their confidence is a sum over these.
 
 A function ``f`` between a sum and the log-odds (probabilities are kept inside (0, 1)) does not
 break this: the shares of ``b − a`` are multiplied by ``(f(b) − f(a)) / (b − a)``. What is left is
@@ -61,6 +62,8 @@ class Shares:
         Shares of the other labels, by the labelsets that they are in together.
     labelsets : ndarray of shape (n,)
         The share of which labelsets occur in training.
+    neighbours : ndarray of shape (n, n_training_rows)
+        Shares of the nearest training rows, or no column.
     views : dict of str to ndarray of shape (n,)
         Shares of views that are not split further.
     """
@@ -70,13 +73,14 @@ class Shares:
     rows: Floats
     labels: Floats
     labelsets: Floats
+    neighbours: Floats
     views: dict[str, Floats] = field(default_factory=dict)
 
     @classmethod
     def none(cls, n: int, n_features: int, n_labels: int) -> Shares:
         """Return shares of 0."""
         empty = np.zeros((n, n_features)), np.zeros((n, 0)), np.zeros((n, n_labels))
-        return cls(np.zeros(n), *empty, np.zeros(n))
+        return cls(np.zeros(n), *empty, np.zeros(n), np.zeros((n, 0)))
 
     def add_parts(self, start: Floats | float, shares: Floats, *, of_rows: bool) -> None:
         """Add a start and the shares of features or training rows."""
@@ -89,7 +93,7 @@ class Shares:
     def total(self) -> Floats:
         """Return the score that the shares add up to."""
         sums = self.start + self.labelsets
-        for table in (self.features, self.rows, self.labels):
+        for table in (self.features, self.rows, self.labels, self.neighbours):
             sums = sums + table.sum(axis=1)
         return sums + sum(self.views.values(), np.zeros(len(sums)))
 
@@ -110,12 +114,15 @@ class ShareTable:
         Whether the score is the log-odds of the confidence, not the confidence itself.
     likeliest : ndarray of shape (n, n_labels) or None
         The likeliest labelset of each row, of those that occur in training.
+    near_rows : ndarray
+        The training rows that the columns of `Shares.neighbours` stand for.
     """
 
     def __init__(self, view: Any, X: Any, n_labels: int) -> None:
         self.view, self.n, self.n_labels = view, X.shape[0], n_labels
         self.is_log_odds = isinstance(view, PooledView)
         self.likeliest: NDArray[np.uint8] | None = None
+        self.near_rows = np.empty(0, np.int64)
         covers: Any = view.covers if isinstance(view, PooledView) else view
         forest: Any = view.forest if isinstance(view, PooledView) else view
         reads_scores = isinstance(view, PooledView) and view.reads_scores
@@ -132,6 +139,9 @@ class ShareTable:
             if view.logistic is not None:
                 assert isinstance(view.logistic.members, LogisticMembers)
                 self.weights = LogisticWeights(view.logistic.members, X)
+            self.near = None
+            if view.neighbours is not None and view.forest.has_all_rows:
+                self.near, self.near_rows = view.neighbours.votes(X), view.neighbours.rows
             self.tables = view.confidences_of_views(X)
             self.pooled = view.pool.pool(self.tables)
             self.marginals = inside(view.posterior.marginals(self.pooled))
@@ -170,6 +180,9 @@ class ShareTable:
         if self.paths is not None:
             self._add_forest(shares, view, j, weights[last])
             left.remove(last)
+        if self.near is not None:
+            self._add_neighbours(shares, view, j, weights[last - 1])
+            left.remove(last - 1)
         for v in sorted(left):
             shares.views[view.view_names[v]] = weights[v] * (logit(self.tables[v][:, j]) - base)
 
@@ -247,6 +260,21 @@ class ShareTable:
         slope = _slopes(inner, np.full(self.n, start), start + columns.sum(axis=1), change)
         parts = weight * slope[:, None] * (columns @ self.to_features)
         shares.add_parts(weight * (first - view.pool.base[j]), parts, of_rows=False)
+
+    def _add_neighbours(self, shares: Shares, view: PooledView, j: int, weight: float) -> None:
+        assert view.neighbours is not None
+        assert self.near is not None
+        found, votes = self.near
+        frequency = view.neighbours.frequency[j]
+        # The frequency, and what each neighbour moves it by.
+        moves = votes * (view.neighbours.having(j)[found] - frequency)
+        ends, change = frequency + moves.sum(axis=1), logit(self.tables[-2][:, j])
+        change = change - logit(frequency)
+        slope = _slopes(logit, np.full(self.n, frequency), ends, change)
+        shares.neighbours = np.zeros((self.n, len(view.neighbours.rows)))
+        places = np.arange(self.n)[:, None], found
+        np.add.at(shares.neighbours, places, weight * slope[:, None] * moves)
+        shares.start += weight * (logit(frequency) - view.pool.base[j])
 
     def _add_mean(self, shares: Shares, encoding: Encoding, j: int) -> None:
         """Add the mean of the probabilities of the members that hold the label."""
@@ -336,5 +364,6 @@ def _taken(shares: Shares, rows: NDArray[np.int64]) -> Shares:
         shares.rows[rows],
         shares.labels[rows],
         shares.labelsets[rows],
+        shares.neighbours[rows],
         {name: values[rows] for name, values in shares.views.items()},
     )

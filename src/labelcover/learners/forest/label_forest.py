@@ -143,6 +143,7 @@ class LabelForest(BaseEstimator):
         seed: int = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
+        sparse_trees: int | None = None,
     ) -> GrowingForest:
         """Return a forest that grows in all threads but one, beside what the caller does.
 
@@ -160,6 +161,8 @@ class LabelForest(BaseEstimator):
         n_jobs : int, optional
             Number of trees grown in parallel, the caller's thread included; by default as many as
             numba has threads, which joblib limits in its workers.
+        sparse_trees : int, optional
+            What ``n_trees="auto"`` is on a sparse table where trees split by features.
         """
         if self.random_state is not None:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -168,6 +171,8 @@ class LabelForest(BaseEstimator):
         kind = self._kind(X, Y, n_values, weights, seed)
         forest = kind(X, Y, n_values)
         n_trees = forest.default_trees if isinstance(self.n_trees, str) else int(self.n_trees)
+        if sparse_trees and self.n_trees == AUTO and kind is FeatureForest and forest.is_sparse:
+            n_trees = sparse_trees
         seeds = np.random.SeedSequence(seed).spawn(n_trees)
         how = self._how(forest, weights)
         n_threads = get_num_threads() if n_jobs is None else effective_n_jobs(n_jobs)

@@ -44,6 +44,7 @@ from labelcover.learners.least_squares.ridge_systems import (
 )
 from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import Problems
+from labelcover.learners.threads import at_once
 
 # Up to this many rows nothing is approximated, nor with so few features in the linear kernel.
 EXACT_ROWS = 4_000
@@ -65,6 +66,9 @@ WIDTHS = (0.5, 1.0, 2.0)
 # Ridges that are compared, in mean squared lengths of a centred row; the sketch sees every second.
 RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
 FIRST_RIDGE = 6
+# A smaller ridge is taken if its score is less by this share: some hundred rows tell no finer, and
+# the larger one is the safer.
+LEAST_GAIN = 1e-3
 # The choice of kernel and ridge looks at no more rows and classes than these.
 CHOICE_ROWS = 512
 CHOICE_CLASSES = 256
@@ -142,8 +146,8 @@ class Judge:
 
         at = start
         # More features want a smaller ridge, so that is tried first.
-        for direction in (-step, step):
-            while score(at + direction) < score(at):
+        for direction, gain in ((-step, LEAST_GAIN), (step, 0.0)):
+            while score(at + direction) < (1 - gain) * score(at):
                 at += direction
             if at != start:
                 break
@@ -235,14 +239,18 @@ class Choice:
         few = self.X if len(self.sketched) == self.X.shape[0] else self.X[self.sketched]
         problems = rows_of_problems(self._seen, self.sketched)
         sketch = Sketch(few, problems, self.judged, settings.seed)
-        first, *widths = gaussian_kernels(sketch.landmark_rows, settings)
-        best, found = first, sketch.best_ridge(first, FIRST_RIDGE)
+        best, *widths = gaussian_kernels(sketch.landmark_rows, settings)
         if settings.kernel == "auto":
-            linear = sketch.best_ridge(Kernel(), found.number)
+            found, linear = at_once(
+                lambda: sketch.best_ridge(best, FIRST_RIDGE),
+                lambda: sketch.best_ridge(Kernel(), FIRST_RIDGE),
+            )
             # The wider a Gaussian, the more linear: where a line is better than the mean of all
             # widths, a wide one alone is hardly better than the line, which is solved faster.
             if linear.score < found.score:
                 return Kernel(), linear
+        else:
+            found = sketch.best_ridge(best, FIRST_RIDGE)
         for kernel in [] if settings.quick else reversed(widths):
             tried = sketch.best_ridge(kernel, found.number)
             if tried.score < found.score:

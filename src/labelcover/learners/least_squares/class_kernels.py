@@ -100,7 +100,8 @@ def _least(gaps, own, weights, at, tolerance):
         if curve > 0:
             # Far from the minimum the third derivative may mislead: Newton's step then.
             divisor = curve - 0.5 * slope * bend / curve
-            step = at - slope / (divisor if divisor > 0.5 * curve else curve)
+            is_near = 0.5 * curve < divisor < 2.0 * curve
+            step = at - slope / (divisor if is_near else curve)
         if not left < step < right:
             step = 0.5 * (left + right)
         moved = abs(step - at)

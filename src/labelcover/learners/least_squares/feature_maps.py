@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dtrtri
 
 from labelcover.learners.features import csr_arrays
 from labelcover.learners.least_squares.gaussian_kernels import gaussians_of_products
-from labelcover.learners.least_squares.sparse_product_kernels import dense_product
+from labelcover.learners.least_squares.sparse_product_kernels import dense_product, sparse_gram
 
 # Added to the kernel values of landmarks with themselves, in mean diagonal elements: directions
 # with less than this are rounding errors in sums over many rows.
@@ -107,14 +107,23 @@ def landmark_combination(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def inner_products(X: Any, Z: Any) -> NDArray[np.float64]:
     """Return the inner products of all rows of `X` with all rows of `Z`, dense."""
     if sparse.issparse(X) and sparse.issparse(Z):
-        return product_of_sparse(X, Z.T)
+        first, second = (csr_arrays(sparse.csr_array(each, dtype=np.float64)) for each in (X, Z.T))
+        return dense_product(first, second, Z.shape[0])
     return np.asarray(X @ Z.T, dtype=np.float64)
 
 
-def product_of_sparse(A: Any, B: Any) -> NDArray[np.float64]:
-    """Return the product of two sparse tables, dense."""
-    first, second = (csr_arrays(sparse.csr_array(each, dtype=np.float64)) for each in (A, B))
-    return dense_product(first, second, B.shape[1])
+def gram_of_sparse(X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weighted sums of products of the columns of a sparse table, dense."""
+    return sparse_gram(*columns_and_rows(X), weights)
+
+
+def columns_and_rows(X: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return the arrays of a sparse table as CSC and as CSR, sorted and with no cell twice."""
+    rows = sparse.csr_array(X, dtype=np.float64)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return csr_arrays(sparse.csc_array(rows)), csr_arrays(rows)
 
 
 def squared_lengths(X: Any) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg.blas import dtrmm
 
-from labelcover.learners.least_squares.feature_maps import product_of_sparse
+from labelcover.learners.least_squares.feature_maps import gram_of_sparse
 from labelcover.learners.least_squares.feature_scaling import rows_times
 from labelcover.learners.least_squares.row_sum_kernels import add_rows
 from labelcover.learners.linear_targets import LinearTargets, TargetRows
@@ -58,10 +58,11 @@ class TableRows(FeatureRows):
         self, weights: NDArray[np.float64] | None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return both sums."""
+        if sparse.issparse(self.table):
+            shares = np.ones(len(self)) if weights is None else weights
+            return gram_of_sparse(self.table, shares), np.asarray(shares @ self.table).ravel()
         weighted = self.table if weights is None else rows_times(self.table, weights)
-        is_sparse = sparse.issparse(self.table)
-        gram = (product_of_sparse if is_sparse else np.matmul)(self.table.T, weighted)
-        return gram, np.asarray(weighted.sum(axis=0), dtype=np.float64).ravel()
+        return self.table.T @ weighted, weighted.sum(axis=0)
 
     def sums(
         self, targets: LinearTargets, weights: NDArray[np.float64] | None

@@ -11,21 +11,30 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import eigh, get_blas_funcs, get_lapack_funcs
+from scipy.linalg import eigh
 
 from labelcover.learners.features import csr_arrays
+from labelcover.learners.least_squares.feature_maps import columns_and_rows
 from labelcover.learners.least_squares.feature_rows import FeatureRows
 from labelcover.learners.least_squares.sparse_product_kernels import (
     centred_quadratic_forms,
     times_dense,
 )
+from labelcover.learners.least_squares.triangles import (
+    cholesky_factor,
+    invert_both,
+    invert_lower,
+    solve_both,
+    solve_lower,
+)
 from labelcover.learners.linear_targets import LinearTargets
+from labelcover.learners.threads import at_once
 
 # Directions with less than this share of the largest eigenvalue are rounding errors.
 RANK_TOLERANCE = 1e-13
@@ -33,6 +42,8 @@ RANK_TOLERANCE = 1e-13
 LEAST_RIDGE = 1e-7
 # Single precision is enough to compare ridges if the ridge is so many times its rounding error.
 SINGLE_MARGIN = 100
+# From this width on, what is solved takes longer than to start a thread for a part of it.
+LARGE = 500
 
 
 @dataclass(frozen=True)
@@ -174,13 +185,17 @@ class PrimalSystem(RidgeSystem):
         return dense - self.centre
 
     def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved:
-        coefficients = _solved(factor, posed.right_sides).T
-        if sparse.issparse(posed.features):
-            centre = self.centre.astype(factor.dtype)
-            spread = centred_quadratic_forms(csr_arrays(posed.features), _inverse(factor), centre)
-        else:
-            spread = squared_columns(_half_solved(factor, posed.features.T))
-        return self._solved(posed, coefficients, spread)
+        parts = partial(_solved, factor, posed.right_sides), partial(self._spread, posed, factor)
+        are_large = len(factor) >= LARGE
+        solution, spread = at_once(*parts) if are_large else (part() for part in parts)
+        return self._solved(posed, solution.T, spread)
+
+    def _spread(self, posed: Posed, factor: NDArray) -> NDArray[np.float64]:
+        """Return ``φᵀ (L Lᵀ)⁻¹ φ`` for the centred features of the rows."""
+        if not sparse.issparse(posed.features):
+            return squared_columns(_half_solved(factor, posed.features.T))
+        centre = self.centre.astype(factor.dtype)
+        return centred_quadratic_forms(*columns_and_rows(posed.features), _inverse(factor), centre)
 
     def _by_eigenvectors(self, posed: Posed, ridge: float) -> Solved:
         values, vectors = self.eigenpairs
@@ -262,27 +277,28 @@ def _cholesky(matrix: NDArray[np.float64], ridge: float, dtype: Any) -> NDArray 
     # The matrix is symmetric: LAPACK's order of its elements is ours.
     shifted = np.array(matrix.T, dtype=dtype, order="F")
     shifted.reshape(-1, order="A")[:: len(matrix) + 1] += ridge
-    (potrf,) = get_lapack_funcs(("potrf",), (shifted,))
-    factor, failed = potrf(shifted, lower=True, overwrite_a=True, clean=True)
-    return None if failed else factor
+    return shifted if cholesky_factor(shifted) else None
 
 
-def _solved(factor: NDArray, columns: NDArray) -> NDArray[np.float64]:
+def _solved(factor: NDArray, columns: NDArray) -> NDArray:
     """Return ``(L Lᵀ)⁻¹`` times the columns."""
-    (potrs,) = get_lapack_funcs(("potrs",), (factor,))
-    return potrs(factor, np.asfortranarray(columns, dtype=factor.dtype), lower=True)[0]
+    solved = np.array(columns, dtype=factor.dtype, order="F")
+    solve_both(factor, solved)
+    return solved
 
 
 def _half_solved(factor: NDArray, columns: NDArray) -> NDArray:
     """Return ``L⁻¹`` times the columns."""
-    (trsm,) = get_blas_funcs(("trsm",), (factor,))
-    return trsm(1.0, factor, np.asfortranarray(columns, dtype=factor.dtype), lower=True)
+    solved = np.array(columns, dtype=factor.dtype, order="F")
+    solve_lower(factor, solved)
+    return solved
 
 
 def _inverse(factor: NDArray) -> NDArray:
     """Return ``(L Lᵀ)⁻¹``, of which the upper triangle is filled in, row by row."""
-    (potri,) = get_lapack_funcs(("potri",), (factor,))
-    return potri(factor, lower=True)[0].T
+    inverse = factor.copy(order="F")
+    invert_both(inverse)
+    return inverse.T
 
 
 def _inverse_diagonal(factor: NDArray, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -291,9 +307,11 @@ def _inverse_diagonal(factor: NDArray, rows: NDArray[np.int64]) -> NDArray[np.fl
     if 3 * len(rows) < width:
         columns = np.zeros((width, len(rows)), dtype=factor.dtype, order="F")
         columns[rows, np.arange(len(rows))] = 1
-        return squared_columns(_half_solved(factor, columns))
-    (trtri,) = get_lapack_funcs(("trtri",), (factor,))
-    return squared_columns(trtri(factor, lower=True)[0])[rows]
+        solve_lower(factor, columns)
+        return squared_columns(columns)
+    inverse = factor.copy(order="F")
+    invert_lower(inverse)
+    return squared_columns(np.tril(inverse))[rows]
 
 
 def squared_columns(table: NDArray) -> NDArray[np.float64]:

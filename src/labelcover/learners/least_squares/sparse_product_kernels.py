@@ -25,6 +25,35 @@ def dense_product(rows, others, n_columns):
     return product
 
 
+@njit(cache=True, nogil=True)
+def sparse_gram(columns, rows, weights):
+    """Return the weighted sums of products of the columns of a sparse table, as an array.
+
+    Parameters
+    ----------
+    columns, rows : (data, indices, indptr)
+        The table as CSC and as CSR, both with sorted indices and no cell twice.
+    weights : float64 array of shape (n,)
+    """
+    data, indices, indptr = columns
+    row_data, row_indices, row_indptr = rows
+    gram = np.zeros((len(indptr) - 1, len(indptr) - 1))
+    # Where column i is in each row, once those before it have been passed.
+    place = row_indptr[:-1].copy()
+    for i in range(len(gram)):
+        own = gram[i]
+        for at in range(indptr[i], indptr[i + 1]):
+            k = indices[at]
+            value = weights[k] * data[at]
+            for t in range(place[k], row_indptr[k + 1]):
+                own[row_indices[t]] += value * row_data[t]
+            place[k] += 1
+    for i in range(len(gram)):
+        for j in range(i):
+            gram[i, j] = gram[j, i]
+    return gram
+
+
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def times_dense(rows, columns):
     """Return the product of a CSR table, ``(data, indices, indptr)``, and an array."""
@@ -40,12 +69,19 @@ def times_dense(rows, columns):
 
 
 @njit(cache=True, nogil=True)
-def centred_quadratic_forms(rows, matrix, centre):
-    """Return ``(x - c)ᵀ M (x - c)`` for each row ``x`` of a CSR table and the centre ``c``.
+def centred_quadratic_forms(columns, rows, matrix, centre):
+    """Return ``(x - c)ᵀ M (x - c)`` for each row ``x`` of a sparse table and the centre ``c``.
 
-    Of the symmetric `matrix` the upper triangle is read.
+    Parameters
+    ----------
+    columns, rows
+        As in `sparse_gram`.
+    matrix : ndarray of shape (n_columns, n_columns)
+        Symmetric; the upper triangle is read.
+    centre : ndarray of shape (n_columns,)
     """
-    data, indices, indptr = rows
+    data, indices, indptr = columns
+    row_data, row_indices, row_indptr = rows
     width = len(centre)
     # M c, and cᵀ M c.
     product = np.zeros(width)
@@ -54,17 +90,15 @@ def centred_quadratic_forms(rows, matrix, centre):
         for j in range(i + 1, width):
             product[i] += matrix[i, j] * centre[j]
             product[j] += matrix[i, j] * centre[i]
-    of_centre = product @ centre.astype(np.float64)
-    forms = np.empty(len(indptr) - 1)
-    for i in range(len(forms)):
-        of_row, with_centre = 0.0, 0.0
-        for a in range(indptr[i], indptr[i + 1]):
-            f, value = indices[a], data[a]
-            inner = 0.5 * value * matrix[f, f]
-            for b in range(a + 1, indptr[i + 1]):
-                g = indices[b]
-                inner += data[b] * (matrix[f, g] if f < g else matrix[g, f])
-            of_row += 2.0 * value * inner
-            with_centre += value * product[f]
-        forms[i] = of_row - 2.0 * with_centre + of_centre
+    forms = np.full(len(row_indptr) - 1, product @ centre.astype(np.float64))
+    place = row_indptr[:-1].copy()
+    for f in range(width):
+        own = matrix[f]
+        for at in range(indptr[f], indptr[f + 1]):
+            k, value = indices[at], data[at]
+            inner = 0.5 * value * own[f] - product[f]
+            for t in range(place[k] + 1, row_indptr[k + 1]):
+                inner += row_data[t] * own[row_indices[t]]
+            forms[k] += 2.0 * value * inner
+            place[k] += 1
     return forms

@@ -1,0 +1,1 @@
+"""The labels of the training rows that are most like a row."""

@@ -1,0 +1,141 @@
+"""Label shares of the training rows that are most like a row of a sparse table."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover.learners.features import csr_arrays, numeric
+from labelcover.learners.neighbours.neighbour_kernels import add_shares, neighbours_of
+from labelcover.learners.rare_values import RareValues
+
+# Neighbours that vote, and the power of their cosines that is the vote.
+N_NEIGHBOURS = 30
+VOTE_POWER = 3
+# Neighbours are looked for among no more training rows than these, drawn at random.
+MOST_ROWS = 16_384
+# Features in a greater share of the rows tell too few of them apart to be worth the time.
+MOST_COMMON = 0.25
+
+
+class NearestRows:
+    """Training rows by their features, and their labels.
+
+    Each feature is multiplied by the logarithm of one over the share of rows that have it, as words
+    of texts are, and each row is divided by its length. The 30 rows with the greatest cosines vote
+    for their labels, with the third power of the cosine; one vote as large as the greatest goes to
+    the frequencies of the labels.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, features)
+        Training rows, nominal features as numbers of their values.
+    n_values : ndarray of shape (features,)
+        How many values a nominal feature has, 0 for a numeric one.
+    labels : (label_indices, label_starts)
+        Row ``i`` has the labels ``label_indices[label_starts[i]:label_starts[i + 1]]``.
+    frequency : ndarray of shape (n_labels,)
+        How frequent the labels are, inside (0, 1).
+    weights : ndarray of shape (n,), optional
+        Votes are multiplied by those of the rows.
+    seed : int
+
+    Attributes
+    ----------
+    rows : ndarray
+        The training rows that neighbours are looked for among, ascending.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        n_values: NDArray[np.int32],
+        labels: tuple[NDArray[np.int32], NDArray[np.int64]],
+        frequency: NDArray[np.float64],
+        weights: NDArray[np.float64] | None,
+        seed: int,
+    ) -> None:
+        self.n_values, self.labels, self.frequency = n_values, labels, frequency
+        n = X.shape[0]
+        self.rows = np.arange(n)
+        if n > MOST_ROWS:
+            self.rows = np.sort(np.random.default_rng(seed).choice(n, MOST_ROWS, replace=False))
+        self.weights = np.ones(n) if weights is None else weights
+        X = numeric(X, n_values)
+        self.rare = RareValues().fit(X)
+        table = self._counted(X)
+        held = np.bincount(table.indices, minlength=table.shape[1])
+        factors = np.log((n + 1) / (held + 1))
+        self.factors = np.where(held > MOST_COMMON * n, 0.0, factors).astype(np.float32)
+        table = self._scaled(table)
+        self.posts = csr_arrays(sparse.csc_array(table[self.rows]))
+        # The rows themselves, until those left out have been asked for.
+        self.table: Any = table
+
+    def confidence(self, X: Any) -> NDArray[np.float64]:
+        """Return the shares of all labels among the neighbours of new rows, ``(n, n_labels)``."""
+        table = self._scaled(self._counted(numeric(X, self.n_values)))
+        return self._shares(table, np.full(table.shape[0], -1))
+
+    def votes(self, X: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the neighbours of new rows, as places in `rows`, and the shares of their votes.
+
+        Both are ``(n, 30)``; a place is -1 where there are no more. What the shares leave of 1 goes
+        to the frequencies.
+        """
+        table = self._scaled(self._counted(numeric(X, self.n_values)))
+        return self._votes(table, np.full(table.shape[0], -1))
+
+    def having(self, label: int) -> NDArray[np.bool_]:
+        """Return which of `rows` have a label."""
+        label_indices, label_starts = self.labels
+        has = np.zeros(len(label_starts) - 1, dtype=bool)
+        rows = np.repeat(np.arange(len(has)), np.diff(label_starts))
+        has[rows[label_indices == label]] = True
+        return has[self.rows]
+
+    def left_out(self, asked: NDArray[np.int64], n_threads: int = 1) -> NDArray[np.float64]:
+        """Return the same for training rows, none of which is its own neighbour; only once."""
+        place = np.searchsorted(self.rows, asked)
+        is_held = self.rows[np.minimum(place, len(self.rows) - 1)] == asked
+        own, table = np.where(is_held, place, -1), self.table[asked]
+        del self.table
+        parts = np.array_split(np.arange(len(asked)), max(1, min(n_threads, len(asked))))
+        with ThreadPoolExecutor(len(parts)) as threads:
+            found = threads.map(lambda part: self._shares(table[part], own[part]), parts)
+            return np.concatenate(list(found))
+
+    def _counted(self, X: Any) -> sparse.csr_array:
+        """Return a table of numbers with 0/1 features read by their rarer value, as CSR."""
+        table = sparse.csr_array(self.rare.transform(X), dtype=np.float32, copy=True)
+        table.eliminate_zeros()
+        return table
+
+    def _scaled(self, table: sparse.csr_array) -> sparse.csr_array:
+        """Return features times their factors, in rows of length one; `table` is overwritten."""
+        table.data *= self.factors[table.indices]
+        table.eliminate_zeros()
+        squares = np.add.reduceat(np.append(table.data**2, 0), table.indptr[:-1])
+        squares[np.diff(table.indptr) == 0] = 1.0
+        table.data /= np.repeat(np.sqrt(squares), np.diff(table.indptr))
+        return table
+
+    def _shares(self, table: sparse.csr_array, own: NDArray[np.int64]) -> NDArray[np.float64]:
+        found, votes = self._votes(table, own)
+        sums = (1 - votes.sum(axis=1))[:, None] * self.frequency
+        add_shares(np.where(found < 0, -1, self.rows[found]), votes, self.labels, sums)
+        return sums
+
+    def _votes(
+        self, table: sparse.csr_array, own: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        found, cosines = neighbours_of(
+            csr_arrays(table), self.posts, len(self.rows), own, N_NEIGHBOURS
+        )
+        votes = cosines.astype(np.float64) ** VOTE_POWER * self.weights[self.rows[found]]
+        total = votes.sum(axis=1) + votes.max(axis=1)
+        return found, votes / np.where(total > 0, total, 1.0)[:, None]
