@@ -32,21 +32,23 @@ LEAST = 0.0005
 BLOCK_ROWS = 2**18
 # Scores of logistic regressions for rows not seen come from so many folds.
 N_FOLDS = 3
-# Trees on a sparse table, fewer than those of a forest alone: neighbours stand in for the rest.
+# Trees on a sparse table with many rows, fewer than those of a forest alone: neighbours stand in for
+# the rest.
 SPARSE_TREES = 80
 
 
 class Pool(BaseEstimator):
     """Least squares members and a forest, pooled by their predictions for rows not seen.
 
-    There are three views: least squares over the labelsets of the cover, least squares over
-    single labels (in the same factorisation), and the forest. Where less than a quarter of the
-    cells are not 0, a fourth is the labels of the nearest training rows, by the cosine
-    (`labelcover.learners.neighbours`), and the forest has 80 trees. Their probabilities are pooled
-    log-linearly for each label (`labelcover.ensemble.log_linear_pool`), with weights from
-    leave-one-out and out-of-bag predictions, which cost no refit. What the pool says is then
-    corrected by which labelsets occur in training (`labelcover.ensemble.labelset_posterior`): the
-    marginals over these are pooled with it in the same way.
+    There are three views: least squares over the labelsets of the cover, least squares over single
+    labels (in the same factorisation), and the forest. Where less than a quarter of the cells are
+    not 0, a fourth is the labels of the nearest training rows, by the cosine
+    (`labelcover.learners.neighbours`), and from 1,000 rows on the forest has 80 trees. Their
+    probabilities are pooled log-linearly for each label (`labelcover.ensemble.log_linear_pool`),
+    with weights from leave-one-out and out-of-bag predictions, which cost no refit. What the pool
+    says is then corrected by which labelsets occur in training
+    (`labelcover.ensemble.labelset_posterior`): the marginals over these are pooled with it in the
+    same way.
 
     On wide text (more than 4,000 rows and columns, at most a tenth of the cells not 0) another
     view is logistic regression on single labels, and both least squares views read its

@@ -162,7 +162,8 @@ class LabelForest(BaseEstimator):
             Number of trees grown in parallel, the caller's thread included; by default as many as
             numba has threads, which joblib limits in its workers.
         sparse_trees : int, optional
-            What ``n_trees="auto"`` is on a sparse table where trees split by features.
+            What ``n_trees="auto"`` is on a sparse table of 1,000 rows or more, where trees split by
+            features.
         """
         if self.random_state is not None:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -171,7 +172,8 @@ class LabelForest(BaseEstimator):
         kind = self._kind(X, Y, n_values, weights, seed)
         forest = kind(X, Y, n_values)
         n_trees = forest.default_trees if isinstance(self.n_trees, str) else int(self.n_trees)
-        if sparse_trees and self.n_trees == AUTO and kind is FeatureForest and forest.is_sparse:
+        are_fewer = isinstance(forest, FeatureForest) and forest.is_large
+        if sparse_trees is not None and self.n_trees == AUTO and are_fewer:
             n_trees = sparse_trees
         seeds = np.random.SeedSequence(seed).spawn(n_trees)
         how = self._how(forest, weights)

@@ -66,9 +66,9 @@ WIDTHS = (0.5, 1.0, 2.0)
 # Ridges that are compared, in mean squared lengths of a centred row; the sketch sees every second.
 RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
 FIRST_RIDGE = 6
-# A smaller ridge is taken if its score is less by this share: some hundred rows tell no finer, and
-# the larger one is the safer.
-LEAST_GAIN = 1e-3
+# With so many rows for each feature, and an effective dimension of so great a share of the features,
+# the ridge is as good as none: no smaller one is tried.
+MANY_ROWS, FULL = 2, 0.95
 # The choice of kernel and ridge looks at no more rows and classes than these.
 CHOICE_ROWS = 512
 CHOICE_CLASSES = 256
@@ -133,6 +133,8 @@ class Judge:
 
         The score as a function of the ridge has one valley.
         """
+        width = len(system.matrix)
+        most = FULL * width if len(system.weights) >= MANY_ROWS * width else np.inf
         posed = system.pose(self.targets, self.rows)
         known: dict[int, Chosen] = {}
 
@@ -146,9 +148,11 @@ class Judge:
 
         at = start
         # More features want a smaller ridge, so that is tried first.
-        for direction, gain in ((-step, LEAST_GAIN), (step, 0.0)):
-            while score(at + direction) < (1 - gain) * score(at):
+        for direction in (-step, step):
+            while score(at + direction) < score(at):
                 at += direction
+                if direction < 0 and known[at].dimension > most:
+                    break
             if at != start:
                 break
         return known[at]

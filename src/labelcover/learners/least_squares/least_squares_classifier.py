@@ -52,8 +52,8 @@ class LeastSquaresClassifier(BatchClassifier):
         the mean of those three.
     alpha : float, optional
         The ridge, as in scikit-learn's ``Ridge``. By default the best of eleven, searched, with
-        the Gaussian kernel, from where it is best with 300 landmarks; a smaller one must be better
-        by a thousandth of the score.
+        the Gaussian kernel, from where it is best with 300 landmarks; none is tried that is smaller
+        than one that is as good as none.
     scale : {"auto", "standard", "rows", "none"}, default="auto"
         How features are brought to one scale first. ``"standard"`` standardises numbers; if at
         least half of the columns hold only 0 and 1, those are divided by the length of the row,

@@ -68,7 +68,9 @@ def _held(argument: Any) -> Any:
     if isinstance(argument, bytes):
         return ctypes.c_char(argument)
     if isinstance(argument, np.floating):
-        return (ctypes.c_float if argument.dtype == np.float32 else ctypes.c_double)(float(argument))
+        return (ctypes.c_float if argument.dtype == np.float32 else ctypes.c_double)(
+            float(argument)
+        )
     return argument if isinstance(argument, ctypes.c_int) else ctypes.c_int(argument)
 
 
