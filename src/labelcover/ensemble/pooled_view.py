@@ -32,8 +32,8 @@ LEAST = 0.0005
 BLOCK_ROWS = 2**18
 # Scores of logistic regressions for rows not seen come from so many folds.
 N_FOLDS = 3
-# Trees on a sparse table with many rows, fewer than those of a forest alone: neighbours stand in for
-# the rest.
+# Trees on a sparse table with many rows, fewer than those of a forest alone: neighbours stand in
+# for the rest.
 SPARSE_TREES = 80
 
 

@@ -66,8 +66,8 @@ WIDTHS = (0.5, 1.0, 2.0)
 # Ridges that are compared, in mean squared lengths of a centred row; the sketch sees every second.
 RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
 FIRST_RIDGE = 6
-# With so many rows for each feature, and an effective dimension of so great a share of the features,
-# the ridge is as good as none: no smaller one is tried.
+# With so many rows for each feature, and an effective dimension of so great a share of the
+# features, the ridge is as good as none: no smaller one is tried.
 MANY_ROWS, FULL = 2, 0.95
 # The choice of kernel and ridge looks at no more rows and classes than these.
 CHOICE_ROWS = 512
