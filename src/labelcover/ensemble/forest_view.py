@@ -39,19 +39,22 @@ class ForestView:
     left_out_only : bool
         Whether `fit` is for these confidences alone; ``n_trees="auto"`` is then 64 below 100
         labels.
+    sparse_trees : int or None
+        What ``n_trees="auto"`` is on a sparse table of 1,000 rows or more, if not 200.
     """
 
     forest: GrownForest
     n_rows: int
     has_all_rows = True
     left_out_only = False
+    sparse_trees: int | None = None
     # What is needed while the forest grows.
     growing: GrowingForest
     rows: NDArray[np.int64]
     training: TrainingRows
 
-    def __init__(self, learner: LabelForest, *, sparse_trees: int | None = None) -> None:
-        self.learner, self.sparse_trees = learner, sparse_trees
+    def __init__(self, learner: LabelForest) -> None:
+        self.learner = learner
 
     def fit(
         self,

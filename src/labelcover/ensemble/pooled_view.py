@@ -43,12 +43,12 @@ class Pool(BaseEstimator):
     There are three views: least squares over the labelsets of the cover, least squares over single
     labels (in the same factorisation), and the forest. Where less than a quarter of the cells are
     not 0, a fourth is the labels of the nearest training rows, by the cosine
-    (`labelcover.learners.neighbours`), and from 1,000 rows on the forest has 80 trees. Their
-    probabilities are pooled log-linearly for each label (`labelcover.ensemble.log_linear_pool`),
-    with weights from leave-one-out and out-of-bag predictions, which cost no refit. What the pool
-    says is then corrected by which labelsets occur in training
-    (`labelcover.ensemble.labelset_posterior`): the marginals over these are pooled with it in the
-    same way.
+    (`labelcover.learners.neighbours`), and from 1,000 rows on the forest has 80 trees, but on wide
+    text. Their probabilities are pooled log-linearly for each label
+    (`labelcover.ensemble.log_linear_pool`), with weights from leave-one-out and out-of-bag
+    predictions, which cost no refit. What the pool says is then corrected by which labelsets occur
+    in training (`labelcover.ensemble.labelset_posterior`): the marginals over these are pooled with
+    it in the same way.
 
     On wide text (more than 4,000 rows and columns, at most a tenth of the cells not 0) another
     view is logistic regression on single labels, and both least squares views read its
@@ -158,7 +158,7 @@ class PooledView:
         singles = Cover(numbers, cover.n_labels, method="single labels")
         covers = [cover, singles] if cover.k > 1 else [cover]
         self.covers = CoverView(learners["least_squares"], covers, aggregate=aggregate)
-        self.forest = ForestView(learners["forest"], sparse_trees=SPARSE_TREES)
+        self.forest = ForestView(learners["forest"])
         self.logistic = CoverView(learners["logistic"], [singles])
         self.always_logistic = learner.logistic is not None
 
@@ -177,6 +177,7 @@ class PooledView:
         how: dict[str, Any] = {"keep_left_out": True, "n_jobs": n_jobs, "verbose": verbose}
         seeds = np.concatenate([seeds, more[1:]])
         self.reads_scores = is_wide_text(training.X)
+        self.forest.sparse_trees = None if self.reads_scores else SPARSE_TREES
         all_rows, sample = training, np.arange(len(training.Y))
         if self.reads_scores and isinstance(training.X, ChunkedTable):
             sample = sampled_rows(training.X, int(more[0]))
