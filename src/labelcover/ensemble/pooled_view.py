@@ -23,6 +23,7 @@ from labelcover.ensemble.wide_text import is_wide_text, on_scores, reading_score
 from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
 from labelcover.learners.blas_threads import are_worth_threads
 from labelcover.learners.chunked_table import ChunkedTable
+from labelcover.learners.forest.feature_forest import FeatureForest
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.learners.neighbours.nearest_rows import NearestRows
 
@@ -42,9 +43,9 @@ class Pool(BaseEstimator):
 
     There are three views: least squares over the labelsets of the cover, least squares over single
     labels (in the same factorisation), and the forest. Where less than a quarter of the cells are
-    not 0, a fourth is the labels of the nearest training rows, by the cosine
-    (`labelcover.learners.neighbours`), and from 1,000 rows on the forest has 80 trees, but on wide
-    text. Their probabilities are pooled log-linearly for each label
+    not 0, and trees split by features, a fourth is the labels of the nearest training rows, by the
+    cosine (`labelcover.learners.neighbours`), and from 1,000 rows on the forest has 80 trees, but
+    on wide text. Their probabilities are pooled log-linearly for each label
     (`labelcover.ensemble.log_linear_pool`), with weights from leave-one-out and out-of-bag
     predictions, which cost no refit. What the pool says is then corrected by which labelsets occur
     in training (`labelcover.ensemble.labelset_posterior`): the marginals over these are pooled with
@@ -135,7 +136,7 @@ class PooledView:
     covers : CoverView
     forest : ForestView
     neighbours : NearestRows or None
-        If the table is sparse.
+        If the table is sparse, and trees split by features, not by likeness to means.
     logistic : CoverView or None
         Logistic regressions on single labels, if they are used.
     reads_scores : bool
@@ -237,7 +238,7 @@ class PooledView:
         n_threads = self.forest.growing.n_threads
         _, of_forest = self.forest.finish(rows)
         forest, self.neighbours = self.forest.forest, None
-        if not forest.is_sparse:
+        if not (forest.is_sparse and isinstance(forest, FeatureForest)):
             return [of_forest]
         self.neighbours = NearestRows(
             training.X, forest.n_values, forest.labels, forest.frequency, training.weights, seed

@@ -1,0 +1,105 @@
+"""The nearest training rows as a view of the default, on sparse tables."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from labelcover import LabelCoverClassifier
+from labelcover.chunks import open_chunks
+from labelcover.ensemble.pooled_view import SPARSE_TREES, Pool
+from labelcover.learners.forest.feature_forest import MANY_ROWS
+from labelcover.learners.forest.feature_forest import SPARSE_TREES as ALONE
+from labelcover.learners.forest.label_forest import LabelForest
+from labelcover.models import TrainedModel, load_model, save_model
+
+
+def text(n=260, d=60, m=4, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.poisson(0.08, (n, d)).astype(float)
+    Y = (X @ random.normal(size=(d, m)) + random.normal(scale=0.3, size=(n, m)) > 0.4).astype(int)
+    return X, Y
+
+
+def model(**options):
+    return LabelCoverClassifier(Pool(forest=LabelForest(15)), random_state=0, **options)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, Y = text()
+    return model().fit(sparse.csr_array(X[:200]), Y[:200]), X, Y
+
+
+def test_a_sparse_table_has_it_however_it_is_stored(fitted):
+    found, X, Y = fitted
+    assert found.view_.view_names[-2:] == ["neighbours", "forest"]
+    assert "neighbours" in found.view_.told()
+    dense = model().fit(X[:200], Y[:200])
+    np.testing.assert_allclose(
+        dense.predict_proba(X[200:]), found.predict_proba(sparse.csr_array(X[200:])), atol=1e-9
+    )
+
+
+def test_a_dense_table_and_trees_for_many_labels_have_it_not():
+    X, Y = text()
+    noise = np.random.default_rng(1).normal(size=X.shape)
+    assert model().fit(X + noise, Y).view_.neighbours is None
+    pool = Pool(forest=LabelForest(5, splits="means"))
+    found = LabelCoverClassifier(pool, random_state=0).fit(sparse.csr_array(X), Y)
+    assert found.view_.neighbours is None
+    assert len(found.view_.view_names) == 3
+
+
+def test_rows_left_out_are_not_their_own_neighbours():
+    """On labels that are mere chance, neighbours that had seen a row would be trusted."""
+    X, _ = text(400)
+    Y = (np.random.default_rng(2).random((400, 3)) < 0.3).astype(int)
+    found = model().fit(sparse.csr_array(X), Y)
+    assert found.view_.pool.weights[:, -2].max() < 0.5
+
+
+def test_reasons_name_the_neighbours_and_add_up(fitted):
+    found, X, _ = fitted
+    new = sparse.csr_array(X[200:206])
+    why = found.explain(new, label=[0, 1], n_reasons=300)
+    assert any(reason.what.startswith("near training row") for reason in why)
+    odds = found.predict_proba(new)
+    for (row, label), score in why.scores.items():
+        own = [each.contribution for each in why if (each.row, each.label) == (row, label)]
+        assert sum(own) == pytest.approx(score, abs=1e-8)
+        p = odds[row, int(label.removeprefix("label"))]
+        assert np.log(p / (1 - p)) == pytest.approx(score, abs=1e-8)
+
+
+def test_a_saved_model_is_the_same(fitted, tmp_path):
+    found, X, _ = fitted
+    new = sparse.csr_array(X[200:])
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.predict_proba(new), found.predict_proba(new))
+    names = [f"word {f}" for f in range(X.shape[1])], [f"label {j}" for j in range(4)]
+    save_model(TrainedModel(found, *names), tmp_path / "model.labelcover")
+    loaded = load_model(tmp_path / "model.labelcover").estimator
+    np.testing.assert_array_equal(loaded.predict_proba(new), found.predict_proba(new))
+
+
+def test_rows_in_chunks_give_the_same_model():
+    X, Y = text(4_200, d=40)
+    rows, new = sparse.csr_array(X[:4_100]), sparse.csr_array(X[4_100:])
+    chunked = model().fit(open_chunks(rows, Y[:4_100], chunk_rows=1_500))
+    plain = model().fit(rows, Y[:4_100])
+    assert chunked.view_.neighbours is not None
+    np.testing.assert_allclose(chunked.predict_proba(new), plain.predict_proba(new), atol=1e-6)
+
+
+def test_with_many_rows_it_stands_in_for_trees():
+    X, Y = text(MANY_ROWS)
+    rows = sparse.csr_array(X)
+    n_trees = {
+        n: len(LabelCoverClassifier(random_state=0).fit(rows[:n], Y[:n]).view_.forest.forest.trees)
+        for n in (MANY_ROWS - 1, MANY_ROWS)
+    }
+    assert n_trees == {MANY_ROWS - 1: ALONE, MANY_ROWS: SPARSE_TREES}
+    alone = LabelCoverClassifier(LabelForest(), random_state=0).fit(rows, Y)
+    assert len(alone.view_.forest.trees) == ALONE
