@@ -1,7 +1,7 @@
 """Fit time of the default as rows, features, labels, k or σ grow, and beside BOOMER.
 
 ``python -m benchmarks.bench_growth [rows] [features] [labels] [k] [sigma] [boomer] [--most 128000]
-[--folds 1]`` (all by default). Curves go to ``docs/results/growth.csv`` and, as a picture, to
+[--turns 5]`` (all by default). Curves go to ``docs/results/growth.csv`` and, as a picture, to
 ``docs/results/growth.png``.
 Seconds are those of a second fit in the same process: nothing is compiled in them. CPU seconds with
 one thread (``OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1``) hold on a busy machine, wall seconds only on
@@ -124,7 +124,7 @@ def keep(frame: pd.DataFrame) -> None:
 
 
 def boomer(options) -> None:
-    """Fit the default and BOOMER on the training rows of the same folds."""
+    """Fit the default and BOOMER in turn on the training rows of a fold; medians of the turns."""
     if METHODS["BOOMER"].missing():
         print("BOOMER is left out: it is not installed.")
         return
@@ -134,23 +134,26 @@ def boomer(options) -> None:
     )
     print("|---|---|---|---|---|---|---|")
 
-    def show(name: str, cpu: np.ndarray, wall: np.ndarray) -> None:
-        cells = [f"{ours:.2f} | {theirs:.2f} | {ours / theirs:.2f}" for ours, theirs in (cpu, wall)]
+    def show(name: str, seconds: np.ndarray) -> None:
+        cells = []
+        for ours, theirs in seconds.transpose(2, 1, 0):  # CPU, then wall
+            ratios = ours / theirs
+            cells += [f"{np.median(ours):.2f}", f"{np.median(theirs):.2f}"]
+            cells += [f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})"]
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
     for names, share in SHARES:
-        sums = np.zeros((2, 2))
+        sums = np.zeros((options.turns, 2, 2))
         for name in names:
-            seconds = np.zeros((2, 2))
-            for fold in range(options.folds):
-                X, Y, _, _ = split_of(name, fold)
-                fits[0](X[:60], Y[:60])
-                for at, fit in enumerate(fits):
-                    seconds[:, at] += seconds_of(lambda fit=fit, X=X, Y=Y: fit(X, Y))
-            seconds /= options.folds
+            X, Y, _, _ = split_of(name, 0)
+            for fit in fits:  # compile, and have the memory at hand
+                fit(X, Y)
+            seconds = np.array(
+                [[seconds_of(partial(fit, X, Y)) for fit in fits] for _ in range(options.turns)]
+            )
             sums += seconds
-            show(name, *seconds)
-        show(f"all four (asked: at most {share:.2f})", *sums)
+            show(name, seconds)
+        show(f"all four (asked: at most {share:.2f})", sums)
 
 
 def main() -> None:
@@ -158,7 +161,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", choices=[[], *parts], default=list(parts))
     parser.add_argument("--most", type=int, default=128_000)
-    parser.add_argument("--folds", type=int, default=1, choices=(1, 2, 3))
+    parser.add_argument("--turns", type=int, default=5)
     options = parser.parse_args()
     for name in options.parts:
         print(f"\n### {name}\n", flush=True)
