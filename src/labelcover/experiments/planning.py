@@ -174,6 +174,8 @@ def time_terms(plan: Plan) -> dict[str, float]:
     """Return the quantities that seconds are a sum of, in millions."""
     n, m = plan.rows, plan.labels
     exact, left_out = min(n, EXACT_ROWS), min(n, LEFT_OUT_ROWS)
+    if plan.kind == "sparse pool":  # mostly a line is chosen, whose system is of features
+        exact = min(exact, plan.features)
     depth = np.log2(n + 1)
     in_trees = SHARE_OF_MANY if plan.kind != "pool" and n >= MANY_ROWS else 1.0
     terms = {
