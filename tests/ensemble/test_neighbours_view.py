@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -103,3 +104,19 @@ def test_with_many_rows_it_stands_in_for_trees():
     assert n_trees == {MANY_ROWS - 1: ALONE, MANY_ROWS: SPARSE_TREES}
     alone = LabelCoverClassifier(LabelForest(), random_state=0).fit(rows, Y)
     assert len(alone.view_.forest.trees) == ALONE
+
+
+def test_a_data_frame_of_sparse_columns_is_a_sparse_table(fitted):
+    found, X, Y = fitted
+    frame = pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(X)).add_prefix("word ")
+    from_frame = model().fit(frame[:200], Y[:200])
+    np.testing.assert_allclose(
+        from_frame.predict_proba(frame[200:]),
+        found.predict_proba(sparse.csr_array(X[200:])),
+        atol=1e-12,
+    )
+    X = X.copy()
+    X[[3, 5], [1, 1]] = np.nan
+    gaps = pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(X)).add_prefix("word ")
+    with pytest.raises(ValueError, match=r"NaN in 'word 1' \(2\) of 260 rows"):
+        model().fit(gaps, Y)

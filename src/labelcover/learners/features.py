@@ -245,15 +245,22 @@ def _check_numeric(X: Any) -> None:
             )
 
 
-def _check_known(numbers: NDArray[np.float64], names: list[Any]) -> None:
-    """Raise a ``ValueError`` that names the columns with missing values."""
-    n_missing = np.isnan(numbers).sum(axis=0)
+def _check_known(numbers: Any, names: list[Any]) -> None:
+    """Raise a ``ValueError`` that names the columns with missing values.
+
+    `numbers` are an array, or CSR, as a data frame of sparse columns becomes.
+    """
+    if sparse.issparse(numbers):
+        missing = numbers.indices[np.isnan(numbers.data)]
+        n_missing = np.bincount(missing, minlength=numbers.shape[1])
+    else:
+        n_missing = np.isnan(numbers).sum(axis=0)
     if n_missing.any():
         where = [f"{names[f]!r} ({n_missing[f]:,})" for f in np.flatnonzero(n_missing)]
         shown = ", ".join(where[:5]) + (f" and {len(where) - 5:,} more" if len(where) > 5 else "")
         raise ValueError(
-            f"Input X contains NaN in {shown} of {len(numbers):,} rows. Fill missing values first, "
-            "for instance with sklearn.impute.SimpleImputer in a pipeline."
+            f"Input X contains NaN in {shown} of {numbers.shape[0]:,} rows. Fill missing values "
+            "first, for instance with sklearn.impute.SimpleImputer in a pipeline."
         )
 
 
