@@ -192,7 +192,7 @@ def test_the_automatic_kernel_bends_where_a_line_does_not_do():
     assert model.kernel_ == "rbf"
     assert model.score(X[200:], y[200:]) > 0.9
     assert (
-        LeastSquaresClassifier(kernel="linear").fit(X[:200], y[:200]).score(X[200:], y[200:]) < 0.8
+        LeastSquaresClassifier(kernel="linear").fit(X[:200], y[:200]).score(X[200:], y[200:]) < 0.7
     )
 
 

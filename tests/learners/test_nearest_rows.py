@@ -10,6 +10,7 @@ from labelcover.learners.features import csr_arrays
 from labelcover.learners.neighbours import nearest_rows
 from labelcover.learners.neighbours.nearest_rows import N_NEIGHBOURS, NearestRows
 from labelcover.learners.neighbours.neighbour_kernels import neighbours_of
+from labelcover.learners.rare_values import RareValues
 
 
 def words(n=120, d=30, m=4, seed=0):
@@ -24,7 +25,8 @@ def fitted(X, Y, weights=None, seed=0):
     rows = sparse.csr_array(Y)
     labels = rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
     frequency = (Y.sum(axis=0) + 0.5) / (len(Y) + 1)
-    return NearestRows(X, np.zeros(X.shape[1], np.int32), labels, frequency, weights, seed)
+    numbers = np.zeros(X.shape[1], np.int32)
+    return NearestRows(X, numbers, RareValues().fit(X), labels, frequency, weights, seed)
 
 
 def plain_shares(X, Y, queries, own, weights):

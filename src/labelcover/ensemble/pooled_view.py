@@ -44,8 +44,8 @@ class Pool(BaseEstimator):
     There are three views: least squares over the labelsets of the cover, least squares over single
     labels (in the same factorisation), and the forest. Where less than a quarter of the cells are
     not 0, and trees split by features, a fourth is the labels of the nearest training rows, by the
-    cosine (`labelcover.learners.neighbours`), and from 1,000 rows on the forest has 80 trees, but
-    on wide text. Their probabilities are pooled log-linearly for each label
+    cosine (`labelcover.learners.neighbours`), and from 1,000 rows on the forest has 80 trees,
+    except on wide text. Their probabilities are pooled log-linearly for each label
     (`labelcover.ensemble.log_linear_pool`), with weights from leave-one-out and out-of-bag
     predictions, which cost no refit. What the pool says is then corrected by which labelsets occur
     in training (`labelcover.ensemble.labelset_posterior`): the marginals over these are pooled with
@@ -241,7 +241,13 @@ class PooledView:
         if not (forest.is_sparse and isinstance(forest, FeatureForest)):
             return [of_forest]
         self.neighbours = NearestRows(
-            training.X, forest.n_values, forest.labels, forest.frequency, training.weights, seed
+            training.X,
+            forest.n_values,
+            forest.rare,
+            forest.labels,
+            forest.frequency,
+            training.weights,
+            seed,
         )
         return [self.neighbours.left_out(places, n_threads), of_forest]
 

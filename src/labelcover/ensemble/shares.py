@@ -268,9 +268,9 @@ class ShareTable:
         frequency = view.neighbours.frequency[j]
         # The frequency, and what each neighbour moves it by.
         moves = votes * (view.neighbours.having(j)[found] - frequency)
-        ends, change = frequency + moves.sum(axis=1), logit(self.tables[-2][:, j])
-        change = change - logit(frequency)
-        slope = _slopes(logit, np.full(self.n, frequency), ends, change)
+        change = logit(self.tables[-2][:, j]) - logit(frequency)
+        starts = np.full(self.n, frequency)
+        slope = _slopes(logit, starts, starts + moves.sum(axis=1), change)
         shares.neighbours = np.zeros((self.n, len(view.neighbours.rows)))
         places = np.arange(self.n)[:, None], found
         np.add.at(shares.neighbours, places, weight * slope[:, None] * moves)

@@ -36,6 +36,8 @@ class NearestRows:
         Training rows, nominal features as numbers of their values.
     n_values : ndarray of shape (features,)
         How many values a nominal feature has, 0 for a numeric one.
+    rare : RareValues
+        Fitted on the training rows.
     labels : (label_indices, label_starts)
         Row ``i`` has the labels ``label_indices[label_starts[i]:label_starts[i + 1]]``.
     frequency : ndarray of shape (n_labels,)
@@ -54,19 +56,19 @@ class NearestRows:
         self,
         X: Any,
         n_values: NDArray[np.int32],
+        rare: RareValues,
         labels: tuple[NDArray[np.int32], NDArray[np.int64]],
         frequency: NDArray[np.float64],
         weights: NDArray[np.float64] | None,
         seed: int,
     ) -> None:
-        self.n_values, self.labels, self.frequency = n_values, labels, frequency
+        self.n_values, self.rare = n_values, rare
+        self.labels, self.frequency = labels, frequency
         n = X.shape[0]
         self.rows = np.arange(n)
         if n > MOST_ROWS:
             self.rows = np.sort(np.random.default_rng(seed).choice(n, MOST_ROWS, replace=False))
         self.weights = np.ones(n) if weights is None else weights
-        X = numeric(X, n_values)
-        self.rare = RareValues().fit(X)
         table = self._counted(X)
         held = np.bincount(table.indices, minlength=table.shape[1])
         factors = np.log((n + 1) / (held + 1))
@@ -78,8 +80,7 @@ class NearestRows:
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the shares of all labels among the neighbours of new rows, ``(n, n_labels)``."""
-        table = self._scaled(self._counted(numeric(X, self.n_values)))
-        return self._shares(table, np.full(table.shape[0], -1))
+        return self._shares(self._scaled(self._counted(X)), np.full(X.shape[0], -1))
 
     def votes(self, X: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return the neighbours of new rows, as places in `rows`, and the shares of their votes.
@@ -87,8 +88,7 @@ class NearestRows:
         Both are ``(n, 30)``; a place is -1 where there are no more. What the shares leave of 1 goes
         to the frequencies.
         """
-        table = self._scaled(self._counted(numeric(X, self.n_values)))
-        return self._votes(table, np.full(table.shape[0], -1))
+        return self._votes(self._scaled(self._counted(X)), np.full(X.shape[0], -1))
 
     def having(self, label: int) -> NDArray[np.bool_]:
         """Return which of `rows` have a label."""
@@ -110,8 +110,9 @@ class NearestRows:
             return np.concatenate(list(found))
 
     def _counted(self, X: Any) -> sparse.csr_array:
-        """Return a table of numbers with 0/1 features read by their rarer value, as CSR."""
-        table = sparse.csr_array(self.rare.transform(X), dtype=np.float32, copy=True)
+        """Return the numbers of a table, 0/1 features read by their rarer value, as CSR."""
+        numbers = self.rare.transform(numeric(X, self.n_values))
+        table = sparse.csr_array(numbers, dtype=np.float32, copy=True)
         table.eliminate_zeros()
         return table
 
