@@ -51,6 +51,8 @@ def made_cache(source: Path, caches: Path) -> Path:
     return folder
 
 
+# Commands that tests run in new processes start sooner with bytecode at hand.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # The processes of pytest-xdist inherit the folder from the one that starts them.
 if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(made_cache(ROOT / "src", CACHES))

@@ -227,3 +227,64 @@ def test_long_names_of_columns_are_printed_whole(command, tmp_path):
     code, printed, errors = command("train", path, *words)
     assert code == 0, errors
     assert sum(line.split(" ")[0].count("n") for line in printed.splitlines()[1:5]) == 85
+
+
+def test_brackets_and_colons_in_names_are_printed_as_they_are(command, table, tmp_path):
+    model, folder = tmp_path / "m[final]:smile:.skops", tmp_path / "c[bold]"
+    words = ["--label-prefix", "is:"]
+    code, printed, errors = command("train", table, *words, "--method", "BR", "-o", model)
+    assert code == 0, errors
+    assert "m[final]:smile:.skops" in printed
+    words += ["--methods", "BR", "--n-folds", "2", "-o", folder]
+    code, printed, errors = command("compare", table, *words)
+    assert code == 0, errors
+    assert "c[bold]/report.html" in printed
+
+
+def test_names_of_labels_may_have_blanks_around_them(command, table, tmp_path):
+    words = ["--labels", "is:x, is:y", "--method", "BR", "-o", tmp_path / "m.skops"]
+    code, _, errors = command("train", table, *words)
+    assert code == 0, errors
+
+
+def test_a_wrong_method_is_noticed_before_the_file_is_read(command, tmp_path):
+    words = ["--tags", "t", "-o", tmp_path / "m.skops"]
+    for wrong in (["--method", "Bar"], ["--member", "tree"]):
+        code, _, errors = command("train", tmp_path / "not-there.csv", *words, *wrong)
+        assert code == 2
+        assert "must be one of" in errors
+
+
+def test_what_a_comparison_cannot_do_is_noticed_before_anything_is_written(command, table):
+    folder, other = table.with_name("comparison"), table.parent / "other"
+    other.mkdir()
+    (other / table.name).write_bytes(table.read_bytes())
+    basic = ["compare", table, "--label-prefix", "is:", "--methods", "BR", "--n-folds", "2"]
+    for words, message in (
+        (["--seeds", "-1"], "seeds must be an integer between 0 and"),
+        (["--jobs", "0"], "n_jobs must be None or an integer other than 0"),
+        ([other / table.name], "datasets must have different names, got 't' twice"),
+    ):
+        code, _, errors = command(*basic, *words, "-o", folder)
+        assert code == 2
+        assert message in errors
+        assert not folder.exists()
+    code, _, errors = command(*basic, "-o", table)
+    assert code == 2
+    assert f"got the file {table}" in errors
+
+
+def test_a_wrong_k_of_a_plan_is_called_so(command):
+    assert "k must be an integer of at least 1" in command("plan", "debtags", "-k", 0)[2]
+
+
+def test_missing_values_of_a_file_are_named(command, tmp_path):
+    path = tmp_path / "t.arff"
+    header = "@relation 't: -C 2'\n@attribute x {0,1}\n@attribute y {0,1}\n@attribute a numeric\n"
+    rows = "".join(f"{i % 2},{i % 3 // 2},{i if i % 5 else '?'}\n" for i in range(20))
+    path.write_text(f"{header}@data\n{rows}")
+    words = ["train", path, "-o", tmp_path / "m.skops", "--method", "BR"]
+    code, _, errors = command(*words)
+    assert code == 2
+    assert "t: feature 'a' has missing values, which BinaryRelevanceClassifier" in errors
+    assert command(*words, "--member", "c45")[0] == 0

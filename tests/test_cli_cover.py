@@ -57,4 +57,16 @@ def test_mistakes_are_told_in_one_line_and_touch_no_file(command, tmp_path, argu
 def test_a_folder_that_does_not_exist_is_named(command, tmp_path):
     code, _, errors = command("cover", 4, 3, "-o", tmp_path / "nowhere" / "cover.json")
     assert code == 2
-    assert "there is no folder" in errors
+    assert "--output must lie in a folder that exists" in errors
+
+
+def test_what_cannot_be_written_is_noticed_before_the_work(command, tmp_path, monkeypatch):
+    monkeypatch.setattr("labelcover.covers.strategies_by_name", lambda: {"balancor": None})
+    for words, message in (
+        (["-o", tmp_path], "--output must be a file, got the folder"),
+        (["--plot", tmp_path / "nowhere" / "c.png"], "--plot must lie in a folder that exists"),
+        (["--plot", tmp_path / "c.xyz"], "--plot must end in one of"),
+    ):
+        code, _, errors = command("cover", 4, 3, *words)
+        assert code == 2
+        assert message in errors

@@ -1,5 +1,7 @@
 """Tags as people write them become a table of zeros and ones, or are refused with the row."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,6 +13,7 @@ from labelcover import LabelCoverClassifier, RakelClassifier
 from labelcover._tags import (
     SEPARATORS,
     find_separator,
+    free_separator,
     read_tags,
     separated_tags,
     split_tags,
@@ -127,8 +130,10 @@ def test_a_model_of_tags_is_that_of_their_table():
         ['["rain", "heavy wind"]', '["rain"]', "[]", ""],
         ["['rain' 'heavy wind']", "['rain']", "[]", " "],
         ["[rain, heavy wind]", "[rain]", "[]", None],
+        ["('rain', 'heavy wind')", "('rain',)", "()", None],
+        ["{'rain', 'heavy wind'}", "{'rain'}", "set()", None],
     ],
-    ids=["Python", "JSON", "NumPy", "plain"],
+    ids=["Python", "JSON", "NumPy", "plain", "tuples", "sets"],
 )
 def test_lists_that_are_written_out_are_read_as_lists(written):
     assert separated_tags(written)[0] == [["rain", "heavy wind"], ["rain"], [], []]
@@ -138,7 +143,18 @@ def test_quotes_inside_tags_are_kept():
     assert separated_tags(['["it\'s", \'a "b" [c]\']'])[0] == [["it's", 'a "b" [c]']]
 
 
+def test_escapes_of_json_are_read():
+    written = json.dumps(["💶 money", 'say "x"', "été"]).replace("money", r"and\/or")
+    assert separated_tags([written])[0] == [["💶 and/or", 'say "x"', "été"]]
+
+
+def test_a_separator_is_part_of_no_tag():
+    assert separated_tags(["['a;b', 'c|d']", "['a;b']"]) == ([["a;b", "c|d"], ["a;b"]], ",")
+    assert free_separator([list(";|,"), ["\t", "\n"]]) == ";"
+
+
 def test_brackets_in_some_cells_are_no_lists():
+    assert separated_tags(["(rain)", "(fog)"])[0] == [["(rain)"], ["(fog)"]]
     assert separated_tags(["[draft]; rain", "rain"])[0] == [["[draft]", "rain"], ["rain"]]
     assert separated_tags(["[a][b]", "[a]"])[0] == [["[a][b]"], ["[a]"]]
 

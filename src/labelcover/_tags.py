@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,9 @@ SEPARATORS = (";", "|", ",", "\t", "\n")
 # A string in quotes, in a list as Python, JSON or NumPy print it.
 QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'" + r'|"(?:[^"\\]|\\.)*"')
 LIST = re.compile(r"\[[^][]*\]")
+# A tuple or a set as Python prints it, without its strings; brackets may also be part of a tag.
+TUPLE_OR_SET = re.compile(r"\([\s,]*\)|\{[\s,]*\}")
+EMPTY_SET = "set()"
 
 Tags = list[str]
 
@@ -61,8 +66,8 @@ def separated_tags(
 ) -> tuple[list[Tags], str]:
     """Return the tags of each cell, and what separates them: as given, or found out.
 
-    Cells may be lists as Python, JSON or NumPy print them, as they are in a CSV file that was
-    written from a column of lists.
+    Cells may be lists as Python, JSON or NumPy print them, or Python's tuples and sets, as they are
+    in a CSV file that was written from a column of lists.
 
     Raises
     ------
@@ -78,11 +83,30 @@ def separated_tags(
     ([['rain', 'wind'], ['rain', 'fog'], []], ';')
     """
     plain = [(cell or "").strip() for cell in cells]
-    if any(plain) and all(LIST.fullmatch(QUOTED.sub("", cell)) for cell in plain if cell):
-        rows = [_listed(i, cell[1:-1]) for i, cell in enumerate(plain)]
-        return rows, separator or SEPARATORS[0]
+    if any(plain) and all(_is_list(cell) for cell in plain if cell):
+        rows = [_listed(i, cell.removeprefix("set")[1:-1]) for i, cell in enumerate(plain)]
+        return rows, separator or free_separator(rows)
     separator = find_separator(cells) if separator is None else separator
     return split_tags(cells, separator), separator
+
+
+def free_separator(rows: Iterable[Tags]) -> str:
+    """Return the first of the separators that is part of no tag; ``";"`` if there is none.
+
+    Examples
+    --------
+    >>> from labelcover._tags import free_separator
+    >>> free_separator([["rain; heavy", "wind"], ["fog"]])
+    '|'
+    """
+    held = set().union(*(tag for row in rows for tag in row))
+    return next((mark for mark in SEPARATORS if mark not in held), SEPARATORS[0])
+
+
+def _is_list(cell: str) -> bool:
+    """Tell whether a cell is a list, a tuple or a set that is written out."""
+    bare = QUOTED.sub("", cell)
+    return cell == EMPTY_SET or any(kind.fullmatch(bare) for kind in (LIST, TUPLE_OR_SET))
 
 
 def _listed(i: int, inside: str) -> Tags:
@@ -92,8 +116,16 @@ def _listed(i: int, inside: str) -> Tags:
         return split_tags([inside], ",")[0]
     if QUOTED.sub("", inside).replace(",", "").strip():
         raise UnreadableTags(i, f"the list [{inside}], in which only some tags are in quotes")
-    tags = [str(ast.literal_eval(string)).strip() for string in quoted]
+    tags = [_unquoted(string).strip() for string in quoted]
     return list(dict.fromkeys(tag for tag in tags if tag))
+
+
+def _unquoted(string: str) -> str:
+    """Return what a string in quotes says; JSON has escapes of its own, for emoji and slashes."""
+    if string[0] == '"':
+        with suppress(ValueError):
+            return str(json.loads(string))
+    return str(ast.literal_eval(string))
 
 
 def split_tags(cells: Iterable[str | None], separator: str) -> list[Tags]:

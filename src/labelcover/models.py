@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from labelcover._arguments import check_integer
 from labelcover._files import replacing
@@ -76,6 +77,7 @@ class TrainedModel:
         takes rows in chunks; else its members are fitted there.
         """
         estimator = with_nominal_features(estimator, dataset)
+        _check_missing(estimator, dataset)
         rows: tuple[Any, ...] = dataset.X, dataset.Y
         if is_on_cluster() and getattr(estimator, "reads_chunks", False):
             rows = (on_dask(open_chunks(*rows)),)
@@ -138,6 +140,22 @@ class TrainedModel:
                     f"{{{','.join(values)}}}.",
                 )
         return dataset
+
+
+def _check_missing(estimator: Any, dataset: Dataset) -> None:
+    """Raise a `DataError` if features miss values and `estimator` does not take that."""
+    X = dataset.X
+    if isinstance(X, np.ndarray):
+        columns = np.flatnonzero(np.isnan(X).any(axis=0))
+    else:
+        columns = np.unique(X.indices[np.isnan(X.data)])
+    if len(columns) and not get_tags(estimator).input_tags.allow_nan:
+        raise DataError(
+            dataset.name,
+            f"feature {dataset.feature_names[columns[0]]!r} has missing values, which "
+            f"{type(estimator).__name__} with such members does not accept, expected none, or "
+            "members that take them: c45 or smo.",
+        )
 
 
 def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:

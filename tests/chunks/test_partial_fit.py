@@ -1,6 +1,7 @@
 """Rows that come portion by portion: the model is that of all rows."""
 
 import pickle
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -235,7 +236,6 @@ def bad_portions(X, Y):
         "no rows": ((X[:0], Y[:0]), "0 sample"),
         "NaN": ((missing, Y), "X contains NaN"),
         "rows": ((X, Y[:-1]), "inconsistent numbers of samples"),
-        "sparse": ((sparse.csr_matrix(X), Y), "X must be a dense table.* got a sparse one"),
         "weights": ((X, Y, None, -np.ones(len(Y))), "sample_weight must not be negative"),
         "classes": ((X, Y, [0, 1, 2]), "classes must hold only 0 and 1, got 2"),
         "tags": ((X, [["rain"]] * len(Y)), "y must be a table of zeros and ones .* got tags"),
@@ -312,6 +312,29 @@ def test_it_is_there_only_where_rows_can_be_added():
     assert not hasattr(LabelCoverClassifier(C45Classifier()), "partial_fit")
     assert not hasattr(LabelCoverClassifier(threshold="cv"), "partial_fit")
     assert not hasattr(PrunedSetsClassifier(), "partial_fit")
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (
+            LabelCoverClassifier(C45Classifier()),
+            "estimator must be least squares, a LabelForest or a Pool for partial_fit, got "
+            "C45Classifier()",
+        ),
+        (
+            BalancorClassifier(threshold="cv"),
+            'threshold must be "loo" or a number for partial_fit, as rows are not split into '
+            "folds, got 'cv'",
+        ),
+        (LabelCoverClassifier(LabelForest(n_trees=0)), "n_trees must be"),
+    ],
+)
+def test_where_it_is_not_there_the_error_says_why(model, reason):
+    assert not hasattr(model, "partial_fit")
+    missing = f"{type(model).__name__!r} object has no attribute 'partial_fit': "
+    with pytest.raises(AttributeError, match=re.escape(missing + reason)):
+        model.partial_fit([[0.0], [1.0]], [[0, 1], [1, 0]])
 
 
 def test_nothing_is_fitted_before_it_is_asked_for(table):

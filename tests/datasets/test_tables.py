@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labelcover.datasets import DataError, read, read_csv, read_libsvm, read_parquet
+from labelcover.datasets import DataError, read, read_csv, read_libsvm, read_parquet, read_table
 
 TEXT = "height,width,is:rain,is:wind\n1.5,2,0,1\n,-3e2,1,1\n"
 
@@ -52,7 +52,7 @@ BAD = {
     "no labels": ("a,b\n1,2\n", ": no column starts with 'is:'"),
     "no rows": ("a,is:l\n", ":1: no row follows the names"),
     "empty": ("", ":1: the file is empty"),
-    "open quote": ('a,is:l\n"1,0\n', ":2: unexpected end of data, expected CSV"),
+    "open quote": ('a,is:l\n"1,0\n', ":2: a quote in the row that begins here is never closed"),
 }
 
 
@@ -102,3 +102,29 @@ def test_a_bad_libsvm_line_is_named(tmp_path):
 def test_an_unknown_suffix_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"unknown kind of file, expected one of .arff"):
         read(tmp_path / "t.doc")
+
+
+def test_a_quote_that_is_never_closed_is_named(tmp_path):
+    """Arrow takes all lines after it for one cell."""
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{i},{i % 5},{'p;q' if i % 2 else 'r'}\n" for i in range(20))
+    path.write_text("a,b,tags\n" + rows + '1,2,"p;q\n' + rows)
+    with pytest.raises(DataError, match=r"t.csv:22: a quote in the row that begins here is never"):
+        read_table(path, tags="tags")
+    path.write_text("a,b,tags\n" + rows + '1,2,"p;\nq"\n')
+    assert len(read_table(path, tags="tags").Y) == 21
+
+
+def test_blanks_around_names_of_columns_are_no_part_of_them(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a, b , tags\n" + "".join(f"{i}, {i % 5}, p;q\n{i}, 3, p\n" for i in range(9)))
+    with pytest.warns(UserWarning, match="1 tag in all 18 rows"):
+        data = read_table(path, tags="tags", category=["b"])
+    assert [kind.name for kind in data.encoder.kinds] == ["a", "b"]
+
+
+def test_an_encoding_of_no_text_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,0\n")
+    with pytest.raises(ValueError, match=r"encoding must be one that Python knows.*got 'base64'"):
+        read_table(path, labels=["b"], encoding="base64")

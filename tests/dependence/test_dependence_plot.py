@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from labelcover.covers import balancor_cover
 from labelcover.dependence import phi, plot_dependence
 from labelcover.dependence.dependence_plot import clustered_order
 
@@ -33,6 +34,13 @@ def test_the_picture_shows_names_and_the_strongest_pairs(tmp_path):
     assert {text.get_text() for text in graph.texts} == set(names)
     figure.savefig(tmp_path / "dependence.png")
     assert (tmp_path / "dependence.png").stat().st_size > 10_000
+
+
+def test_dollar_signs_in_names_are_no_mathematics(tmp_path):
+    names = [f"a$_{j}$ $\\frac{{$" for j in range(9)]
+    plot_dependence(block_labels(), names).savefig(tmp_path / "dependence.svg")
+    cover = balancor_cover(9, 3)
+    cover.plot(names).savefig(tmp_path / "cover.svg")
 
 
 @pytest.mark.parametrize(

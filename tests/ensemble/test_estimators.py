@@ -177,6 +177,22 @@ def test_weights_of_rows_are_routed_to_the_members(problem):
     )
 
 
+@pytest.mark.parametrize("kind", [LabelCoverClassifier, BalancorClassifier])
+def test_default_members_ask_for_weights_that_are_routed(problem, kind):
+    X, Y = problem
+    weights = np.linspace(0.01, 5, 90)
+    plain = kind(random_state=0).fit(X, Y, sample_weight=weights)
+    with config_context(enable_metadata_routing=True):
+        routed = kind(random_state=0).fit(X, Y, sample_weight=weights)
+    np.testing.assert_array_equal(routed.predict_proba(X), plain.predict_proba(X))
+
+
+def test_weights_so_small_that_rounding_decides_are_refused(problem):
+    model = LabelCoverClassifier(random_state=0)
+    with pytest.raises(ValueError, match=r"sample_weight must be at least 1e-100 .* got .* 1e-300"):
+        model.fit(*problem, sample_weight=np.full(90, 1e-300))
+
+
 def test_weights_of_rows_follow_their_rows_in_cross_validation(problem):
     X, Y = problem
     weights = np.linspace(0.01, 5, 90)

@@ -183,6 +183,12 @@ def test_lists_are_tables_too(kind, data):
     assert list(predicted.index) == list(range(60))
 
 
+def test_labels_of_one_name_are_an_error(data):
+    X, Y = data
+    with pytest.raises(ValueError, match="Y must have columns of different names, got 'b' twice"):
+        RakelClassifier().fit(X, pd.DataFrame(Y, columns=list("abcbef")))
+
+
 def test_r_above_k_is_an_error(data):
     with pytest.raises(ValueError, match="r must be at most k=2"):
         LabelCoverClassifier(k=2, r=3).fit(*data)

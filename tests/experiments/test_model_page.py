@@ -215,6 +215,16 @@ def test_names_cannot_end_the_script(tmp_path, model, test_rows):
     assert "<i>" not in text
 
 
+def test_any_letters_may_be_in_a_name(tmp_path, model, test_rows):
+    """Dollar signs are no mathematics, and the browser may have letters that matplotlib lacks."""
+    names = ["a$_$", "$\\frac{$", "💶", "日本語", *model.label_names[4:]]
+    named = TrainedModel(model.estimator, model.feature_names, names, {}, "names")
+    write_model_page(tmp_path / "page.html", named, test_rows)
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    pictures = "".join(re.findall("<svg.*?</svg>", text, re.DOTALL))
+    assert all(html.escape(name) in pictures for name in names[:4])
+
+
 def test_the_size_of_the_page_is_bounded(tmp_path):
     random = np.random.default_rng(0)
     n, m = 900, 220

@@ -305,7 +305,9 @@ def test_rows_that_are_asked_for_are_answered_as_all_are():
         asked = np.array([7, 3, 50])
         every = learner.fit_labels(X, Y, numeric, seed=0)
         for n_jobs in (1, 2, 5):
-            forest = learner.start_labels(X, Y, numeric, seed=0, n_jobs=n_jobs).finished(asked)
+            growing = learner.start_labels(X, Y, numeric, seed=0, n_jobs=n_jobs)
+            growing.ask(asked)
+            forest = growing.finished()
             np.testing.assert_array_equal(forest.left_out, every.left_out[asked])
 
 

@@ -22,7 +22,10 @@ from labelcover.learners.least_squares.class_kernels import (
     left_out_brier_score,
     left_out_temperatures,
 )
-from labelcover.learners.least_squares.exponential_kernels import exponential
+from labelcover.learners.least_squares.exponential_kernels import (
+    exponential,
+    logarithm_beyond_one,
+)
 from labelcover.learners.least_squares.feature_maps import columns_and_rows, gram_of_sparse
 from labelcover.learners.least_squares.feature_rows import TableRows
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling
@@ -52,12 +55,13 @@ def solved(X, y, weights=None, **parameters):
 
     def keep(rows, which, distributions):
         np.testing.assert_array_equal(rows, np.arange(len(y)))
-        assert which == slice(0, 1)
-        kept.append(distributions.copy())
+        kept.append((which, distributions.copy()))
 
     learner = LeastSquaresClassifier(scale=False, **parameters)
     members = learner.fit_problems(X, problems, left_out=keep)
-    (left_out,) = kept
+    # First the rows alone, as soon as they are known.
+    (nothing, empty), (which, left_out) = kept
+    assert (nothing, empty.shape, which) == (slice(0, 0), (len(y), 0), slice(0, 1))
     return members, left_out
 
 
@@ -225,6 +229,12 @@ def test_the_exponential_is_right_to_the_last_bits():
     x = x[x >= -708]
     np.testing.assert_allclose([exponential(each) for each in x], np.exp(x), rtol=5e-16)
     assert exponential(-1e9) == pytest.approx(np.exp(-708))
+
+
+def test_the_logarithm_is_right_to_the_last_bits():
+    x = np.concatenate([np.linspace(0, 1, 1001), 10.0 ** -np.arange(1, 300, 7)])
+    found = [logarithm_beyond_one(each) for each in x]
+    np.testing.assert_allclose(found, np.log1p(x), rtol=7e-16)
 
 
 def some_problems(n, sizes=(3, 1, 4)):

@@ -12,6 +12,12 @@ from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners.least_squares.choosing import SCALE_ROWS, Settings, choose_scaling
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling
 from labelcover.learners.least_squares.least_squares_members import solve
+from labelcover.learners.least_squares.row_sum_kernels import (
+    add_rows,
+    is_mostly_zero,
+    shifted_and_scaled,
+    squared_deviations,
+)
 from labelcover.learners.problems import Problems
 
 SCALES = ["standard", "rows", "none"]
@@ -38,6 +44,25 @@ def unlike_columns(n=300, seed=0):
 def one_problem(X, y, weights=None):
     offsets = np.array([0, y.max() + 1], dtype=np.int64)
     return Problems(y[None], offsets, np.zeros(X.shape[1], np.int32), weights)
+
+
+def test_compiled_loops_over_rows_are_the_formulas():
+    random = np.random.default_rng(0)
+    X, weights, group = random.normal(size=(30, 4)), some_weights(30), random.integers(3, size=30)
+    mean, factor = X.mean(axis=0), random.normal(size=4)
+    sums = np.zeros((3, 4))
+    add_rows(X, group, weights, sums)
+    np.testing.assert_allclose(sums, np.eye(3)[group].T @ (weights[:, None] * X), atol=1e-12)
+    np.testing.assert_allclose(squared_deviations(X, mean, weights), weights @ (X - mean) ** 2)
+    np.testing.assert_array_equal(shifted_and_scaled(X, mean, factor), (X - mean) * factor)
+
+
+@pytest.mark.parametrize("n_filled", [0, 5, 6, 7, 12])
+def test_fewer_than_half_of_the_numbers_are_few(n_filled):
+    X = np.zeros(12)
+    X[:n_filled] = -1.0
+    for table in (X.reshape(4, 3), X[::-1].reshape(4, 3).copy()):
+        assert is_mostly_zero(table) == (n_filled < 6)
 
 
 def some_weights(n):
@@ -126,7 +151,7 @@ def test_leave_one_out_on_scaled_features_equals_fitting_without_each_row(
     X = np.hstack([X.toarray(), 1.0 - (X.toarray()[:, :3] > 0)])
     X = sparse.csr_array(X) if as_sparse else X
     weights = some_weights(40) if weighted else np.ones(40)
-    kept = []
+    kept = []  # first the rows without problems
     learner = LeastSquaresClassifier(kernel="linear", alpha=0.1, scale=scale)
     members = learner.fit_problems(
         X, one_problem(X, y, weights), left_out=lambda *found: kept.append(found[2].copy())
@@ -139,7 +164,7 @@ def test_leave_one_out_on_scaled_features_equals_fitting_without_each_row(
         ridge = Ridge(alpha=0.1).fit(scaled[rest], np.eye(2)[y[rest]], weights[rest])
         brute[i] = ridge.predict(scaled[i : i + 1])[0]
     expected = softmax(members.inverse_temperature[0] * brute, axis=1)
-    np.testing.assert_allclose(kept[0], expected, atol=1e-8)
+    np.testing.assert_allclose(kept[1], expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("scale", ["standard", "rows"])

@@ -253,11 +253,11 @@ def test_the_trial_estimates_the_error_of_very_many_trees():
     forest = MeanForest(X, Y, numeric)
     seeds = np.random.SeedSequence(0).spawn(400)
     trees = [forest.grow(None, 7, 2, one) for one in seeds]
-    many, asked = forest.out_of_bag(trees)
-    assert asked.all()
+    many, are_known = forest.out_of_bag(trees, np.arange(300))
+    assert are_known.all()
     truth = ((many - Y) ** 2).sum(axis=1).mean()
     few = [_error_of_many(forest, trees[at : at + 20], Y, None) for at in range(0, 400, 20)]
-    plain = ((forest.out_of_bag(trees[:20])[0] - Y) ** 2).sum(axis=1).mean()
+    plain = ((forest.out_of_bag(trees[:20], np.arange(300))[0] - Y) ** 2).sum(axis=1).mean()
     assert plain > 1.05 * truth
     assert np.mean(few) == pytest.approx(truth, rel=0.02)
 

@@ -60,7 +60,7 @@ def test_shares_are_those_of_the_definition(kind):
     np.testing.assert_allclose(near.confidence(kind(X[100:])), want, atol=1e-5)
     asked = np.array([7, 3, 99])
     want = plain_shares(X[:100], Y[:100], X[asked], asked, weights)
-    np.testing.assert_allclose(near.left_out(asked, 2), want, atol=1e-5)
+    np.testing.assert_allclose(near.left_out(asked), want, atol=1e-5)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 40))
@@ -111,11 +111,11 @@ def test_of_many_rows_a_sample_is_held(monkeypatch):
     assert (fitted(sparse.csr_array(X), Y, seed=1).rows != near.rows).any()
 
 
-def test_threads_change_nothing():
+def test_rows_in_parts_are_answered_as_all_are():
     X, Y = words()
-    asked = np.arange(len(X))
-    one, four = (fitted(sparse.csr_array(X), Y).left_out(asked, n) for n in (1, 4))
-    np.testing.assert_array_equal(one, four)
+    near, asked = fitted(sparse.csr_array(X), Y), np.arange(len(X))
+    parts = [near.left_out(part) for part in np.array_split(asked, 4)]
+    np.testing.assert_array_equal(np.concatenate(parts), near.left_out(asked))
 
 
 def test_a_word_in_most_rows_counts_by_its_absence():

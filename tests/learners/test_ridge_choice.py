@@ -19,6 +19,7 @@ from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import Problems
 
 KERNELS = {"linear": Kernel(), "gaussian": Kernel((0.1,)), "mean": Kernel((0.02, 0.1, 0.5))}
+KERNELS["mean of halved widths"] = Kernel((1.6, 0.4, 0.1))
 
 
 def problems_of(n: int, d: int, n_problems: int = 4, seed: int = 0):

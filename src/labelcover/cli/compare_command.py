@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from labelcover.cli.labelled_data import labelled_data
 from labelcover.cli.options import (
@@ -23,6 +22,7 @@ from labelcover.cli.options import (
     integers,
 )
 from labelcover.cli.outputs import command_line, resumable
+from labelcover.cli.printing import console
 
 
 def compare(
@@ -105,7 +105,7 @@ def compare(
     if as_json:
         print(outcome.to_json())
     else:
-        outcome.print(Console(soft_wrap=True))
+        outcome.print(console())
 
 
 def _integer(name: str, text: str) -> int:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from labelcover.cli.options import AsJson
+from labelcover.cli.outputs import check_output
 from labelcover.cli.printing import print_facts
 
 
@@ -42,6 +43,11 @@ def cover(
 
     named = strategies_by_name()
     design = named[check_choice("--strategy", strategy, named)]
+    if output is not None:
+        check_output(output)
+    if plot is not None:
+        check_output(plot, option="--plot")
+        _check_picture(plot)
     began = time.perf_counter()
     made = design(n_labels, k, r, size=size, random_state=seed, verbose=True)
     seconds = time.perf_counter() - began
@@ -67,11 +73,16 @@ def cover(
     print_facts(facts, as_json)
 
 
+def _check_picture(path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    accepted = Figure().canvas.get_supported_filetypes()
+    if path.suffix.lstrip(".") not in accepted:
+        raise ValueError(f"--plot must end in one of {', '.join(sorted(accepted))}, got {path}.")
+
+
 def _save_figure(figure, path: Path) -> None:
     from labelcover._files import replacing
 
-    accepted = figure.canvas.get_supported_filetypes()
-    if path.suffix.lstrip(".") not in accepted:
-        raise ValueError(f"--plot must end in one of {', '.join(sorted(accepted))}, got {path}.")
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=150)

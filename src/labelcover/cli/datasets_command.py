@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from rich.console import Console
 from rich.table import Table
 
 from labelcover.cli.options import AsJson
+from labelcover.cli.printing import console
 
 
 def datasets(
@@ -34,4 +34,4 @@ def datasets(
         table.add_row(
             *("yes" if v is True else "no" if v is False else str(v) for v in line.values())
         )
-    Console(soft_wrap=True).print(table)
+    console().print(table)

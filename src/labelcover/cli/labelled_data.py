@@ -49,4 +49,4 @@ def _which_labels(text: str | None) -> str | int | list[str] | None:
     """Return what --labels means: a label file, a number of columns, or names."""
     if text is None or text.endswith(".xml"):
         return text
-    return int(text) if re.fullmatch(r"-?\d+", text) else text.split(",")
+    return int(text) if re.fullmatch(r"-?\d+", text) else [name.strip() for name in text.split(",")]

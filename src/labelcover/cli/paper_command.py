@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from labelcover.cli.options import FitJobs, integers
 from labelcover.cli.outputs import command_line, resumable
+from labelcover.cli.printing import console
 
 
 def paper(
@@ -55,4 +55,4 @@ def paper(
             run=run,
             command=command_line(),
         )
-    outcome.print(Console(soft_wrap=True))
+    outcome.print(console())

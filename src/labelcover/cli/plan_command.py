@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from labelcover._arguments import check_integer
 from labelcover.cli.labelled_data import labelled_data
 from labelcover.cli.options import AsJson, ColumnOptions, CsvOptions, Data, R
 from labelcover.cli.printing import print_facts
@@ -27,6 +28,7 @@ def plan(
 
     Example: labelcover plan tickets.csv --tags tags
     """
+    check_integer("k", k, low=1)
     dataset = labelled_data(data, columns, csv)
 
     from labelcover import LabelCoverClassifier

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from labelcover.cli.labelled_data import labelled_data
@@ -22,7 +21,7 @@ from labelcover.cli.options import (
     Scheduler,
 )
 from labelcover.cli.outputs import check_output
-from labelcover.cli.printing import print_facts
+from labelcover.cli.printing import console, print_facts
 
 # More columns than this that are alike are printed in one line.
 MANY_COLUMNS = 12
@@ -63,10 +62,10 @@ def train(
 
     check_can_save()
     with cluster(scheduler):
+        make = named_method(method, k=k, r=r, member=member, n_jobs=jobs)
         dataset = labelled_data(data, columns, csv)
         if dataset.encoder is not None and not as_json:
             _print_columns(dataset.encoder)
-        make = named_method(method, k=k, r=r, member=member, n_jobs=jobs)
         estimator = make(dataset).set_params(random_state=seed, verbose=True)
         began = time.perf_counter()
         trained = TrainedModel.fit(estimator, dataset)
@@ -104,4 +103,4 @@ def _print_columns(encoder: Any) -> None:
         table.add_row(
             tags, "tags", f"{len(encoder.labels.names)}, separated by {encoder.labels.separator!r}"
         )
-    Console(soft_wrap=True, markup=False, highlight=False).print(table)
+    console().print(table)

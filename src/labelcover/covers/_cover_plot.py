@@ -36,7 +36,6 @@ def plot_cover(cover: Cover, label_names: ArrayLike | None = None) -> Figure:
     bottom.set_ylabel("labelsets")
     bottom.set_xlabel("label")
     if m <= MOST_TICKS:
-        bottom.set_xticks(
-            np.arange(m), names, rotation=0 if label_names is None else 90, fontsize=8
-        )
+        rotation = 0 if label_names is None else 90
+        bottom.set_xticks(np.arange(m), names, rotation=rotation, fontsize=8, parse_math=False)
     return figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +40,8 @@ CLOCKS = ("", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S")
 #: Ways to write a time; where the day and the month could be either, the day comes first.
 TIME_FORMATS = tuple(day + clock for day in DAYS for clock in CLOCKS)
 ISO = "ISO 8601"
+# What programs write into JSON: 2024-12-31T23:59:59.123Z.
+PRECISE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?\s?(Z|[-+]\d\d(:?\d\d)?)?")
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,15 @@ def is_time(column: pa.ChunkedArray) -> bool:
     return kinds.is_date(column.type) or kinds.is_timestamp(column.type)
 
 
+def is_plain(column: pa.ChunkedArray) -> bool:
+    """Return whether a cell of a column is one value that can be written: no list, no bytes."""
+    import pyarrow.types as kinds
+
+    kind = column.type
+    is_bytes = kinds.is_binary(kind) or kinds.is_large_binary(kind) or kinds.is_binary_view(kind)
+    return not (kinds.is_nested(kind) or is_bytes or kinds.is_fixed_size_binary(kind))
+
+
 def as_strings(column: pa.ChunkedArray) -> list[str | None]:
     """Return the cells as strings, None where they are empty."""
     import pyarrow as pa
@@ -120,7 +131,7 @@ def as_numbers(column: pa.ChunkedArray, decimal: str = ".") -> Readable:
     """Return the cells as numbers; truth values are 0 and 1, infinity cannot be read.
 
     Strings are numbers with `decimal` as the decimal sign; if fewer than half can be read so, with
-    the other one. The thousands may be grouped.
+    the other one. The thousands may be grouped. Of dates, lists and bytes no cell can be read.
     """
     import pyarrow as pa
     import pyarrow.types as kinds
@@ -133,13 +144,21 @@ def as_numbers(column: pa.ChunkedArray, decimal: str = ".") -> Readable:
         other = "." if decimal == "," else ","
         again = coded.numbers(lambda text: _number(text, other))
         return again if again.share > read.share else read
+    if is_time(column) or not is_plain(column):
+        return _unreadable(column)
     if kinds.is_time(column.type):
         column = column.cast(pa.time64("us")).cast(pa.int64())
     elif kinds.is_duration(column.type):
-        column = column.cast(pa.int64())
+        column = column.cast(pa.duration("us"), safe=False).cast(pa.int64())
     numbers = column.cast(pa.float64(), safe=False).to_numpy()
     bad = np.isinf(numbers)
     return Readable(np.where(bad, np.nan, numbers) if bad.any() else numbers, bad)
+
+
+def _unreadable(column: pa.ChunkedArray) -> Readable:
+    """Return a column of which no cell can be read."""
+    filled = column.is_valid().to_numpy()
+    return Readable(np.full(len(filled), np.nan), filled)
 
 
 def as_truth(column: pa.ChunkedArray) -> Readable:
@@ -159,6 +178,8 @@ def as_seconds(column: pa.ChunkedArray, time_format: str) -> Readable:
     if is_time(column):
         seconds = _seconds(column.cast(pa.timestamp("s"), safe=False))
         return Readable(seconds, np.zeros(len(seconds), dtype=bool))
+    if not is_plain(column):
+        return _unreadable(column)
     coded = Coded.of(column if is_text(column) else column.cast(pa.string()))
     texts = pa.array([text.strip() for text in coded.values], pa.string())
     known = np.full(len(texts), np.nan)
@@ -167,8 +188,21 @@ def as_seconds(column: pa.ChunkedArray, time_format: str) -> Readable:
             read = pc.strptime(texts, format=written, unit="s", error_is_null=True)
             seconds = np.where(_impossible(read, texts, written), np.nan, _seconds(read))
             known = np.where(np.isnan(known), seconds, known)
+    for at in np.flatnonzero(np.isnan(known)).tolist():
+        known[at] = _precise_seconds(texts[at].as_py())
     cells = np.append(known, np.nan)[coded.codes]
     return Readable(cells, np.isnan(cells) & (coded.codes >= 0))
+
+
+def _precise_seconds(text: str) -> float:
+    """Return a time of ISO 8601 with fractions of a second or a time zone, NaN if it is none."""
+    if not PRECISE.fullmatch(text):
+        return np.nan
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return np.nan
+    return float(np.floor(time.replace(tzinfo=time.tzinfo or UTC).timestamp()))
 
 
 def _impossible(read: pa.Array, texts: pa.Array, written: str) -> NDArray[np.bool_]:
@@ -191,7 +225,7 @@ def find_time_format(column: pa.ChunkedArray) -> str:
     if is_time(column) or not is_text(column):
         return ISO
     sample = column.drop_null().slice(0, 1000)
-    shares = {written: as_seconds(sample, written).share for written in TIME_FORMATS}
+    shares = {written: as_seconds(sample, written).share for written in (ISO, *TIME_FORMATS)}
     return max(shares, key=lambda written: shares[written])  # the first of equals
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from labelcover.datasets.cell_values import (
     as_truth,
     find_time_format,
     is_number,
+    is_plain,
     is_text,
     is_time,
 )
@@ -36,6 +37,7 @@ MOST = 0.95
 # Up to so many distinct values that recur are categories, even if they are several words.
 FEW = 30
 ID_NAME = re.compile(r"(^|.*[\W_])(id|ids|key|uuid|guid|index|nr|no)$|.*[a-z](Id|ID)$", re.I)
+LONGEST = 80  # characters of a cell in a message
 AS_ID = "id, not used"
 NOT_USED = "not used"
 
@@ -140,6 +142,8 @@ def column_kind(table: RawTable, name: str, given: str | None, decimal: str) -> 
         If no cell can be read as what is `given`.
     """
     column = table.columns.column(name)
+    if given in ("id", "text", "category"):
+        check_plain(table, name, given)
     if given in ("drop", "id"):
         return ColumnKind(name, NOT_USED if given == "drop" else AS_ID, "as given")
     if given is not None:
@@ -157,15 +161,33 @@ def _given_kind(table, name, column, given: str, decimal: str) -> ColumnKind:
     if read.share == 0:
         row = int(np.argmax(read.bad)) if read.bad.any() else 0
         value = column[row].as_py()
+        holds = "nothing" if value is None else shown_cell(value)
         expected = "dates such as 2024-12-31" if given == "date" else "numbers"
         raise table.error(
-            f"column {name!r} in {{place}} holds {'nothing' if value is None else repr(value)}, "
-            f"and no cell of it is readable, expected {expected}.",
+            f"column {name!r} in {{place}} holds {holds}, and no cell of it is readable, expected "
+            f"{expected}.",
             row,
         )
     return ColumnKind(
         name, given, _dates(time_format) if given == "date" else "as given", time_format
     )
+
+
+def check_plain(table: RawTable, name: str, expected: str) -> None:
+    """Raise a `DataError` if a column holds lists, structures or bytes, which are no strings."""
+    column = table.columns.column(name)
+    if not is_plain(column):
+        raise DataError(
+            table.path,
+            f"column {name!r} holds {column.type}, which cannot be read as {expected}, expected "
+            "plain values.",
+        )
+
+
+def shown_cell(value: Any) -> str:
+    """Return a value of a cell for people to read: strings in quotes, cut off if long."""
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def _found_kind(name: str, column: pa.ChunkedArray, n: int, decimal: str) -> ColumnKind:
@@ -204,10 +226,17 @@ def _kind_of_numbers(name: str, column: pa.ChunkedArray, n: int) -> ColumnKind:
     import pyarrow.compute as pc
     import pyarrow.types as kinds
 
+    if not kinds.is_integer(column.type):  # Arrow compares neither half floats nor durations
+        numbers = as_numbers(column).numbers
+        known = numbers[~np.isnan(numbers)]
+        if not len(known):
+            return ColumnKind(name, NOT_USED, "empty")
+        one_value = len(known) == n and known.min() == known.max()
+        return ColumnKind(name, *((NOT_USED, "one value only") if one_value else ("number", "")))
     low, high = (bound.as_py() for bound in pc.min_max(column).values())
     if low == high and column.null_count == 0:
         return ColumnKind(name, NOT_USED, "one value only")
-    if kinds.is_integer(column.type) and column.null_count == 0 and n >= 10:
+    if column.null_count == 0 and n >= 10:
         counts_rows = high - low == n - 1
         if (counts_rows or ID_NAME.fullmatch(name)) and pc.count_distinct(column).as_py() == n:
             return ColumnKind(name, AS_ID, "whole numbers, all different")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._tags import UnreadableTags, separated_tags, tag_table
-from labelcover.datasets.cell_values import as_strings, as_truth
+from labelcover._tags import UnreadableTags, free_separator, separated_tags, tag_table
+from labelcover.datasets.cell_values import as_strings, as_truth, is_plain
 from labelcover.datasets.column_kinds import shown
 from labelcover.datasets.dataset import DataError, choose_labels
 
@@ -121,15 +121,17 @@ def _tag_rows(table: RawTable, name: str, separator: str | None) -> tuple[list[l
 
     column = table.columns.column(name)
     kind = column.type
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    if is_list or pa.types.is_fixed_size_list(kind):
         if pa.types.is_nested(kind.value_type):
             raise _no_tags(table, name, kind)
         rows = [
             list(dict.fromkeys(str(tag).strip() for tag in row or () if tag is not None))
             for row in column.to_pylist()
         ]
-        return [[tag for tag in row if tag] for row in rows], separator or ";"
-    if pa.types.is_nested(kind):
+        rows = [[tag for tag in row if tag] for row in rows]
+        return rows, separator or free_separator(rows)
+    if not is_plain(column):
         raise _no_tags(table, name, kind)
     try:
         return separated_tags(as_strings(column), separator)
@@ -205,9 +207,9 @@ def _zeros_and_ones(table: RawTable, name: str) -> NDArray[np.uint8]:
     if wrong.any():
         row = int(np.argmax(wrong))
         value = column[row].as_py()
-        written = "empty" if value is None else value if isinstance(value, str) else f"{value:g}"
+        holds = f"{value:g}" if isinstance(value, float) else "empty" if value is None else value
         raise table.error(
-            f"label {name!r} in {{place}} is {written}, expected 0 or 1 (or yes and no, true and "
+            f"label {name!r} in {{place}} is {holds}, expected 0 or 1 (or yes and no, true and "
             "false).",
             row,
         )

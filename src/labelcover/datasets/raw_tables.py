@@ -6,14 +6,15 @@ import csv
 import io
 import os
 import re
+from collections import deque
 from collections.abc import Collection, Generator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labelcover.datasets.cell_values import CODE
+from labelcover.datasets.cell_values import CODE, is_text
 from labelcover.datasets.dataset import DataError
 from labelcover.datasets.text_format import (
     WITH_COMMA,
@@ -44,8 +45,14 @@ FALSE = ["false", "False", "FALSE", "no", "No", "NO", "0"]
 #: What the first column is called if it has no name: pandas writes the numbers of rows there.
 UNNAMED = "column 1"
 FIRST_ROWS = 20
+# What Python's reader says where the file ends in a cell in quotes.
+UNCLOSED = "unexpected end of data"
 INTEGER = re.compile(r"-?\d{1,18}")
 FORMAT_OPTIONS = ("delimiter", "encoding", "decimal")
+
+
+class UnclosedQuote(DataError):
+    """A CSV file that ends in a cell in quotes."""
 
 
 @dataclass(frozen=True)
@@ -175,8 +182,27 @@ def _read_csv(path, as_text, text_format: TextFormat) -> RawTable:
             columns = _arrow_csv(path, text_format, names, text)
         except pa.ArrowException as error:
             raise _csv_error(table, len(names), error) from None
+    table = RawTable(path, columns, text_format)
+    _check_last_quote(table)
     pa.default_memory_pool().release_unused()  # as much as the table, which encoding will need
-    return RawTable(path, columns, text_format)
+    return table
+
+
+def _check_last_quote(table: RawTable) -> None:
+    """Raise a `DataError` if the last cell holds all lines after a quote that is never closed.
+
+    Arrow takes the end of the file for the end of such a cell.
+    """
+    last = table.columns.column(table.columns.num_columns - 1)
+    cell = last[-1].as_py() if table.n_rows and is_text(last) else None
+    if cell is not None and "\n" in cell.rstrip("\r\n"):
+        try:
+            with closing(_numbered_rows(table)) as rows:
+                deque(rows, maxlen=0)
+        except UnclosedQuote:
+            raise
+        except DataError:  # Python's reader is stricter than Arrow's
+            pass
 
 
 def _arrow_csv(path, text_format: TextFormat, names: list[str], types: dict[str, Any]) -> pa.Table:
@@ -226,7 +252,7 @@ def _numbers(table: RawTable, names: list[str]) -> dict[str, pa.DataType]:
 
 def _header(table: RawTable) -> list[str]:
     with closing(_numbered_rows(table)) as rows:
-        return next(rows, ([], 1))[0]
+        return [name.strip() for name in next(rows, ([], 1))[0]]
 
 
 def _numbered_rows(table: RawTable) -> Generator[tuple[list[str], int], None, None]:
@@ -246,6 +272,9 @@ def _numbered_rows(table: RawTable) -> Generator[tuple[list[str], int], None, No
                     yield row, before + 1
                 before = reader.line_num
         except csv.Error as error:
+            if UNCLOSED in str(error):
+                said = "a quote in the row that begins here is never closed, expected CSV."
+                raise UnclosedQuote(table.path, said, before + 1) from None
             raise DataError(table.path, f"{error}, expected CSV.", reader.line_num) from None
 
 
@@ -302,7 +331,8 @@ def _plain(columns: pa.Table, as_text: Collection[str]) -> pa.Table:
         if field.name in as_text and not pa.types.is_nested(kind):
             kind = pa.string()
         if kind != field.type:
-            columns = columns.set_column(j, field.name, columns.column(j).cast(kind))
+            with suppress(pa.ArrowInvalid):  # bytes that are no text stay what they are
+                columns = columns.set_column(j, field.name, columns.column(j).cast(kind))
     return columns
 
 

@@ -15,7 +15,15 @@ from scipy import sparse
 
 from labelcover.datasets.cell_values import Readable, as_numbers, as_seconds, as_strings, as_truth
 from labelcover.datasets.column_encoders import CategoryColumn, DateColumn, NumberColumn
-from labelcover.datasets.column_kinds import AS_ID, ColumnChoices, ColumnKind, column_kind, shown
+from labelcover.datasets.column_kinds import (
+    AS_ID,
+    ColumnChoices,
+    ColumnKind,
+    check_plain,
+    column_kind,
+    shown,
+    shown_cell,
+)
 from labelcover.datasets.dataset import DataError, Dataset, Features
 from labelcover.datasets.label_columns import LabelColumns
 from labelcover.datasets.raw_tables import UNNAMED, RawTable, read_raw
@@ -123,8 +131,12 @@ class TableEncoder:
                     f"{shown(list(kinds))}.",
                 )
         for kind in kinds.values():
-            if kind.kind not in AS_STRINGS:
+            if kind.kind in AS_STRINGS:
+                check_plain(table, kind.name, kind.kind)
+            else:
                 _warn_of_bad_cells(table, kind, _readable(table, kind).bad)
+        if self.id in table.names:
+            check_plain(table, self.id, "id")
         nothing = np.zeros((table.n_rows, 0), dtype=np.uint8)
         Y = self.labels.read(table, warn=True) if with_labels else nothing
         X, *_ = self._table(table, kinds.values(), self.shift, self.factor)
@@ -252,8 +264,9 @@ def _warn_of_bad_cells(table: RawTable, kind: ColumnKind, bad: NDArray[np.bool_]
         row = int(np.argmax(bad))
         value = table.columns.column(kind.name)[row].as_py()
         warnings.warn(
-            f"{table.path}: column {kind.name!r} holds {value!r} in {table.place(row)[0]}, "
-            f"expected {EXPECTED[kind.kind]}; {_cells_count(int(bad.sum()))} as missing.",
+            f"{table.path}: column {kind.name!r} holds {shown_cell(value)} in "
+            f"{table.place(row)[0]}, expected {EXPECTED[kind.kind]}; "
+            f"{_cells_count(int(bad.sum()))} as missing.",
             UserWarning,
             stacklevel=2,
         )

@@ -134,6 +134,7 @@ def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, *, final: bool = 
 
 def _known_encoding(path: str | os.PathLike[str], name: str) -> str:
     try:
+        "".encode(name)  # base64 and the like are no encodings of text
         decoder = codecs.getincrementaldecoder(name)()
     except LookupError:
         raise ValueError(

@@ -94,8 +94,9 @@ def _draw_heat_map(figure, axes, correlation, order, names) -> None:
     figure.colorbar(image, ax=axes, label="φ", extend="both", shrink=0.8)
     axes.set_title(f"φ of {len(order)} labels, in the order of a clustering")
     if len(order) <= MOST_TICKS:
-        axes.set_xticks(np.arange(len(order)), names[order], rotation=90, fontsize=7)
-        axes.set_yticks(np.arange(len(order)), names[order], fontsize=7)
+        plain = {"fontsize": 7, "parse_math": False}  # a name may hold dollar signs
+        axes.set_xticks(np.arange(len(order)), names[order], rotation=90, **plain)
+        axes.set_yticks(np.arange(len(order)), names[order], **plain)
     else:
         axes.set_xlabel("label")
         axes.set_ylabel("label")
@@ -125,5 +126,5 @@ def _draw_graph(axes, correlation, order, pairs, names) -> None:
         axes.text(
             1.06 * x[label], 1.06 * y[label], names[label], fontsize=8,
             rotation=turn + 180 if inward else turn, rotation_mode="anchor",
-            ha="right" if inward else "left", va="center",
+            ha="right" if inward else "left", va="center", parse_math=False,
         )  # fmt: skip

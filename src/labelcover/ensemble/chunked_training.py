@@ -31,17 +31,22 @@ def chunked(X: Any, y: Any) -> RowChunks | None:
     return chunks
 
 
-def check_chunked(learner: Any, tuning: str | None, owner: Any) -> None:
-    """Raise a ``ValueError`` if an estimator cannot be fitted on rows in chunks."""
+def check_chunked(
+    learner: Any, tuning: str | None, owner: Any, use: str = "rows in chunks"
+) -> None:
+    """Raise a ``ValueError`` if an estimator cannot be fitted on rows in chunks.
+
+    The error names the `use` that this was for.
+    """
     if not getattr(learner, "reads_chunks", False):
         raise ValueError(
-            "estimator must be least squares, a LabelForest or a Pool for rows in chunks, got "
+            f"estimator must be least squares, a LabelForest or a Pool for {use}, got "
             f"{owner._member()!r}, which needs the whole table in memory."
         )
     if tuning == "cv":
         raise ValueError(
-            'threshold must be "loo" or a number for rows in chunks, which are not split into '
-            f"folds, got {owner.threshold!r}."
+            f'threshold must be "loo" or a number for {use}, as rows are not split into folds, '
+            f"got {owner.threshold!r}."
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,10 +70,14 @@ class CoverView:
         seeds: NDArray[np.int64],
         *,
         keep_left_out: bool = False,
+        when_known: Callable[[NDArray[np.int64]], None] | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> CoverView:
-        """Fit every distinct problem once; `seeds` has one for each labelset, drawn beforehand."""
+        """Fit every distinct problem once; `seeds` has one for each labelset, drawn beforehand.
+
+        `when_known` is given the rows that are left out, if any, before the fit.
+        """
         table = training.X
         classes: Any
         targets: Any
@@ -94,6 +98,10 @@ class CoverView:
         def add_left_out(rows, problems, distributions):
             if not rows_and_sums:
                 rows_and_sums.extend([rows, self._no_sums(len(rows))])
+                if when_known is not None:
+                    when_known(rows)
+            if problems.start == problems.stop:
+                return
             for stacked in self.stacked:
                 stacked.gather(distributions, problems)
             if not is_weighted:

@@ -67,7 +67,8 @@ class ForestView:
     ) -> ForestView:
         """Grow the forest; its seed is the first of `seeds`."""
         self.start(training, seeds, n_jobs=n_jobs, verbose=verbose)
-        rows, confidence = self.finish()
+        rows = self.rows
+        confidence = self.finish()
         self.left_out = (rows, [confidence]) if keep_left_out else None
         return self
 
@@ -106,19 +107,19 @@ class ForestView:
         )
         return self.growing
 
-    def finish(
-        self, asked: NDArray[np.int64] | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Grow the rest; return rows and their confidences by the trees grown without them.
+    def ask(self, asked: NDArray[np.int64]) -> None:
+        """Say which training rows `finish` is asked for, while the forest grows."""
+        self.growing.ask(np.searchsorted(self.rows, asked))
 
-        Of the rows that are asked for, else of all that trees were grown on.
+    def finish(self) -> NDArray[np.float64]:
+        """Grow the rest; return the confidences of rows by the trees grown without them.
+
+        Of the rows that were asked for, else of all that trees were grown on.
         """
-        places = None if asked is None else np.searchsorted(self.rows, asked)
-        self.forest = self.growing.finished(places)
+        self.forest = self.growing.finished()
         confidence, self.forest.left_out = self.forest.left_out, np.zeros((0, 0))
-        rows = self.rows if asked is None else asked
         del self.growing, self.rows, self.training
-        return rows, confidence
+        return confidence
 
     @property
     def n_seeds(self) -> int:

@@ -117,6 +117,10 @@ class LabelCoverClassifier(LabelEnsemble):
 
     Attributes
     ----------
+    cover_ : Cover
+        The labelsets, one per member.
+    label_names_in_ : ndarray of shape (n_labels,)
+        The names of the labels; ``"label0"``, ``"label1"``, … if Y had none.
     cover_choices_ : list of CoverChoice or None
         With ``k="auto"`` or ``r="auto"``: what the cover was chosen from, and why.
     decision_ : Decision
@@ -219,8 +223,9 @@ class LabelCoverClassifier(LabelEnsemble):
 
         Leave-one-out and out-of-bag predictions where the members give them, five-fold
         cross-validation elsewhere. The estimator itself is not fitted: as nothing else is needed,
-        least squares is approximated above 1,000 rows, by no more than 500 landmarks, and compares
-        fewer kernels; below 100 labels, ``n_trees="auto"`` is 64 trees.
+        least squares is approximated above 1,000 rows, with 500 landmarks by default (1,000 where
+        these are crowded), and compares fewer kernels; below 100 labels, ``n_trees="auto"`` is 64
+        trees.
 
         Parameters
         ----------

@@ -19,6 +19,7 @@ from labelcover._arguments import check_choice
 from labelcover._label_values import HINT, as_booleans
 from labelcover._tags import read_tags
 from labelcover.covers import Cover
+from labelcover.ensemble.chunked_training import check_chunked
 from labelcover.ensemble.cover_view import AGGREGATES, CoverView
 from labelcover.ensemble.label_model import LabelModel, seeds_of_view
 from labelcover.ensemble.label_tables import named_labels, warn_of_left_out
@@ -182,7 +183,13 @@ class LabelEnsemble(LabelModel):
             if is_pending and name in FOUND + FOUND_COVER:
                 self._finish()
                 return getattr(self, name)
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            missing = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name == "partial_fit":  # it depends on the parameters
+                try:
+                    check_chunked(self._learner(), self._tuning(), self, use="partial_fit")
+                except Exception as error:
+                    raise AttributeError(f"{missing}: {error}") from error
+            raise AttributeError(missing)
 
     @abstractmethod
     def _make_cover(self, Y: NDArray[np.uint8], seed: int) -> Cover:

@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    has_fit_parameter,
-    validate_data,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
 from labelcover._tags import read_tags, tag_table
@@ -29,28 +20,33 @@ from labelcover.ensemble.chunked_training import (
     keep_names,
     read_chunks,
 )
-from labelcover.ensemble.label_tables import label_table, labelled, named_labels
+from labelcover.ensemble.label_tables import (
+    CONTAINERS,
+    label_table,
+    labelled,
+    named_labels,
+    numbered_labels,
+    tags_of,
+)
+from labelcover.ensemble.member_estimator import MemberEstimator
 from labelcover.ensemble.threshold_tuning import (
+    THRESHOLDS,
     ThresholdSearch,
+    check_threshold,
     cross_validated_threshold,
     left_out_threshold,
 )
 from labelcover.ensemble.view import TrainingRows, View
-from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners.any_classifier import AnyClassifier
-from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.targets import check_weights, weighted_rows
 from labelcover.thresholds import TIES, cut
 
 if TYPE_CHECKING:
     from labelcover.ensemble.explanation import Explanation, FeatureNames
 
-THRESHOLDS = ("auto", "cv", "loo")
-CONTAINERS = ("default", "pandas", "polars")
 MOST_SEED = 2**31 - 1
 
 
-class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
+class LabelModel(MemberEstimator, ABC):
     """A multi-label estimator: a view gives confidences, which are cut at a threshold.
 
     A subclass says which view it fits (`_make_view`) and has the parameters ``estimator``,
@@ -89,14 +85,6 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     @abstractmethod
     def _make_view(self, learner: Any, training: TrainingRows, seed: int) -> View:
         """Return what is to be fitted for the training rows."""
-
-    def _views_to_tune(
-        self, learner: Any, training: TrainingRows, random: np.random.Generator
-    ) -> tuple[Callable[[], View], NDArray[np.int64]]:
-        """Return what makes a view for each fold of a cross-validation, and which labels it has."""
-        seed = int(random.integers(MOST_SEED))
-        labels = np.arange(training.Y.shape[1])
-        return lambda: self._make_view(learner, training, seed), labels
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit all members and the threshold.
@@ -142,10 +130,40 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         self._fit_rows(learner, training, self._seeds())
         return self
 
+    def _label_table(self, y: Any) -> Any:
+        """Return the labels as the view takes them, zeros and ones."""
+        return label_table(y)
+
     def _keep_labels(self, names: NDArray[np.object_] | None, m: int, *, is_sparse: bool) -> None:
         self._sparse_output = is_sparse
-        self.label_names_in_ = names if names is not None else _numbered(m)
+        self.label_names_in_ = names if names is not None else numbered_labels(m)
         self.classes_ = np.tile([0, 1], (m, 1))
+
+    def _check_threshold(self, m: int) -> None:
+        """Raise a ``ValueError`` if the threshold is not one that the method takes."""
+        check_threshold(self.threshold, m, THRESHOLDS if self._tunes else ())
+
+    def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
+        check_jobs(self.n_jobs)
+        check_choice("ties", self.ties, ("auto", *TIES))
+        if self._tuning() is not None:
+            self._search().check(weighted=weighted)
+
+    def _check_rows(self, training: TrainingRows) -> None:
+        n_folds, n = self._search().n_folds, training.Y.shape[0]
+        if self._tuning() == "cv" and n < n_folds:
+            raise ValueError(
+                f'threshold="cv" needs at least {n_folds} rows, one for each fold, got '
+                f"n_samples={n}. Give a number instead."
+            )
+
+    def _training_rows(self, X: Any, Y: Any, params: dict[str, Any]) -> TrainingRows:
+        """Return the rows whose weight is above 0, with what belongs to them."""
+        metadata = {name: value for name, value in params.items() if name != "sample_weight"}
+        weights = check_weights(params.get("sample_weight"), Y.shape[0])
+        training = TrainingRows(X, Y, self._coding.n_values, weights, metadata)
+        kept, _ = weighted_rows(weights)
+        return training if isinstance(kept, slice) else training.rows(kept)
 
     def _seeds(self) -> NDArray[np.int64]:
         """Return the seeds of the view, of its members and of the threshold."""
@@ -162,6 +180,60 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
             verbose=bool(self.verbose),
         )
         self._tune(training, int(seeds[2]))
+
+    def _tune(self, training: TrainingRows, seed: int) -> None:
+        """Set ``threshold_`` and ``n_threshold_rows_``."""
+        how = self._tuning()
+        self.n_threshold_rows_ = 0 if how is None else len(training.Y)
+        if how is None:
+            self.threshold_ = self._given_threshold()
+        elif how == "loo":
+            self.threshold_, self.n_threshold_rows_ = left_out_threshold(
+                self.view_, training, self._search()
+            )
+        else:
+            random = np.random.default_rng(seed)
+            make_view, labels = self._views_to_tune(self._learner(), training, random)
+            self.threshold_ = cross_validated_threshold(
+                make_view, training, self._search(), labels, random=random, n_jobs=self.n_jobs
+            )
+
+    def _tuning(self) -> str | None:
+        """Return how the threshold is tuned, ``"loo"`` or ``"cv"``; None if it is given."""
+        if not isinstance(self.threshold, str):
+            return None
+        offered = self._gives_left_out()
+        if self.threshold == "loo" and not offered:
+            raise ValueError(
+                f'threshold="loo" needs members with leave-one-out predictions, which '
+                f'{self._member()!r} has not. Use "cv".'
+            )
+        return "loo" if self.threshold != "cv" and offered else "cv"
+
+    def _gives_left_out(self) -> bool:
+        """Return whether the view has confidences for training rows that it has not seen."""
+        return False
+
+    def _search(self) -> ThresholdSearch:
+        return ThresholdSearch(
+            self.threshold_measure,
+            self.threshold_search,
+            bool(self.threshold_per_label),
+            self.threshold_max_std,
+            self.ties,
+        )
+
+    def _views_to_tune(
+        self, learner: Any, training: TrainingRows, random: np.random.Generator
+    ) -> tuple[Callable[[], View], NDArray[np.int64]]:
+        """Return what makes a view for each fold of a cross-validation, and which labels it has."""
+        seed = int(random.integers(MOST_SEED))
+        labels = np.arange(training.Y.shape[1])
+        return lambda: self._make_view(learner, training, seed), labels
+
+    def _given_threshold(self) -> float | NDArray[np.float64]:
+        given = np.asarray(self.threshold, dtype=np.float64)
+        return float(given) if given.ndim == 0 else given
 
     @property
     def reads_chunks(self) -> bool:
@@ -200,13 +272,7 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         >>> model.predict_tags([[1.0, 1.0], [0.0, 1.0]])
         [['rain', 'wind'], ['wind']]
         """
-        predicted = self.predict(X)
-        predicted = sparse.csr_array(
-            predicted if sparse.issparse(predicted) else np.asarray(predicted)
-        )
-        predicted.sort_indices()
-        rows = np.split(predicted.indices, predicted.indptr[1:-1])
-        return [self.label_names_in_[row].tolist() for row in rows[: predicted.shape[0]]]
+        return tags_of(self.predict(X), self.label_names_in_)
 
     def predict_top(self, X: Any, n_top: int) -> RankedLabels:
         """Return the likeliest labels of each row with their confidences, the likeliest first.
@@ -321,150 +387,6 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
             self._container = check_choice("predict", predict, CONTAINERS)
         return self
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with `deep`, those of the default member too."""
-        params = super().get_params(deep)
-        if deep and self._has_default_member():
-            nested = self._member().get_params()
-            params |= {f"estimator__{name}": value for name, value in nested.items()}
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``estimator__…`` of the default member makes it a member of its own."""
-        nested = any(name.startswith("estimator__") for name in params)
-        if nested and self._has_default_member() and "estimator" not in params:
-            params["estimator"] = self._member()
-        return super().set_params(**params)
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return that metadata given to `fit` goes to the ``fit`` of the members."""
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return MetadataRouter(owner=self).add(estimator=self._member(), method_mapping=mapping)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = False
-        member = get_tags(self._member()).input_tags
-        tags.input_tags.sparse = member.sparse
-        tags.input_tags.allow_nan = member.allow_nan
-        tags.input_tags.categorical = member.categorical
-        return tags
-
-    def _label_table(self, y: Any) -> Any:
-        """Return the labels as the view takes them, zeros and ones."""
-        return label_table(y)
-
-    def _has_default_member(self) -> bool:
-        return self.estimator is None
-
-    def _member(self) -> BaseEstimator:
-        """Return what the members are clones of."""
-        return LeastSquaresClassifier() if self._has_default_member() else self.estimator
-
-    def _learner(self) -> Any:
-        """Return the learner of the members, its parameters checked."""
-        member = self._member()
-        learner = member if isinstance(member, BatchClassifier) else AnyClassifier(member)
-        learner.check_parameters()
-        return learner
-
-    def _gives_left_out(self) -> bool:
-        """Return whether the view has confidences for training rows that it has not seen."""
-        return False
-
-    def _route(self, fit_params: dict[str, Any]) -> dict[str, Any]:
-        """Return the metadata for the members."""
-        fit_params = {name: value for name, value in fit_params.items() if value is not None}
-        if get_config()["enable_metadata_routing"]:
-            return dict(process_routing(self, "fit", **fit_params)["estimator"]["fit"])
-        unknown = [name for name in fit_params if not has_fit_parameter(self._member(), name)]
-        if unknown:
-            raise ValueError(
-                f"{unknown[0]} must not be given: the fit of {self._member()!r} does not take it."
-            )
-        return fit_params
-
-    def _training_rows(self, X: Any, Y: Any, params: dict[str, Any]) -> TrainingRows:
-        """Return the rows whose weight is above 0, with what belongs to them."""
-        metadata = {name: value for name, value in params.items() if name != "sample_weight"}
-        weights = check_weights(params.get("sample_weight"), Y.shape[0])
-        training = TrainingRows(X, Y, self._coding.n_values, weights, metadata)
-        kept, _ = weighted_rows(weights)
-        return training if isinstance(kept, slice) else training.rows(kept)
-
-    def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
-        check_jobs(self.n_jobs)
-        check_choice("ties", self.ties, ("auto", *TIES))
-        if self._tuning() is not None:
-            self._search().check(weighted=weighted)
-
-    def _check_threshold(self, m: int) -> None:
-        """Raise a ``ValueError`` if the threshold is not one that the method takes."""
-        named = [repr(name) for name in THRESHOLDS] if self._tunes else []
-        if isinstance(self.threshold, str) and repr(self.threshold) in named:
-            return
-        values = np.asarray(self.threshold)
-        numbers = values.dtype.kind in "iuf" and values.shape in ((), (m,))
-        if not numbers or not ((values >= 0) & (values <= 1)).all():
-            accepted = ", ".join([*named, "a number between 0 and 1"])
-            raise ValueError(
-                f"threshold must be one of {accepted}, or {m} numbers, one for each label, "
-                f"got {self.threshold!r}."
-            )
-
-    def _check_rows(self, training: TrainingRows) -> None:
-        n_folds, n = self._search().n_folds, training.Y.shape[0]
-        if self._tuning() == "cv" and n < n_folds:
-            raise ValueError(
-                f'threshold="cv" needs at least {n_folds} rows, one for each fold, got '
-                f"n_samples={n}. Give a number instead."
-            )
-
-    def _tuning(self) -> str | None:
-        """Return how the threshold is tuned, ``"loo"`` or ``"cv"``; None if it is given."""
-        if not isinstance(self.threshold, str):
-            return None
-        offered = self._gives_left_out()
-        if self.threshold == "loo" and not offered:
-            raise ValueError(
-                f'threshold="loo" needs members with leave-one-out predictions, which '
-                f'{self._member()!r} has not. Use "cv".'
-            )
-        return "loo" if self.threshold != "cv" and offered else "cv"
-
-    def _search(self) -> ThresholdSearch:
-        return ThresholdSearch(
-            self.threshold_measure,
-            self.threshold_search,
-            bool(self.threshold_per_label),
-            self.threshold_max_std,
-            self.ties,
-        )
-
-    def _tune(self, training: TrainingRows, seed: int) -> None:
-        """Set ``threshold_`` and ``n_threshold_rows_``."""
-        how = self._tuning()
-        self.n_threshold_rows_ = 0 if how is None else len(training.Y)
-        if how is None:
-            self.threshold_ = self._given_threshold()
-        elif how == "loo":
-            self.threshold_, self.n_threshold_rows_ = left_out_threshold(
-                self.view_, training, self._search()
-            )
-        else:
-            random = np.random.default_rng(seed)
-            make_view, labels = self._views_to_tune(self._learner(), training, random)
-            self.threshold_ = cross_validated_threshold(
-                make_view, training, self._search(), labels, random=random, n_jobs=self.n_jobs
-            )
-
-    def _given_threshold(self) -> float | NDArray[np.float64]:
-        given = np.asarray(self.threshold, dtype=np.float64)
-        return float(given) if given.ndim == 0 else given
-
     def _check_fitted(self) -> None:
         # check_is_fitted makes the estimator's tags first, which takes a good part of a
         # millisecond.
@@ -475,14 +397,6 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         self._check_fitted()
         return self.view_.confidences(self._coding.read(self, X))[0]
 
-    def _top(self, X: Any, n_top: int) -> RankedLabels:
-        return ranked_labels(_clipped(self._confidence(X)), n_top)
-
-    def _predicted(self, chosen: NDArray[np.bool_], X: Any) -> Any:
-        if self._sparse_output:
-            return sparse.csr_matrix(chosen.astype(np.int64))
-        return self._labelled(chosen.astype(np.int64), X)
-
     def _cut(self, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
         return cut(confidence, self.threshold_, self._ties())
 
@@ -491,6 +405,14 @@ class LabelModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         if self.ties == "auto" and self._tuning() is None:
             return "negative"
         return self._search().broken_ties
+
+    def _top(self, X: Any, n_top: int) -> RankedLabels:
+        return ranked_labels(_clipped(self._confidence(X)), n_top)
+
+    def _predicted(self, chosen: NDArray[np.bool_], X: Any) -> Any:
+        if self._sparse_output:
+            return sparse.csr_matrix(chosen.astype(np.int64))
+        return self._labelled(chosen.astype(np.int64), X)
 
     def _labelled(self, table: NDArray, X: Any) -> Any:
         container = getattr(self, "_container", "default")
@@ -505,7 +427,3 @@ def _clipped(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
 def seeds_of_view(view: View, seeds: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the seeds that a view is fitted with, given those of the fit."""
     return np.random.default_rng(seeds[1]).integers(MOST_SEED, size=view.n_seeds)
-
-
-def _numbered(m: int) -> NDArray[np.object_]:
-    return np.array([f"label{j}" for j in range(m)], dtype=object)

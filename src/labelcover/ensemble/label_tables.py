@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
 from labelcover._label_values import as_booleans
 from labelcover._tags import read_tags, tag_table
 from labelcover.covers import Cover
 from labelcover.ensemble.many_labels import are_many
+
+CONTAINERS = ("default", "pandas", "polars")
 
 
 def label_table(Y: Any) -> NDArray[np.uint8]:
@@ -61,7 +64,15 @@ def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:
     if columns is None:
         return Y, None
     found = np.asarray(list(columns), dtype=object)
+    twice = [name for j, name in enumerate(found) if name in found[:j].tolist()][:1]
+    if twice:
+        raise ValueError(f"Y must have columns of different names, got {twice[0]!r} twice.")
     return Y, found if all(isinstance(name, str) for name in found) else None
+
+
+def numbered_labels(m: int) -> NDArray[np.object_]:
+    """Return the names of `m` labels that have none: ``"label0"``, ``"label1"``, …."""
+    return np.array([f"label{j}" for j in range(m)], dtype=object)
 
 
 def labelled(table: NDArray, container: str, names: NDArray[np.object_], X: Any) -> Any:
@@ -79,6 +90,21 @@ def labelled(table: NDArray, container: str, names: NDArray[np.object_], X: Any)
 
         return pl.DataFrame(table, schema=[str(name) for name in names])
     return table
+
+
+def tags_of(predicted: Any, names: NDArray[np.object_]) -> list[list[str]]:
+    """Return the names of the labels of each row of a prediction, in the order of labels.
+
+    Parameters
+    ----------
+    predicted : array-like, sparse matrix or data frame of shape (n, n_labels)
+        Zeros and ones.
+    names : ndarray of shape (n_labels,)
+    """
+    table = sparse.csr_array(predicted if sparse.issparse(predicted) else np.asarray(predicted))
+    table.sort_indices()
+    rows = np.split(table.indices, table.indptr[1:-1])
+    return [names[row].tolist() for row in rows[: table.shape[0]]]
 
 
 def warn_of_left_out(cover: Cover, names: NDArray[np.object_]) -> None:

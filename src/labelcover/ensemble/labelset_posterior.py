@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from labelcover._label_values import alike_labelsets
 from labelcover.ensemble.labelset_posterior_kernels import exponentials_below
+from labelcover.learners.blas_threads import blas_threads
 
 # Where more labelsets occur, only the most frequent of these many count.
 MOST_LABELSETS = 5_000
@@ -42,8 +43,9 @@ class LabelsetPosterior:
         """Return the probabilities of the labels of new rows over the labelsets that occur."""
         lift = _log_lift(self.counts, self.expected)
         found = np.empty_like(P)
-        for rows in _blocks(len(P), len(self.labelsets)):
-            found[rows], _ = self._means(self._log_joint(P[rows]), lift)
+        with blas_threads(len(P), P.shape[1], len(self.labelsets)):
+            for rows in _blocks(len(P), len(self.labelsets)):
+                found[rows], _ = self._means(self._log_joint(P[rows]), lift)
         return found
 
     def likeliest(self, P: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -73,6 +75,39 @@ class LabelsetPosterior:
         totals = exponentials_below(scores, lift, True)
         sums = scores @ self.labelsets.astype(np.float64)
         return sums / np.where(totals > 0, totals, 1)[:, None], totals
+
+    def _expected(
+        self, P: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return how often independent labels would make each labelset in rows with weights."""
+        expected, none = np.zeros(len(self.labelsets)), np.zeros(len(self.labelsets))
+        for block in _blocks(len(P), len(self.labelsets)):
+            joint = self._log_joint(P[block])
+            exponentials_below(joint, none, False)
+            expected += weights[block] @ joint
+        return expected
+
+    def _without_each(
+        self, P: NDArray[np.float64], own: NDArray[np.int64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the marginals of training rows, each by the labelsets of the other rows.
+
+        Row ``i`` has labelset ``own[i]``, or, if that is -1, one that is not counted.
+        """
+        lift = _log_lift(self.counts, self.expected)
+        marginals = np.empty_like(P)
+        for block in _blocks(len(P), len(self.labelsets)):
+            joint = self._log_joint(P[block])
+            known = np.flatnonzero(own[block] >= 0)
+            at = known, own[block][known]
+            # The row itself is taken out: a labelset that only it has does not occur.
+            less = self.counts[at[1]] - weights[block][known]
+            of_row = weights[block][known] * np.exp(joint[at])
+            without = _log_lift(np.maximum(less, 0), self.expected[at[1]] - of_row) - lift[at[1]]
+            joint[at] += np.where(less > TINY, without, -np.inf)
+            means, totals = self._means(joint, lift)
+            marginals[block] = np.where(totals[:, None] > 0, means, P[block])
+        return marginals
 
 
 def fit_posterior(
@@ -105,27 +140,10 @@ def fit_posterior(
     number[kept] = np.arange(len(kept))
     own = number[inverse[rows]]
     empty = LabelsetPosterior(found[kept], counts[kept], np.zeros(len(kept)))
-    expected, none = np.zeros(len(kept)), np.zeros(len(kept))
-    for block in _blocks(len(rows), len(kept)):
-        joint = empty._log_joint(P[block])
-        exponentials_below(joint, none, False)
-        expected += own_weights[block] @ joint
-    expected *= weights.sum() / own_weights.sum()
-    posterior = LabelsetPosterior(empty.labelsets, empty.counts, expected)
-    lift = _log_lift(posterior.counts, expected)
-    marginals = np.empty_like(P)
-    for block in _blocks(len(rows), len(kept)):
-        joint = posterior._log_joint(P[block])
-        known = np.flatnonzero(own[block] >= 0)
-        at = known, own[block][known]
-        # The row itself is taken out: a labelset that only it has does not occur.
-        less = posterior.counts[at[1]] - own_weights[block][known]
-        of_row = own_weights[block][known] * np.exp(joint[at])
-        without = _log_lift(np.maximum(less, 0), expected[at[1]] - of_row) - lift[at[1]]
-        joint[at] += np.where(less > TINY, without, -np.inf)
-        means, totals = posterior._means(joint, lift)
-        marginals[block] = np.where(totals[:, None] > 0, means, P[block])
-    return posterior, marginals
+    with blas_threads(len(P), P.shape[1], len(kept)):
+        expected = empty._expected(P, own_weights) * (weights.sum() / own_weights.sum())
+        posterior = LabelsetPosterior(empty.labelsets, empty.counts, expected)
+        return posterior, posterior._without_each(P, own, own_weights)
 
 
 def _log_lift(counts: NDArray[np.float64], expected: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelcover.learners.least_squares.exponential_kernels import exponential
+from labelcover.learners.least_squares.exponential_kernels import (
+    exponential,
+    logarithm_beyond_one,
+)
 
 # Rows that are taken at a time, in the cache.
 BLOCK = 256
@@ -19,7 +22,8 @@ def _sum_of_products(a, b, n):
     return total
 
 
-@njit(cache=True, fastmath={"contract"})
+# With Python's errors for divisions by 0, loops would not be taken several rows at a time.
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def pool_derivatives(inputs, base, Y, weights, which, theta):
     """Return the log-loss of some labels and its first and second derivatives by the weights.
 
@@ -63,7 +67,9 @@ def pool_derivatives(inputs, base, Y, weights, which, theta):
                 slope[i] = w[i] * (p - y[i])
                 curve[i] = w[i] * shrunk[i] * rest * rest
             for i in range(size):
-                losses[k] += w[i] * (max(odds[i], 0.0) - y[i] * odds[i] + np.log1p(shrunk[i]))
+                beyond = logarithm_beyond_one(shrunk[i])
+                product[i] = max(odds[i], 0.0) - y[i] * odds[i] + beyond
+            losses[k] += _sum_of_products(w, product, size)
             for a in range(d):
                 own = inputs[a, j, first : first + size]
                 slopes[a, k] += _sum_of_products(own, slope, size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -187,11 +188,14 @@ class PooledView:
             self.logistic = None
         grow = partial(self.forest.start, training, more[:1], n_jobs=n_jobs, verbose=verbose)
         are_beside = self._can_grow_beside(training.X)
+        ask = partial(self._ask_by_rows, seed=int(more[0]))
         with grow() if are_beside else nullcontext():
-            rows, tables = self._fit_linear(training, seeds, more[1:], how)
+            when_known = ask if are_beside else None
+            rows, tables = self._fit_linear(training, seeds, more[1:], how, when_known)
         if not are_beside:
             grow(among=rows)
-        views = self._inside([*tables, *self._fit_by_rows(rows, int(more[0]))])
+            ask(rows)
+        views = self._inside([*tables, *self._fitted_by_rows()])
         rows = sample[rows]
         Y, weights = all_rows.Y, all_rows.weights
         own = None if weights is None else weights[rows]
@@ -220,8 +224,12 @@ class PooledView:
         seeds: NDArray[np.int64],
         of_singles: NDArray[np.int64],
         how: dict[str, Any],
+        when_known: Callable[[NDArray[np.int64]], None] | None,
     ) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
-        """Fit all views but the forest; return rows and their left-out confidences by each."""
+        """Fit the linear views; return rows and their left-out confidences by each.
+
+        `when_known` is given the rows as soon as they are known.
+        """
         unseen: list[NDArray[np.float64]] = []
         if self.logistic is not None:
             _, unseen = _taken(self.logistic.fit(training, of_singles, **how))
@@ -229,27 +237,31 @@ class PooledView:
         if self.reads_scores:
             self.covers.learner = reading_scores(self.covers.learner)
             table = on_scores(training, inside(unseen[0]))
-        rows, tables = _taken(self.covers.fit(table, seeds, **how))
+        rows, tables = _taken(self.covers.fit(table, seeds, when_known=when_known, **how))
         return rows, [*tables, *(each[rows] for each in unseen)]
 
-    def _fit_by_rows(self, rows: NDArray[np.int64], seed: int) -> list[NDArray[np.float64]]:
-        """Grow the rest of the forest; return what neighbours and it say of rows left out."""
-        training, places = self.forest.training, np.searchsorted(self.forest.rows, rows)
-        n_threads = self.forest.growing.n_threads
-        _, of_forest = self.forest.finish(rows)
-        forest, self.neighbours = self.forest.forest, None
-        if not (forest.is_sparse and isinstance(forest, FeatureForest)):
+    def _ask_by_rows(self, rows: NDArray[np.int64], seed: int) -> None:
+        """Have the growing forest, and then neighbours, find out what they say of rows left out."""
+        training, growing = self.forest.training, self.forest.growing
+        self.forest.ask(rows)
+        forest = growing.forest
+        self._made: list[NearestRows] = []
+        if forest.is_sparse and isinstance(forest, FeatureForest):
+            coded = forest.n_values, forest.rare, forest.labels, forest.frequency
+            make = partial(NearestRows, training.X, *coded, training.weights, seed)
+            made = self._made = growing.jobs.add([make])
+            places = np.searchsorted(self.forest.rows, rows)
+            self._near = growing.add_parts(lambda part: made[0].left_out(part), places)
+
+    def _fitted_by_rows(self) -> list[NDArray[np.float64]]:
+        """Grow the rest of the forest; return what neighbours and it say of the rows left out."""
+        of_forest, self.neighbours = self.forest.finish(), None
+        if not self._made:
             return [of_forest]
-        self.neighbours = NearestRows(
-            training.X,
-            forest.n_values,
-            forest.rare,
-            forest.labels,
-            forest.frequency,
-            training.weights,
-            seed,
-        )
-        return [self.neighbours.left_out(places, n_threads), of_forest]
+        self.neighbours, of_neighbours = self._made[0], np.concatenate(self._near)
+        self.neighbours.forget_rows()
+        del self._made, self._near
+        return [of_neighbours, of_forest]
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the pooled confidences of new rows, ``(n, n_labels)``."""

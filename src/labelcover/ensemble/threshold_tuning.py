@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,8 @@ from labelcover.thresholds import (
     score_function,
 )
 
+# How a threshold is found that is not given; see `LabelCoverClassifier`.
+THRESHOLDS = ("auto", "cv", "loo")
 FOLDS = 5
 # MULAN's OneThreshold takes three folds of consecutive rows.
 MULAN_FOLDS = 3
@@ -112,6 +114,21 @@ class ThresholdSearch:
             thresholds[labels] = found
             return thresholds, score
         return found, score
+
+
+def check_threshold(threshold: Any, n_labels: int, found_by: Sequence[str]) -> None:
+    """Raise a ``ValueError`` unless `threshold` is one of `found_by`, a number or one per label."""
+    named = [repr(name) for name in found_by]
+    if isinstance(threshold, str) and repr(threshold) in named:
+        return
+    values = np.asarray(threshold)
+    numbers = values.dtype.kind in "iuf" and values.shape in ((), (n_labels,))
+    if not numbers or not ((values >= 0) & (values <= 1)).all():
+        accepted = ", ".join([*named, "a number between 0 and 1"])
+        raise ValueError(
+            f"threshold must be one of {accepted}, or {n_labels} numbers, one for each label, "
+            f"got {threshold!r}."
+        )
 
 
 def left_out_threshold(

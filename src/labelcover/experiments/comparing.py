@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from labelcover._arguments import check_choice
+from labelcover._arguments import check_choice, check_integer, check_jobs
 from labelcover.datasets import Dataset
 from labelcover.experiments.folds import make_folds
 from labelcover.experiments.report import write_report
@@ -133,6 +133,15 @@ def compare(
     # Mistakes are found before anything is written.
     if control is not None:
         check_choice("control", control, methods)
+    check_jobs(n_jobs)
+    for seed in seeds:
+        check_integer("seeds", seed, low=0, high=2**32 - 1)
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"folder must be one, or not be there yet, got the file {folder}.")
+    names = [dataset.name for dataset in datasets]
+    for j, name in enumerate(names):
+        if name in names[:j]:
+            raise ValueError(f"datasets must have different names, got {name!r} twice.")
     for path in join:
         read_results(path)
     for dataset in datasets:
@@ -159,6 +168,8 @@ def compare(
 
 
 def _cells(line, lines):
+    from rich.text import Text
+
     from labelcover.metrics import MEASURES
 
     for name in SHOWN:
@@ -166,7 +177,7 @@ def _cells(line, lines):
         column = lines[f"mean_{name}"]
         best = column.max() if MEASURES[name].higher_is_better else column.min()
         text = "–" if mean != mean else f"{mean:.3f} ± {line[f'sd_{name}']:.3f}"
-        yield f"[bold]{text}[/bold]" if mean == best else text
+        yield Text(text, style="bold" if mean == best else "")
     yield "–" if line["mean_size"] != line["mean_size"] else f"{line['mean_size']:.0f}"
     yield (
         "–"

@@ -31,7 +31,8 @@ COSTS = "plan_costs.json"
 # are predicted left out, distinct labelsets that correct the pool.
 EXACT_ROWS, LEFT_OUT_ROWS, MOST_LABELSETS = 1_000, 2_048, 5_000
 # Two kinds of trees are tried from so many labels on, on so many rows at most. Trees on a sparse
-# table of so many rows see half of them and try a quarter of the features.
+# table see a part of its rows and features: from so many rows on they take this share of the work,
+# by the measurements.
 TRIED_LABELS, TRIED_ROWS = 100, 4_000
 MANY_ROWS, SHARE_OF_MANY = 2_000, 0.5 * 0.625
 KINDS = ("pool", "sparse pool", "wide text", "many labels")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,18 +15,21 @@ from sklearn.utils.validation import validate_data
 from labelcover.chunks import Chunk
 from labelcover.learners.chunked_table import ChunkedTable
 
+# The greatest number of single precision.
+LARGEST = float(np.finfo(np.float32).max)
 PLAIN = -1  # among the values that columns mark: the column is the feature itself
 
 
 def checked_table(owner: Any, X: Any, *, reset: bool, dtype: Any, allow_nan: bool) -> Any:
     """Return `X` after scikit-learn's checks; a data frame stays one, so that dtypes are kept.
 
-    The names and the number of features are kept on `owner`.
+    The names and the number of features are kept on `owner`. A sparse table has the columns of
+    each row in order, each once, and stores no zeros, so that equal tables give equal models.
     """
     if is_frame(X):
         validate_data(owner, X, reset=reset, skip_check_array=True)
         return X
-    return validate_data(
+    X = validate_data(
         owner,
         X,
         reset=reset,
@@ -34,6 +37,32 @@ def checked_table(owner: Any, X: Any, *, reset: bool, dtype: Any, allow_nan: boo
         dtype=dtype,
         ensure_all_finite="allow-nan" if allow_nan else True,
     )
+    return _canonical(X) if sparse.issparse(X) else X
+
+
+def _canonical(X: Any) -> Any:
+    """Return a CSR table in the one form that its numbers have; `X` itself if it has it."""
+    if X.has_canonical_format and X.data.all():
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return X
+
+
+def _checked_size(owner: Any, X: Any) -> Any:
+    """Return a table of numbers unless one is beyond single precision, in which trees hold them."""
+    values = X.data if sparse.issparse(X) else X
+    if values.size and max(values.max(), -values.min()) > LARGEST:
+        sizes = abs(X).max(axis=0)
+        feature = int((sizes.toarray() if sparse.issparse(sizes) else sizes).argmax())
+        names = getattr(owner, "feature_names_in_", None)
+        column = repr(feature if names is None else names[feature])
+        raise ValueError(
+            f"X must hold numbers of at most {LARGEST:.2g} in size, got {sizes.max():.2g} in "
+            f"column {column}: divide the column by a constant."
+        )
+    return X
 
 
 @dataclass(frozen=True)
@@ -48,11 +77,15 @@ class FeatureCoding:
         Whether tables may hold other values than numbers.
     allow_nan : bool
         Whether a numeric feature may have missing values.
+    of_dense : bool
+        Whether the training table was dense, so that new rows are too: learners scale features of
+        sparse tables in another way.
     """
 
     categories: tuple[NDArray[Any] | None, ...]
     mixed: bool = False
     allow_nan: bool = True
+    of_dense: bool = False
 
     @classmethod
     def fitted(cls, owner: Any, X: Any, learner: Any) -> tuple[FeatureCoding, Any]:
@@ -65,7 +98,8 @@ class FeatureCoding:
         dtype = None if mixed else np.float64
         X = checked_table(owner, X, reset=True, dtype=dtype, allow_nan=allow_nan)
         coding = cls(feature_categories(X, chosen), mixed, allow_nan)
-        return coding, coding.numbers(X)
+        numbers = _checked_size(owner, coding.numbers(X))
+        return replace(coding, of_dense=not sparse.issparse(numbers)), numbers
 
     @classmethod
     def _fitted_in_chunks(
@@ -75,19 +109,21 @@ class FeatureCoding:
         owner.n_features_in_ = X.shape[1]
         chosen = learner.categorical_features
         if chosen is None or isinstance(chosen, str):
-            return cls((None,) * X.shape[1], allow_nan=False), X
+            return cls((None,) * X.shape[1], allow_nan=False, of_dense=not X.is_sparse), X
         categories = X.reduce(partial(_categories_of_chunk, chosen), _united)
-        coding = cls(categories, mixed=True, allow_nan=False)
+        coding = cls(categories, mixed=True, allow_nan=False, of_dense=not X.is_sparse)
         return coding, X.mapped(coding.numbers)
 
     def read(self, owner: Any, X: Any) -> Any:
         """Return the numbers of a table of new rows."""
         if not self.mixed and _is_plain(owner, X):
-            return self.numbers(np.asarray(X, dtype=np.float64))
+            return _checked_size(owner, self.numbers(np.asarray(X, dtype=np.float64)))
         dtype = None if self.mixed else np.float64
-        return self.numbers(
+        numbers = self.numbers(
             checked_table(owner, X, reset=False, dtype=dtype, allow_nan=self.allow_nan)
         )
+        numbers = _checked_size(owner, numbers)
+        return numbers.toarray() if self.of_dense and sparse.issparse(numbers) else numbers
 
     @property
     def nominal(self) -> NDArray[np.bool_]:

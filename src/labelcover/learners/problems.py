@@ -6,7 +6,8 @@ A *batch learner* solves many single-label problems that share one table. It has
 member has not seen; and ``is_linear``, which tells whether it solves targets (`LinearTargets`)
 instead of classes. Predictions for rows not seen go to the function
 ``left_out(rows, problems, distributions)``, in blocks: the numbers of some training rows, a slice
-of problems, and their class distributions side by side.
+of problems, and their class distributions side by side. The first call is without problems, as soon
+as the rows are known: others can look at them while members are fitted.
 """
 
 from __future__ import annotations

@@ -10,6 +10,9 @@ from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+# The greatest weight of a row is no smaller; nor is one over it.
+LEAST_WEIGHT = 1e-100
+
 
 def encode_classes(classifier: Any, y: Any, n: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the classes and the class number of each of the `n` rows.
@@ -54,6 +57,11 @@ def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
         raise ValueError(f"sample_weight must not be negative, got {weights.min()}.")
     if not weights.any():
         raise ValueError("sample_weight must be above 0 for at least one row, got only zeros.")
+    if not LEAST_WEIGHT <= weights.max() <= 1 / LEAST_WEIGHT:
+        raise ValueError(
+            f"sample_weight must be at least {LEAST_WEIGHT:g} for some row and nowhere above "
+            f"{1 / LEAST_WEIGHT:g}, got at most {weights.max():g}: rounding would decide."
+        )
     return None if (weights == 1).all() else weights
 
 

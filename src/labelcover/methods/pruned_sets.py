@@ -118,23 +118,9 @@ class PrunedSetsView(LabelsetView):
         super().__init__(learner, [cover], aggregate=aggregate)
         self.pruning = pruning
 
-    def fit(
-        self,
-        training: TrainingRows,
-        seeds: NDArray[np.int64],
-        *,
-        keep_left_out: bool = False,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> PrunedSetsView:
+    def fit(self, training: TrainingRows, seeds: NDArray[np.int64], **how: Any) -> PrunedSetsView:
         """Fit the member on what pruning makes of the rows."""
-        super().fit(
-            self.pruning.training_rows(training),
-            seeds,
-            keep_left_out=keep_left_out,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        super().fit(self.pruning.training_rows(training), seeds, **how)
         return self
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from labelcover._arguments import check_choice, check_integer
+from labelcover._arguments import check_choice, check_integer, check_jobs
 from labelcover._files import replacing
 from labelcover.datasets import KNOWN, Dataset, is_here, load
 from labelcover.experiments.paper.choice_of_k import choice_sheet, choices_of
@@ -136,6 +136,7 @@ def reproduce(
     ['.csv', '.html', '.md', '.png']
     """
     check_choice("part", part, PARTS)
+    check_jobs(n_jobs)
     n_folds = QUICK_FOLDS if quick else check_integer("n_folds", n_folds, low=2)
     wanted = _wanted(part, datasets, quick)
     folder = Path(folder)

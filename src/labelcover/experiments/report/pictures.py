@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,7 @@ VARIABLES = {
 }
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
+    "text.parse_math": False,  # a name may hold dollar signs
     "font.size": 9,
     "text.color": INK,
     "axes.edgecolor": FAINT,
@@ -73,7 +75,10 @@ def to_svg(figure: Figure, name: str, title: str, description: str) -> str:
         The text alternative.
     """
     buffer = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+    styled: Any = {"svg.fonttype": "none", "svg.hashsalt": name, "text.parse_math": False}
+    with rc_context(styled), warnings.catch_warnings():
+        # The browser draws the letters, and may have those that matplotlib's own font lacks.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :]

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from labelcover.learners.forest.mean_tree_kernels import add_label_shares
+
 
 @njit(cache=True, nogil=True)
 def note_leaves(first, asked, starts, ends, offset, leaves):
@@ -43,7 +45,6 @@ def candidate_shares(leaves, leaf_starts, leaf_ends, rows, counts, labels, n_lab
     shares : float32 array of shape (n, most)
         The mean share of each candidate in the leaves of the row.
     """
-    label_indices, label_starts = labels
     n, n_trees = leaves.shape
     candidates = np.full((n, most), -1, np.int32)
     shares = np.zeros((n, most), np.float32)
@@ -55,17 +56,9 @@ def candidate_shares(leaves, leaf_starts, leaf_ends, rows, counts, labels, n_lab
             if leaf < 0:
                 continue
             n_asked += 1
-            total = 0.0
-            for at in range(leaf_starts[leaf], leaf_ends[leaf]):
-                total += counts[at]
-            for at in range(leaf_starts[leaf], leaf_ends[leaf]):
-                share = counts[at] / total
-                for k in range(label_starts[rows[at]], label_starts[rows[at] + 1]):
-                    j = label_indices[k]
-                    if sums[j] == 0:
-                        seen[n_seen] = j
-                        n_seen += 1
-                    sums[j] += share
+            n_seen = add_label_shares(
+                rows, counts, leaf_starts[leaf], leaf_ends[leaf], labels, sums, seen, n_seen
+            )
         n_kept = 0
         for a in range(given.shape[1]):
             j = given[i, a]

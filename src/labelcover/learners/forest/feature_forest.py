@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.learners.features import csr_arrays, numeric
+from labelcover.learners.features import csr_arrays
 from labelcover.learners.forest.forest_kernels import (
-    add_answers,
     add_answers_of_all,
+    add_unseen_answers,
     grow_tree,
 )
 from labelcover.learners.forest.grown_forest import GrownForest
@@ -63,25 +63,24 @@ class FeatureForest(GrownForest):
         """How many trees serve where nobody asked for a number."""
         return SPARSE_TREES if self.is_sparse else TREES
 
-    def finish(
-        self,
-        weights: NDArray[np.float64] | None = None,
-        asked: NDArray[np.int64] | None = None,
-        n_threads: int = 1,
-    ) -> None:
-        """Ask the trees for rows they have not seen, then forget what only growing needs."""
-        super().finish(weights, asked, n_threads)
-        if not self.is_sparse:
-            del self.training
-        self.stack = _stacked(self.trees)
+    def gather(self, trees) -> None:
+        """Take the trees, all of them, and keep their arrays one after the other."""
+        self.stack = _stacked(trees)
         self.trees = _views(self.stack)
 
-    def confidence(self, X: Any) -> NDArray[np.float64]:
-        """Return the mean share of every label in the leaves of new rows, ``(n, n_labels)``."""
-        table = self._read(self.rare.transform(numeric(X, self.n_values)))
-        sums = np.zeros((X.shape[0], self.n_labels))
-        add_answers_of_all(table, self.n_features, self.stack, self.labels, sums)
-        return sums / len(self.trees)
+    def unseen_shares(self, asked) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return what `out_of_bag` does, of all trees."""
+        return self._unseen_means(self.stack, asked)
+
+    def out_of_bag(self, trees, asked) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the label shares of training rows by the trees grown without them."""
+        return self._unseen_means(_stacked(trees), asked)
+
+    def finish(self, shares, are_known, weights=None, asked=None) -> None:
+        """Take what trees say of rows they have not seen; forget what only growing needs."""
+        super().finish(shares, are_known, weights, asked)
+        if not self.is_sparse:
+            del self.training
 
     def __getstate__(self) -> dict[str, Any]:
         # A saved forest holds the arrays of its trees once.
@@ -133,8 +132,11 @@ class FeatureForest(GrownForest):
             self.training, self.labels, counts, rows, order, m, wanted, min_leaf, state
         )
 
-    def _add(self, table, tree, rows, counts, asked, into, sums) -> None:
-        add_answers(table, self.n_features, tree, rows, counts, self.labels, asked, into, sums)
+    def _add_answers(self, table, sums) -> None:
+        add_answers_of_all(table, self.n_features, self.stack, self.labels, sums)
+
+    def _add_unseen_answers(self, trees, asked, sums, n_trees) -> None:
+        add_unseen_answers(self.table, self.n_features, trees, self.labels, asked, sums, n_trees)
 
 
 def _stacked(trees: list[tuple[Any, ...]]) -> tuple[NDArray[Any], ...]:

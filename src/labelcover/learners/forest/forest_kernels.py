@@ -287,6 +287,43 @@ def add_answers(table, n_features, tree, rows, counts, labels, asked, into, sums
 
 
 @njit(cache=True, nogil=True)
+def add_unseen_answers(table, n_features, stack, labels, asked, sums, n_trees):
+    """Add to `sums` the label shares of training rows in the trees grown without them.
+
+    Parameters
+    ----------
+    stack : tuple
+        That of `add_answers_of_all`.
+    asked : int64 array of shape (n_asked,)
+        The rows, one for each row of `sums`.
+    n_trees : int64 array of shape (n_asked,)
+        To which the number of these trees is added.
+    table, n_features, labels, sums
+        As in `add_answers`.
+    """
+    feature, threshold, left, right, rows, counts, node_starts, row_starts = stack
+    # The last tree that has seen a row.
+    last = np.full(len(labels[1]) - 1, -1, np.int64)
+    unseen, into = np.empty(len(asked), np.int64), np.empty(len(asked), np.int64)
+    for t in range(len(node_starts) - 1):
+        a, b = node_starts[t], node_starts[t + 1]
+        c, d = row_starts[t], row_starts[t + 1]
+        for at in range(c, d):
+            last[rows[at]] = t
+        n_unseen = 0
+        for i in range(len(asked)):
+            if last[asked[i]] != t:
+                unseen[n_unseen], into[n_unseen] = asked[i], i
+                n_unseen += 1
+                n_trees[i] += 1
+        tree = feature[a:b], threshold[a:b], left[a:b], right[a:b]
+        add_answers(
+            table, n_features, tree, rows[c:d], counts[c:d], labels,
+            unseen[:n_unseen], into[:n_unseen], sums,
+        )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
 def add_answers_of_all(table, n_features, stack, labels, sums):
     """Add to `sums` the label shares of the leaves of each row in all trees.
 

@@ -1,24 +1,21 @@
-"""A forest while it grows: threads take the next tree, and the caller's joins them at the end."""
+"""A forest while it grows, in threads beside what the caller does."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from threading import Lock
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._progress import progress_bar
+from labelcover.learners.background_jobs import BackgroundJobs
 from labelcover.learners.forest.grown_forest import GrownForest
 
 
 class GrowingForest:
-    """Trees that grow in threads beside what the caller does.
-
-    Compiled loops hold no lock of Python's. The thread of the caller is one of those that were
-    asked for, so one thread fewer is started, and none for one.
+    """Trees that grow in threads beside what the caller does, who joins in the end.
 
     Parameters
     ----------
@@ -28,6 +25,11 @@ class GrowingForest:
         What `GrownForest.grow` takes but the seed; weights of rows first.
     seeds : sequence of SeedSequence
         One for each tree. Trees do not depend on who grows them.
+
+    Attributes
+    ----------
+    jobs : BackgroundJobs
+        The trees, then answers for rows out of the bag; others may be added.
     """
 
     def __init__(
@@ -39,31 +41,36 @@ class GrowingForest:
         n_threads: int,
         verbose: bool = False,
     ) -> None:
-        self.forest, self.how, self.verbose = forest, how, verbose
-        self.trees: list[Any] = [None] * len(seeds)
-        self.n_threads = min(n_threads, len(seeds))
-        self._left, self._lock = list(enumerate(seeds))[::-1], Lock()
-        self._started: list[Future[None]] = []
-        if self.n_threads > 1:
-            threads = ThreadPoolExecutor(self.n_threads - 1)
-            self._started = [threads.submit(self._work) for _ in range(self.n_threads - 1)]
-            threads.shutdown(wait=False)
+        self.forest, self.weights, self.verbose = forest, how[0], verbose
+        self.jobs = BackgroundJobs(n_threads)
+        self.trees = self.jobs.add([partial(forest.grow, *how, seed) for seed in seeds])
+        self.asked: NDArray[np.int64] | None = None
+        self.answers: list[Any] | None = None
 
-    def finished(self, asked: NDArray[np.int64] | None = None) -> GrownForest:
-        """Grow what is left in this thread too; return the forest, finished.
+    def ask(self, asked: NDArray[np.int64] | None = None) -> None:
+        """Say which training rows are asked for, by default all.
 
-        Its `left_out` are of the training rows that are asked for, else of all.
+        Once all trees are grown, threads find out what those without a row say of it.
         """
+        self.asked, rows = asked, self.forest.answered_rows(asked)
+        self.jobs.add([partial(self.forest.gather, self.trees)])
+        self.answers = self.add_parts(self.forest.unseen_shares, rows)
+
+    def add_parts(self, answer: Any, rows: NDArray[np.int64]) -> list[Any]:
+        """Add a round of jobs, each ``answer(some of the rows)``; return the list of answers."""
+        n_threads = self.jobs.n_threads
+        parts = np.array_split(rows, 1 if n_threads == 1 else 2 * n_threads)
+        return self.jobs.add([partial(answer, part) for part in parts])
+
+    def finished(self) -> GrownForest:
+        """Help with what is left; return the forest, with `left_out` of the rows asked for."""
+        if self.answers is None:
+            self.ask()
+        assert self.answers is not None
         with progress_bar("growing trees", len(self.trees), show=self.verbose) as bar:
-            try:
-                while self._grow_next():
-                    bar.advance()
-            finally:
-                self.stop()
-        for thread in self._started:
-            thread.result()
-        self.forest.trees = self.trees
-        self.forest.finish(self.how[0], asked, n_threads=self.n_threads)
+            self.jobs.finish(bar)
+        shares, are_known = map(np.concatenate, zip(*self.answers, strict=True))
+        self.forest.finish(shares, are_known, self.weights, self.asked)
         return self.forest
 
     def __enter__(self) -> GrowingForest:
@@ -71,22 +78,4 @@ class GrowingForest:
 
     def __exit__(self, kind: type | None, *_: object) -> None:
         if kind is not None:
-            self.stop()
-
-    def stop(self) -> None:
-        """Start no further tree, and wait for those that grow."""
-        with self._lock:
-            self._left.clear()
-        wait(self._started)
-
-    def _work(self) -> None:
-        while self._grow_next():
-            pass
-
-    def _grow_next(self) -> bool:
-        with self._lock:
-            if not self._left:
-                return False
-            number, seed = self._left.pop()
-        self.trees[number] = self.forest.grow(*self.how, seed)
-        return True
+            self.jobs.stop()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -72,63 +71,63 @@ class GrownForest(ABC):
         rows = np.flatnonzero(counts).astype(np.int32)
         return self._grow(counts, rows, wanted, min_leaf, random, state), rows, counts[rows]
 
+    def answered_rows(self, asked: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """Return the rows that `finish` wants answers for if some, or all, are asked for."""
+        return np.arange(len(self.labels[1]) - 1) if asked is None else asked
+
+    def gather(self, trees: list[tuple[Any, ...]]) -> None:
+        """Take the trees, all of them."""
+        self.trees = trees
+
+    def unseen_shares(
+        self, asked: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return what `out_of_bag` does, of all trees."""
+        return self.out_of_bag(self.trees, asked)
+
     def finish(
         self,
+        shares: NDArray[np.float64],
+        are_known: NDArray[np.bool_],
         weights: NDArray[np.float64] | None = None,
         asked: NDArray[np.int64] | None = None,
-        n_threads: int = 1,
     ) -> None:
-        """Ask the trees for rows they have not seen, then forget what only growing needs.
+        """Take what trees say of rows they have not seen; forget what only growing needs.
 
         Parameters
         ----------
+        shares, are_known
+            What `unseen_shares` returns for `answered_rows`.
         weights : ndarray of shape (n,), optional
             Weights of the training rows.
         asked : ndarray, optional
             The training rows that `left_out` is wanted of; all by default.
         """
-        self.left_out, _ = self.out_of_bag(self.trees, asked, n_threads)
+        self.left_out = shares
         del self.table
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the mean share of every label in the leaves of new rows, ``(n, n_labels)``."""
-        table = self._read(self.rare.transform(numeric(X, self.n_values)))
-        sums, all_rows = np.zeros((X.shape[0], self.n_labels)), np.arange(X.shape[0])
-        for tree, rows, counts in self.trees:
-            self._add(table, tree, rows, counts, all_rows, all_rows, sums)
+        sums = np.zeros((X.shape[0], self.n_labels))
+        self._add_answers(self._read(self.rare.transform(numeric(X, self.n_values))), sums)
         return sums / len(self.trees)
 
     def out_of_bag(
-        self,
-        trees: list[tuple[Any, ...]],
-        asked: NDArray[np.int64] | None = None,
-        n_threads: int = 1,
+        self, trees: list[tuple[Any, ...]], asked: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the label shares of training rows, by default of all, by trees without them.
+        """Return the label shares of training rows by the trees grown without them.
 
         And for which rows there are such trees; the others have the frequencies of the labels.
         """
-        asked = np.arange(len(self.labels[1]) - 1) if asked is None else asked
-        n_threads = min(n_threads, len(asked))
-        if n_threads <= 1:
-            return self._unseen_shares(trees, asked)
-        parts = np.array_split(asked, n_threads)
-        with ThreadPoolExecutor(n_threads) as threads:
-            found = threads.map(lambda part: self._unseen_shares(trees, part), parts)
-            shares, are_known = zip(*found, strict=True)
-        return np.concatenate(shares), np.concatenate(are_known)
+        return self._unseen_means(trees, asked)
 
-    def _unseen_shares(
-        self, trees: list[tuple[Any, ...]], asked: NDArray[np.int64]
+    def _unseen_means(
+        self, trees: Any, asked: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        shares, n_trees = np.zeros((len(asked), self.n_labels)), np.zeros(len(asked))
-        for tree, rows, counts in trees:
-            unseen = np.ones(len(self.labels[1]) - 1, dtype=bool)
-            unseen[rows] = False
-            into = np.flatnonzero(unseen[asked])
-            self._add(self.table, tree, rows, counts, asked[into], into, shares)
-            n_trees[into] += 1
-        shares /= np.maximum(n_trees, 1)[:, None]
+        """Return the same, of trees as `_add_unseen_answers` takes them."""
+        sums, n_trees = np.zeros((len(asked), self.n_labels)), np.zeros(len(asked), np.int64)
+        self._add_unseen_answers(trees, asked, sums, n_trees)
+        shares = sums / np.maximum(n_trees, 1)[:, None]
         shares[n_trees == 0] = self.frequency
         return shares, n_trees > 0
 
@@ -159,8 +158,12 @@ class GrownForest(ABC):
         """Return a tree; sort `rows` leaf by leaf."""
 
     @abstractmethod
-    def _add(self, table, tree, rows, counts, asked, into, sums) -> None:
-        """Add the label shares of the leaves of some rows of a table to rows `into` of `sums`."""
+    def _add_answers(self, table: tuple[Any, ...], sums: NDArray[np.float64]) -> None:
+        """Add the label shares of the leaves of all rows of a table, in all trees, to `sums`."""
+
+    @abstractmethod
+    def _add_unseen_answers(self, trees, asked, sums, n_trees) -> None:
+        """Add those of training rows in the trees without them, and how many trees these are."""
 
 
 def _n_present(X: Any) -> int:

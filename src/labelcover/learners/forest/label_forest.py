@@ -52,7 +52,7 @@ class LabelForest(BaseEstimator):
     max_features : int, optional
         Number of features tried in a node, by default the square root of their number (in sparse
         tables of those that are not always 0). On sparse tables of 1,000 rows or more and 100 to
-        4,000 features a tree sees half of these. Means take all features.
+        4,000 features a tree sees a quarter of these. Means take all features.
     splits : {"auto", "features", "means"}, default="auto"
         ``"auto"`` is ``"features"`` below 100 labels. From there on it is the way with the smaller
         out-of-bag error in a trial of 16 trees each, on at most 4,000 rows.
@@ -216,7 +216,9 @@ def _error_of_many(forest, trees, Y, weights) -> float:
     The errors of two halves of the trees are independent, so the mean of their products has no
     variance of single trees in it.
     """
-    (first, in_first), (second, in_second) = map(forest.out_of_bag, (trees[::2], trees[1::2]))
+    rows = np.arange(len(Y))
+    first, in_first = forest.out_of_bag(trees[::2], rows)
+    second, in_second = forest.out_of_bag(trees[1::2], rows)
     both = in_first & in_second
     if not both.any():
         return 0.0

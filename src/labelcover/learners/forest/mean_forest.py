@@ -55,17 +55,16 @@ class MeanForest(GrownForest):
             (values.astype(np.float32), *self.labels), shape=(n, self.n_labels)
         )
 
-    def finish(
-        self,
-        weights: NDArray[np.float64] | None = None,
-        asked: NDArray[np.int64] | None = None,
-        n_threads: int = 1,
-    ) -> None:
-        """Ask the trees for all rows they have not seen, and fit the correction on these."""
-        self.left_out, answered = self.out_of_bag(self.trees, n_threads=n_threads)
+    def answered_rows(self, asked: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """Return all rows: the correction is fitted on them."""
+        return super().answered_rows(None)
+
+    def finish(self, shares, are_known, weights=None, asked=None) -> None:
+        """Fit the correction on what trees say of rows they have not seen."""
+        super().finish(shares, are_known, weights, asked)
         ones = sparse.csr_array(self.unit_labels > 0, dtype=np.uint8)
         self.correction = None
-        rows = np.flatnonzero(answered if weights is None else answered & (weights > 0))
+        rows = np.flatnonzero(are_known if weights is None else are_known & (weights > 0))
         if len(rows) > 1:
             own = None if weights is None else weights[rows]
             self.correction, self.left_out[rows] = fit_share_regression(
@@ -73,7 +72,7 @@ class MeanForest(GrownForest):
             )
         if asked is not None:
             self.left_out = self.left_out[asked]
-        del self.table, self.unit_labels
+        del self.unit_labels
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the corrected label shares of new rows, ``(n, n_labels)``."""
@@ -119,7 +118,21 @@ class MeanForest(GrownForest):
         )
         return tuple(array.copy() for array in tree)
 
+    def _add_answers(self, table, sums) -> None:
+        all_rows = np.arange(len(sums))
+        for tree, rows, counts in self.trees:
+            self._add(table, tree, rows, counts, all_rows, all_rows, sums)
+
+    def _add_unseen_answers(self, trees, asked, sums, n_trees) -> None:
+        for tree, rows, counts in trees:
+            unseen = np.ones(len(self.labels[1]) - 1, dtype=bool)
+            unseen[rows] = False
+            into = np.flatnonzero(unseen[asked])
+            self._add(self.table, tree, rows, counts, asked[into], into, sums)
+            n_trees[into] += 1
+
     def _add(self, table, tree, rows, counts, asked, into, sums) -> None:
+        """Add the label shares of the leaves of some rows of a table to rows `into` of `sums`."""
         place = np.empty(len(table[2]) - 1, dtype=np.int32)
         place[asked] = into
         order = asked.astype(np.int32)

@@ -359,6 +359,27 @@ def sort_into_leaves(table, n_features, tree, rows):
 
 
 @njit(cache=True, nogil=True)
+def add_label_shares(rows, counts, start, end, labels, sums, seen, n_seen):
+    """Add the label shares of a leaf, rows `start` to `end`, to `sums`; return how many are seen.
+
+    `seen` lists the labels whose sum is not 0, the first `n_seen` before.
+    """
+    label_indices, label_starts = labels
+    weight = 0.0
+    for at in range(start, end):
+        weight += counts[at]
+    for at in range(start, end):
+        share = counts[at] / weight
+        for j in range(label_starts[rows[at]], label_starts[rows[at] + 1]):
+            l = label_indices[j]
+            if sums[l] == 0:
+                seen[n_seen] = l
+                n_seen += 1
+            sums[l] += share
+    return n_seen
+
+
+@njit(cache=True, nogil=True)
 def add_leaf_means(tree, rows, counts, labels, asked, starts, ends, sums):
     """Add to `sums` the label means of the leaf of each asked row.
 
@@ -372,23 +393,11 @@ def add_leaf_means(tree, rows, counts, labels, asked, starts, ends, sums):
         Rows of `sums`, and where those of each node lie, from `sort_into_leaves`.
     """
     first, start, end = tree[0], tree[2], tree[3]
-    label_indices, label_starts = labels
     mean, seen = np.zeros(sums.shape[1]), np.empty(sums.shape[1], np.int32)
     for node in range(len(first)):
         if first[node] >= 0 or starts[node] == ends[node]:
             continue
-        weight = 0.0
-        for at in range(start[node], end[node]):
-            weight += counts[at]
-        n_seen = 0
-        for at in range(start[node], end[node]):
-            share = counts[at] / weight
-            for j in range(label_starts[rows[at]], label_starts[rows[at] + 1]):
-                l = label_indices[j]
-                if mean[l] == 0:
-                    seen[n_seen] = l
-                    n_seen += 1
-                mean[l] += share
+        n_seen = add_label_shares(rows, counts, start[node], end[node], labels, mean, seen, 0)
         for at in range(starts[node], ends[node]):
             own = sums[asked[at]]
             for a in range(n_seen):

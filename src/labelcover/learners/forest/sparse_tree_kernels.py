@@ -45,12 +45,13 @@ def _score_column(columns, f, cut, place, node, sketch, total, min_leaf):
     low, high = np.float32(np.inf), np.float32(-np.inf)
     # Eight numbers and no array: they stay in registers.
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = weight = np.float32(0.0)
-    at, e = starts[f], ends[f]
+    # Without signs: an index that may be negative would be compared with 0 each time.
+    at, e, one = np.uintp(starts[f]), np.uintp(ends[f]), np.uintp(1)
     while at < e:
-        i, value = rows[at], values[at]
+        i, value = np.uintp(rows[at]), values[at]
         if start <= place[i] < end:
             low, high = min(low, value), max(high, value)
-            at += 1
+            at += one
             if (value > cut) == counted_above:
                 row = sketch[i]
                 s0 += row[0]
@@ -62,10 +63,10 @@ def _score_column(columns, f, cut, place, node, sketch, total, min_leaf):
                 s6 += row[6]
                 weight += row[7]
         else:
-            e -= 1
+            e -= one
             values[at], rows[at] = values[e], rows[e]
     ends[f] = e
-    if e - starts[f] < end - start:
+    if ends[f] - starts[f] < end - start:
         # Rows without an entry have the value 0.
         low, high = min(low, np.float32(0.0)), max(high, np.float32(0.0))
     rest = total[SKETCH_COLUMNS] - weight

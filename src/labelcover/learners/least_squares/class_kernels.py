@@ -52,7 +52,9 @@ def _gaps(scores, classes, low, high):
     return gaps, own
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+# Compilers take several rows of a sum at a time only in another order, and without asking at every
+# division whether it is one by 0.
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _slopes(gaps, own, weights, beta, sums):
     """First three derivatives of the weighted log-loss of ``softmax(β · scores)``.
 
@@ -211,7 +213,7 @@ def _best_inverse_temperature(gaps, own, weights, tolerance):
     return np.exp(_least(gaps, own, weights, near, tolerance))
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _brier_score(gaps, own, weights, beta):
     """Weighted sum of the squared distances of ``softmax(β · scores)`` to one-hot classes."""
     total, square = np.zeros(len(own)), np.zeros(len(own))

@@ -62,7 +62,7 @@ class TableRows(FeatureRows):
             shares = np.ones(len(self)) if weights is None else weights
             return gram_of_sparse(self.table, shares), np.asarray(shares @ self.table).ravel()
         weighted = self.table if weights is None else rows_times(self.table, weights)
-        return self.table.T @ weighted, weighted.sum(axis=0)
+        return self.table.T @ weighted, np.ones(len(self)) @ weighted
 
     def sums(
         self, targets: LinearTargets, weights: NDArray[np.float64] | None

@@ -8,7 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.learners.least_squares.row_sum_kernels import squared_deviations
+from labelcover.learners.least_squares.row_sum_kernels import (
+    is_mostly_zero,
+    shifted_and_scaled,
+    squared_deviations,
+)
 from labelcover.learners.rare_values import RareValues
 
 # Rows whose lengths differ by no more than this share are of one length: some tools that make
@@ -64,7 +68,7 @@ class FeatureScaling:
             self.set_columns(np.zeros(X.shape[1]), spread, is_sparse=True)
         else:
             mean = shares @ X
-            squares = squared_deviations(np.ascontiguousarray(X), mean, shares)
+            squares = squared_deviations(_plain(X), mean, shares)
             self.set_columns(mean, np.sqrt(squares), is_sparse=False)
 
     def set_columns(
@@ -83,8 +87,7 @@ class FeatureScaling:
         if sparse.issparse(X):
             scaled = X.multiply(self.factor).tocsr()
         else:
-            scaled = X - self.shift
-            scaled *= self.factor
+            scaled = shifted_and_scaled(_plain(X), self.shift, self.factor)
         if not self.words.any():
             return scaled
         if self.words.all():
@@ -108,9 +111,8 @@ def has_sparse_numbers(X: Any, binary: NDArray[np.bool_]) -> bool:
     numbers = ~binary
     if sparse.issparse(X):
         n_filled = int(np.count_nonzero(numbers[X.indices[X.data != 0]]))
-    else:
-        n_filled = int(np.count_nonzero(X[:, numbers] if binary.any() else X))
-    return 2 * n_filled < X.shape[0] * int(numbers.sum())
+        return 2 * n_filled < X.shape[0] * int(numbers.sum())
+    return is_mostly_zero(_plain(X[:, numbers] if binary.any() else X))
 
 
 def row_lengths(X: Any) -> NDArray[np.float64]:
@@ -131,6 +133,11 @@ def rows_times(X: Any, factors: NDArray[np.float64]) -> Any:
     if sparse.issparse(X):
         return (sparse.diags_array(factors) @ X).tocsr()
     return X * factors[:, None]
+
+
+def _plain(X: NDArray) -> NDArray[np.float64]:
+    """Return an array as compiled loops take it, itself if it is so already."""
+    return np.ascontiguousarray(X, dtype=np.float64)
 
 
 def _divisors(lengths: NDArray[np.float64]) -> NDArray[np.float64]:

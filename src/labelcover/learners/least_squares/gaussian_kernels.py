@@ -14,15 +14,25 @@ def gaussians_of_products(products, squares, other_squares, gammas):
     `squares` and `other_squares` are the squared lengths of the rows that the products are of.
     """
     share = 1.0 / len(gammas)
+    # A Gaussian of half the width is the fourth power: one exponential serves all.
+    are_powers = True
+    for g in range(1, len(gammas)):
+        are_powers &= gammas[g - 1] == 4.0 * gammas[g]
+    least = gammas[-1]
     for i in range(products.shape[0]):
         row = products[i]
         for j in range(len(row)):
             # Rounding may leave less than nothing between rows that are alike.
             row[j] = max(squares[i] + other_squares[j] - 2.0 * row[j], 0.0)
-        if len(gammas) == 1:
-            gamma = gammas[0]
+        if are_powers:
             for j in range(len(row)):
-                row[j] = exponential(-gamma * row[j])
+                power = exponential(-least * row[j])
+                total = power
+                for _ in range(1, len(gammas)):
+                    power *= power
+                    power *= power
+                    total += power
+                row[j] = share * total
         else:
             for j in range(len(row)):
                 total = 0.0

@@ -29,6 +29,7 @@ from labelcover.learners.least_squares.least_squares_members import (
     TEMPERATURE_ROWS,
     LeastSquaresMembers,
     prepared_members,
+    targets_of,
 )
 from labelcover.learners.problems import Problems
 
@@ -67,7 +68,8 @@ class LabelSystem:
         """Solve labels of two classes each from the features."""
         n = problems.classes.shape[1]
         with blas_threads(n, min(X.shape), int(problems.offsets[-1])):
-            members, system, targets = prepared_members(X, problems, settings)
+            targets = targets_of(problems)
+            members, system = prepared_members(X, problems, targets, settings)
             solved = members.solve(system, targets, np.arange(n))
         of_targets = np.ascontiguousarray(solved.scores.T)
         scores = members.scores(of_targets, slice(0, len(problems)))

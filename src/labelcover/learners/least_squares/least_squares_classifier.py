@@ -24,6 +24,7 @@ from labelcover.learners.least_squares.least_squares_members import (
     LeastSquaresMembers,
     prepared_members,
     solve,
+    targets_of,
 )
 from labelcover.learners.least_squares.summed_features import FeatureSums
 from labelcover.learners.problems import LeftOut, Problems
@@ -171,7 +172,7 @@ class LeastSquaresClassifier(BatchClassifier):
         """
         settings = self._settings(self._seed(problems))
         with blas_threads(X.shape[0], min(X.shape), int(problems.offsets[-1])):
-            return FeatureSums(prepared_members(X, problems, settings)[0])
+            return FeatureSums(prepared_members(X, problems, targets_of(problems), settings)[0])
 
     def label_system(self, X: Any, problems: Problems) -> LabelSystem:
         """Return all labels solved from the features, from which chains of labels are made.

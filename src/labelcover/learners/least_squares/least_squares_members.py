@@ -196,10 +196,13 @@ def solve(
     together; the temperature is each problem's own.
     """
     settings = replace(settings, quick=problems.left_out_only)
-    members, system, targets = prepared_members(X, problems, settings)
-    bar.describe(f"solving members (scale: {members.features.scaling.scale})")
+    targets = targets_of(problems)
     wanted = X.shape[0] if problems.left_out_only else None
     rows = left_out_rows(X.shape[0], len(targets), left_out is not None, settings.seed, wanted)
+    if left_out is not None:
+        left_out(rows, slice(0, 0), np.empty((len(rows), 0)))
+    members, system = prepared_members(X, problems, targets, settings)
+    bar.describe(f"solving members (scale: {members.features.scaling.scale})")
     few = slice(TEMPERATURE_ROWS)
     members.n_temperature_rows = len(rows[few])
     solved = members.solve(system, targets, rows)
@@ -224,10 +227,17 @@ def solve(
     return members
 
 
+def targets_of(problems: Problems) -> LinearTargets:
+    """Return what is solved: the targets of the problems, by default their classes but one each."""
+    if problems.targets is not None:
+        return problems.targets
+    return LinearTargets.of_classes(problems.classes, problems.offsets)
+
+
 def prepared_members(
-    X: Any, problems: Problems, settings: Settings
-) -> tuple[LeastSquaresMembers, RidgeSystem, LinearTargets]:
-    """Return members that are not solved yet, the system to solve them in, and their targets."""
+    X: Any, problems: Problems, targets: LinearTargets, settings: Settings
+) -> tuple[LeastSquaresMembers, RidgeSystem]:
+    """Return members that are not solved yet, and the system to solve their targets in."""
     if isinstance(X, SummedTable):
         features, system, ridge, n_choice_rows = X.system(problems, settings)
         kernel, n_scale_rows = X.sums.kernel, X.sums.n_scale_rows
@@ -237,13 +247,10 @@ def prepared_members(
         choice = Choice(_mapped(table, scaling.transform), problems, settings)
         kernel, mapped, system, ridge = choice.system()
         features, n_choice_rows = FeatureMap(problems.n_values, scaling, mapped), choice.n_rows
-    targets = problems.targets
-    if targets is None:
-        targets = LinearTargets.of_classes(problems.classes, problems.offsets)
     members = LeastSquaresMembers(features, kernel, ridge, problems.offsets, targets.combination)
     members.n_scale_rows, members.n_choice_rows = n_scale_rows, n_choice_rows
     members.row_width = max(len(system.centre), len(targets))
-    return members, system, targets
+    return members, system
 
 
 def _with_samples(X: ChunkedTable, settings: Settings) -> ChunkedTable:

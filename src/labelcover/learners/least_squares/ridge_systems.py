@@ -207,13 +207,12 @@ class PrimalSystem(RidgeSystem):
 
     def _solved(self, posed: Posed, coefficients: NDArray, spread: NDArray) -> Solved:
         if sparse.issparse(posed.features):
+            intercept = posed.frequencies - coefficients @ self.centre
             columns = np.ascontiguousarray(coefficients.T)
-            scores = times_dense(csr_arrays(posed.features), columns)
-            scores = (scores - coefficients @ self.centre).T
+            scores = times_dense(csr_arrays(posed.features), columns, intercept).T
         else:
-            scores = coefficients @ posed.features.T
-        scores = np.asarray(scores, dtype=np.float64)
-        scores += posed.frequencies[:, None]
+            scores = np.asarray(coefficients @ posed.features.T, dtype=np.float64)
+            scores += posed.frequencies[:, None]
         leverage = (spread + 1 / self.total) * self.weights[posed.rows]
         return Solved(coefficients, scores, leverage)
 

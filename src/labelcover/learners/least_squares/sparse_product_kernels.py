@@ -1,4 +1,8 @@
-"""Compiled loops of products of sparse tables."""
+"""Compiled loops of products of sparse tables.
+
+Indices of innermost loops are read without signs: one that may be negative would be compared with 0
+each time.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ def dense_product(rows, others, n_columns):
         for at in range(indptr[i], indptr[i + 1]):
             value, k = data[at], indices[at]
             for t in range(other_indptr[k], other_indptr[k + 1]):
-                own[other_indices[t]] += value * other_data[t]
+                own[np.uintp(other_indices[t])] += value * other_data[t]
     return product
 
 
@@ -46,7 +50,7 @@ def sparse_gram(columns, rows, weights):
             k = indices[at]
             value = weights[k] * data[at]
             for t in range(place[k], row_indptr[k + 1]):
-                own[row_indices[t]] += value * row_data[t]
+                own[np.uintp(row_indices[t])] += value * row_data[t]
             place[k] += 1
     for i in range(len(gram)):
         for j in range(i):
@@ -55,12 +59,17 @@ def sparse_gram(columns, rows, weights):
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def times_dense(rows, columns):
-    """Return the product of a CSR table, ``(data, indices, indptr)``, and an array."""
+def times_dense(rows, columns, constant):
+    """Return the product of a CSR table, ``(data, indices, indptr)``, and an array.
+
+    To each row of it the constants are added.
+    """
     data, indices, indptr = rows
-    product = np.zeros((len(indptr) - 1, columns.shape[1]))
+    product = np.empty((len(indptr) - 1, columns.shape[1]))
     for i in range(len(product)):
         own = product[i]
+        for j in range(len(own)):
+            own[j] = constant[j]
         for at in range(indptr[i], indptr[i + 1]):
             value, other = data[at], columns[indices[at]]
             for j in range(len(own)):
@@ -98,7 +107,7 @@ def centred_quadratic_forms(columns, rows, matrix, centre):
             k, value = indices[at], data[at]
             inner = 0.5 * value * own[f] - product[f]
             for t in range(place[k] + 1, row_indptr[k + 1]):
-                inner += row_data[t] * own[row_indices[t]]
+                inner += row_data[t] * own[np.uintp(row_indices[t])]
             forms[k] += 2.0 * value * inner
             place[k] += 1
     return forms

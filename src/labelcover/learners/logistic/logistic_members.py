@@ -181,6 +181,8 @@ def solve(
     """
     numbers = numeric(X, problems.n_values)
     n = numbers.shape[0]
+    if left_out is not None:
+        left_out(np.arange(n), slice(0, 0), np.empty((n, 0)))
     scaling = FeatureScaling(settings.scale).fit(numbers, problems.weights)
     weights = np.ones(n) if problems.weights is None else problems.weights
     fold = np.random.default_rng(settings.seed).permutation(n) % settings.n_folds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -75,7 +74,7 @@ class NearestRows:
         self.factors = np.where(held > MOST_COMMON * n, 0.0, factors).astype(np.float32)
         table = self._scaled(table)
         self.posts = csr_arrays(sparse.csc_array(table[self.rows]))
-        # The rows themselves, until those left out have been asked for.
+        # The rows themselves, until `forget_rows`.
         self.table: Any = table
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
@@ -98,16 +97,15 @@ class NearestRows:
         has[rows[label_indices == label]] = True
         return has[self.rows]
 
-    def left_out(self, asked: NDArray[np.int64], n_threads: int = 1) -> NDArray[np.float64]:
-        """Return the same for training rows, none of which is its own neighbour; only once."""
+    def left_out(self, asked: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the same for training rows, none of which is its own neighbour."""
         place = np.searchsorted(self.rows, asked)
         is_held = self.rows[np.minimum(place, len(self.rows) - 1)] == asked
-        own, table = np.where(is_held, place, -1), self.table[asked]
+        return self._shares(self.table[asked], np.where(is_held, place, -1))
+
+    def forget_rows(self) -> None:
+        """Forget what only `left_out` needs."""
         del self.table
-        parts = np.array_split(np.arange(len(asked)), max(1, min(n_threads, len(asked))))
-        with ThreadPoolExecutor(len(parts)) as threads:
-            found = threads.map(lambda part: self._shares(table[part], own[part]), parts)
-            return np.concatenate(list(found))
 
     def _counted(self, X: Any) -> sparse.csr_array:
         """Return the numbers of a table, 0/1 features read by their rarer value, as CSR."""

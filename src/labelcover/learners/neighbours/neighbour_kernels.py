@@ -45,7 +45,7 @@ def neighbours_of(table, posts, n_rows, own, most):
         for t in range(indptr[i], indptr[i + 1]):
             x, f = data[t], indices[t]
             for at in range(starts[f], starts[f + 1]):
-                cosines[owners[at]] += x * values[at]
+                cosines[np.uintp(owners[at])] += x * values[at]
         if own[i] >= 0:
             cosines[own[i]] = 0.0
         least = likeness[i, most - 1]

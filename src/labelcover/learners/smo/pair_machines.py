@@ -13,7 +13,8 @@ from sklearn.linear_model import LogisticRegression
 
 from labelcover.learners.problems import Members
 from labelcover.learners.smo.linear_filter import LinearFilter
-from labelcover.learners.smo.solver_kernels import dense_gram, fit_machines
+from labelcover.learners.smo.row_product_kernels import dense_gram
+from labelcover.learners.smo.solver_kernels import fit_machines
 from labelcover.learners.smo.vote_kernels import coupled_distributions, vote_distributions
 
 # Up to so many rows, the products of all pairs of rows are computed once (512 MB).
