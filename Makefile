@@ -1,6 +1,7 @@
 # Everything runs in one virtual environment, made on first use and again when
 # pyproject.toml changes: `make demo` installs what users need, the tests add the tools for
-# development. The benchmarks have their own, because a peer needs older libraries.
+# development. The benchmarks have their own, with the peers; BOOMER allows only some older
+# versions of NumPy, SciPy and scikit-learn, so benchmarks with it have one more.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,6 +9,8 @@ USABLE := $(VENV)/.usable
 READY := $(VENV)/.ready
 BENCH_VENV := .venv-bench
 BENCH_READY := $(BENCH_VENV)/.ready
+BOOMER_VENV := .venv-boomer
+BOOMER_READY := $(BOOMER_VENV)/.ready
 
 .PHONY: demo test test-slow lint bench clean
 
@@ -28,13 +31,22 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(BENCH_READY)
-	$(BENCH_VENV)/bin/python -m benchmarks $(only)
+# All benchmarks, one after another, or those named: make bench only="covers text".
+only ?= $(subst _,-,$(patsubst benchmarks/bench_%.py,%,$(wildcard benchmarks/bench_*.py)))
+
+bench: $(addprefix bench-,$(only))
+
+$(addprefix bench-,growth quality speed): bench-%: $(BOOMER_READY)
+	$(BOOMER_VENV)/bin/python -m benchmarks.bench_$(subst -,_,$*)
+
+bench-%: $(BENCH_READY)
+	$(BENCH_VENV)/bin/python -m benchmarks.bench_$(subst -,_,$*)
 
 $(USABLE): EXTRAS := cli,report
 $(READY): EXTRAS := dev
 $(BENCH_READY): EXTRAS := dev,bench
-$(USABLE) $(READY) $(BENCH_READY): pyproject.toml
+$(BOOMER_READY): EXTRAS := dev,bench,boomer
+$(USABLE) $(READY) $(BENCH_READY) $(BOOMER_READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "labelcover needs Python 3.11 or newer; set PYTHON=... to one" >&2; exit 2; }
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
@@ -42,4 +54,4 @@ $(USABLE) $(READY) $(BENCH_READY): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) build dist demo
+	rm -rf $(VENV) $(BENCH_VENV) $(BOOMER_VENV) build dist demo

@@ -5,7 +5,7 @@
 ``docs/results/growth.png``.
 Seconds are those of a second fit in the same process: nothing is compiled in them. CPU seconds with
 one thread (``OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1``) hold on a busy machine, wall seconds only on
-a free one. BOOMER needs the data folder (``LABELCOVER_DATA``) and the ``bench`` extra.
+a free one. BOOMER needs the data folder (``LABELCOVER_DATA``) and the ``boomer`` extra.
 """
 
 import argparse

@@ -3,8 +3,8 @@
 ``python -m benchmarks.bench_quality [--folds 3] [--sets a,b] [--methods a,b] [--again]``. Scores
 are appended to ``docs/results/quality.csv`` as they come, so the same command resumes an
 interrupted run, and the tables of the page are written anew. ``--again`` measures what is named
-although it has been measured. Needs the data folder (``LABELCOVER_DATA``) and the ``bench`` extra;
-a peer that is not installed is named and left out.
+although it has been measured. Needs the data folder (``LABELCOVER_DATA``) and the extras ``bench``
+and ``boomer``; a peer that is not installed is named and left out.
 """
 
 import argparse
