@@ -20,6 +20,7 @@ from scipy import sparse
 
 from labelcover._arguments import check_integer
 from labelcover._label_values import as_booleans, as_table, label_rows
+from labelcover._sparse_rows import canonical_rows
 
 ROUNDING = 1e-9
 
@@ -294,12 +295,11 @@ def _wrong(Y, Y_pred):
 
 
 def _sparse_precision_at(Y, scores, k):
-    truth, given = label_rows(Y), sparse.csr_array(as_table(scores, "scores"))
+    truth, given = label_rows(Y), canonical_rows(sparse.csr_array(as_table(scores, "scores")))
     _check_shape(truth, given, "scores")
     check_integer("k", k, low=1, high=truth.shape[1])
     if not np.isfinite(given.data).all():
         raise ValueError("scores must be finite numbers, got NaN or infinity.")
-    given.sum_duplicates()
     n = given.shape[0]
     row = np.repeat(np.arange(n), np.diff(given.indptr))
     order = np.lexsort((given.indices, -given.data, row))

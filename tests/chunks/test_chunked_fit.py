@@ -57,6 +57,20 @@ def test_chunks_of_any_size_give_the_fit_in_memory(table, kernel, kind, k):
     np.testing.assert_allclose(in_chunks.threshold_, model.threshold_, atol=1e-6)
 
 
+def test_the_order_of_cells_in_sparse_chunks_and_stored_zeros_change_nothing(table):
+    X, Y = table
+    X = np.where(np.abs(X - 100) > 1, X - 100, 0)
+    n, d = X.shape
+    backwards = X[:, ::-1].ravel(), np.tile(np.arange(d)[::-1], n), np.arange(0, n * d + 1, d)
+    stored = sparse.csr_matrix(X), sparse.csr_matrix(backwards, shape=X.shape)
+    model = LabelCoverClassifier(LabelForest(n_trees=5), random_state=5)
+    first, second = (
+        model.fit(open_chunks(each, Y, chunk_rows=999)).predict_proba(X) for each in stored
+    )
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(stored[1].indices[:d], np.arange(d)[::-1])  # left as it was
+
+
 def test_the_default_pool_is_that_of_the_fit_in_memory(table):
     X, Y = table
     pool = Pool(LeastSquaresClassifier(n_landmarks=30), LabelForest(n_trees=5))

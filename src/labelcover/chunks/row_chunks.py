@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._label_values import as_booleans
+from labelcover._sparse_rows import canonical_rows
 
 T = TypeVar("T")
 
@@ -207,7 +208,7 @@ def checked_chunk(name: str, X: Any, Y: Any) -> Chunk:
 
 def _numbers(X: Any) -> Any:
     if sparse.issparse(X):
-        X = X.tocsr().astype(np.float64, copy=False)
+        X = canonical_rows(X).astype(np.float64, copy=False)
         values = X.data
     else:
         # Tables that come over a network need not be aligned nor writable: loops would be compiled

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from labelcover._sparse_rows import canonical_rows
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset
 from labelcover.experiments.folds import Fold
@@ -149,9 +150,7 @@ def _parts(value: Any) -> tuple[str, Iterator[Any]]:
 
 
 def _sparse(table: Any) -> Iterator[Any]:
-    rows = sparse.csr_array(table, copy=True)
-    rows.sum_duplicates()
-    rows.eliminate_zeros()
+    rows = canonical_rows(table)
     yield from (rows.shape, rows.indptr, rows.indices, rows.data)
 
 

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import validate_data
 
+from labelcover._sparse_rows import canonical_rows
 from labelcover.chunks import Chunk
 from labelcover.learners.chunked_table import ChunkedTable
 
@@ -37,17 +38,7 @@ def checked_table(owner: Any, X: Any, *, reset: bool, dtype: Any, allow_nan: boo
         dtype=dtype,
         ensure_all_finite="allow-nan" if allow_nan else True,
     )
-    return _canonical(X) if sparse.issparse(X) else X
-
-
-def _canonical(X: Any) -> Any:
-    """Return a CSR table in the one form that its numbers have; `X` itself if it has it."""
-    if X.has_canonical_format and X.data.all():
-        return X
-    X = X.copy()
-    X.sum_duplicates()
-    X.eliminate_zeros()
-    return X
+    return canonical_rows(X) if sparse.issparse(X) else X
 
 
 def _checked_size(owner: Any, X: Any) -> Any:
