@@ -20,7 +20,7 @@ from scipy import sparse
 
 from labelcover._arguments import check_integer
 from labelcover._label_values import as_booleans, as_table, label_rows
-from labelcover._sparse_rows import canonical_rows
+from labelcover._table_numbers import canonical_rows
 
 ROUNDING = 1e-9
 

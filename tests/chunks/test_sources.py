@@ -106,19 +106,27 @@ def test_a_file_with_other_columns_is_named(tmp_path):
         ((sparse.csr_matrix(X), Y), r"chunk 1: a sparse table, expected a dense one"),
         ((X[:4], Y), r"chunk 1: 4 rows of features and 50 rows of labels"),
         ((np.where(X > 1, np.nan, X), Y), r"chunk 1: X must hold finite numbers"),
+        ((X * [1, -1e40, 1], Y), r"chunk 1: X must hold numbers of at most .* in column 1:"),
         ((X, Y + 1), r"chunk 1: Y must hold only 0 and 1, got 2"),
         ((X[:, 0], Y), r"chunk 1: X must be a table"),
         ((X, Y[:, 0]), r"chunk 1: Y must be a table"),
         (([["rain"]], Y[:1]), r"chunk 1: could not convert string"),
         (X, r"chunk 1: ndarray, expected a pair"),
     ],
-    ids=["columns", "labels", "sparse", "rows", "nan", "values", "X", "Y", "text", "pair"],
+    ids=["columns", "labels", "sparse", "rows", "nan", "size", "values", "X", "Y", "text", "pair"],
 )
 def test_a_chunk_that_does_not_fit_the_others_is_named(second, said):
     model = LabelCoverClassifier()
     with pytest.raises(ChunkError, match=said):
         model.fit(open_chunks(lambda: iter([(X, Y), second])))
     assert not hasattr(model, "view_")
+
+
+def test_a_column_with_a_number_beyond_single_precision_is_named(tmp_path):
+    table = pa.table({"a": [1.0, 2.0], "b": [1e39, 2.0], "rain": [0, 1]})
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    with pytest.raises(ChunkError, match=r"rows\.parquet.*got 1e\+39 in column 'b'"):
+        open_chunks(tmp_path / "rows.parquet", ["rain"]).survey()
 
 
 def test_a_column_that_holds_no_numbers_is_named(tmp_path):

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._label_values import as_booleans
-from labelcover._sparse_rows import canonical_rows
+from labelcover._table_numbers import canonical_rows, check_size
 
 T = TypeVar("T")
 
@@ -106,7 +107,7 @@ class RowChunks(ABC):
         ChunkError
             If a chunk cannot be read or does not fit the others.
         """
-        found = self.reduce(_surveyed, _joined)
+        found = self.reduce(partial(_surveyed, self.feature_names), _joined)
         first = found[0]
         for each in found:
             _check_alike(each, first)
@@ -231,7 +232,11 @@ def _labels(Y: Any) -> NDArray[np.uint8]:
     return np.ascontiguousarray(as_booleans(Y).view(np.uint8))
 
 
-def _surveyed(chunk: Chunk) -> list[Survey]:
+def _surveyed(names: list[str] | None, chunk: Chunk) -> list[Survey]:
+    try:
+        check_size(chunk.X, names)
+    except ValueError as error:
+        raise ChunkError(f"{chunk.name}: {error}") from error
     return [Survey(chunk.name, chunk.X.shape, chunk.Y, sparse.issparse(chunk.X))]
 
 

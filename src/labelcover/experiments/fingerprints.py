@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelcover._sparse_rows import canonical_rows
+from labelcover._table_numbers import canonical_rows
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset
 from labelcover.experiments.folds import Fold

@@ -12,12 +12,10 @@ from scipy import sparse
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import validate_data
 
-from labelcover._sparse_rows import canonical_rows
+from labelcover._table_numbers import canonical_rows, check_size
 from labelcover.chunks import Chunk
 from labelcover.learners.chunked_table import ChunkedTable
 
-# The greatest number of single precision.
-LARGEST = float(np.finfo(np.float32).max)
 PLAIN = -1  # among the values that columns mark: the column is the feature itself
 
 
@@ -42,17 +40,8 @@ def checked_table(owner: Any, X: Any, *, reset: bool, dtype: Any, allow_nan: boo
 
 
 def _checked_size(owner: Any, X: Any) -> Any:
-    """Return a table of numbers unless one is beyond single precision, in which trees hold them."""
-    values = X.data if sparse.issparse(X) else X
-    if values.size and max(values.max(), -values.min()) > LARGEST:
-        sizes = abs(X).max(axis=0)
-        feature = int((sizes.toarray() if sparse.issparse(sizes) else sizes).argmax())
-        names = getattr(owner, "feature_names_in_", None)
-        column = repr(feature if names is None else names[feature])
-        raise ValueError(
-            f"X must hold numbers of at most {LARGEST:.2g} in size, got {sizes.max():.2g} in "
-            f"column {column}: divide the column by a constant."
-        )
+    """Return a table of numbers unless one is too large."""
+    check_size(X, getattr(owner, "feature_names_in_", None))
     return X
 
 
