@@ -64,7 +64,8 @@ class FeatureScaling:
         shares = np.ones(X.shape[0]) if weights is None else weights
         shares = shares / shares.sum()
         if sparse.issparse(X):
-            spread = np.sqrt(np.asarray(shares @ X.multiply(X)).ravel())
+            weighted = X.data**2 * _of_cells(X, shares)
+            spread = np.sqrt(np.bincount(X.indices, weighted, X.shape[1]))
             self.set_columns(np.zeros(X.shape[1]), spread, is_sparse=True)
         else:
             mean = shares @ X
@@ -85,25 +86,24 @@ class FeatureScaling:
 
     def _scaled_columns(self, X: Any) -> Any:
         if sparse.issparse(X):
-            scaled = X.multiply(self.factor).tocsr()
-        else:
-            scaled = shifted_and_scaled(_plain(X), self.shift, self.factor)
-        if not self.words.any():
-            return scaled
-        if self.words.all():
-            return rows_times(scaled, self._word_factors(X))
-        if sparse.issparse(X):
-            part = sparse.diags_array(self._word_factors(X)) @ scaled
-            return (
-                part @ sparse.diags_array(self.words.astype(float))
-                + scaled @ sparse.diags_array((~self.words).astype(float))
-            ).tocsr()
-        scaled[:, self.words] *= self._word_factors(X)[:, None]
+            return self._scaled_cells(X)
+        scaled = shifted_and_scaled(_plain(X), self.shift, self.factor)
+        if self.words.any():
+            lengths = row_lengths(X[:, self.words])
+            scaled[:, self.words] *= self._word_factors(lengths)[:, None]
         return scaled
 
-    def _word_factors(self, X: Any) -> NDArray[np.float64]:
+    def _scaled_cells(self, X: Any) -> Any:
+        values = X.data * self.factor[X.indices]
+        if self.words.any():
+            are_words = self.words[X.indices]
+            lengths = _lengths_of_cells(X, X.data * are_words)
+            values *= np.where(are_words, _of_cells(X, self._word_factors(lengths)), 1.0)
+        return _with_cells(X, values)
+
+    def _word_factors(self, lengths: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what brings the words of each row, once divided by √d, to length √(words / d)."""
-        return np.sqrt(self.words.sum()) / _divisors(row_lengths(X[:, self.words]))
+        return np.sqrt(self.words.sum()) / _divisors(lengths)
 
 
 def has_sparse_numbers(X: Any, binary: NDArray[np.bool_]) -> bool:
@@ -117,8 +117,9 @@ def has_sparse_numbers(X: Any, binary: NDArray[np.bool_]) -> bool:
 
 def row_lengths(X: Any) -> NDArray[np.float64]:
     """Return the Euclidean length of each row of an array or a CSR matrix."""
-    squares = X.multiply(X) if sparse.issparse(X) else X**2
-    return np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+    if sparse.issparse(X):
+        return _lengths_of_cells(X, X.data)
+    return np.sqrt((X**2).sum(axis=1))
 
 
 def rows_have_one_length(X: Any) -> bool:
@@ -131,8 +132,24 @@ def rows_have_one_length(X: Any) -> bool:
 def rows_times(X: Any, factors: NDArray[np.float64]) -> Any:
     """Return `X` with each row multiplied by its factor, sparse if it was."""
     if sparse.issparse(X):
-        return (sparse.diags_array(factors) @ X).tocsr()
+        return _with_cells(X, X.data * _of_cells(X, factors))
     return X * factors[:, None]
+
+
+def _of_cells(X: Any, of_rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what belongs to the row of each cell of a CSR matrix."""
+    return np.repeat(of_rows, np.diff(X.indptr))
+
+
+def _with_cells(X: Any, values: NDArray[np.float64]) -> Any:
+    """Return a CSR matrix with other values in its cells."""
+    return type(X)((values, X.indices, X.indptr), shape=X.shape)
+
+
+def _lengths_of_cells(X: Any, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the length of each row of a CSR matrix with other values in its cells."""
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return np.sqrt(np.bincount(row, values**2, X.shape[0]))
 
 
 def _plain(X: NDArray) -> NDArray[np.float64]:
