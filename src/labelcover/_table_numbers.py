@@ -30,15 +30,14 @@ def canonical_rows(X: Any) -> Any:
 def check_size(X: Any, names: Sequence[str] | None = None) -> None:
     """Raise a ``ValueError`` that names the column if a number is beyond single precision.
 
-    `X` is an array or CSR, `names` those of its columns.
+    `X` is an array or CSR, `names` those of its columns. One with missing values passes.
     """
     values = X.data if sparse.issparse(X) else X
-    if not values.size or max(values.max(), -values.min()) <= LARGEST:
-        return
-    sizes = abs(X).max(axis=0)
-    feature = int((sizes.toarray() if sparse.issparse(sizes) else sizes).argmax())
-    column = repr(feature if names is None else names[feature])
-    raise ValueError(
-        f"X must hold numbers of at most {LARGEST:.2g} in size, got {sizes.max():.2g} in "
-        f"column {column}: divide the column by a constant."
-    )
+    if values.size and max(values.max(), -values.min()) > LARGEST:
+        sizes = abs(X).max(axis=0)
+        feature = int((sizes.toarray() if sparse.issparse(sizes) else sizes).argmax())
+        column = repr(feature if names is None else names[feature])
+        raise ValueError(
+            f"X must hold numbers of at most {LARGEST:.2g} in size, got {sizes.max():.2g} in "
+            f"column {column}: divide the column by a constant."
+        )
