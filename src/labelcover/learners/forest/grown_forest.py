@@ -168,5 +168,6 @@ class GrownForest(ABC):
 
 def _n_present(X: Any) -> int:
     """Return how many columns are not 0 in all rows."""
-    columns = X.nonzero()[1]
-    return int(np.count_nonzero(np.bincount(columns, minlength=X.shape[1])))
+    if sparse.issparse(X):
+        return len(np.unique(X.indices[X.data != 0]))
+    return int(np.count_nonzero(X.any(axis=0)))

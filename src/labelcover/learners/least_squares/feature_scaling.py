@@ -89,8 +89,8 @@ class FeatureScaling:
             return self._scaled_cells(X)
         scaled = shifted_and_scaled(_plain(X), self.shift, self.factor)
         if self.words.any():
-            lengths = row_lengths(X[:, self.words])
-            scaled[:, self.words] *= self._word_factors(lengths)[:, None]
+            lengths = row_lengths(X if self.words.all() else X[:, self.words])
+            scaled *= np.where(self.words, self._word_factors(lengths)[:, None], 1.0)
         return scaled
 
     def _scaled_cells(self, X: Any) -> Any:
