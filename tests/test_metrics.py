@@ -236,3 +236,11 @@ def test_sparse_tables_are_not_made_dense():
     assert metrics.micro_f1(Y, Y) == 1
     with pytest.raises(ValueError, match="Y_pred must have the shape of Y"):
         metrics.micro_f1(Y, Y[:10])
+
+
+def test_precision_at_leaves_sparse_scores_as_they_are():
+    cells = np.array([0.2, 0.9, 0.5, 0.1]), np.array([2, 0, 1, 0]), np.array([0, 2, 4])
+    scores = sparse.csr_array(tuple(part.copy() for part in cells), shape=(2, 3))
+    assert metrics.precision_at(sparse.csr_array([[1, 0, 0], [0, 0, 1]]), scores, 1) == 0.5
+    for now, was in zip((scores.data, scores.indices, scores.indptr), cells, strict=True):
+        np.testing.assert_array_equal(now, was)
