@@ -12,6 +12,7 @@ try:
 except ImportError:  # pragma: no cover
     sys.exit("labelcover: the command needs its extra: pip install 'labelcover[cli]'")
 
+from labelcover._interrupts import raising_interrupts
 from labelcover.cli.audit_command import audit
 from labelcover.cli.compare_command import compare
 from labelcover.cli.cover_command import cover
@@ -75,7 +76,8 @@ def main() -> None:
 
 def _run(words: list[str], *, debug: bool) -> NoReturn:
     try:
-        code = app(words, prog_name="labelcover", standalone_mode=False)
+        with raising_interrupts():
+            code = app(words, prog_name="labelcover", standalone_mode=False)
     except Exception as error:
         if debug:
             raise

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
+from labelcover._interrupts import raising_interrupts
 from labelcover._tags import read_tags, tag_table
 from labelcover.ensemble.candidate_labels import RankedLabels, ranked_labels
 from labelcover.ensemble.chunked_training import (
@@ -171,15 +172,16 @@ class LabelModel(MemberEstimator, ABC):
 
     def _fit_rows(self, learner: Any, training: TrainingRows, seeds: NDArray[np.int64]) -> None:
         """Fit the view and the threshold."""
-        view = self._make_view(learner, training, int(seeds[0]))
-        self.view_ = view.fit(
-            training,
-            seeds_of_view(view, seeds),
-            keep_left_out=self._tuning() == "loo",
-            n_jobs=self.n_jobs,
-            verbose=bool(self.verbose),
-        )
-        self._tune(training, int(seeds[2]))
+        with raising_interrupts():
+            view = self._make_view(learner, training, int(seeds[0]))
+            self.view_ = view.fit(
+                training,
+                seeds_of_view(view, seeds),
+                keep_left_out=self._tuning() == "loo",
+                n_jobs=self.n_jobs,
+                verbose=bool(self.verbose),
+            )
+            self._tune(training, int(seeds[2]))
 
     def _tune(self, training: TrainingRows, seed: int) -> None:
         """Set ``threshold_`` and ``n_threshold_rows_``."""
