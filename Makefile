@@ -34,7 +34,8 @@ lint: $(READY)
 # All benchmarks, one after another, or those named: make bench only="covers text".
 only ?= $(subst _,-,$(patsubst benchmarks/bench_%.py,%,$(wildcard benchmarks/bench_*.py)))
 
-bench: $(addprefix bench-,$(only))
+bench:
+	$(MAKE) --no-print-directory --keep-going $(addprefix bench-,$(only))
 
 $(addprefix bench-,growth quality speed): bench-%: $(BOOMER_READY)
 	$(BOOMER_VENV)/bin/python -m benchmarks.bench_$(subst -,_,$*)

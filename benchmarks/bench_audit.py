@@ -4,8 +4,8 @@
 flipped at random; measured is the average precision of finding them. cleanlab ranks the cells of
 its multi-label problem by the five-fold cross-validated probabilities of `LabelCoverClassifier`,
 and by the leave-one-out probabilities of the audit; of its three scores the best counts. Seconds
-are CPU seconds of one thread, all measured in turn. Needs cleanlab and the data folder
-(``LABELCOVER_DATA``).
+are CPU seconds of one thread, all measured in turn. Needs the data folder (``LABELCOVER_DATA``) and
+the ``bench`` extra.
 """
 
 import argparse
