@@ -35,7 +35,7 @@ def test_classes_are_combinations_of_products(seed, n, m, k):
     if products is None:
         return
     assert len(products) < offsets[-1] - len(first)
-    found = combine_targets(products.dense().T, *products.combination)
+    found = combine_targets(products.dense(), *products.combination).T
     expected = np.zeros_like(found)
     for p, own in enumerate(classes):
         expected[np.arange(n), offsets[p] + own] = 1
@@ -54,7 +54,7 @@ def test_products_of_labelsets_of_different_sizes():
     Y = labels(1, 150, 6)
     encodings, classes, first = encode(Y, [Cover([[0, 1, 2], [3, 4], [1, 2, 3], [0, 1]], 6)])
     products = label_products(Y, encodings, first)
-    found = combine_targets(products.dense().T, *products.combination)
+    found = combine_targets(products.dense(), *products.combination).T
     expected = encodings[0].offsets[:-1][:, None] + classes
     assert (found.sum(axis=1) == len(classes)).all()
     assert all((found[np.arange(150), own] == 1).all() for own in expected)

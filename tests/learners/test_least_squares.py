@@ -218,7 +218,7 @@ def test_targets_give_the_one_hot_classes_and_sums_of_centred_rows(seed, n, d, n
     targets = LinearTargets.of_classes(classes, offsets)
     assert len(targets) == offsets[-1] - n_problems
     Z = targets.holds.toarray()
-    np.testing.assert_array_equal(combine_targets(Z.T, *targets.combination), T)
+    np.testing.assert_array_equal(combine_targets(Z, *targets.combination), T.T)
     for table in (X, sparse.csr_matrix(X)):
         posed = PrimalSystem(TableRows(table)).pose(targets, np.arange(n))
         np.testing.assert_allclose(posed.right_sides.T, Z @ (X - X.mean(axis=0)), atol=1e-12)
@@ -258,36 +258,38 @@ def test_kernels_of_many_problems_equal_their_plain_twins(n):
     classes, offsets, T, targets, fitted = some_problems(n)
     random = np.random.default_rng(1)
     leverage, weights = random.random(n) * 0.9, random.uniform(0.5, 2, n)
-    scores = combine_targets(fitted, *targets.combination)
+    of_targets = np.ascontiguousarray(fitted.T)
+    scores = combine_targets(of_targets, *targets.combination).T
     np.testing.assert_allclose(
         scores, fitted @ targets.combine.toarray().T + targets.constant, atol=1e-12
     )
     left = T - (T - scores) / (1 - leverage)[:, None]
-    beta = best_inverse_temperatures(left, classes, offsets, weights, 1e-11)
-    of_targets = np.ascontiguousarray(fitted.T)
+    of_classes = np.ascontiguousarray(left.T)
+    beta = best_inverse_temperatures(of_classes, classes, offsets, weights, 1e-11)
     how = targets.combination, leverage, classes, offsets, weights, 1e-11
     np.testing.assert_allclose(left_out_temperatures(of_targets, *how), beta, rtol=1e-6)
     expected = plain_distributions(left, offsets, beta)
-    found = class_distributions(fitted, targets.combination, offsets, beta, classes, leverage)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    found = class_distributions(of_targets, targets.combination, offsets, beta, classes, leverage)
+    np.testing.assert_allclose(found.T, expected, atol=1e-12)
     loss = np.average(((expected - T) ** 2).sum(axis=1), weights=weights)
     assert left_out_brier_score(of_targets, *how) == pytest.approx(loss)
     new = class_distributions(
-        fitted, targets.combination, offsets, beta, np.empty((0, 0), np.int32), np.empty(0)
+        of_targets, targets.combination, offsets, beta, np.empty((0, 0), np.int32), np.empty(0)
     )
-    np.testing.assert_allclose(new, plain_distributions(scores, offsets, beta), atol=1e-12)
+    np.testing.assert_allclose(new.T, plain_distributions(scores, offsets, beta), atol=1e-12)
 
 
 def test_kernels_of_some_problems_take_offsets_that_do_not_begin_at_zero():
     _, offsets, _, targets, fitted = some_problems(20)
     beta = np.array([1.0, 2.0, 3.0])
     none = np.empty((0, 0), np.int32), np.empty(0)
-    whole = class_distributions(fitted, targets.combination, offsets, beta, *none)
+    of_targets = np.ascontiguousarray(fitted.T)
+    whole = class_distributions(of_targets, targets.combination, offsets, beta, *none)
     starts, columns, values, constant = targets.combination
     low = offsets[1]
     part = starts[low:], columns, values, constant[low:]
-    found = class_distributions(fitted, part, offsets[1:], beta[1:], *none)
-    np.testing.assert_array_equal(found, whole[:, low:])
+    found = class_distributions(of_targets, part, offsets[1:], beta[1:], *none)
+    np.testing.assert_array_equal(found, whole[low:])
 
 
 def test_sparse_and_dense_bags_of_words_give_the_same_model():
@@ -389,8 +391,9 @@ def test_a_last_step_that_is_not_small_leaves_a_small_error(seed, n, n_classes, 
     classes = np.where(likely, scores.argmax(axis=1), random.integers(n_classes, size=n))
     classes, offsets = classes[None].astype(np.int32), np.array([0, n_classes])
     weights = random.integers(1, 4, n).astype(float)
+    of_classes = np.ascontiguousarray(scores.T)
     rough, exact = (
-        best_inverse_temperatures(scores, classes, offsets, weights, tolerance)[0]
+        best_inverse_temperatures(of_classes, classes, offsets, weights, tolerance)[0]
         for tolerance in (FINE, 1e-10)
     )
     if not 2 * LOWEST < exact < HIGHEST / 2:

@@ -7,8 +7,8 @@ from numba import njit
 
 from labelcover.covers.labelset_kernels import row_length
 
-# Rows that are taken through all members at a time, so that a pattern is looked at once for them.
-LANES = 16
+# Rows that are taken through all members at a time.
+LANES = 256
 
 
 @njit(cache=True, nogil=True)
@@ -17,9 +17,9 @@ def add_members(probabilities, starts, lows, highs, patterns, labelsets, votes, 
 
     Parameters
     ----------
-    probabilities : float array of shape (n, columns)
-        Class distributions; that of member ``j`` begins at column ``starts[j]`` (members that
-        pose the same problem share their columns).
+    probabilities : float array of shape (classes, n)
+        Class distributions; that of member ``j`` begins in row ``starts[j]`` (members that
+        pose the same problem share their rows).
     patterns : uint8 array of shape (n_classes, k)
         The 0/1 values of the member's labels in each class, for ``j`` the rows
         ``lows[j]:highs[j]``.
@@ -30,25 +30,27 @@ def add_members(probabilities, starts, lows, highs, patterns, labelsets, votes, 
     sums : float64 array of shape (n, n_labels)
         Changed in place.
     """
-    tile = np.empty((sums.shape[1], LANES))
-    for first in range(0, len(probabilities), LANES):
-        lanes = min(LANES, len(probabilities) - first)
-        tile[:] = 0.0
+    n = probabilities.shape[1]
+    totals = np.empty((sums.shape[1], LANES))
+    for first in range(0, n, LANES):
+        last = min(first + LANES, n)
+        totals[:] = 0.0
         for j in range(len(starts)):
             length = row_length(labelsets, j)
             if votes:
-                for lane in range(lanes):
-                    row = probabilities[first + lane, starts[j] : starts[j] + highs[j] - lows[j]]
-                    best = lows[j] + row.argmax()
+                for i in range(first, last):
+                    of_row = probabilities[starts[j] : starts[j] + highs[j] - lows[j], i]
+                    best = lows[j] + of_row.argmax()
                     for position in range(length):
-                        tile[labelsets[j, position], lane] += patterns[best, position]
+                        totals[labelsets[j, position], i - first] += patterns[best, position]
                 continue
-            for a in range(highs[j] - lows[j]):
+            for c in range(highs[j] - lows[j]):
+                of_class = probabilities[starts[j] + c, first:last]
                 for position in range(length):
-                    if patterns[lows[j] + a, position]:
-                        total = tile[labelsets[j, position]]
-                        for lane in range(lanes):
-                            total[lane] += probabilities[first + lane, starts[j] + a]
-        for lane in range(lanes):
+                    if patterns[lows[j] + c, position]:
+                        total = totals[labelsets[j, position]]
+                        for i in range(len(of_class)):
+                            total[i] += of_class[i]
+        for i in range(last - first):
             for label in range(sums.shape[1]):
-                sums[first + lane, label] += tile[label, lane]
+                sums[first + i, label] += totals[label, i]

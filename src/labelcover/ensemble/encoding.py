@@ -61,7 +61,7 @@ class Encoding:
         """
         members = np.flatnonzero((self.problem >= problems.start) & (self.problem < problems.stop))
         add_members(
-            distributions,
+            np.ascontiguousarray(distributions.T),
             self.offsets[self.problem[members]] - self.offsets[problems.start],
             self.starts[members],
             self.starts[members + 1],

@@ -1,4 +1,8 @@
-"""Compiled loops of least squares on classes: scores, temperatures, softmax."""
+"""Compiled loops of least squares on classes: scores, temperatures, softmax.
+
+Scores have a row for each target or class, so that loops run over the rows of the table, several of
+which compilers take at a time.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from numba import njit
 from labelcover.learners.least_squares.exponential_kernels import exponential
 
 # Rows that are taken through all problems at a time.
-LANES = 16
+LANES = 256
 # Steps for the temperature of one problem, the last relative one of those on some rows, and the
 # bounds of its inverse.
 MOST_STEPS = 60
@@ -18,38 +22,68 @@ LOWEST, HIGHEST = 1e-3, 1e3
 
 @njit(cache=True, nogil=True)
 def combine_targets(targets, starts, columns, values, constant):
-    """Return the scores of classes, ``(n, n_classes)``, from those of targets, ``(n, n_targets)``.
+    """Return the scores of classes, ``(n_classes, n)``, from those of targets, ``(n_targets, n)``.
 
     ``starts``, ``columns`` and ``values`` are the rows of a CSR matrix, one for each class, which
     may be some of the rows of a larger one.
     """
-    scores = np.empty((targets.shape[0], len(constant)))
-    for i in range(targets.shape[0]):
-        row = targets[i]
-        for c in range(len(constant)):
-            total = constant[c]
-            for at in range(starts[c], starts[c + 1]):
-                total += values[at] * row[columns[at]]
-            scores[i, c] = total
+    scores = np.empty((len(constant), targets.shape[1]))
+    for c in range(len(constant)):
+        own = slice(starts[c], starts[c + 1])
+        _combine(targets, columns[own], values[own], constant[c], 0, scores[c])
     return scores
 
 
 @njit(cache=True, nogil=True)
-def _gaps(scores, classes, low, high):
-    """How far the scores of one problem are below the largest of their row, a row per class.
+def _combine(targets, columns, values, constant, first, row):
+    """Write the scores of one class, for as many rows as there is room from the first on."""
+    for i in range(len(row)):  # an assignment of arrays takes seconds to compile
+        row[i] = constant
+    for at in range(len(columns)):
+        value, target = values[at], targets[columns[at], first : first + len(row)]
+        for i in range(len(row)):
+            row[i] += value * target[i]
 
-    And the own class's.
+
+@njit(cache=True, nogil=True)
+def _leave_out(scores, low, high, classes, factor, first, last):
+    """Change fitted scores of one problem to those of models fitted without each row.
+
+    `factor` is ``1 / (1 - leverage)``.
     """
-    n = scores.shape[0]
-    gaps, own = np.empty((high - low, n)), np.empty(n)
-    for i in range(n):
-        top = scores[i, low]
-        for c in range(low + 1, high):
-            top = max(top, scores[i, c])
-        for c in range(low, high):
-            gaps[c - low, i] = scores[i, c] - top
+    own = factor[first:last]
+    for c in range(low, high):
+        row = scores[c, first:last]
+        for i in range(len(row)):
+            row[i] *= own[i]
+    for i in range(first, last):
+        scores[low + classes[i], i] += 1.0 - factor[i]
+
+
+@njit(cache=True, nogil=True)
+def _factors(leverage):
+    return 1.0 / np.maximum(1.0 - leverage, 1e-12)
+
+
+@njit(cache=True, nogil=True)
+def _below_top(scores, low, high, first, last, top):
+    """Subtract from the scores of one problem the largest of each row; `top` is room for these."""
+    for c in range(low, high):
+        row = scores[c, first:last]
+        for i in range(len(row)):
+            top[i] = row[i] if c == low else max(top[i], row[i])
+    for c in range(low, high):
+        row = scores[c, first:last]
+        for i in range(len(row)):
+            row[i] -= top[i]
+
+
+@njit(cache=True, nogil=True)
+def _own(gaps, classes):
+    own = np.empty(len(classes))
+    for i in range(len(own)):
         own[i] = gaps[classes[i], i]
-    return gaps, own
+    return own
 
 
 # Compilers take several rows of a sum at a time only in another order, and without asking at every
@@ -58,14 +92,15 @@ def _gaps(scores, classes, low, high):
 def _slopes(gaps, own, weights, beta, sums):
     """First three derivatives of the weighted log-loss of ``softmax(β · scores)``.
 
-    They are cumulants of the gaps. `sums`, of shape ``(4, n_rows)``, is room for sums over the
-    classes.
+    They are cumulants of the gaps, which are how far scores are below the largest of their row.
+    `sums`, of shape ``(4, n_rows)``, is room for sums over the classes.
     """
     sums[:] = 0.0
     total, mean, square, cube = sums[0], sums[1], sums[2], sums[3]
     for c in range(gaps.shape[0]):
+        row = gaps[c]
         for i in range(len(own)):
-            gap = gaps[c, i]
+            gap = row[i]
             weight = exponential(beta * gap)
             total[i] += weight
             mean[i] += weight * gap
@@ -119,14 +154,16 @@ def best_inverse_temperatures(scores, classes, offsets, weights, tolerance):
 
     The log-loss is convex in the inverse temperature: Halley's method on its logarithm, first
     on every eighth row, then on all until it moves by less than `tolerance`; as its convergence
-    is cubic, what is then left is far less.
+    is cubic, what is then left is far less. `scores` are of shape ``(n_classes, n)``.
     """
-    found = np.ones(classes.shape[0])
+    n, found = scores.shape[1], np.ones(classes.shape[0])
+    top = np.empty(n)
     for p in range(classes.shape[0]):
         low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
         if high - low > 1:
-            gaps, own = _gaps(scores, classes[p], low, high)
-            found[p] = _best_inverse_temperature(gaps, own, weights, tolerance)
+            gaps = scores[low:high].copy()
+            _below_top(gaps, 0, high - low, 0, n, top)
+            found[p] = _best_inverse_temperature(gaps, _own(gaps, classes[p]), weights, tolerance)
     return found
 
 
@@ -150,8 +187,7 @@ def left_out_temperatures(targets, combination, leverage, classes, offsets, weig
     tolerance : float
         That of `best_inverse_temperatures`.
     """
-    factor = 1.0 / np.maximum(1.0 - leverage, 1e-12)
-    found = np.ones(len(classes))
+    found, factor = np.ones(len(classes)), _factors(leverage)
     for p in range(len(classes)):
         if offsets[p + 1] - offsets[p] > 1:
             low, high = offsets[p], offsets[p + 1]
@@ -166,8 +202,7 @@ def left_out_brier_score(targets, combination, leverage, classes, offsets, weigh
 
     Parameters are those of `left_out_temperatures`.
     """
-    factor = 1.0 / np.maximum(1.0 - leverage, 1e-12)
-    score = 0.0
+    score, factor = 0.0, _factors(leverage)
     for p in range(len(classes)):
         if offsets[p + 1] - offsets[p] > 1:
             low, high = offsets[p], offsets[p + 1]
@@ -179,30 +214,13 @@ def left_out_brier_score(targets, combination, leverage, classes, offsets, weigh
 
 @njit(cache=True, nogil=True)
 def _left_out_gaps(targets, combination, low, high, classes, factor):
-    """Return what `_gaps` returns, from the fitted scores of targets."""
+    """Return the gaps of one problem, ``(n_classes, n)``, and those of the own classes."""
     starts, columns, values, constant = combination
-    gaps = np.empty((high - low, len(factor)))
-    for c in range(low, high):
-        row = gaps[c - low]
-        row[:] = constant[c]
-        for at in range(starts[c], starts[c + 1]):
-            value, target = values[at], targets[columns[at]]
-            for i in range(len(row)):
-                row[i] += value * target[i]
-        for i in range(len(row)):
-            row[i] *= factor[i]
-    for i in range(len(factor)):
-        gaps[classes[i], i] += 1.0 - factor[i]
-    top, own = gaps[0].copy(), np.empty(len(factor))
-    for c in range(1, high - low):
-        for i in range(len(factor)):
-            top[i] = max(top[i], gaps[c, i])
-    for c in range(high - low):
-        for i in range(len(factor)):
-            gaps[c, i] -= top[i]
-    for i in range(len(factor)):
-        own[i] = gaps[classes[i], i]
-    return gaps, own
+    n = len(factor)
+    gaps = combine_targets(targets, starts[low : high + 1], columns, values, constant[low:high])
+    _leave_out(gaps, 0, high - low, classes, factor, 0, n)
+    _below_top(gaps, 0, high - low, 0, n, np.empty(n))
+    return gaps, _own(gaps, classes)
 
 
 @njit(cache=True, nogil=True)
@@ -229,17 +247,16 @@ def _brier_score(gaps, own, weights, beta):
     return score
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def class_distributions(targets, combination, offsets, beta, classes, leverage):
-    """Return the class distributions of problems side by side, ``(n, n_classes)``.
+    """Return the class distributions of problems one below the other, ``(n_classes, n)``.
 
     Those of problem ``p`` are ``softmax(beta[p] · scores)`` of its classes, whose scores are
-    combinations of those of targets; `beta` holds inverse temperatures. Some rows at a time are
-    taken through all problems, side by side, so that compilers can take several at a time.
+    combinations of those of targets; `beta` holds inverse temperatures.
 
     Parameters
     ----------
-    targets : float64 array of shape (n, n_targets)
+    targets : float64 array of shape (n_targets, n)
     combination : tuple
         ``starts``, ``columns``, ``values`` and ``constant`` of `combine_targets`.
     offsets : int64 array of shape (n_problems + 1,)
@@ -248,47 +265,30 @@ def class_distributions(targets, combination, offsets, beta, classes, leverage):
         The classes and the leverage of training rows, to leave each of them out; empty for others.
     """
     starts, columns, values, constant = combination
-    n, most = targets.shape[0], 0
-    for p in range(len(beta)):
-        most = max(most, offsets[p + 1] - offsets[p])
-    found = np.empty((n, len(constant)))
-    tile, scores = np.zeros((targets.shape[1], LANES)), np.empty((most, LANES))
-    factor, top, total = np.ones(LANES), np.empty(LANES), np.empty(LANES)
+    n = targets.shape[1]
+    found = np.empty((len(constant), n))
+    top, total, factor = np.empty(LANES), np.empty(LANES), _factors(leverage)
     for first in range(0, n, LANES):
-        lanes = min(LANES, n - first)
-        for lane in range(lanes):
-            for t in range(targets.shape[1]):
-                tile[t, lane] = targets[first + lane, t]
-            if len(leverage):
-                factor[lane] = 1.0 / max(1.0 - leverage[first + lane], 1e-12)
+        last = min(first + LANES, n)
         for p in range(len(beta)):
-            low, width = offsets[p] - offsets[0], offsets[p + 1] - offsets[p]
-            for c in range(width):
-                for lane in range(LANES):
-                    scores[c, lane] = constant[low + c]
-                for at in range(starts[low + c], starts[low + c + 1]):
-                    value, column = values[at], columns[at]
-                    for lane in range(LANES):
-                        scores[c, lane] += value * tile[column, lane]
+            low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
+            for c in range(low, high):
+                own = slice(starts[c], starts[c + 1])
+                row = found[c, first:last]
+                _combine(targets, columns[own], values[own], constant[c], first, row)
             if len(leverage):
-                for c in range(width):
-                    for lane in range(LANES):
-                        scores[c, lane] *= factor[lane]
-                for lane in range(lanes):
-                    scores[classes[p, first + lane], lane] += 1.0 - factor[lane]
-            for lane in range(LANES):  # an assignment of arrays takes seconds to compile
-                top[lane] = scores[0, lane]
-            for c in range(1, width):
-                for lane in range(LANES):
-                    top[lane] = max(top[lane], scores[c, lane])
+                _leave_out(found, low, high, classes[p], factor, first, last)
+            _below_top(found, low, high, first, last, top)
             total[:] = 0.0
-            for c in range(width):
-                for lane in range(LANES):
-                    share = exponential(beta[p] * (scores[c, lane] - top[lane]))
-                    scores[c, lane] = share
-                    total[lane] += share
-            for lane in range(lanes):
-                scale = 1.0 / total[lane]
-                for c in range(width):
-                    found[first + lane, low + c] = scores[c, lane] * scale
+            for c in range(low, high):
+                row = found[c, first:last]
+                for i in range(len(row)):
+                    row[i] = exponential(beta[p] * row[i])
+                    total[i] += row[i]
+            for i in range(last - first):
+                total[i] = 1.0 / total[i]
+            for c in range(low, high):
+                row = found[c, first:last]
+                for i in range(len(row)):
+                    row[i] *= total[i]
     return found

@@ -26,19 +26,16 @@ def exponential(x):
     shifted = x * LOG2_E + ROUND
     n = shifted - ROUND
     r = x - n * LN2_HIGH - n * LN2_LOW
-    series = 1.0 / 479001600.0
-    series = series * r + 1.0 / 39916800.0
-    series = series * r + 1.0 / 3628800.0
-    series = series * r + 1.0 / 362880.0
-    series = series * r + 1.0 / 40320.0
-    series = series * r + 1.0 / 5040.0
-    series = series * r + 1.0 / 720.0
-    series = series * r + 1.0 / 120.0
-    series = series * r + 1.0 / 24.0
-    series = series * r + 1.0 / 6.0
-    series = series * r + 0.5
-    series = series * r + 1.0
-    series = series * r + 1.0
+    # Pairs of terms, then pairs of these, so that few wait for another.
+    square = r * r
+    fourth = square * square
+    low = 0.5 + r * (1.0 / 6.0)
+    low += square * (1.0 / 24.0 + r * (1.0 / 120.0))
+    high = 1.0 / 720.0 + r * (1.0 / 5040.0)
+    high += square * (1.0 / 40320.0 + r * (1.0 / 362880.0))
+    top = 1.0 / 3628800.0 + r * (1.0 / 39916800.0) + square * (1.0 / 479001600.0)
+    low += fourth * (high + fourth * top)
+    series = 1.0 + (r + square * low)
     power = (np.float64(shifted).view(np.int64) + np.int64(1023)) << np.int64(52)
     return series * np.int64(power).view(np.float64)
 

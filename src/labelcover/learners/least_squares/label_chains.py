@@ -71,8 +71,7 @@ class LabelSystem:
             targets = targets_of(problems)
             members, system = prepared_members(X, problems, targets, settings)
             solved = members.solve(system, targets, np.arange(n))
-        of_targets = np.ascontiguousarray(solved.scores.T)
-        scores = members.scores(of_targets, slice(0, len(problems)))
+        scores = members.scores(solved.scores.T, slice(0, len(problems)))
         Y = problems.classes.T.astype(np.float64)
         sample = np.random.default_rng(settings.seed).permutation(n)[:TEMPERATURE_ROWS]
         members.n_temperature_rows = len(sample)
@@ -114,8 +113,8 @@ class LabelSystem:
     def _temperatures(
         self, Y: NDArray[np.float64], errors: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        ones = Y - errors
-        scores = np.stack([1 - ones, ones], axis=2).reshape(len(Y), -1)
+        ones = (Y - errors).T
+        scores = np.stack([1 - ones, ones], axis=1).reshape(-1, len(Y))
         classes = np.ascontiguousarray(Y.T, dtype=np.int32)
         offsets = 2 * np.arange(len(classes) + 1)
         return best_inverse_temperatures(scores, classes, offsets, self.weights[self.sample], FINE)

@@ -86,7 +86,7 @@ class LeastSquaresMembers(Members):
     ridge : float
     coefficients, intercept : ndarray of shape (n_targets, n_features) and (n_targets,)
         Scores of the targets are ``features @ coefficients.T + intercept``.
-    of_values : ndarray of shape (n_landmarks, n_targets) or None
+    of_values : ndarray of shape (n_targets, n_landmarks) or None
         With fewer targets than landmarks, what kernel values themselves are multiplied by: new rows
         then need no Nyström features, which would take the most of the time of a single row.
     combination : tuple of ndarrays
@@ -126,15 +126,19 @@ class LeastSquaresMembers(Members):
         self.intercept = posed.frequencies - self.coefficients @ system.centre
         combine = getattr(self.features.map, "combine", None)
         if combine is not None and len(self.intercept) < len(combine):
-            self.of_values = combine @ self.coefficients.T
+            self.of_values = self.coefficients @ combine.T
         return solved
 
     def prepare(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of the targets for new rows."""
+        """Return the scores of the targets for new rows, those of a target side by side."""
         if self.of_values is None:
-            scores = np.asarray(self.features.transform(X) @ self.coefficients.T)
+            features, weights = self.features.transform(X), self.coefficients
         else:
-            scores = self.features.kernel_values(X) @ self.of_values
+            features, weights = self.features.kernel_values(X), self.of_values
+        if sparse.issparse(features):
+            scores = np.asfortranarray(features @ weights.T)
+        else:
+            scores = (weights @ features.T).T
         scores += self.intercept
         return scores
 
@@ -142,9 +146,10 @@ class LeastSquaresMembers(Members):
         """Return the scores of the classes of some problems side by side."""
         low, high = self.offsets[problems.start], self.offsets[problems.stop]
         starts, columns, values, constant = self.combination
+        of_targets = np.ascontiguousarray(prepared.T)
         return combine_targets(
-            prepared, starts[low : high + 1], columns, values, constant[low:high]
-        )
+            of_targets, starts[low : high + 1], columns, values, constant[low:high]
+        ).T
 
     def of_classes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the coefficients and the intercepts of all classes."""
@@ -159,28 +164,28 @@ class LeastSquaresMembers(Members):
 
     def left_out_distributions(
         self,
-        of_targets: NDArray[np.float64],
+        fitted: NDArray[np.float64],
         problems: slice,
         classes: NDArray[np.int32],
         leverage: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """Return the same for training rows by models fitted without them.
 
-        `of_targets` are fitted scores, `classes` those of the problems for these rows.
+        `fitted` are the scores of targets, `classes` those of the problems for these rows.
         """
-        return self._distributions(of_targets, problems, classes, leverage)
+        return self._distributions(fitted, problems, classes, leverage)
 
-    def _distributions(self, of_targets, problems, classes, leverage):
+    def _distributions(self, prepared, problems, classes, leverage):
         low, high = self.offsets[problems.start], self.offsets[problems.stop]
         starts, columns, values, constant = self.combination
         return class_distributions(
-            of_targets,
+            np.ascontiguousarray(prepared.T),
             (starts[low : high + 1], columns, values, constant[low:high]),
             self.offsets[problems.start : problems.stop + 1],
             self.inverse_temperature[problems],
             classes,
             leverage,
-        )
+        ).T
 
 
 def solve(
@@ -218,10 +223,10 @@ def solve(
     if left_out is None:
         bar.advance(len(problems))
         return members
-    of_targets = np.ascontiguousarray(solved.scores.T)
+    fitted = np.asfortranarray(solved.scores.T)
     for block in problem_blocks(problems.offsets, max(1, BLOCK_NUMBERS // len(rows))):
         own = np.ascontiguousarray(problems.classes[block][:, rows])
-        given = members.left_out_distributions(of_targets, block, own, solved.leverage)
+        given = members.left_out_distributions(fitted, block, own, solved.leverage)
         left_out(rows, block, given)
         bar.advance(block.stop - block.start)
     return members
