@@ -97,6 +97,20 @@ def alike_rows(table):
 
 
 @njit(cache=True)
+def packed_rows(table):
+    """Return a table of zeros and ones with 31 columns in each, as int32."""
+    n, m = table.shape
+    packed = np.zeros((n, (m + 30) // 31), dtype=np.int32)
+    for i in range(n):
+        for word in range(packed.shape[1]):
+            bits = 0
+            for j in range(31 * word, min(31 * word + 31, m)):
+                bits = bits << 1 | table[i, j]
+            packed[i, word] = bits
+    return packed
+
+
+@njit(cache=True)
 def _groups(rows, keys):
     """Group of each row, and the first row of each group."""
     slots = new_slots(len(rows))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._hash_kernels import alike_rows
+from labelcover._hash_kernels import alike_rows, packed_rows
 
 HINT = "Sets of label names become such a table by sklearn.preprocessing.MultiLabelBinarizer."
 
@@ -75,7 +75,7 @@ def as_booleans(values: Any, name: str = "Y") -> NDArray[np.bool_]:
 def alike_labelsets(Y: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the group of each row, rows with the same labels being one, and their first rows.
 
-    Groups are numbered in the order of their first rows. Eight labels are compared at a time, and
+    Groups are numbered in the order of their first rows. 31 labels are compared at a time, and
     the copy of the table that this takes is an eighth of it.
 
     Parameters
@@ -90,10 +90,7 @@ def alike_labelsets(Y: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np
     >>> alike_labelsets(np.array([[0, 1], [1, 1], [0, 1]], dtype=np.uint8))
     (array([0, 1, 0]), array([0, 1]))
     """
-    bits = np.packbits(Y, axis=1)
-    filled = np.zeros((len(bits), -(-max(bits.shape[1], 1) // 4) * 4), dtype=np.uint8)
-    filled[:, : bits.shape[1]] = bits
-    return alike_rows(filled.view(np.int32))
+    return alike_rows(packed_rows(np.ascontiguousarray(Y, dtype=np.uint8)))
 
 
 def label_rows(Y: Any, name: str = "Y") -> sparse.csr_array:

@@ -27,6 +27,14 @@ def canonical_rows(X: Any) -> Any:
     return rows
 
 
+def is_plain(X: Any) -> bool:
+    """Tell whether `X` is an array of numbers, a table, of which none is missing or too large."""
+    if type(X) is not np.ndarray or X.dtype.kind not in "biuf" or X.ndim != 2 or not X.size:
+        return False
+    # Comparisons with NaN, which a missing number makes of both, do not hold.
+    return bool(X.max() <= LARGEST and X.min() >= -LARGEST)
+
+
 def check_size(X: Any, names: Sequence[str] | None = None) -> None:
     """Raise a ``ValueError`` that names the column if a number is beyond single precision.
 

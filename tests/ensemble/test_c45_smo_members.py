@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover
+from labelcover.ensemble.distinct_rows import distinct_rows
 from labelcover.ensemble.encoding import encode
 from labelcover.learners import C45Classifier, SMOClassifier
 from labelcover.learners.c45.tree import TreeStack
@@ -33,7 +34,7 @@ def data():
 
 
 def alone(estimator, X, Y, cover, test, **fit_params):
-    (encoding,), classes, _ = encode(Y, [cover])
+    (encoding,), classes, _ = encode(distinct_rows(Y), [cover])
     members = [
         clone(estimator).fit(X, own, **fit_params).predict_proba(test)
         for own in classes[encoding.problem]

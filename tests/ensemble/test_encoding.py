@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelcover.covers import Cover
+from labelcover.ensemble.distinct_rows import distinct_rows
 from labelcover.ensemble.encoding import encode
 
 
@@ -19,7 +20,7 @@ def reference(Y, cover):
 
 
 def assert_encoded_as_by_numpy(Y, cover):
-    (encoding,), classes, first = encode(Y, [cover])
+    (encoding,), classes, first = encode(distinct_rows(Y), [cover])
     of_members, starts, patterns = reference(Y, cover)
     np.testing.assert_array_equal(classes[encoding.problem], of_members)
     np.testing.assert_array_equal(encoding.starts, starts)
@@ -66,7 +67,7 @@ def test_labelsets_longer_than_a_machine_word_are_encoded(m, k):
 
 def test_the_pattern_of_the_class_of_a_row_is_what_the_row_says():
     Y, cover = random_problem(1, 50, 8, 5, 10, least=1)
-    (encoding,), classes, _ = encode(Y, [cover])
+    (encoding,), classes, _ = encode(distinct_rows(Y), [cover])
     for j, labels in enumerate(cover):
         rows = encoding.patterns[encoding.starts[j] + classes[encoding.problem[j]]]
         np.testing.assert_array_equal(rows[:, : len(labels)], Y[:, labels])
@@ -82,7 +83,7 @@ def test_read_only_labels_are_accepted():
 def test_members_that_pose_the_same_problem_are_found():
     Y = np.array([[0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]], dtype=np.uint8)
     cover = Cover([[0, 2], [0, 1], [1, 2], [0, 2]], n_labels=3)
-    (encoding,), classes, first = encode(Y, [cover])
+    (encoding,), classes, first = encode(distinct_rows(Y), [cover])
     np.testing.assert_array_equal(first, [0, 1])
     np.testing.assert_array_equal(encoding.problem, [0, 1, 0, 0])
     np.testing.assert_array_equal(classes, [[1, 2, 0, 3], [0, 1, 0, 1]])
@@ -91,7 +92,7 @@ def test_members_that_pose_the_same_problem_are_found():
 
 def test_labels_that_never_change_make_a_member_of_one_class():
     Y = np.zeros((5, 3), dtype=np.uint8)
-    (encoding,), _, _ = encode(Y, [Cover([[0, 1], [1, 2]], n_labels=3)])
+    (encoding,), _, _ = encode(distinct_rows(Y), [Cover([[0, 1], [1, 2]], n_labels=3)])
     np.testing.assert_array_equal(np.diff(encoding.starts), [1, 1])
 
 
@@ -99,7 +100,7 @@ def test_labels_that_never_change_make_a_member_of_one_class():
 def test_confidences_added_problem_by_problem_are_those_of_algorithm_2(seed, votes, split):
     Y, cover = random_problem(seed, 12, 6, 3, 7, least=1)
     Y[:, 5] = Y[:, 4]
-    (encoding,), _, _ = encode(Y, [cover])
+    (encoding,), _, _ = encode(distinct_rows(Y), [cover])
     n_problems = len(encoding.offsets) - 1
     distributions = np.random.default_rng(seed).random((5, encoding.offsets[-1])).round(1)
     expected = np.zeros((5, 6))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from labelcover._progress import tell
 from labelcover.covers import Cover
+from labelcover.ensemble.distinct_rows import distinct_rows
 from labelcover.ensemble.encoding import Encoding, encode
 from labelcover.ensemble.label_products import label_products
 from labelcover.ensemble.member_weights import StackedMembers
@@ -88,9 +89,10 @@ class CoverView:
             self.encodings, classes, first = encode_rows(training.Y, self.covers)
             targets = targets_of_rows(classes, self.encodings, first)
         else:
-            self.encodings, classes, first = encode(training.Y, self.covers)
+            rows = distinct_rows(training.Y)
+            self.encodings, classes, first = encode(rows, self.covers)
             is_linear = self.learner.is_linear
-            targets = label_products(training.Y, self.encodings, first) if is_linear else None
+            targets = label_products(rows, self.encodings, first) if is_linear else None
         is_weighted = self.aggregate == "weighted"
         self.stacked = [StackedMembers(each) for each in self.encodings] if is_weighted else []
         rows_and_sums: list[Any] = []

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from labelcover._hash_kernels import alike_rows
 from labelcover.covers import Cover
 from labelcover.ensemble.decoding_kernels import add_members
+from labelcover.ensemble.distinct_rows import DistinctRows
 from labelcover.ensemble.encoding_kernels import encode_members
 
 # Patterns of up to this many labels are ranked by a table of all of them, longer ones by sorting.
@@ -77,14 +78,14 @@ class Encoding:
 
 
 def encode(
-    Y: NDArray[np.uint8], covers: Sequence[Cover]
+    rows: DistinctRows, covers: Sequence[Cover]
 ) -> tuple[list[Encoding], NDArray[np.int32], NDArray[np.int64]]:
     """Return the problems that the labelsets of some covers pose, each once.
 
     Parameters
     ----------
-    Y : ndarray of shape (n, n_labels)
-        Zeros and ones, at least one row.
+    rows : DistinctRows
+        Of a label table of at least one row.
     covers : sequence of Cover
         Of the same number of labels.
 
@@ -101,16 +102,18 @@ def encode(
     --------
     >>> import numpy as np
     >>> from labelcover.covers import Cover
+    >>> from labelcover.ensemble.distinct_rows import distinct_rows
     >>> from labelcover.ensemble.encoding import encode
     >>> Y = np.array([[1, 0, 1], [0, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=np.uint8)
-    >>> (encoding,), classes, first = encode(Y, [Cover([[0, 1], [0, 2], [0, 1]], n_labels=3)])
+    >>> cover = Cover([[0, 1], [0, 2], [0, 1]], n_labels=3)
+    >>> (encoding,), classes, first = encode(distinct_rows(Y), [cover])
     >>> classes
     array([[1, 0, 1, 2],
            [2, 0, 2, 1]], dtype=int32)
     >>> encoding.problem
     array([0, 1, 0])
     """
-    parts = [_encoded(Y, cover) for cover in covers]
+    parts = [_encoded(rows.labels, cover) for cover in covers]
     classes = parts[0][0] if len(parts) == 1 else np.concatenate([part[0] for part in parts])
     counts = np.concatenate([part[1] for part in parts])
     problem, first = alike_rows(classes)
@@ -123,7 +126,7 @@ def encode(
         own_problems = problem[at : at + len(cover)]
         encodings.append(Encoding(cover, starts, patterns, own_problems, offsets))
         at += len(cover)
-    return encodings, classes, first
+    return encodings, rows.each(classes), first
 
 
 def _encoded(

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
 from labelcover._interrupts import raising_interrupts
+from labelcover._table_numbers import is_plain
 from labelcover._tags import read_tags, tag_table
 from labelcover.ensemble.candidate_labels import RankedLabels, ranked_labels
 from labelcover.ensemble.chunked_training import (
@@ -113,7 +114,7 @@ class LabelModel(MemberEstimator, ABC):
         chunks = chunked(X, y)
         if chunks is None:
             y, names = named_labels(y)
-            y = validate_data(self, y=y, multi_output=True)
+            y = y if is_plain(y) else validate_data(self, y=y, multi_output=True)
             self._coding, X = learner.read_table(self, X)
             check_consistent_length(X, y)
             Y = self._label_table(y)

@@ -44,6 +44,47 @@ def product_rows(columns, parents, labels):
 
 
 @njit(cache=True, nogil=True)
+def class_patterns(members, labelsets, starts, patterns, widest):
+    """Return the labels of some members, how many, and the member and pattern of each class.
+
+    Parameters
+    ----------
+    members : int64 array of shape (n_members,)
+    labelsets : int32 array of shape (size, k)
+        Rows with fewer labels end in −1.
+    starts, patterns
+        As in `labelcover.ensemble.encoding.Encoding`.
+    widest : int
+        How many labels there is room for.
+
+    Returns
+    -------
+    labels, sizes, of_class, masks
+        As in `product_keys` and `combined_products`.
+    """
+    n_classes = 0
+    for member in members:
+        n_classes += starts[member + 1] - starts[member]
+    labels = np.zeros((len(members), widest), dtype=np.int64)
+    sizes = np.zeros(len(members), dtype=np.int64)
+    of_class = np.empty(n_classes, dtype=np.int64)
+    masks = np.zeros(n_classes, dtype=np.int64)
+    c = 0
+    for p in range(len(members)):
+        labelset = labelsets[members[p]]
+        for position in range(len(labelset)):
+            if labelset[position] >= 0:
+                labels[p, position] = labelset[position]
+                sizes[p] += 1
+        for row in range(starts[members[p]], starts[members[p] + 1]):
+            of_class[c] = p
+            for position in range(len(labelset)):
+                masks[c] |= np.int64(patterns[row, position]) << position
+            c += 1
+    return labels, sizes, of_class, masks
+
+
+@njit(cache=True, nogil=True)
 def product_keys(labels, sizes, of_class, masks, n_labels):
     """Return a key for each product of each problem's labels, and those of products that occur.
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._label_values import alike_labelsets
+from labelcover.ensemble.distinct_rows import DistinctRows, distinct_rows
 from labelcover.ensemble.encoding import Encoding
 from labelcover.ensemble.label_product_kernels import (
+    class_patterns,
     combined_products,
     product_keys,
     product_rows,
@@ -20,13 +21,10 @@ from labelcover.learners.linear_targets import LinearTargets, TargetRows
 
 # A labelset of more labels has more products than anyone has classes.
 MOST_LABELS = 6
-# Rows with the same labels are one group, unless there are more groups than this: sums of features
-# by group are held for all groups.
-MOST_GROUPS = 8_192
 
 
 def label_products(
-    Y: NDArray[np.uint8], encodings: Sequence[Encoding], first: NDArray[np.int64]
+    rows: DistinctRows, encodings: Sequence[Encoding], first: NDArray[np.int64]
 ) -> LinearTargets | None:
     """Return the products of labels that all problems are linear in, if they are few enough.
 
@@ -36,7 +34,8 @@ def label_products(
 
     Parameters
     ----------
-    Y : ndarray of shape (n, n_labels)
+    rows : DistinctRows
+        Of the label table.
     encodings, first
         From `labelcover.ensemble.encoding.encode`.
 
@@ -45,10 +44,10 @@ def label_products(
     LinearTargets or None
         None if there are no fewer products than classes.
     """
-    products = occurring_products(encodings, first, Y.shape[1])
+    products = occurring_products(encodings, first, rows.labels.shape[1])
     if products is None:
         return None
-    held = products.rows(Y)
+    held = products.rows.among(rows)
     return LinearTargets(held.holds, products.combine, products.constant, held.group)
 
 
@@ -69,13 +68,15 @@ class ProductRows:
 
     def __call__(self, Y: NDArray[np.uint8]) -> TargetRows:
         """Return the rows, in groups of the same labels if these are few."""
-        group, of_group = alike_labelsets(Y)
-        is_grouped = 2 * len(of_group) <= len(Y) and len(of_group) <= MOST_GROUPS
-        rows = Y[of_group] if is_grouped else Y
-        starts, indices = product_rows(np.ascontiguousarray(rows.T), self.parents, self.labels)
+        return self.among(distinct_rows(Y))
+
+    def among(self, rows: DistinctRows) -> TargetRows:
+        """Return the same for rows that are grouped already."""
+        columns = np.ascontiguousarray(rows.labels.T)
+        starts, indices = product_rows(columns, self.parents, self.labels)
         held = np.ones(len(indices)), indices, starts
-        holds = sparse.csr_array(held, shape=(len(self.labels), len(rows)))
-        return TargetRows(holds, group if is_grouped else None)
+        holds = sparse.csr_array(held, shape=(len(self.labels), columns.shape[1]))
+        return TargetRows(holds, rows.group)
 
 
 @dataclass(frozen=True)
@@ -134,21 +135,15 @@ def _patterns(encodings, first):
 
     A pattern is a number whose bit i tells of the i-th label.
     """
-    member_starts = np.concatenate([[0], np.cumsum([len(e.cover) for e in encodings])])
     widest = max(encoding.cover.k for encoding in encodings)
-    labels = np.zeros((len(first), widest), dtype=np.int64)
-    sizes = np.zeros(len(first), dtype=np.int64)
-    of_class, masks = [], []
-    for encoding, low, high in zip(encodings, member_starts, member_starts[1:], strict=False):
-        problems = np.flatnonzero((first >= low) & (first < high))
-        members = first[problems] - low
-        k = encoding.cover.k
-        labels[problems, :k] = encoding.cover.labelsets[members]
-        sizes[problems] = encoding.cover.labelset_sizes[members]
-        counts = encoding.starts[members + 1] - encoding.starts[members]
-        rows = np.repeat(encoding.starts[members] - np.cumsum(counts) + counts, counts)
-        rows += np.arange(len(rows))
-        of_class.append(np.repeat(problems, counts))
-        masks.append(encoding.patterns[rows] @ (1 << np.arange(k)))
+    low, n_problems, found = 0, 0, []
     # `first` ascends, so problems and their classes are in order already.
-    return labels, sizes, np.concatenate(of_class), np.concatenate(masks).astype(np.int64)
+    for encoding in encodings:
+        cover = encoding.cover
+        members = first[(first >= low) & (first < low + len(cover))] - low
+        labels, sizes, of_class, masks = class_patterns(
+            members, cover.labelsets, encoding.starts, encoding.patterns, widest
+        )
+        found.append((labels, sizes, of_class + n_problems, masks))
+        low, n_problems = low + len(cover), n_problems + len(members)
+    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from labelcover._label_values import alike_labelsets
 from labelcover.covers import Cover
+from labelcover.ensemble.distinct_rows import distinct_rows
 from labelcover.ensemble.encoding import Encoding, encode
 from labelcover.ensemble.encoding_kernels import occurring_patterns
 from labelcover.ensemble.label_products import MOST_LABELS, label_products, occurring_products
@@ -66,14 +67,15 @@ class SummedCover:
         self.occurs = np.arange(2**widest) < 2 ** sizes[:, None]
         self.products = self._products(self._encodings())
         self.occurs = np.zeros_like(self.occurs)
-        encodings, classes, first = encode(training.Y, covers)
+        rows = distinct_rows(training.Y)
+        encodings, classes, first = encode(rows, covers)
         problems = Problems(
             classes,
             encodings[0].offsets,
             training.n_values,
             training.weights,
             np.array([seed]),
-            targets=label_products(training.Y, encodings, first),
+            targets=label_products(rows, encodings, first),
         )
         self.sums = learner.feature_sums(training.X, problems)
         self.add(training)

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import validate_data
 
-from labelcover._table_numbers import canonical_rows, check_size
+from labelcover._table_numbers import canonical_rows, check_size, is_plain
 from labelcover.chunks import Chunk
 from labelcover.learners.chunked_table import ChunkedTable
 
@@ -75,10 +75,13 @@ class FeatureCoding:
         chosen = learner.categorical_features
         mixed = chosen is not None and not isinstance(chosen, str)
         allow_nan = get_tags(learner).input_tags.allow_nan
-        dtype = None if mixed else np.float64
-        X = checked_table(owner, X, reset=True, dtype=dtype, allow_nan=allow_nan)
+        numbers = None if mixed else _plain_numbers(owner, X, reset=True)
+        if numbers is None:
+            dtype = None if mixed else np.float64
+            X = checked_table(owner, X, reset=True, dtype=dtype, allow_nan=allow_nan)
         coding = cls(feature_categories(X, chosen), mixed, allow_nan)
-        numbers = _checked_size(owner, coding.numbers(X))
+        if numbers is None:
+            numbers = _checked_size(owner, coding.numbers(X))
         return replace(coding, of_dense=not sparse.issparse(numbers)), numbers
 
     @classmethod
@@ -96,8 +99,9 @@ class FeatureCoding:
 
     def read(self, owner: Any, X: Any) -> Any:
         """Return the numbers of a table of new rows."""
-        if not self.mixed and _is_plain(owner, X):
-            return _checked_size(owner, self.numbers(np.asarray(X, dtype=np.float64)))
+        plain = None if self.mixed else _plain_numbers(owner, X, reset=False)
+        if plain is not None:
+            return self.numbers(plain)
         dtype = None if self.mixed else np.float64
         numbers = self.numbers(
             checked_table(owner, X, reset=False, dtype=dtype, allow_nan=self.allow_nan)
@@ -160,17 +164,19 @@ class FeatureCoding:
         )
 
 
-def _is_plain(owner: Any, X: Any) -> bool:
-    """Tell whether `X` is an array of finite numbers with the columns of a table without names.
+def _plain_numbers(owner: Any, X: Any, *, reset: bool) -> NDArray[np.float64] | None:
+    """Return an array in which scikit-learn's checks would find nothing; None if they are needed.
 
-    scikit-learn's checks would find nothing, but take longer than the prediction of a row.
+    They take longer than the prediction of a row.
     """
-    if type(X) is not np.ndarray or X.dtype.kind not in "biuf" or X.ndim != 2 or not len(X):
-        return False
-    if X.shape[1] != owner.n_features_in_ or hasattr(owner, "feature_names_in_"):
-        return False
-    with np.errstate(all="ignore"):
-        return bool(np.isfinite(X.sum()))  # it is not where one of the numbers is not
+    if not is_plain(X):
+        return None
+    if reset:
+        owner.n_features_in_ = X.shape[1]
+        vars(owner).pop("feature_names_in_", None)
+    elif X.shape[1] != owner.n_features_in_ or "feature_names_in_" in vars(owner):
+        return None
+    return np.asarray(X, dtype=np.float64)
 
 
 def feature_categories(X: Any, categorical_features: Any) -> tuple[NDArray[Any] | None, ...]:
