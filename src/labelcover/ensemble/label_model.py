@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from labelcover._arguments import check_choice, check_integer, check_jobs, check
 from labelcover._interrupts import raising_interrupts
 from labelcover._table_numbers import is_plain
 from labelcover._tags import read_tags, tag_table
+from labelcover._warnings import each_warning_once
 from labelcover.ensemble.candidate_labels import RankedLabels, ranked_labels
 from labelcover.ensemble.chunked_training import (
     check_chunked,
@@ -39,6 +41,7 @@ from labelcover.ensemble.threshold_tuning import (
     left_out_threshold,
 )
 from labelcover.ensemble.view import TrainingRows, View
+from labelcover.learners.any_classifier import AnyClassifier
 from labelcover.learners.targets import check_weights, weighted_rows
 from labelcover.thresholds import TIES, cut
 
@@ -173,7 +176,7 @@ class LabelModel(MemberEstimator, ABC):
 
     def _fit_rows(self, learner: Any, training: TrainingRows, seeds: NDArray[np.int64]) -> None:
         """Fit the view and the threshold."""
-        with raising_interrupts():
+        with raising_interrupts(), _telling(learner):
             view = self._make_view(learner, training, int(seeds[0]))
             self.view_ = view.fit(
                 training,
@@ -420,6 +423,11 @@ class LabelModel(MemberEstimator, ABC):
     def _labelled(self, table: NDArray, X: Any) -> Any:
         container = getattr(self, "_container", "default")
         return labelled(table, container, self.label_names_in_, X)
+
+
+def _telling(learner: Any) -> AbstractContextManager:
+    """Return the context of a fit: what many clones warn of is told once."""
+    return each_warning_once() if isinstance(learner, AnyClassifier) else nullcontext()
 
 
 def _clipped(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
