@@ -155,14 +155,18 @@ def _encoded_by_table(
     Y: NDArray[np.uint8], cover: Cover
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8]]:
     """Return the same for members of few labels, whose patterns are ranked by a table of all."""
-    n, k = len(Y), cover.k
-    classes = np.empty((len(cover), n), dtype=np.int32)
-    keys = np.empty((len(cover), min(n, 2**k)), dtype=np.uint16)
+    ranks = np.empty((len(cover), 2**cover.k), dtype=np.int32)
     columns = np.ascontiguousarray(Y.T, dtype=np.uint8)
-    counts = encode_members(columns, cover.labelsets, classes, keys)
-    if not cover.has_one_size:
-        # The first label is always the highest of k bits.
-        keys <<= (k - cover.labelset_sizes).astype(np.uint16)[:, None]
-    found = keys[np.arange(keys.shape[1]) < counts[:, None]]
-    bits = found[:, None] >> np.arange(k - 1, -1, -1, dtype=np.uint16) & 1
-    return classes, counts, bits.astype(np.uint8)
+    classes = encode_members(columns, cover.labelsets, ranks)
+    return classes, (ranks >= 0).sum(axis=1), ranked_pattern_rows(ranks, cover)
+
+
+def ranked_pattern_rows(ranks: NDArray[np.int32], cover: Cover) -> NDArray[np.uint8]:
+    """Return the patterns of the members of a cover, one after another, a column per label.
+
+    `ranks` are those of `labelcover.ensemble.encoding_kernels`.
+    """
+    member, key = np.nonzero(ranks >= 0)
+    # The first label is always the highest of k bits.
+    key = key << (cover.k - cover.labelset_sizes)[member]
+    return (key[:, None] >> np.arange(cover.k - 1, -1, -1) & 1).astype(np.uint8)

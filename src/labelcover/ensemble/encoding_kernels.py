@@ -1,4 +1,15 @@
-"""Compiled loops from label columns to the class of every row for every member."""
+"""Compiled loops from label columns to the class of every row for every member.
+
+Arguments are the same in all:
+
+columns : uint8 array of shape (n_labels, n)
+    The label table, transposed.
+labelsets : int32 array of shape (size, k)
+    The labels of each member, in the order that ranks patterns; k is at most 16. Rows with fewer
+    labels end in −1.
+ranks : int32 array of shape (size, 2 ** k)
+    The lexicographic rank of each pattern among those that occur, −1 for the others.
+"""
 
 from __future__ import annotations
 
@@ -9,96 +20,70 @@ from labelcover.covers.labelset_kernels import row_length
 
 
 @njit(cache=True, nogil=True)
-def encode_members(columns, labelsets, classes, patterns):
-    """Class of every row for every member, by a table of all patterns of its labels.
+def encode_members(columns, labelsets, ranks):
+    """Fill in `ranks`; return the class of every row for every member, ``(size, n)``.
 
-    Parameters
-    ----------
-    columns : uint8 array of shape (n_labels, n)
-        The label table, transposed.
-    labelsets : int32 array of shape (size, k)
-        The labels of each member, in the order that ranks patterns; k is at most 16. Rows with
-        fewer labels end in −1.
-    classes : int32 array of shape (size, n)
-        Filled: ``classes[j, i]`` is the lexicographic rank of the pattern of row ``i`` among the
-        patterns that occur.
-    patterns : uint16 array of shape (size, most)
-        Filled: the patterns that occur, as binary numbers, ascending.
-
-    Returns
-    -------
-    int64 array of shape (size,)
-        How many patterns occur.
+    A class is the rank of the row's pattern.
     """
-    size, k = labelsets.shape
-    n = columns.shape[1]
-    counts = np.zeros(size, dtype=np.int64)
-    # Narrow keys stay in the cache and are shifted many at a time.
-    keys = np.empty(n, dtype=np.uint16)
-    rank = np.empty(1 << k, dtype=np.int32)
-    for j in range(size):
-        keys[:] = 0
-        length = row_length(labelsets, j)
-        for position in range(length):
-            column = columns[labelsets[j, position]]
-            for i in range(n):
-                keys[i] = (keys[i] << np.uint16(1)) | column[i]
-        rank[:] = -1
-        for i in range(n):
-            rank[keys[i]] = 0
-        for key in range(1 << length):
-            if rank[key] == 0:
-                rank[key] = counts[j]
-                patterns[j, counts[j]] = key
-                counts[j] += 1
-        for i in range(n):
-            classes[j, i] = rank[keys[i]]
-    return counts
+    classes = np.empty((len(labelsets), columns.shape[1]), dtype=np.int32)
+    keys = _room_for_keys(columns)
+    for j in range(len(labelsets)):
+        _row_keys(columns, labelsets, j, keys)
+        _rank_keys(keys, ranks[j])
+        _look_up(keys, ranks[j], classes[j])
+    return classes
 
 
 @njit(cache=True, nogil=True)
 def occurring_patterns(columns, labelsets, ranks):
-    """Rank the patterns of every member that occur in some row; return how many there are.
-
-    Parameters
-    ----------
-    columns, labelsets
-        As in `encode_members`.
-    ranks : int32 array of shape (size, 2 ** k)
-        Filled: the rank of each pattern among those that occur, −1 for the others.
-    """
-    size, n = labelsets.shape[0], columns.shape[1]
-    counts = np.zeros(size, dtype=np.int64)
-    keys = np.empty(n, dtype=np.uint16)
-    for j in range(size):
-        length = row_length(labelsets, j)
-        keys[:] = 0
-        for position in range(length):
-            column = columns[labelsets[j, position]]
-            for i in range(n):
-                keys[i] = (keys[i] << np.uint16(1)) | column[i]
-        ranks[j, :] = -1
-        for i in range(n):
-            ranks[j, keys[i]] = 0
-        for key in range(1 << length):
-            if ranks[j, key] == 0:
-                ranks[j, key] = counts[j]
-                counts[j] += 1
-    return counts
+    """Fill in `ranks`."""
+    keys = _room_for_keys(columns)
+    for j in range(len(labelsets)):
+        _row_keys(columns, labelsets, j, keys)
+        _rank_keys(keys, ranks[j])
 
 
 @njit(cache=True, nogil=True)
 def ranked_patterns(columns, labelsets, ranks):
-    """Return the class of every row for every member, ``(size, n)``, given ranks of patterns."""
-    size, n = labelsets.shape[0], columns.shape[1]
-    classes = np.empty((size, n), dtype=np.int32)
-    keys = np.empty(n, dtype=np.uint16)
-    for j in range(size):
-        keys[:] = 0
-        for position in range(row_length(labelsets, j)):
-            column = columns[labelsets[j, position]]
-            for i in range(n):
-                keys[i] = (keys[i] << np.uint16(1)) | column[i]
-        for i in range(n):
-            classes[j, i] = ranks[j, keys[i]]
+    """Return the class of every row for every member, ``(size, n)``, given `ranks`."""
+    classes = np.empty((len(labelsets), columns.shape[1]), dtype=np.int32)
+    keys = _room_for_keys(columns)
+    for j in range(len(labelsets)):
+        _row_keys(columns, labelsets, j, keys)
+        _look_up(keys, ranks[j], classes[j])
     return classes
+
+
+@njit(cache=True, nogil=True)
+def _room_for_keys(columns):
+    # Narrow keys stay in the cache and are shifted many at a time.
+    return np.empty(columns.shape[1], dtype=np.uint16)
+
+
+@njit(cache=True, nogil=True)
+def _row_keys(columns, labelsets, j, keys):
+    """Write the pattern of each row for member ``j``, as a binary number."""
+    keys[:] = 0
+    for position in range(row_length(labelsets, j)):
+        column = columns[labelsets[j, position]]
+        for i in range(len(keys)):
+            keys[i] = (keys[i] << np.uint16(1)) | column[i]
+
+
+@njit(cache=True, nogil=True)
+def _rank_keys(keys, rank):
+    """Write the rank of each key among those that occur, −1 for the others."""
+    rank[:] = -1
+    for i in range(len(keys)):
+        rank[keys[i]] = 0
+    count = 0
+    for key in range(len(rank)):
+        if rank[key] == 0:
+            rank[key] = count
+            count += 1
+
+
+@njit(cache=True, nogil=True)
+def _look_up(keys, rank, classes):
+    for i in range(len(keys)):
+        classes[i] = rank[keys[i]]

@@ -13,7 +13,7 @@ from scipy import sparse
 from labelcover._hash_kernels import alike_rows
 from labelcover._label_values import alike_labelsets
 from labelcover.covers import Cover
-from labelcover.ensemble.encoding import TABLE_BITS, Encoding
+from labelcover.ensemble.encoding import TABLE_BITS, Encoding, ranked_pattern_rows
 from labelcover.ensemble.encoding_kernels import occurring_patterns, ranked_patterns
 from labelcover.ensemble.label_products import occurring_products
 from labelcover.learners.chunked_targets import ChunkedTargets
@@ -140,7 +140,7 @@ def ranked_encodings(
     encodings, at = [], 0
     for cover in covers:
         members = slice(at, at + len(cover))
-        patterns = _patterns(ranks[members], cover)
+        patterns = ranked_pattern_rows(ranks[members], cover)
         starts = np.concatenate([[0], np.cumsum(counts[members])])
         encodings.append(Encoding(cover, starts, patterns, problem[members], offsets))
         at += len(cover)
@@ -185,14 +185,6 @@ def _distinct_problems(
         if len(first) == len(problem):
             break
     return problem, first
-
-
-def _patterns(ranks: NDArray[np.int32], cover: Cover) -> NDArray[np.uint8]:
-    """Return the patterns of the members of a cover, one after another, a column per label."""
-    member, key = np.nonzero(ranks >= 0)
-    # The first label is always the highest of k bits.
-    key = key << (cover.k - cover.labelset_sizes)[member]
-    return (key[:, None] >> np.arange(cover.k - 1, -1, -1) & 1).astype(np.uint8)
 
 
 def _widened(labelsets: NDArray[np.int32], width: int) -> NDArray[np.int32]:
