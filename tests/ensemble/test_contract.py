@@ -36,6 +36,5 @@ EXPECTED_FAILURES = {
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
 @pytest.mark.filterwarnings("ignore:p=. prunes every labelset")
-@pytest.mark.filterwarnings("ignore:k=3 is larger than the number of labels")
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -448,3 +448,33 @@ def test_a_tree_as_member_gets_arrays_of_a_numeric_frame(data):
     of_frame = LabelCoverClassifier(DecisionTreeClassifier(), **options).fit(frame, Y)
     of_array = LabelCoverClassifier(DecisionTreeClassifier(), **options).fit(X, Y)
     np.testing.assert_array_equal(of_frame.predict_proba(frame), of_array.predict_proba(X))
+
+
+@pytest.mark.parametrize("kind", ENSEMBLES)
+@pytest.mark.parametrize("n_labels", [1, 2])
+def test_the_default_says_nothing_of_fewer_labels_than_it_would_take(kind, n_labels, data):
+    X, Y = data
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = kind(random_state=0).fit(X, Y[:, :n_labels])
+    assert model.predict(X).shape == (len(X), n_labels)
+
+
+def test_a_labelset_of_more_labels_than_there_are_is_told(data):
+    X, Y = data
+    with pytest.warns(UserWarning, match="k=5 is larger than the number of labels; k=2 is used"):
+        LabelCoverClassifier(k=5, random_state=0).fit(X, Y[:, :2])
+
+
+def test_a_fit_that_fails_in_its_last_step_leaves_no_model(data):
+    X, Y = data
+
+    def failing(Y, predicted):
+        raise ArithmeticError("no measure")
+
+    model = LabelCoverClassifier(random_state=0).fit(X, Y)
+    with pytest.raises(ArithmeticError, match="no measure"):
+        model.set_params(decide=failing).fit(X, Y)
+    assert not hasattr(model, "view_")
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        model.predict(X)

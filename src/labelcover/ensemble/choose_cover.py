@@ -28,6 +28,8 @@ AUTO = "auto"
 MOST_MEMBERS = 5_000
 # Its size, in labelsets for each label.
 LABELSETS_PER_LABEL = 4
+# The labels of a labelset, unless a user says otherwise: with fewer labels in all, nobody is told.
+DEFAULT_K = 3
 
 
 def choose_cover(
@@ -173,20 +175,23 @@ def _balancor_size(n_labels: int, k: int, r: int) -> int:
 
 
 def labelset_shape(k: Any, r: Any, n_labels: int) -> tuple[int, int]:
-    """Return `k` and `r`, both at most the number of labels, with a warning if `k` was not."""
+    """Return `k` and `r`, both at most the number of labels, with a warning if `k` was not.
+
+    There is none for the default.
+    """
     k, r = check_integer("k", k, low=1), check_integer("r", r, low=1)
     if k == 1:
         return 1, 1
     if r > k:
         raise ValueError(f"r must be at most k={k}, the labels in a labelset, got {r}.")
-    if k <= n_labels:
-        return k, r
-    warnings.warn(
-        f"k={k} is larger than the number of labels; k={n_labels} is used: one labelset of all.",
-        UserWarning,
-        stacklevel=6,
-    )
-    return n_labels, min(r, n_labels)
+    if k > n_labels and k != DEFAULT_K:
+        warnings.warn(
+            f"k={k} is larger than the number of labels; k={n_labels} is used: one labelset of "
+            "all.",
+            UserWarning,
+            stacklevel=6,
+        )
+    return min(k, n_labels), min(r, n_labels)
 
 
 def fixed_cover(cover: Any, n_labels: int) -> Cover:

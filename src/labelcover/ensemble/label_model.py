@@ -176,16 +176,20 @@ class LabelModel(MemberEstimator, ABC):
 
     def _fit_rows(self, learner: Any, training: TrainingRows, seeds: NDArray[np.int64]) -> None:
         """Fit the view and the threshold."""
-        with raising_interrupts(), _telling(learner):
-            view = self._make_view(learner, training, int(seeds[0]))
-            self.view_ = view.fit(
-                training,
-                seeds_of_view(view, seeds),
-                keep_left_out=self._tuning() == "loo",
-                n_jobs=self.n_jobs,
-                verbose=bool(self.verbose),
-            )
-            self._tune(training, int(seeds[2]))
+        try:
+            with raising_interrupts(), _telling(learner):
+                view = self._make_view(learner, training, int(seeds[0]))
+                self.view_ = view.fit(
+                    training,
+                    seeds_of_view(view, seeds),
+                    keep_left_out=self._tuning() == "loo",
+                    n_jobs=self.n_jobs,
+                    verbose=bool(self.verbose),
+                )
+                self._tune(training, int(seeds[2]))
+        except BaseException:
+            self.__dict__.pop("view_", None)
+            raise
 
     def _tune(self, training: TrainingRows, seed: int) -> None:
         """Set ``threshold_`` and ``n_threshold_rows_``."""
