@@ -164,10 +164,11 @@ def _filter(rows, son_of, son, out, place):
     """Write the rows of one son to `out` from `place` on; return the next free place."""
     # Every row is written where the next one of the son belongs, and stays there only if it is
     # that one: no branch to be guessed wrong. Thus one place more than needed is written.
+    free = np.uint64(place)
     for row in rows:
-        out[place] = row
-        place += son_of[row] == son
-    return place
+        out[free] = row
+        free += np.uint64(son_of[row] == son)
+    return np.int64(free)
 
 
 @njit(cache=True)

@@ -112,18 +112,17 @@ def numeric_splits_counts(values, rank, far, order, label, class_counts, min_lea
     """
     n, n_classes = order.shape[1], len(class_counts)
     # A cut after i rows has the entropy sides[i] minus the sum of x·log2(x) over the classes of
-    # both sides; when a row changes sides, that sum changes by two entries of step.
+    # both sides.
     sides = np.empty(n + 1)
-    step = np.empty(n + 1)
     for i in range(n + 1):
         sides[i] = xlogx[i] + xlogx[n - i]
-        step[i] = xlogx[i + 1] - xlogx[i]
+    first, change = _changes(class_counts, xlogx)
     fewest = math.ceil(least_per_side(float(n), n_classes, min_leaf) - TOLERANCE)
-    left = np.empty(n_classes, np.int64)
+    at = np.empty(n_classes, np.uint64)
     slack = TOLERANCE * n
     for k in range(len(order)):
         for c in range(n_classes):
-            left[c] = 0
+            at[c] = first[c]
         gained, best, goal = 0.0, 0.0, slack - sides[0]
         n_candidates, best_left, next_far = 0, 0, 0
         for i in range(n - fewest + 1):
@@ -135,10 +134,9 @@ def numeric_splits_counts(values, rank, far, order, label, class_counts, min_lea
                     best_left, best = i, gained - sides[i]
                     goal = best + slack
             next_far = far[k, r]
-            c = label[row]
-            gone = left[c]
-            gained += step[gone] - step[class_counts[c] - gone - 1]
-            left[c] = gone + 1
+            c = np.uint64(label[row])
+            gained += change[at[c]]
+            at[c] += np.uint64(1)
         splits[k, 1] = -1.0
         if best_left:
             gain = (sides[0] + best - xlogx[n_candidates] / n_candidates) / n
@@ -147,6 +145,26 @@ def numeric_splits_counts(values, rank, far, order, label, class_counts, min_lea
                 splits[k, 0] = gain
                 splits[k, 1] = gain * n / (sides[0] - sides[best_left])
                 splits[k, 2] = _middle(values[k, low], values[k, high])
+
+
+@njit(cache=True)
+def _changes(class_counts, xlogx):
+    """Return how the sum of x·log2(x) changes as rows change sides, and where each class begins.
+
+    For the first row of a class that does, the second and so on, class after class. Places are
+    unsigned: nothing then asks at every row whether one counts from the end.
+    """
+    first = np.zeros(len(class_counts), np.uint64)
+    change = np.empty(class_counts.sum())
+    place = 0
+    for c in range(len(class_counts)):
+        first[c] = place
+        for gone in range(class_counts[c]):
+            rest = class_counts[c] - gone
+            there = xlogx[gone + 1] - xlogx[gone]
+            change[place] = there - (xlogx[rest] - xlogx[rest - 1])
+            place += 1
+    return first, change
 
 
 @njit(cache=True)
