@@ -134,9 +134,9 @@ def numeric_splits_counts(values, rank, far, order, label, class_counts, min_lea
                     best_left, best = i, gained - sides[i]
                     goal = best + slack
             next_far = far[k, r]
-            c = np.uint64(label[row])
-            gained += change[at[c]]
-            at[c] += np.uint64(1)
+            own = np.uint64(label[row])
+            gained += change[at[own]]
+            at[own] += np.uint64(1)
         splits[k, 1] = -1.0
         if best_left:
             gain = (sides[0] + best - xlogx[n_candidates] / n_candidates) / n
