@@ -50,6 +50,15 @@ def _forget(rows, labels, totals):
             totals[label_indices[at]] = 0.0
 
 
+# Compilers take several numbers at a time only where none may be missing.
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def _span(values):
+    low, high = values[0], values[0]
+    for v in values:
+        low, high = min(low, v), max(high, v)
+    return np.float64(low), np.float64(high)
+
+
 @njit(cache=True, nogil=True)
 def _try_split(values, rows, counts, node, labels, totals, part, u):
     """Return the score of a split at a random threshold, and the threshold.
@@ -59,9 +68,7 @@ def _try_split(values, rows, counts, node, labels, totals, part, u):
     where the feature is constant.
     """
     weight, squares, min_leaf = node
-    low, high = np.inf, -np.inf
-    for v in values:
-        low, high = min(low, v), max(high, v)
+    low, high = _span(values)
     if not low < high:
         return -2.0, np.float32(0.0)
     threshold = np.float32(low + u * (high - low))
@@ -71,21 +78,22 @@ def _try_split(values, rows, counts, node, labels, totals, part, u):
     # One side is counted; what it leaves is the other.
     counted_above = threshold >= 0.0
     side, own, cross = 0.0, 0.0, 0.0
+    # Without signs: an index that may be negative would be compared with 0 each time.
+    one = np.uintp(1)
     for at in range(len(values)):
         if (values[at] > threshold) == counted_above:
-            i = rows[at]
+            i = np.uintp(rows[at])
             c = counts[i]
             side += c
-            for j in range(label_starts[i], label_starts[i + 1]):
-                l = label_indices[j]
+            for j in range(np.uintp(label_starts[i]), np.uintp(label_starts[i + one])):
+                l = np.uintp(label_indices[j])
                 own += c * (2.0 * part[l] + c)
                 cross += c * totals[l]
                 part[l] += c
-    for at in range(len(values)):
-        if (values[at] > threshold) == counted_above:
-            i = rows[at]
-            for j in range(label_starts[i], label_starts[i + 1]):
-                part[label_indices[j]] = 0.0
+    if len(part) <= len(values):
+        part[:] = 0.0
+    else:
+        _forget(rows, labels, part)
     if min(side, weight - side) < min_leaf:
         return -1.0, threshold
     return own / side + (squares - 2.0 * cross + own) / (weight - side), threshold
@@ -153,7 +161,7 @@ def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, st
                 order[a], order[b] = order[b], order[a]
                 column = table[order[a]]
                 for at in range(len(own)):
-                    values[at] = column[own[at]]
+                    values[at] = column[np.uintp(own[at])]
                 score, cut = _try_split(
                     values[: len(own)], own, counts, node, labels, totals, part, _random(state)
                 )
@@ -222,9 +230,10 @@ def _off_path(tree, zeros, first, values, features):
 @njit(cache=True, nogil=True)
 def _leaf(tree, x, node):
     feature, threshold, left, right = tree
-    while feature[node] >= 0:
-        node = left[node] if x[feature[node]] <= threshold[node] else right[node]
-    return node
+    at = np.uintp(node)
+    while feature[at] >= 0:
+        at = np.uintp(left[at] if x[np.uintp(feature[at])] <= threshold[at] else right[at])
+    return np.int64(at)
 
 
 @njit(cache=True, nogil=True)
@@ -234,10 +243,10 @@ def _add_leaf(rows, start, end, counts, labels, sums):
     for at in range(start, end):
         weight += counts[at]
     for at in range(start, end):
-        i = rows[at]
+        i = np.uintp(rows[at])
         share = counts[at] / weight
-        for j in range(label_starts[i], label_starts[i + 1]):
-            sums[label_indices[j]] += share
+        for j in range(np.uintp(label_starts[i]), np.uintp(label_starts[i + np.uintp(1)])):
+            sums[np.uintp(label_indices[j])] += share
 
 
 @njit(cache=True, nogil=True)
