@@ -271,8 +271,7 @@ def test_bad_input_gives_probabilities_inside_0_and_1(what):
 
 def test_one_label_is_enough():
     X, Y = problem()
-    with pytest.warns(UserWarning, match="k=3 is larger"):
-        model = small_pool().fit(X, Y[:, :1])
+    model = small_pool().fit(X, Y[:, :1])
     proba = model.predict_proba(X)
     assert proba.shape == (120, 1)
     assert ((proba > 0) & (proba < 1)).all()

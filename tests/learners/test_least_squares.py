@@ -274,7 +274,7 @@ def test_kernels_of_many_problems_equal_their_plain_twins(n):
     loss = np.average(((expected - T) ** 2).sum(axis=1), weights=weights)
     assert left_out_brier_score(of_targets, *how) == pytest.approx(loss)
     new = class_distributions(
-        of_targets, targets.combination, offsets, beta, np.empty((0, 0), np.int32), np.empty(0)
+        of_targets, targets.combination, offsets, beta, np.empty((1, 0), np.int32), np.empty(0)
     )
     np.testing.assert_allclose(new.T, plain_distributions(scores, offsets, beta), atol=1e-12)
 
@@ -282,7 +282,7 @@ def test_kernels_of_many_problems_equal_their_plain_twins(n):
 def test_kernels_of_some_problems_take_offsets_that_do_not_begin_at_zero():
     _, offsets, _, targets, fitted = some_problems(20)
     beta = np.array([1.0, 2.0, 3.0])
-    none = np.empty((0, 0), np.int32), np.empty(0)
+    none = np.empty((1, 0), np.int32), np.empty(0)
     of_targets = np.ascontiguousarray(fitted.T)
     whole = class_distributions(of_targets, targets.combination, offsets, beta, *none)
     starts, columns, values, constant = targets.combination

@@ -22,9 +22,9 @@ from labelcover.learners.problems import Members, Problems, problem_blocks
 
 AGGREGATES = ("mean", "votes", "weighted")
 # Class distributions, and what members make of rows, are held in blocks of so many numbers (64 MB),
-# but of no fewer rows than these.
+# but of no fewer rows than these; nor of more, which would not stay in the cache.
 BLOCK_NUMBERS = 2**23
-BLOCK_ROWS = 256
+BLOCK_ROWS, MOST_BLOCK_ROWS = 256, 2_048
 
 
 class CoverView:
@@ -185,6 +185,6 @@ class CoverView:
 
 def row_blocks(n: int, width: int) -> Iterator[slice]:
     """Yield slices of ``range(n)`` so that a block of `width` numbers a row stays bounded."""
-    step = max(BLOCK_ROWS, BLOCK_NUMBERS // max(1, width))
+    step = min(max(BLOCK_ROWS, BLOCK_NUMBERS // max(1, width)), MOST_BLOCK_ROWS)
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))

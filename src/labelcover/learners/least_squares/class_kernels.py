@@ -11,8 +11,6 @@ from numba import njit
 
 from labelcover.learners.least_squares.exponential_kernels import exponential
 
-# Rows that are taken through all problems at a time.
-LANES = 256
 # Steps for the temperature of one problem, the last relative one of those on some rows, and the
 # bounds of its inverse.
 MOST_STEPS = 60
@@ -29,61 +27,50 @@ def combine_targets(targets, starts, columns, values, constant):
     """
     scores = np.empty((len(constant), targets.shape[1]))
     for c in range(len(constant)):
-        own = slice(starts[c], starts[c + 1])
-        _combine(targets, columns[own], values[own], constant[c], 0, scores[c])
+        _combine(targets, (starts, columns, values, constant), c, scores[c])
     return scores
 
 
 @njit(cache=True, nogil=True)
-def _combine(targets, columns, values, constant, first, row):
-    """Write the scores of one class, for as many rows as there is room from the first on."""
+def _combine(targets, combination, c, row):
+    """Write the scores of class `c`."""
+    starts, columns, values, constant = combination
     for i in range(len(row)):  # an assignment of arrays takes seconds to compile
-        row[i] = constant
-    for at in range(len(columns)):
-        value, target = values[at], targets[columns[at], first : first + len(row)]
+        row[i] = constant[c]
+    for at in range(starts[c], starts[c + 1]):
+        value, target = values[at], targets[columns[at]]
         for i in range(len(row)):
             row[i] += value * target[i]
 
 
 @njit(cache=True, nogil=True)
-def _leave_out(scores, low, high, classes, factor, first, last):
-    """Change fitted scores of one problem to those of models fitted without each row.
+def _fill_gaps(targets, combination, low, classes, factor, gaps):
+    """Write how far the scores of one problem are below the largest of their row, a row per class.
 
-    `factor` is ``1 / (1 - leverage)``.
+    The first of its classes is `low`. Unless `factor`, ``1 / (1 - leverage)``, is empty, scores are
+    those of models fitted without the row.
     """
-    own = factor[first:last]
-    for c in range(low, high):
-        row = scores[c, first:last]
-        for i in range(len(row)):
-            row[i] *= own[i]
-    for i in range(first, last):
-        scores[low + classes[i], i] += 1.0 - factor[i]
+    for c in range(len(gaps)):
+        row = gaps[c]
+        _combine(targets, combination, low + c, row)
+        for i in range(len(factor)):
+            row[i] *= factor[i]
+    for i in range(len(factor)):
+        gaps[classes[i], i] += 1.0 - factor[i]
+    _subtract_top(gaps)
 
 
 @njit(cache=True, nogil=True)
-def _factors(leverage):
-    return 1.0 / np.maximum(1.0 - leverage, 1e-12)
-
-
-@njit(cache=True, nogil=True)
-def _below_top(scores, low, high, first, last, top):
-    """Subtract from the scores of one problem the largest of each row; `top` is room for these."""
-    for c in range(low, high):
-        row = scores[c, first:last]
+def _subtract_top(scores):
+    top = scores[0].copy()
+    for c in range(1, len(scores)):
+        row = scores[c]
         for i in range(len(row)):
-            top[i] = row[i] if c == low else max(top[i], row[i])
-    for c in range(low, high):
-        row = scores[c, first:last]
+            top[i] = max(top[i], row[i])
+    for c in range(len(scores)):
+        row = scores[c]
         for i in range(len(row)):
             row[i] -= top[i]
-
-
-@njit(cache=True, nogil=True)
-def _own(gaps, classes):
-    own = np.empty(len(classes))
-    for i in range(len(own)):
-        own[i] = gaps[classes[i], i]
-    return own
 
 
 # Compilers take several rows of a sum at a time only in another order, and without asking at every
@@ -156,14 +143,13 @@ def best_inverse_temperatures(scores, classes, offsets, weights, tolerance):
     on every eighth row, then on all until it moves by less than `tolerance`; as its convergence
     is cubic, what is then left is far less. `scores` are of shape ``(n_classes, n)``.
     """
-    n, found = scores.shape[1], np.ones(classes.shape[0])
-    top = np.empty(n)
+    found = np.ones(classes.shape[0])
     for p in range(classes.shape[0]):
         low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
         if high - low > 1:
             gaps = scores[low:high].copy()
-            _below_top(gaps, 0, high - low, 0, n, top)
-            found[p] = _best_inverse_temperature(gaps, _own(gaps, classes[p]), weights, tolerance)
+            _subtract_top(gaps)
+            found[p] = _best_inverse_temperature(gaps, classes[p], weights, tolerance)
     return found
 
 
@@ -187,12 +173,13 @@ def left_out_temperatures(targets, combination, leverage, classes, offsets, weig
     tolerance : float
         That of `best_inverse_temperatures`.
     """
-    found, factor = np.ones(len(classes)), _factors(leverage)
+    factor = 1.0 / np.maximum(1.0 - leverage, 1e-12)
+    found = np.ones(len(classes))
     for p in range(len(classes)):
         if offsets[p + 1] - offsets[p] > 1:
-            low, high = offsets[p], offsets[p + 1]
-            gaps, own = _left_out_gaps(targets, combination, low, high, classes[p], factor)
-            found[p] = _best_inverse_temperature(gaps, own, weights, tolerance)
+            gaps = np.empty((offsets[p + 1] - offsets[p], len(factor)))
+            _fill_gaps(targets, combination, offsets[p], classes[p], factor, gaps)
+            found[p] = _best_inverse_temperature(gaps, classes[p], weights, tolerance)
     return found
 
 
@@ -202,47 +189,40 @@ def left_out_brier_score(targets, combination, leverage, classes, offsets, weigh
 
     Parameters are those of `left_out_temperatures`.
     """
-    score, factor = 0.0, _factors(leverage)
+    factor = 1.0 / np.maximum(1.0 - leverage, 1e-12)
+    score = 0.0
     for p in range(len(classes)):
         if offsets[p + 1] - offsets[p] > 1:
-            low, high = offsets[p], offsets[p + 1]
-            gaps, own = _left_out_gaps(targets, combination, low, high, classes[p], factor)
-            beta = _best_inverse_temperature(gaps, own, weights, tolerance)
-            score += _brier_score(gaps, own, weights, beta)
+            gaps = np.empty((offsets[p + 1] - offsets[p], len(factor)))
+            _fill_gaps(targets, combination, offsets[p], classes[p], factor, gaps)
+            beta = _best_inverse_temperature(gaps, classes[p], weights, tolerance)
+            score += _brier_score(gaps, classes[p], weights, beta)
     return score / weights.sum()
 
 
 @njit(cache=True, nogil=True)
-def _left_out_gaps(targets, combination, low, high, classes, factor):
-    """Return the gaps of one problem, ``(n_classes, n)``, and those of the own classes."""
-    starts, columns, values, constant = combination
-    n = len(factor)
-    gaps = combine_targets(targets, starts[low : high + 1], columns, values, constant[low:high])
-    _leave_out(gaps, 0, high - low, classes, factor, 0, n)
-    _below_top(gaps, 0, high - low, 0, n, np.empty(n))
-    return gaps, _own(gaps, classes)
-
-
-@njit(cache=True, nogil=True)
-def _best_inverse_temperature(gaps, own, weights, tolerance):
+def _best_inverse_temperature(gaps, classes, weights, tolerance):
     """Return that with the least log-loss: near it from every eighth row, then from all."""
+    own = np.empty(len(classes))
+    for i in range(len(own)):
+        own[i] = gaps[classes[i], i]
     few = gaps[:, ::8].copy(), own[::8].copy(), weights[::8].copy()
     near = _least(*few, np.log(4.0), ROUGH)
     return np.exp(_least(gaps, own, weights, near, tolerance))
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def _brier_score(gaps, own, weights, beta):
+def _brier_score(gaps, classes, weights, beta):
     """Weighted sum of the squared distances of ``softmax(β · scores)`` to one-hot classes."""
-    total, square = np.zeros(len(own)), np.zeros(len(own))
+    total, square = np.zeros(len(classes)), np.zeros(len(classes))
     for c in range(gaps.shape[0]):
-        for i in range(len(own)):
+        for i in range(len(classes)):
             share = exponential(beta * gaps[c, i])
             total[i] += share
             square[i] += share * share
     score = 0.0
-    for i in range(len(own)):
-        of_own = exponential(beta * own[i]) / total[i]
+    for i in range(len(classes)):
+        of_own = exponential(beta * gaps[classes[i], i]) / total[i]
         score += weights[i] * (square[i] / (total[i] * total[i]) - 2.0 * of_own + 1.0)
     return score
 
@@ -262,33 +242,25 @@ def class_distributions(targets, combination, offsets, beta, classes, leverage):
     offsets : int64 array of shape (n_problems + 1,)
         The first class is ``offsets[0]``.
     classes, leverage : int32 array of shape (n_problems, n), float64 array of shape (n,)
-        The classes and the leverage of training rows, to leave each of them out; empty for others.
+        The classes and the leverage of training rows, to leave each of them out. For others
+        `leverage` is empty, and so is the one row of `classes`.
     """
-    starts, columns, values, constant = combination
-    n = targets.shape[1]
-    found = np.empty((len(constant), n))
-    top, total, factor = np.empty(LANES), np.empty(LANES), _factors(leverage)
-    for first in range(0, n, LANES):
-        last = min(first + LANES, n)
-        for p in range(len(beta)):
-            low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
-            for c in range(low, high):
-                own = slice(starts[c], starts[c + 1])
-                row = found[c, first:last]
-                _combine(targets, columns[own], values[own], constant[c], first, row)
-            if len(leverage):
-                _leave_out(found, low, high, classes[p], factor, first, last)
-            _below_top(found, low, high, first, last, top)
-            total[:] = 0.0
-            for c in range(low, high):
-                row = found[c, first:last]
-                for i in range(len(row)):
-                    row[i] = exponential(beta[p] * row[i])
-                    total[i] += row[i]
-            for i in range(last - first):
-                total[i] = 1.0 / total[i]
-            for c in range(low, high):
-                row = found[c, first:last]
-                for i in range(len(row)):
-                    row[i] *= total[i]
+    factor = 1.0 / np.maximum(1.0 - leverage, 1e-12)
+    found, total = np.empty((len(combination[3]), targets.shape[1])), np.empty(targets.shape[1])
+    for p in range(len(beta)):
+        low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
+        shares, own = found[low:high], classes[p if len(factor) else 0]
+        _fill_gaps(targets, combination, low, own, factor, shares)
+        total[:] = 0.0
+        for c in range(len(shares)):
+            row = shares[c]
+            for i in range(len(row)):
+                row[i] = exponential(beta[p] * row[i])
+                total[i] += row[i]
+        for i in range(len(total)):
+            total[i] = 1.0 / total[i]
+        for c in range(len(shares)):
+            row = shares[c]
+            for i in range(len(row)):
+                row[i] *= total[i]
     return found

@@ -44,7 +44,7 @@ BLOCK_NUMBERS = 2**20
 # The last relative step of temperatures; what is left is about its cube.
 FINE = 0.13
 # What new rows have in place of those of training rows.
-NO_CLASSES, NO_LEVERAGE = np.empty((0, 0), dtype=np.int32), np.empty(0)
+NO_CLASSES, NO_LEVERAGE = np.empty((1, 0), dtype=np.int32), np.empty(0)
 
 
 @dataclass(frozen=True)
