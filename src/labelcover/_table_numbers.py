@@ -31,8 +31,9 @@ def is_plain(X: Any) -> bool:
     """Tell whether `X` is an array of numbers, a table, of which none is missing or too large."""
     if type(X) is not np.ndarray or X.dtype.kind not in "biuf" or X.ndim != 2 or not X.size:
         return False
-    # Comparisons with NaN, which a missing number makes of both, do not hold.
-    return bool(X.max() <= LARGEST and X.min() >= -LARGEST)
+    # Comparisons with NaN, which a missing number makes of both, do not hold. A half float would be
+    # compared with the bound as a half float, which is infinite.
+    return float(X.max()) <= LARGEST and float(X.min()) >= -LARGEST
 
 
 def check_size(X: Any, names: Sequence[str] | None = None) -> None:
@@ -41,7 +42,7 @@ def check_size(X: Any, names: Sequence[str] | None = None) -> None:
     `X` is an array or CSR, `names` those of its columns. One with missing values passes.
     """
     values = X.data if sparse.issparse(X) else X
-    if values.size and max(values.max(), -values.min()) > LARGEST:
+    if values.size and max(float(values.max()), -float(values.min())) > LARGEST:
         sizes = abs(X).max(axis=0)
         feature = int((sizes.toarray() if sparse.issparse(sizes) else sizes).argmax())
         column = repr(feature if names is None else names[feature])

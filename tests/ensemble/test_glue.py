@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -478,3 +479,16 @@ def test_a_fit_that_fails_in_its_last_step_leaves_no_model(data):
     assert not hasattr(model, "view_")
     with pytest.raises(sklearn.exceptions.NotFittedError):
         model.predict(X)
+
+
+def test_half_floats_are_read_without_a_word_and_infinite_ones_are_refused(data):
+    X, Y = np.asarray(data[0], dtype=np.float16), np.asarray(data[1], dtype=np.float16)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = LabelCoverClassifier(LeastSquaresClassifier(), random_state=0).fit(X, Y)
+        expected = clone(model).fit(X.astype(float), Y.astype(int)).predict_proba(X.astype(float))
+        np.testing.assert_array_equal(model.predict_proba(X), expected)
+    X[0, 0] = np.inf
+    for use in (lambda: model.predict(X), lambda: model.fit(X, Y)):
+        with pytest.raises(ValueError, match="infinity"):
+            use()
