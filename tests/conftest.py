@@ -5,6 +5,7 @@ The data is looked for in ``LABELCOVER_DATA`` (a folder with a folder per data s
 Without it the tests that need it are skipped and say so; in CI its absence is an error.
 """
 
+import gc
 import importlib.util
 import os
 import sys
@@ -34,6 +35,16 @@ def pytest_collection_modifyitems(items):
     compile the same at the same time.
     """
     items.sort(key=lambda item: "chunks" in item.path.parts)
+    for item in items:
+        if item.get_closest_marker("xfail"):
+            # A traceback nobody reads takes pytest a second: it parses the long files on its way.
+            item.repr_failure = lambda failure: failure.exconly()
+
+
+def pytest_collection_finish():
+    """Spare the garbage collector what lives as long as the tests: modules, and the tests."""
+    gc.collect()
+    gc.freeze()
 
 
 def _need(folder: Path) -> Path:

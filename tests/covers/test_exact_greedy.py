@@ -15,17 +15,18 @@ PROBLEMS = [
 
 def by_exhaustion(m, k, r, gain, balance, size):
     """The first `size` labelsets of a greedy that looks at every labelset at every step."""
-    left = list(combinations(range(m), k))
-    covered, counts, rows = set(), np.zeros(m, dtype=int), []
+    left = np.array(list(combinations(range(m), k)))
+    new = [set(combinations(labels, r)) for labels in left.tolist()]
+    has = (left[:, :, None] == np.arange(m)).any(axis=1)
+    counts, rows = np.zeros(m, dtype=int), []
     for _ in range(size):
-        worths = []
-        for labels in left:
-            new = len(set(combinations(labels, r)) - covered)
-            worths.append(gain * new - balance * np.ptp(counts + np.isin(np.arange(m), labels)))
-        best = left.pop(int(np.argmax(worths)))
-        covered.update(combinations(best, r))
-        counts[list(best)] += 1
-        rows.append(list(best))
+        worths = gain * np.array([*map(len, new)]) - balance * np.ptp(counts + has, axis=1)
+        best = int(np.argmax(worths))
+        counts += has[best]
+        rows.append(left[best].tolist())
+        left, has = np.delete(left, best, axis=0), np.delete(has, best, axis=0)
+        covered = new.pop(best)
+        new = [tuples - covered for tuples in new]
     return rows
 
 

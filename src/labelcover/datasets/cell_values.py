@@ -173,7 +173,6 @@ def as_truth(column: pa.ChunkedArray) -> Readable:
 def as_seconds(column: pa.ChunkedArray, time_format: str) -> Readable:
     """Return the cells as seconds since 1970, written as `time_format` or in ISO 8601."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if is_time(column):
         seconds = _seconds(column.cast(pa.timestamp("s"), safe=False))
@@ -181,17 +180,29 @@ def as_seconds(column: pa.ChunkedArray, time_format: str) -> Readable:
     if not is_plain(column):
         return _unreadable(column)
     coded = Coded.of(column if is_text(column) else column.cast(pa.string()))
-    texts = pa.array([text.strip() for text in coded.values], pa.string())
+    cells = np.append(_read_times(coded.values, time_format), np.nan)[coded.codes]
+    return Readable(cells, np.isnan(cells) & (coded.codes >= 0))
+
+
+def _read_times(texts: list[str], time_format: str) -> NDArray[np.float64]:
+    """Return the seconds of times written as `time_format` or in ISO 8601, NaN for other texts."""
+    texts = [text.strip() for text in texts]
     known = np.full(len(texts), np.nan)
     for written in dict.fromkeys([time_format, *TIME_FORMATS[: len(CLOCKS)]]):
         if written != ISO and np.isnan(known).any():
-            read = pc.strptime(texts, format=written, unit="s", error_is_null=True)
-            seconds = np.where(_impossible(read, texts, written), np.nan, _seconds(read))
-            known = np.where(np.isnan(known), seconds, known)
+            known = np.where(np.isnan(known), _written_times(texts, written), known)
     for at in np.flatnonzero(np.isnan(known)).tolist():
-        known[at] = _precise_seconds(texts[at].as_py())
-    cells = np.append(known, np.nan)[coded.codes]
-    return Readable(cells, np.isnan(cells) & (coded.codes >= 0))
+        known[at] = _precise_seconds(texts[at])
+    return known
+
+
+def _written_times(texts: list[str], written: str) -> NDArray[np.float64]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array = pa.array(texts, pa.string())
+    read = pc.strptime(array, format=written, unit="s", error_is_null=True)
+    return np.where(_impossible(read, array, written), np.nan, _seconds(read))
 
 
 def _precise_seconds(text: str) -> float:
@@ -224,9 +235,15 @@ def find_time_format(column: pa.ChunkedArray) -> str:
     """Return the way to write a time in which most cells of a column can be read."""
     if is_time(column) or not is_text(column):
         return ISO
-    sample = column.drop_null().slice(0, 1000)
-    shares = {written: as_seconds(sample, written).share for written in (ISO, *TIME_FORMATS)}
-    return max(shares, key=lambda written: shares[written])  # the first of equals
+    sample = Coded.of(column.drop_null().slice(0, 1000))
+    may_be = [any(map(str.isdigit, text)) for text in sample.values]
+    unread = np.isnan(_read_times(sample.values, ISO)) & may_be
+    texts = [sample.values[at].strip() for at in np.flatnonzero(unread)]
+    counts = sample.counts[unread]
+    more = {ISO: 0}  # cells that can be read besides those in ISO 8601
+    for written in TIME_FORMATS if texts else ():
+        more[written] = counts[~np.isnan(_written_times(texts, written))].sum()
+    return max(more, key=lambda written: more[written])  # the first of equals
 
 
 def _seconds(times: Any) -> NDArray[np.float64]:

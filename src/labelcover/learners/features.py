@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -135,9 +136,8 @@ class FeatureCoding:
         if len(numeric):
             floats = self._floats(_columns(X, numeric))
             numbers[:, numeric] = floats.toarray() if sparse.issparse(floats) else floats
-        for f, categories in enumerate(self.categories):
-            if categories is not None:
-                numbers[:, f] = _value_numbers(_column(X, f), categories)
+        for f, column in _each_column(X, nominal):
+            numbers[:, f] = _value_numbers(column, self.categories[f])
         return numbers
 
     def _floats(self, X: Any) -> Any:
@@ -195,8 +195,7 @@ def feature_categories(X: Any, categorical_features: Any) -> tuple[NDArray[Any] 
     nominal = _nominal_mask(X, categorical_features)
     categories: list[NDArray[Any] | None] = [None] * X.shape[1]
     X = X.tocsc() if sparse.issparse(X) and nominal.any() else X
-    for f in np.flatnonzero(nominal).tolist():
-        column = _column(X, f)
+    for f, column in _each_column(X, nominal):
         declared = _declared_categories(column)
         if declared is None:
             values = np.asarray(column)
@@ -334,13 +333,18 @@ def _positions(X: Any, names: NDArray[Any]) -> NDArray[np.int64]:
 
 def is_frame(X: Any) -> bool:
     """Tell whether `X` is a pandas or polars data frame."""
-    return hasattr(X, "columns") and hasattr(X, "dtypes")
+    # Asked of the type, for pandas makes the dtypes of a wide frame anew each time.
+    return hasattr(type(X), "columns") and hasattr(type(X), "dtypes")
 
 
-def _column(X: Any, f: int) -> Any:
-    if is_frame(X):
-        return X[X.columns[f]]
-    return X[:, [f]].toarray().ravel() if sparse.issparse(X) else np.asarray(X)[:, f]
+def _each_column(X: Any, chosen: NDArray[np.bool_]) -> Iterator[tuple[int, Any]]:
+    """Yield the number and the values of each column that a mask chooses."""
+    names = list(X.columns) if is_frame(X) else None
+    for f in np.flatnonzero(chosen).tolist():
+        if names is not None:
+            yield f, X[names[f]]
+        else:
+            yield f, X[:, [f]].toarray().ravel() if sparse.issparse(X) else np.asarray(X)[:, f]
 
 
 def _columns(X: Any, features: NDArray[np.int64]) -> Any:
@@ -371,7 +375,7 @@ def _value_numbers(column: Any, categories: NDArray[Any]) -> NDArray[np.float64]
     if _dtype_kind(column) == "CategoricalDtype":
         known = np.asarray(list(column.dtype.categories), dtype=object)
         renumbered = np.append(_value_numbers(known, categories), np.nan)
-        return renumbered[np.asarray(column.cat.codes)]
+        return renumbered[column.array.codes]
     values = np.asarray(column)
     missing = _is_missing(values)
     numbers = np.full(len(values), np.nan)
