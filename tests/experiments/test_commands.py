@@ -53,12 +53,13 @@ def model_file(table):
     return path
 
 
-def test_saved_model_predicts_exactly_as_the_one_in_memory(table, tmp_path):
-    """Training from a CSV and predicting in new processes gives the very same probabilities."""
+def test_saved_model_predicts_exactly_as_the_one_in_memory(table, tmp_path, command):
+    """Training from a CSV and predicting in a new process gives the very same probabilities."""
     model, out = tmp_path / "model.skops", tmp_path / "out.csv"
-    trained = run("train", table, "--label-prefix", "mood:", "-k", "2", "-o", model, "--json")
-    assert trained.returncode == 0, trained.stderr
-    assert json.loads(trained.stdout)["labels"] == 3
+    words = ["train", table, "--label-prefix", "mood:", "-k", "2", "-o", model, "--json"]
+    code, printed, errors = command(*words)
+    assert code == 0, errors
+    assert json.loads(printed)["labels"] == 3
     predicted = run("predict", model, table, "-o", out)
     assert predicted.returncode == 0, predicted.stderr
     dataset = read_csv(table, label_prefix="mood:")

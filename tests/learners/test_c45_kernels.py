@@ -22,6 +22,8 @@ from labelcover.learners.c45.split_kernels import (
     take_out_switches,
 )
 
+TWENTY = np.int32(20)  # values of a nominal feature
+
 
 def switches_of(rare, pair, rare_is_high):
     (row, feature), (column, rare_row) = np.nonzero(rare), np.nonzero(rare.T)
@@ -185,7 +187,7 @@ def test_what_is_left_of_counts_is_what_the_other_rows_count(seed, n_classes):
 @given(nodes(missing=True), st.sampled_from([1.0, 2.0]))
 def test_numeric_splits_by_weights_are_those_of_numpy(node, min_leaf):
     value, label, weight, n_classes = node
-    order = np.argsort(value, kind="stable").astype(np.int32)
+    order = np.argsort(value, kind="stable").astype(np.uint16)
     found = numeric_split_weights(value, order, label, weight, n_classes, weight.sum(), min_leaf)
     assert agrees(found, numeric_oracle(value, label, weight, n_classes, min_leaf))
 
@@ -195,7 +197,9 @@ def test_nominal_splits_by_counts_are_those_of_numpy(node):
     value, label, weight, n_classes = node
     rows = np.arange(len(value), dtype=np.int32)
     counts = np.bincount(label, minlength=n_classes)
-    found = nominal_split_counts(value, 20, rows, label, counts, 2.0, table_of_xlogx(len(value)))
+    found = nominal_split_counts(
+        value, TWENTY, rows, label, counts, 2.0, table_of_xlogx(len(value))
+    )
     assert agrees(found, nominal_oracle(value, 20, label, weight, n_classes, 2.0))
 
 
@@ -203,7 +207,7 @@ def test_nominal_splits_by_counts_are_those_of_numpy(node):
 def test_nominal_splits_by_weights_are_those_of_numpy(node):
     value, label, weight, n_classes = node
     rows = np.arange(len(value), dtype=np.int32)
-    found = nominal_split_weights(value, 20, rows, label, weight, n_classes, weight.sum(), 2.0)
+    found = nominal_split_weights(value, TWENTY, rows, label, weight, n_classes, weight.sum(), 2.0)
     assert agrees(found, nominal_oracle(value, 20, label, weight, n_classes, 2.0))
 
 

@@ -55,8 +55,9 @@ def cooccurrences(
         raise ValueError(f"r={r} is too high for {m} labels: labelsets cannot be numbered.")
     if r == 1:
         counts = np.bincount(rows.indices, minlength=m).astype(np.int64)
-        labels = np.flatnonzero(counts >= min_count)
-        return labels[:, None].astype(np.int32), counts[labels]
+        frequent = np.flatnonzero(counts >= min_count)
+        return frequent[:, None].astype(np.int32), counts[frequent]
     if r > m:
         return np.empty((0, r), dtype=np.int32), np.empty(0, dtype=np.int64)
-    return frequent_labelsets(rows.indptr, rows.indices, m, r, min_count)
+    starts, labels = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False)
+    return frequent_labelsets(starts, labels, m, r, min_count)

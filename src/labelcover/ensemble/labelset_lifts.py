@@ -81,7 +81,7 @@ def fit_lifts(
         Their probabilities by models that have not seen the row, and which are true.
     weights : ndarray of shape (n,)
     """
-    labelsets = cover.labelsets
+    labelsets = cover.labelsets.copy()  # not read-only, as in a model that is loaded
     number, place = np.nonzero(labelsets >= 0)
     held = labelsets[number, place]
     order = np.argsort(held, kind="stable")

@@ -136,8 +136,9 @@ class FeatureCoding:
         if len(numeric):
             floats = self._floats(_columns(X, numeric))
             numbers[:, numeric] = floats.toarray() if sparse.issparse(floats) else floats
-        for f, column in _each_column(X, nominal):
-            numbers[:, f] = _value_numbers(column, self.categories[f])
+        known = [values for values in self.categories if values is not None]
+        for (f, column), values in zip(_each_column(X, nominal), known, strict=True):
+            numbers[:, f] = _value_numbers(column, values)
         return numbers
 
     def _floats(self, X: Any) -> Any:

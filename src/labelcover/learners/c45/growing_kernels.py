@@ -313,7 +313,8 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
             son_rows, son_weights = rows, w
             part_segment(table, f, threshold[node], members, place, low[node], high[node], starts)
             largest = _largest_part(starts)
-            dist[size + largest] = dist[node]
+            for c in range(n_classes):
+                dist[size + largest, c] = dist[node, c]
         else:
             son_rows, son_weights, starts, route, heavy = split_rows(
                 values[f], threshold[node], n_values[f] > 0, sons, rows, w
@@ -328,7 +329,8 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
             if unit:
                 low[new], high[new] = low[node] + begin, low[node] + end
                 if son != largest:
-                    dist[size + largest] -= dist[new]
+                    for c in range(n_classes):
+                        dist[size + largest, c] -= dist[new, c]
         for son in range(sons):
             wanted[son] = not _is_leaf(dist[size + son], min_leaf)
             if unit and len(order):
