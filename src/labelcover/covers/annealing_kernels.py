@@ -164,7 +164,7 @@ def anneal_rows(rows, m, r, steps, hot, cold, balance, seed):
         if n_listed < best_uncovered or (n_listed == 0 and spread < best_spread):
             best_uncovered = n_listed
             best_spread = spread
-            best[:] = rows
+            best = rows.copy()
             if n_listed == 0 and spread <= level:
                 return best, 0, step + 1
     return best, best_uncovered, steps

@@ -56,7 +56,9 @@ def rows_label_by_label(m, k, r, seed):
             break
         if size == len(out):
             larger = np.full((2 * size, k), -1, dtype=np.int32)
-            larger[:size] = out
+            for i in range(size):
+                for j in range(k):
+                    larger[i, j] = out[i, j]
             out = larger
         row = out[size]
         unrank_into(at, table, row[:r])

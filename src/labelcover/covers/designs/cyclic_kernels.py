@@ -146,7 +146,8 @@ def anneal_orbits(
                 continue  # a fixed label does not make room for others
             single = shifts[1, x] == x
         changed = touching[j] if single else subsets
-        before[:] = block
+        for t in range(k):
+            before[t] = block[t]
         change = 0
         n_lost = _orbits_in(block, changed, orbit, m, lost)
         for c in range(n_lost):
@@ -164,7 +165,8 @@ def anneal_orbits(
                 count[won[c]] -= 1
             for c in range(n_lost):
                 count[lost[c]] += 1
-            block[:] = before
+            for t in range(k):
+                block[t] = before[t]
             continue
         for t in range(k):
             if before[t] >= 0:
@@ -175,5 +177,5 @@ def anneal_orbits(
         uncovered += change
         if uncovered < fewest:
             fewest = uncovered
-            best[:] = blocks
+            best = blocks.copy()
     return best, fewest, steps

@@ -40,12 +40,11 @@ def _is_leaf(dist, min_leaf):
 @njit(cache=True)
 def _features_in_mean(n_values, total):
     """Return which features count in the mean gain: not the nominal ones with too many values."""
-    few = np.empty(len(n_values), np.bool_)
+    few, n_few = np.empty(len(n_values), np.bool_), 0
     for f in range(len(n_values)):
         few[f] = n_values[f] == 0 or MANY_VALUES * total - n_values[f] > TOLERANCE
-    if not few.any():
-        few[:] = True
-    return few
+        n_few += few[f]
+    return few if n_few else np.ones(len(n_values), np.bool_)
 
 
 @njit(cache=True)
@@ -73,13 +72,16 @@ def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, switch_t
     `switch_table` has the counts of features of two values, and `present` those to be rated.
     """
     values, n_values, (sorted_features, numeric, _, rank, far), switches = table
-    splits = np.zeros((len(n_values), 3))
-    splits[:, 1] = -1.0
-    counts = np.rint(dist).astype(np.int64)
+    splits, counts = np.zeros((len(n_values), 3)), np.empty(len(dist), np.int64)
+    for f in range(len(n_values)):
+        splits[f, 1] = -1.0
+    for c in range(len(dist)):
+        counts[c] = np.int64(np.rint(dist[c]))
     found = np.empty((len(order), 3))
     numeric_splits_counts(numeric, rank, far, order, label, counts, min_leaf, xlogx, found)
     for k in range(len(order)):
-        splits[sorted_features[k]] = found[k]
+        for i in range(3):
+            splits[sorted_features[k], i] = found[k, i]
     switch_splits_counts(
         switches, n_values, present, switch_table, len(rows), counts, min_leaf, xlogx, splits
     )

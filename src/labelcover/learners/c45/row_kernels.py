@@ -34,8 +34,8 @@ def split_rows(value, threshold, nominal, n_sons, rows, weights):
             sizes[son + 1] += 1
     if n_missing:
         known = share.sum()
-        share = np.full(n_sons, 1.0 / n_sons) if known < TOLERANCE else share / known
         for son in range(n_sons):
+            share[son] = 1.0 / n_sons if known < TOLERANCE else share[son] / known
             if share[son] > TOLERANCE:
                 sizes[son + 1] += n_missing
     starts = np.cumsum(sizes)

@@ -349,7 +349,10 @@ def nominal_split_weights(value, n_values, rows, label, weight, n_classes, total
         v = value[row]
         if not math.isnan(v):
             bags[int(v), label[row]] += weight[row]
-    classes = bags.sum(axis=0)
+    classes = np.zeros(n_classes)
+    for j in range(n_values):
+        for c in range(n_classes):
+            classes[c] += bags[j, c]
     known = classes.sum()
     old_entropy = xlog2x(known)
     for c in range(n_classes):

@@ -155,7 +155,9 @@ def times_curvature(X, rows, P, starts, weights, ridge, V, out):
     z = np.empty(V.shape[1])
     last = len(V) - 1
     # One column for each problem, which is what single labels have, is quicker.
-    is_plain = len(z) == len(starts) - 1 and (np.diff(starts) == 1).all()
+    is_plain = len(z) == len(starts) - 1
+    for p in range(len(starts) - 1):
+        is_plain = is_plain and starts[p + 1] - starts[p] == 1
     for j in range(len(V)):
         own = ridge if j < last else 0.0
         for c in range(len(z)):

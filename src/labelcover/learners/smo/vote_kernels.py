@@ -61,7 +61,9 @@ def coupled_distributions(outputs, first, second, logistic, size, starts, offset
                 r[b, a] = 1.0 / (1.0 + math.exp(-z)) if z > -700.0 else 0.0
                 r[a, b] = 1.0 - r[b, a]
                 n[a, b] = n[b, a] = size[p]
-            answers[i, offsets[j] : offsets[j + 1]] = _couple(r, n)
+            coupled = _couple(r, n)
+            for c in range(n_classes):
+                answers[i, offsets[j] + c] = coupled[c]
     return answers
 
 
