@@ -263,7 +263,14 @@ def test_the_score_of_a_split_of_a_sparse_column_is_that_of_brute_force(zeros):
         place[rows] = np.arange(len(rows))
         total = sketch.sum(axis=0, dtype=np.float64)
         score, low, high = _score_column(
-            sparse_column(column[at], rows[at]), 0, cut, place, (0, len(rows)), sketch, total, 1
+            sparse_column(column[at], rows[at]),
+            np.int32(0),
+            cut,
+            place,
+            (0, len(rows)),
+            sketch,
+            total,
+            1,
         )
         assert (low, high) == (column.min(), column.max())
         if cut == column.max():
@@ -286,7 +293,9 @@ def test_entries_of_rows_that_have_gone_are_dropped_from_a_sparse_column():
         values, rows = column.copy(), own.copy()
         columns = sparse_column(values, rows)
         total = np.full(WIDTH, float(node[1] - node[0]))
-        _, low, high = _score_column(columns, 0, np.float32(0), place, node, sketch, total, 1)
+        _, low, high = _score_column(
+            columns, np.int32(0), np.float32(0), place, node, sketch, total, 1
+        )
         end = columns[-1][0]
         inside = np.isin(own, order[slice(*node)])
         assert sorted(zip(rows[:end], values[:end], strict=True)) == sorted(

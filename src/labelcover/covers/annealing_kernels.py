@@ -78,7 +78,7 @@ def anneal_rows(rows, m, r, steps, hot, cold, balance, seed):
                 break
     listed = np.empty(total, dtype=np.int32)
     where = np.empty(total, dtype=np.int32)
-    n_listed = 0
+    n_listed = np.int64(0)  # a constant would have `_listed` compiled twice
     for at in range(total):
         if count[at] == 0:
             n_listed = _listed(at, True, listed, where, n_listed)

@@ -90,7 +90,7 @@ def free_places(rows, m, r, order):
     ranks = np.empty(binomial_table(k, r)[k, r] + 1, dtype=np.int64)
     for i in order:
         n = lengths[i]
-        j = 0
+        j = np.int64(0)  # a constant would have functions it is given to compiled twice
         while j < n:
             row = rows[i, :n]
             x = np.int64(row[j])

@@ -132,12 +132,12 @@ def _extend(seed, heaviest, labelsets, entries, covered, held, gains, reached, m
     r = labelsets.shape[1]
     total = 0.0
     size = 0
-    n_reached = 0
+    n_reached = np.int64(0)  # a constant would have functions it is given to compiled twice
     joining = seed
     while joining >= 0:
         for label in labelsets[joining]:
             if gains[label] >= 0:
-                gain, n_reached = _join(label, entries, held, gains, reached, n_reached)
+                gain, n_reached = _join(np.int64(label), entries, held, gains, reached, n_reached)
                 total += gain
                 members[size] = label
                 size += 1
@@ -227,7 +227,7 @@ def lazy_greedy(labelsets, weights, n_labels, k, target, most_rows):
     for t in range(q):
         _, keys[t] = _extend(t, q, labelsets, entries, covered, held, gains, reached, members)
     heap = np.argsort(-keys, kind="mergesort")
-    length, heaviest, next_label, n_rows = q, 0, 0, 0
+    length, heaviest, next_label, n_rows = q, 0, np.int64(0), 0
     unused = n_labels
     weight = 0.0
     while length > 0 and weight < target:
@@ -261,7 +261,7 @@ def lazy_greedy(labelsets, weights, n_labels, k, target, most_rows):
             weight += weights[t]
             _remove(t, labelsets, entries)
     while unused > 0:
-        next_label = _pad(members, 0, counts, next_label)
+        next_label = _pad(members, np.int64(0), counts, next_label)
         n_rows += 1
         rows = with_room(rows, n_rows)
         rows[n_rows - 1] = members

@@ -73,10 +73,10 @@ def climb_triples(wanted, most_steps, seed):
     live = np.zeros((m, m), dtype=np.int32)
     place = np.zeros((m, m), dtype=np.int32)
     degree = np.zeros(m, dtype=np.int64)
-    for x in range(m):
-        for y in range(m):
-            if wanted[x, y] > 0:
-                _give_live(live, place, degree, x, y)
+    for a in range(m):
+        for b in range(m):
+            if wanted[a, b] > 0:
+                _give_live(live, place, degree, a, b)
     count = 0
     # Labels with a live pair, so that a step never looks for one.
     open_labels = np.arange(m)
@@ -97,10 +97,10 @@ def climb_triples(wanted, most_steps, seed):
         j = below(state, degree[x] - 1)
         if j >= i:
             j += 1
-        y, z = live[x, i], live[x, j]
+        y, z = np.int64(live[x, i]), np.int64(live[x, j])
         if used[y, z] == wanted[y, z]:
             # The pair yz is spent: the new triple takes the place of one that holds it.
-            w = third[y, z, below(state, used[y, z])]
+            w = np.int64(third[y, z, below(state, used[y, z])])
             if w == x:
                 continue
             if degree[w] == 0:

@@ -112,7 +112,7 @@ def _part(tree, table, node, rows):
     """Bring the rows of the sons of `node` side by side, in place; return where each starts."""
     feature, threshold, _, n_sons, _ = tree
     starts = np.empty(np.int64(n_sons[node]) + 1, np.int64)
-    part_rows(table, feature[node], threshold[node], rows, starts)
+    part_rows(table, np.int64(feature[node]), threshold[node], rows, starts)
     return starts
 
 
@@ -302,7 +302,7 @@ def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
     rows_of = [segments[0] for _ in range(n_lists)]
     weights_of = [weights for _ in range(n_lists)]
     if not unit:
-        # The numbers of nodes are int64 in every call: a constant would have it compiled twice.
+        # Nodes and features are int64 in every call: a constant would have it compiled twice.
         _distribute(tree, table, label, np.int64(0), rows_of, weights_of, pending)
     errors = np.zeros(size)
     limit = PRUNE_SLACK + TOLERANCE
@@ -315,11 +315,11 @@ def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
         errors[node] = estimated_errors(dist[node], confidence, z)
         if feature[node] < 0:
             continue
-        as_tree, largest, largest_weight = 0.0, -1, 0.0
+        as_tree, largest, largest_weight = 0.0, np.int64(-1), 0.0
         for son in range(first[node], first[node] + n_sons[node]):
             as_tree += errors[son]
             if dist[son].sum() > largest_weight - TOLERANCE:
-                largest, largest_weight = son, dist[son].sum()
+                largest, largest_weight = np.int64(son), dist[son].sum()
         as_branch, beside = np.inf, segments[0][:0]
         if raising and unit:
             beside = _rows_beside(tree, node, largest, links)

@@ -106,7 +106,7 @@ def likeliest_means(table, rows, posts, squares, labels, own_weights, most, most
                     # A cosine that `squares` makes below: the other lengths stay as they are.
                     enough = square > 1e-9 * xx
                     sums[j] = product * np.sqrt(squares[j] / square) if enough else 0.0
-        kept = 0
+        kept = np.int64(0)  # a constant would have `greatest_first` compiled twice
         for a in range(n_seen):
             j = seen[a]
             if sums[j] > 1e-9:

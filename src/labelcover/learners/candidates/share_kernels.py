@@ -50,7 +50,8 @@ def candidate_shares(leaves, leaf_starts, leaf_ends, rows, counts, labels, n_lab
     shares = np.zeros((n, most), np.float32)
     sums, seen, weights = np.zeros(n_labels), np.empty(n_labels, np.int32), np.empty(n_labels)
     for i in range(n):
-        n_seen, n_asked = 0, 0
+        # Constants would have functions that they are given to compiled twice.
+        n_seen, n_asked, n_left = np.int64(0), 0, np.int64(0)
         for t in range(n_trees):
             leaf = leaves[i, t]
             if leaf < 0:
@@ -66,7 +67,6 @@ def candidate_shares(leaves, leaf_starts, leaf_ends, rows, counts, labels, n_lab
                 candidates[i, n_kept], shares[i, n_kept] = j, sums[j] / max(n_asked, 1)
                 sums[j] = 0
                 n_kept += 1
-        n_left = 0
         for a in range(n_seen):
             j = seen[a]
             if sums[j] > 0:

@@ -270,7 +270,7 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
                 means[f, group[a]] += np.float32(counts[i]) * data[at]
         for c in range(k):
             is_son[c] = weights[c] > 0
-            filled = 0
+            filled = np.int64(0)  # a constant would have `_largest` compiled twice
             for a in range(n_seen):
                 f = seen[a]
                 if means[f, c] != 0:
@@ -397,7 +397,9 @@ def add_leaf_means(tree, rows, counts, labels, asked, starts, ends, sums):
     for node in range(len(first)):
         if first[node] >= 0 or starts[node] == ends[node]:
             continue
-        n_seen = add_label_shares(rows, counts, start[node], end[node], labels, mean, seen, 0)
+        n_seen = add_label_shares(
+            rows, counts, start[node], end[node], labels, mean, seen, np.int64(0)
+        )
         for at in range(starts[node], ends[node]):
             own = sums[asked[at]]
             for a in range(n_seen):

@@ -305,7 +305,7 @@ def grow_sparse_tree(table, labels, directions, drawn, counts, is_used, wanted, 
     values, owners = np.empty(2 * n_entries, np.float32), np.empty(2 * n_entries, np.int32)
     columns = (values, owners, starts[0], ends[0])
     least = np.int64(np.ceil(min_leaf / counts.max()))
-    n_present[0], filled = _fill_columns(rows, own, columns, 0, present[0], sizes, least)
+    n_present[0], filled = _fill_columns(rows, own, columns, np.int64(0), present[0], sizes, least)
     squares[0] = _sum_rows(rows, sketch, totals[0])
     nodes[0, 0], nodes[0, 1], nodes[0, 2], nodes[0, 3] = 0, 0, n, filled
     at, n_nodes = 0, 1
