@@ -27,27 +27,15 @@ def _multiply(X, i, V, z):
 
 
 @njit(cache=True, nogil=True)
-def _scatter(X, i, z, G):
-    """Add the products of the entries of row `i` and `z` to `G`, intercept included."""
+def _scatter(X, i, z, G, squared):
+    """Add the products of the entries of row `i`, or their squares, and `z` to `G`."""
     data, indices, indptr = X
     last = len(G) - 1
     for c in range(len(z)):
         G[last, c] += z[c]
     for at in range(indptr[i], indptr[i + 1]):
         x, j = data[at], indices[at]
-        for c in range(len(z)):
-            G[j, c] += x * z[c]
-
-
-@njit(cache=True, nogil=True)
-def _scatter_squares(X, i, z, G):
-    """Add the products of the squared entries of row `i` and `z` to `G`."""
-    data, indices, indptr = X
-    last = len(G) - 1
-    for c in range(len(z)):
-        G[last, c] += z[c]
-    for at in range(indptr[i], indptr[i + 1]):
-        x, j = data[at] * data[at], indices[at]
+        x = x * x if squared else x
         for c in range(len(z)):
             G[j, c] += x * z[c]
 
@@ -129,8 +117,8 @@ def gradient(X, rows, P, classes, starts, weights, ridge, W, G, M):
                 hit = classes[p, i] == (1 if high - low == 1 else c - low)
                 z[c] = weights[i] * (P[r, c] - hit)
                 h[c] = weights[i] * P[r, c] * (1.0 - P[r, c])
-        _scatter(X, i, z, G)
-        _scatter_squares(X, i, h, M)
+        _scatter(X, i, z, G, False)
+        _scatter(X, i, h, M, True)
     for c in range(len(z)):
         # All probabilities of a column may be 0 or 1 to rounding.
         M[last, c] = max(M[last, c], 1e-12)
@@ -170,7 +158,7 @@ def times_curvature(X, rows, P, starts, weights, ridge, V, out):
                 z[c] *= weights[i] * P[r, c] * (1.0 - P[r, c])
         else:
             _times_softmax(starts, weights[i], P[r], z)
-        _scatter(X, i, z, out)
+        _scatter(X, i, z, out, False)
 
 
 @njit(cache=True, nogil=True)
