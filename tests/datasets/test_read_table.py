@@ -68,6 +68,14 @@ def test_what_is_said_of_a_file_is_taken(tmp_path):
     assert dataset.X.tolist() == [[1, 5.5], [2, 6], [3, 7], [4, 8]]
 
 
+def test_an_empty_column_of_strings_that_is_given_as_a_date_is_named(tmp_path):
+    path = tmp_path / "t.parquet"
+    when = pd.array([None] * 6, dtype="string")
+    pd.DataFrame({"when": when, "hours": range(6), "tags": ["a", "b"] * 3}).to_parquet(path)
+    with pytest.raises(DataError, match=r"t\.parquet.*column 'when'.* and no cell of it is"):
+        read_table(path, tags="tags", date=["when"])
+
+
 @pytest.mark.parametrize(
     ("said", "message"),
     [

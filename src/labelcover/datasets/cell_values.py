@@ -236,7 +236,7 @@ def find_time_format(column: pa.ChunkedArray) -> str:
     if is_time(column) or not is_text(column):
         return ISO
     sample = Coded.of(column.drop_null().slice(0, 1000))
-    may_be = [any(map(str.isdigit, text)) for text in sample.values]
+    may_be = np.array([any(map(str.isdigit, text)) for text in sample.values], dtype=bool)
     unread = np.isnan(_read_times(sample.values, ISO)) & may_be
     texts = [sample.values[at].strip() for at in np.flatnonzero(unread)]
     counts = sample.counts[unread]
