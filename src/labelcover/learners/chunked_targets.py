@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.learners.linear_targets import LinearTargets, TargetRows, combination_of
+from labelcover.learners.linear_targets import (
+    LinearTargets,
+    TargetRows,
+    combination_of,
+    combination_of_some,
+)
 
 # Labels are counted in blocks of so many rows.
 BLOCK_ROWS = 2**18
@@ -57,14 +62,9 @@ class ChunkedTargets:
 
     def of_some(self, classes: NDArray[np.int64]) -> ChunkedTargets:
         """Return the targets of some classes."""
-        combine = self.combine[classes]
-        used = np.unique(combine.indices)
-        return replace(
-            self,
-            combine=combine[:, used],
-            constant=self.constant[classes],
-            numbers=self.numbers[used],
-        )
+        combine, used = combination_of_some(self.combine, classes)
+        constant, numbers = self.constant[classes], self.numbers[used]
+        return replace(self, combine=combine, constant=constant, numbers=numbers)
 
     def of_rows(self, rows: NDArray[np.int64]) -> LinearTargets:
         """Return the same targets of some rows, which fit in memory."""

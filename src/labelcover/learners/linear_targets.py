@@ -76,9 +76,8 @@ class LinearTargets:
 
     def of_some(self, classes: NDArray[np.int64]) -> LinearTargets:
         """Return the targets of some classes."""
-        combine = self.combine[classes]
-        used = np.unique(combine.indices)
-        return LinearTargets(self.holds[used], combine[:, used], self.constant[classes], self.group)
+        combine, used = combination_of_some(self.combine, classes)
+        return LinearTargets(self.holds[used], combine, self.constant[classes], self.group)
 
     def of_rows(self, rows: NDArray[np.int64]) -> LinearTargets:
         """Return the same targets of some rows."""
@@ -94,6 +93,15 @@ class LinearTargets:
         counts = np.bincount(column.ravel(), minlength=int(offsets[-1]))
         is_target, combine, constant = targets_of_classes(counts, offsets)
         return cls(class_rows(classes, offsets, is_target), combine, constant)
+
+
+def combination_of_some(
+    combine: sparse.csr_array, classes: NDArray[np.int64]
+) -> tuple[sparse.csr_array, NDArray[np.int64]]:
+    """Return what makes some classes of the targets they need, and which targets these are."""
+    own = combine[classes]
+    used = np.unique(own.indices)
+    return own[:, used], used
 
 
 def combination_of(
