@@ -40,6 +40,16 @@ def test_covers_are_built_without_the_catalogue(m, k):
         assert lower_bound(m, k) <= len(cover) <= max(1.4 * lower_bound(m, k), 12)
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 16), st.integers(2, 7), st.integers(1, 4), st.integers(0, 5000))
+@example(12, 5, 4, 0)  # two labelsets became one in balancing
+@example(10, 5, 3, 0)
+def test_no_labelset_occurs_twice(m, k, r, effort):
+    if r <= k <= m:
+        labelsets = best_cover(m, k, r, effort=effort, random_state=0).labelsets
+        assert len(np.unique(labelsets, axis=0)) == len(labelsets)
+
+
 def test_the_catalogue_is_used_and_does_not_depend_on_the_seed():
     cover = best_cover(45, 5, random_state=1)
     assert cover == best_cover(45, 5, random_state=2) == catalogued_cover(45, 5, 2)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from labelcover import _progress
 from labelcover.covers import Cover, build_cover, greedy_cover, strategies_by_name
@@ -23,6 +25,17 @@ def test_more_labelsets_than_there_are_is_refused(strategy):
 def test_all_labelsets_there_are_can_be_had(strategy):
     cover = strategy(5, 3, size=10, random_state=0)
     assert len(set(map(tuple, cover.labelsets.tolist()))) == 10
+
+
+@each_strategy
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_no_cover_has_a_labelset_twice(strategy, data):
+    m = data.draw(st.integers(2, 9))
+    k = data.draw(st.integers(1, min(4, m)))
+    r = data.draw(st.integers(1, min(3, k)))
+    labelsets = strategy(m, k, r, random_state=0).labelsets
+    assert len(np.unique(labelsets, axis=0)) == len(labelsets)
 
 
 @each_strategy

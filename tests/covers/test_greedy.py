@@ -165,6 +165,7 @@ def test_random_ties_among_candidates_are_uniform():
         ({"weights": [1.0]}, "weights needs candidates"),
         ({"candidates": [(0, 1, 2)], "weights": [0.0]}, "one positive number"),
         ({"candidates": [(0, 1, 2)], "weights": [1.0], "cost": "balance"}, "leave out one"),
+        ({"k": 6, "r": 6, "apart": [(0, 1)]}, "no cover exists: .* no labelset of k=6 out of 6"),
         ({"cost": "cheap"}, "cost must be one of 'gain', 'balance', 'gain-balance', got 'cheap'"),
         ({"cost": lambda labelsets, new, counts: 1.0}, "cost must return one number for each"),
     ],

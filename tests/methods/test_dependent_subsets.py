@@ -221,6 +221,18 @@ def subsets_of(partition):
     return {frozenset(np.flatnonzero(partition == f).tolist()) for f in np.unique(partition)}
 
 
+@pytest.mark.parametrize("member", [None, DecisionTreeClassifier(random_state=0)])
+@pytest.mark.parametrize("dependence", ["unconditional", "conditional"])
+@pytest.mark.parametrize(
+    "method", [DependentSubsetsClassifier, EnsembleOfDependentSubsetsClassifier]
+)
+def test_one_label_and_few_rows_need_no_folds(data, method, dependence, member):
+    X, Y, _ = data
+    model = method(member, dependence=dependence, random_state=0).fit(X[:3], Y[:3, :1])
+    assert [labels.tolist() for labels in model.cover_] == [[0]]
+    assert model.predict(X).shape == (len(X), 1)
+
+
 def test_random_partitions_name_subsets_by_their_first_label():
     partitions = random_partitions(6, 4000, np.random.default_rng(0))
     for partition in partitions:

@@ -225,9 +225,11 @@ def nothing_left(state: State) -> ValueError:
             f"size={state.size} labelsets were asked for, but the constraints and candidates "
             f"allow only {state.n_labelsets}."
         )
-    r, missing = next(
-        (r, np.flatnonzero(~covered)[:1])
-        for r, covered in state.covered_by_order.items()
-        if not covered.all()
+    for r, covered in state.covered_by_order.items():
+        if not covered.all():
+            missing = np.flatnonzero(~covered)[:1]
+            return cannot_be_covered(unrank_labelsets(missing, state.m, r)[0])
+    return ValueError(
+        f"no cover exists: the constraints (together, apart) and candidates allow no labelset of "
+        f"k={state.k} out of {state.m} labels."
     )
-    return cannot_be_covered(unrank_labelsets(missing, state.m, r)[0])

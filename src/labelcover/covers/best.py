@@ -254,14 +254,25 @@ def _built(
             rows, method = _mended(rows, method, m, r, least, share, budget, rng)
             rows, method = _symmetric(rows, method, m, r, steps, rng)
             rows, method = _annealed(rows, method, m, r, least, share, budget, rng)
-        full = balanced(filled(rows, m), m, r)
-        if np.ptp(np.bincount(full.ravel(), minlength=m)) > 1:
-            share = steps // BALANCE_SHARE
-            full = levelled(full, m, r, share, Budget(share), rng)
+        full = _level_and_different(rows, m, r, steps // BALANCE_SHARE, rng)
     cover = Cover(full, m, method=method, lower_bound=least)
     if cover.coverage(r) < 1.0:
         raise RuntimeError(f"{method}: the cover of ({m}, {k}, {r}) misses some labelsets.")
     return cover
+
+
+def _level_and_different(rows: Rows, m: int, r: int, steps: int, rng) -> Rows:
+    """Return the rows with spare places filled and labels balanced, none of them twice."""
+    while True:
+        full = balanced(filled(rows, m), m, r)
+        if np.ptp(np.bincount(full.ravel(), minlength=m)) > 1:
+            full = levelled(full, m, r, steps, Budget(steps), rng)
+        full = np.sort(full, axis=1)
+        _, first = alike_rows(full)
+        if len(first) == len(full):
+            return full
+        # Two rows may have become one in balancing: what is left covers everything too.
+        rows = full[first]
 
 
 def _started(m, k, r, least, given, known: Cover | None) -> tuple[Rows, str]:

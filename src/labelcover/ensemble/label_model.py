@@ -194,6 +194,7 @@ class LabelModel(MemberEstimator, ABC):
     def _tune(self, training: TrainingRows, seed: int) -> None:
         """Set ``threshold_`` and ``n_threshold_rows_``."""
         how = self._tuning()
+        self._cut_ties = self._ties()
         self.n_threshold_rows_ = 0 if how is None else len(training.Y)
         if how is None:
             self.threshold_ = self._given_threshold()
@@ -408,7 +409,7 @@ class LabelModel(MemberEstimator, ABC):
         return self.view_.confidences(self._coding.read(self, X))[0]
 
     def _cut(self, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
-        return cut(confidence, self.threshold_, self._ties())
+        return cut(confidence, self.threshold_, self._cut_ties)
 
     def _ties(self) -> str:
         """Return what a confidence of exactly the threshold means, "positive" or "negative"."""

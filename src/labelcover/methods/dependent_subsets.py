@@ -48,7 +48,7 @@ class DependenceModel(LabelModel):
             )
 
     def _needs_folds(self, training: TrainingRows) -> bool:
-        return self.dependence == "conditional"
+        return training.Y.shape[1] > 1 and self.dependence == "conditional"
 
     def _measured(
         self, learner: Any, training: TrainingRows, random: np.random.Generator

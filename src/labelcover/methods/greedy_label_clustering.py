@@ -137,9 +137,9 @@ class RowsRight:
         n_jobs: int | None = None,
     ) -> None:
         self.learner, self.training, self.random, self.n_jobs = learner, training, random, n_jobs
-        self.folds = (
-            [] if learner.gives_left_out else list(shuffled_folds(len(training.Y), n_folds, random))
-        )
+        # A single label has no unions, whose rows would be asked for.
+        folds_used = not learner.gives_left_out and training.Y.shape[1] > 1
+        self.folds = list(shuffled_folds(len(training.Y), n_folds, random)) if folds_used else []
         self.weights = training.weights
 
     def share(self, right: NDArray[np.bool_]) -> float:

@@ -78,8 +78,11 @@ def conditional_dependence(
 
     In each fold all labels are fitted together, once without and once with each other label.
     """
-    folds = list(shuffled_folds(len(training.Y), n_folds, random))
     m = training.Y.shape[1]
+    critical_value = float(stats.t.isf(alpha / 2, n_folds - 1))
+    if m == 1:
+        return LabelPairDependence(np.zeros((1, 1)), critical_value)
+    folds = list(shuffled_folds(len(training.Y), n_folds, random))
     gains = np.zeros((n_folds, m, m))
     for fold, (train, test) in enumerate(folds):
         rows, held = training.rows(train), training.rows(test)
@@ -100,7 +103,7 @@ def conditional_dependence(
     least = 1 / (max(len(test) for _, test in folds) * n_folds)
     error = np.maximum(gains.std(axis=0, ddof=1) / np.sqrt(n_folds), least)
     t = gains.mean(axis=0) / error
-    return LabelPairDependence(np.maximum(t, t.T), float(stats.t.isf(alpha / 2, n_folds - 1)))
+    return LabelPairDependence(np.maximum(t, t.T), critical_value)
 
 
 def shuffled_folds(

@@ -78,6 +78,8 @@ class ProbabilisticChainsView(BaggedChains):
     ----------
     learner, orders, bagging, fraction
         As for `BaggedChains`.
+    decide : str
+        The measure for which `decided` is best.
     inference : Inference
     """
 
@@ -90,10 +92,11 @@ class ProbabilisticChainsView(BaggedChains):
         *,
         bagging: str | None,
         fraction: float,
+        decide: str,
         inference: Inference,
     ) -> None:
         super().__init__(learner, orders, bagging=bagging, fraction=fraction)
-        self.inference = inference
+        self.decide, self.inference = decide, inference
 
     @property
     def n_seeds(self) -> int:
@@ -122,8 +125,9 @@ class ProbabilisticChainsView(BaggedChains):
             marginals[rows] = found.marginals(rows.stop - rows.start)
         return [marginals]
 
-    def decided(self, X: Any, decide: str) -> NDArray[np.bool_]:
-        """Return the best labels of each row for a measure."""
+    def decided(self, X: Any) -> NDArray[np.bool_]:
+        """Return the best labels of each row for the measure."""
+        decide = self.decide
         if decide == "hamming_loss":
             return self.confidences(X)[0] > 0.5
         chosen = np.empty((X.shape[0], self.orders.shape[1]), bool)
@@ -163,7 +167,7 @@ class _ProbabilisticChains(LabelModel):
     def predict(self, X: Any) -> Any:
         """Return zeros and ones, ``(n, n_labels)``: the best labels for the measure of `decide`."""
         check_is_fitted(self, "view_")
-        chosen = self.view_.decided(self._coding.read(self, X), self.decide)
+        chosen = self.view_.decided(self._coding.read(self, X))
         return self._predicted(chosen, X)
 
     def _inference(self) -> Inference:
@@ -283,7 +287,12 @@ class ProbabilisticChainClassifier(_ProbabilisticChains):
     def _make_view(self, learner, training, seed):
         self.orders_ = self._orders(training.Y.shape[1], seed)
         return ProbabilisticChainsView(
-            learner, self.orders_, bagging=None, fraction=1.0, inference=self._inference()
+            learner,
+            self.orders_,
+            bagging=None,
+            fraction=1.0,
+            decide=self.decide,
+            inference=self._inference(),
         )
 
     def _orders(self, n_labels: int, seed: int) -> NDArray[np.int64]:
@@ -370,6 +379,7 @@ class EnsembleOfProbabilisticChainsClassifier(_ProbabilisticChains):
             self.orders_,
             bagging=self.bagging,
             fraction=sampled_fraction(self.bagging, self.sample_fraction),
+            decide=self.decide,
             inference=self._inference(),
         )
 
