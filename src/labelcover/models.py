@@ -8,31 +8,25 @@ anything else, even a function of labelcover, is refused before any object is cr
 
 from __future__ import annotations
 
-import csv
 import importlib
 import json
 import os
 import warnings
 import zipfile
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from labelcover._arguments import check_integer
 from labelcover._files import replacing
 from labelcover._versions import other_versions, versions_here
 from labelcover.chunks import is_on_cluster, on_dask, open_chunks
 from labelcover.datasets import KNOWN, DataError, Dataset, load, read
 from labelcover.datasets.table_encoder import TableEncoder
-from labelcover.ensemble import LabelCoverClassifier
 from labelcover.ensemble.pooled_view import Pool
-from labelcover.ensemble.shares import check_explained
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.metrics import MEASURES, label_f1
 
@@ -191,108 +185,6 @@ def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
     if not nominal.any() or not isinstance(parameters.get(name, of_pool), str):
         return estimator
     return clone(estimator).set_params(**{name: nominal})
-
-
-def write_predictions(
-    model: TrainedModel,
-    dataset: Dataset,
-    path: str | os.PathLike[str],
-    *,
-    decide: Any = None,
-    more: Mapping[str, Sequence[Any]] | None = None,
-) -> NDArray[np.int64]:
-    """Write a CSV file with a line per row of `dataset`; return the predicted zeros and ones.
-
-    For each label there is a column of its name (0 or 1) and, after all of these, a column
-    ``probability of <name>``. Before them come the column that names the rows, if the table has
-    one, and the tags, separated as in training, if the model was trained on a column of tags.
-
-    Parameters
-    ----------
-    model : TrainedModel
-    dataset : Dataset
-        Read by the model.
-    path : path-like
-        The file, which is replaced as a whole.
-    decide : optional
-        Decide for this measure instead of the one of training; see `LabelCoverClassifier`.
-
-    more : mapping of str to sequence, optional
-        Columns to write last, by name.
-
-    Raises
-    ------
-    ValueError
-        If the model cannot decide for another measure.
-    """
-    predicted = _decided(model.estimator, dataset.X, decide)
-    probability = np.asarray(model.estimator.predict_proba(dataset.X))
-    last = dict(more or {})
-    chances_of = [f"probability of {name}" for name in model.label_names]
-    first = _first_columns(model, dataset, predicted)
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        # A tag may be called as the column of tags or of ids, and columns need names of their own.
-        taken = {*first, *last}
-        labels = [f"{name} (label)" if name in taken else name for name in model.label_names]
-        writer.writerow([*first, *labels, *chances_of, *last])
-        # A float is written with all the digits that tell it from its neighbours.
-        bits, chances = predicted.tolist(), probability.tolist()
-        for i, row in enumerate(bits):
-            before, after = ([column[i] for column in part.values()] for part in (first, last))
-            writer.writerow([*before, *row, *chances[i], *after])
-    return predicted
-
-
-def _decided(estimator: Any, X: Any, decide: Any) -> NDArray[np.int64]:
-    if decide is None:
-        return np.asarray(estimator.predict(X))
-    if not isinstance(estimator, LabelCoverClassifier):
-        raise ValueError(
-            f"decide={decide!r} is for models of LabelCoverClassifier (method LabelCover), got one "
-            f"of {type(estimator).__name__}."
-        )
-    return np.asarray(estimator.predict(X, decide=decide))
-
-
-def _first_columns(
-    model: TrainedModel, dataset: Dataset, predicted: NDArray[np.int64]
-) -> dict[str, list[str]]:
-    """Return the columns before those of the labels: ids and tags, where there are."""
-    if model.encoder is None:
-        return {}
-    columns = {} if dataset.ids is None else {str(model.encoder.id): dataset.ids}
-    tags, separator = model.encoder.labels.tags, model.encoder.labels.separator
-    if tags is None:
-        return columns
-    names = np.array(model.label_names, dtype=object)
-    return {**columns, tags: [separator.join(names[row]) for row in predicted.astype(bool)]}
-
-
-def reasons_of_rows(model: TrainedModel, dataset: Dataset, n: int) -> list[str]:
-    """Return for each row of `dataset` its predicted labels, each with its `n` strongest reasons.
-
-    Raises
-    ------
-    ValueError
-        If `n` is not at least 1, or the confidences of the model are no sums.
-    """
-    n = check_integer("--why", n, low=1)
-    if not hasattr(model.estimator, "explain"):
-        raise ValueError(f"--why needs a model of labelcover, got {model.estimator!r}.")
-    try:
-        check_explained(model.estimator.view_, repr(model.estimator))
-    except ValueError:
-        raise ValueError(
-            "--why is for models whose confidences are sums of reasons, such as those of method "
-            f"LabelCover, got one of {type(model.estimator).__name__}."
-        ) from None
-    names = {"feature_names": model.feature_words, "label_names": model.label_names}
-    told: list[list[str]] = [[] for _ in range(dataset.X.shape[0])]
-    why = model.estimator.explain(dataset.X, n_reasons=n, **names).in_words(n)
-    for (row, label), text in why.items():
-        told[row].append(f"{label}: {text}")
-    return [" | ".join(texts) for texts in told]
 
 
 def measure_model(

@@ -10,7 +10,8 @@ from pyarrow import parquet
 
 from labelcover import RakelClassifier
 from labelcover.datasets import DataError, read_table
-from labelcover.models import TrainedModel, write_predictions
+from labelcover.models import TrainedModel
+from labelcover.predictions import write_predictions
 
 N = 30
 DAYS = [datetime.date(2024, 1, 1 + i % 28) for i in range(N)]

@@ -10,7 +10,8 @@ from scipy import sparse
 from labelcover import RakelClassifier
 from labelcover.datasets import DataError, read_table
 from labelcover.datasets.text_format import find_format
-from labelcover.models import TrainedModel, write_predictions
+from labelcover.models import TrainedModel
+from labelcover.predictions import write_predictions
 
 TEXT = "a,b,tags\n1,x y,p;q\n2,y z,q\n3,z x,p\n4,x x,p;q\n"
 

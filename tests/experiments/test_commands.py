@@ -67,10 +67,11 @@ def test_saved_model_predicts_exactly_as_the_one_in_memory(table, tmp_path, comm
     with out.open(newline="") as file:
         rows = list(csv.reader(file))
     names = dataset.label_names
-    assert rows[0] == [*names, *(f"probability of {name}" for name in names)]
+    assert rows[0] == ["row", *names, *(f"probability of {name}" for name in names)]
     written = np.array(rows[1:], dtype=float)
-    np.testing.assert_array_equal(written[:, 3:], here.predict_proba(dataset.X))
-    np.testing.assert_array_equal(written[:, :3], here.predict(dataset.X))
+    np.testing.assert_array_equal(written[:, 0], 1 + np.arange(len(dataset.Y)))
+    np.testing.assert_array_equal(written[:, 4:], here.predict_proba(dataset.X))
+    np.testing.assert_array_equal(written[:, 1:4], here.predict(dataset.X))
 
 
 def test_columns_of_a_new_file_are_found_by_name(table, model_file, tmp_path, command):

@@ -44,6 +44,12 @@ Scheduler = Annotated[
 ]
 FitJobs = Annotated[int, typer.Option(help="Number of fits in parallel.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Raw = Annotated[
+    bool,
+    typer.Option(
+        "--raw", help="Put no apostrophe before cells of a CSV file that a spreadsheet would run."
+    ),
+]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from labelcover.cli.options import AsJson, CsvOptions, Data, ModelFile
+from labelcover.cli.options import AsJson, CsvOptions, Data, ModelFile, Raw
 from labelcover.cli.outputs import check_output
 from labelcover.cli.printing import print_facts
 
@@ -19,7 +19,13 @@ def predict(
     model: ModelFile,
     data: Data,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Write the predictions to this CSV file.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the predictions to this file: .csv, .tsv, .parquet or .jsonl; without a "
+            "suffix in the format of the data.",
+        ),
     ],
     decide: Annotated[
         str | None,
@@ -32,6 +38,7 @@ def predict(
     why: Annotated[
         int, typer.Option(help="Add a column with so many reasons for each predicted label.")
     ] = 0,
+    raw: Raw = False,
     as_json: AsJson = False,
 ) -> None:
     """Predict the labels of every row of a file: 0 or 1, and a probability, for each label.
@@ -41,15 +48,25 @@ def predict(
     Example: labelcover predict model.skops new-songs.csv -o moods.csv
     """
     check_output(output, model, data)
+    if why < 0:
+        raise ValueError(f"--why must be a number of reasons, 0 or more, got {why}.")
 
-    from labelcover.models import load_model, reasons_of_rows, write_predictions
+    from labelcover.datasets.writing import table_suffix
+    from labelcover.models import load_model
+    from labelcover.predictions import reasons_of_rows, write_predictions
 
+    try:
+        suffix = table_suffix(output, like=data)
+    except ValueError as error:
+        raise ValueError(f"--output {error}") from None
     trained = load_model(model)
     if why and decide is not None:
         raise ValueError("--why is for the labels of the model's own decision, got --decide too.")
     dataset = trained.read(data, with_labels=False, **asdict(csv))
     more = {"why": reasons_of_rows(trained, dataset, why)} if why else {}
-    predicted = write_predictions(trained, dataset, output, decide=_decision(decide), more=more)
+    predicted = write_predictions(
+        trained, dataset, output, decide=_decision(decide), more=more, suffix=suffix, raw=raw
+    )
     facts = {
         "rows": len(predicted),
         "labels": len(trained.label_names),

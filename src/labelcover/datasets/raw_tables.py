@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from labelcover._spreadsheet_cells import MAYBE_GUARDED, unguarded
 from labelcover.datasets.cell_values import CODE, is_text
 from labelcover.datasets.dataset import DataError
 from labelcover.datasets.text_format import (
@@ -182,10 +183,22 @@ def _read_csv(path, as_text, text_format: TextFormat) -> RawTable:
             columns = _arrow_csv(path, text_format, names, text)
         except pa.ArrowException as error:
             raise _csv_error(table, len(names), error) from None
-    table = RawTable(path, columns, text_format)
+    table = RawTable(path, _unguarded(columns), text_format)
     _check_last_quote(table)
     pa.default_memory_pool().release_unused()  # as much as the table, which encoding will need
     return table
+
+
+def _unguarded(columns: pa.Table) -> pa.Table:
+    """Return the columns without the apostrophes before what a spreadsheet would run."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for j, column in enumerate(columns.columns):
+        if is_text(column) and pc.any(pc.match_substring_regex(column, MAYBE_GUARDED)).as_py():
+            cells = [cell and unguarded(cell) for cell in column.to_pylist()]
+            columns = columns.set_column(j, columns.field(j), pa.array(cells, pa.string()))
+    return columns
 
 
 def _check_last_quote(table: RawTable) -> None:
@@ -252,7 +265,7 @@ def _numbers(table: RawTable, names: list[str]) -> dict[str, pa.DataType]:
 
 def _header(table: RawTable) -> list[str]:
     with closing(_numbered_rows(table)) as rows:
-        return [name.strip() for name in next(rows, ([], 1))[0]]
+        return [unguarded(name.strip()) for name in next(rows, ([], 1))[0]]
 
 
 def _numbered_rows(table: RawTable) -> Generator[tuple[list[str], int], None, None]:

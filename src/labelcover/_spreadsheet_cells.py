@@ -1,0 +1,34 @@
+"""Cells of CSV files that a spreadsheet would run as formulas: an apostrophe goes before them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+# What a spreadsheet takes for a formula: it begins with =, @ or a tab, or with a sign and is no
+# number. Apostrophes before it are part of the pattern, so that what was guarded twice is read back
+# as what was guarded once.
+FORMULA = re.compile(
+    r"'*(?:[=@\t\r]|[-+](?!(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d+)?\Z)).*", re.DOTALL
+)
+#: The same for Arrow, whose regular expressions cannot look ahead: what may be guarded.
+MAYBE_GUARDED = r"^'+[=@\t\r+-]"
+
+
+def guarded(cell: Any) -> Any:
+    """Return a cell as a CSV file has it: with an apostrophe if a spreadsheet would run it.
+
+    Examples
+    --------
+    >>> from labelcover._spreadsheet_cells import guarded, unguarded
+    >>> [guarded(cell) for cell in ("=1+1", "-3.5", "-3.5 and so on", "plain", 7)]
+    ["'=1+1", '-3.5', "'-3.5 and so on", 'plain', 7]
+    >>> unguarded("'=1+1"), unguarded("'tis")
+    ('=1+1', "'tis")
+    """
+    return f"'{cell}" if isinstance(cell, str) and FORMULA.fullmatch(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """Return the cell that `guarded` was given."""
+    return cell[1:] if cell.startswith("'") and FORMULA.fullmatch(cell) else cell
