@@ -9,6 +9,7 @@ from scipy import sparse
 
 from labelcover import RakelClassifier
 from labelcover.datasets import DataError, read_table
+from labelcover.datasets.raw_tables import read_raw
 from labelcover.datasets.text_format import find_format
 from labelcover.models import TrainedModel
 from labelcover.predictions import write_predictions
@@ -44,7 +45,6 @@ def test_delimiter_and_encoding_are_found(tmp_path, delimiter, encoding):
     found = find_format(write(tmp_path, text.encode(encoding)))
     assert found.delimiter == delimiter
     assert found.encoding == encoding
-    assert found.decimal == "."
 
 
 def test_a_letter_that_is_not_utf_8_is_seen_wherever_it_is(tmp_path):
@@ -54,10 +54,90 @@ def test_a_letter_that_is_not_utf_8_is_seen_wherever_it_is(tmp_path):
     assert find_format(write(tmp_path, text.encode() + b"1,\xe4\x81\n")).encoding == "latin-1"
 
 
-def test_decimal_commas_are_found(tmp_path):
-    assert find_format(write(tmp_path, "a;b\n1,5;2\n2,5;3,25\n")).decimal == ","
-    assert find_format(write(tmp_path, 'a,b\n"1,5",2\n"2,5",x\n')).decimal == ","
-    assert find_format(write(tmp_path, "a,b\n1.5,2\n2.5,3.25\n")).decimal == "."
+def test_no_decimal_sign_is_guessed_for_a_file(tmp_path):
+    path = write(tmp_path, 'a,b,c\n"1,5",0.101,"1,100"\n"2,5",12.5,"2,200"\n')
+    table = read_raw(path)
+    assert table.text_format.decimal is None
+    assert [str(kind) for kind in table.columns.schema.types] == ["string", "double", "string"]
+    assert table.columns.column("c").to_pylist() == ["1,100", "2,200"]
+    assert read_raw(path, decimal=",").columns.column("a").to_pylist() == [1.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["1", "-20", "", "n/a"], "int64"),
+        (["0.5", "1.234", "7"], "double"),
+        (["1e5", "2.25"], "double"),
+        (["1.234", "12.345", "7"], "string"),
+        (["01234", "12345"], "string"),
+        (["1,5", "2"], "string"),
+        (["1 000", "2"], "string"),
+        (["2024-01-01", "2024-01-02"], "string"),
+        (["yes", "no"], "string"),
+        ([""] * 3, "string"),
+    ],
+)
+@pytest.mark.parametrize("before", [0, 2000])
+def test_only_numbers_beyond_doubt_are_read_as_numbers(tmp_path, cells, kind, before):
+    """Whether what decides is among the first rows or far below them."""
+    cells = ["7"] * before + cells
+    path = write(tmp_path, "b;a;c\n" + "".join(f"x;{cell};x\n" for cell in cells))
+    found = read_raw(path).columns.column("a")
+    expected = "int64" if before and kind == "string" and not any(cells[before:]) else kind
+    assert str(found.type) == expected
+    assert found.null_count == sum(cell in ("", "n/a") for cell in cells)
+
+
+def test_cells_that_mean_no_value_are_missing_however_they_are_written(tmp_path):
+    marks = [
+        "",
+        " ",
+        "NA",
+        "n/a",
+        "#NV",
+        "k.A.",
+        "k. A.",
+        "-",
+        " -- ",
+        "<NA>",
+        "n.a.",
+        "\\N",
+        "nAn",
+    ]
+    lines = "".join(f"{mark};{i};{mark}\n" for i, mark in enumerate(marks))
+    path = write(tmp_path, "a;b;tags\n" + lines + "Na;1;x\n")
+    columns = read_raw(path, as_text=["tags"]).columns
+    for name in ("a", "tags"):
+        assert columns.column(name).null_count == len(marks)
+    assert columns.column("a")[-1].as_py() == "Na"  # sodium
+    frame = pd.DataFrame({"a": [*marks, "x"], "b": range(len(marks) + 1)})
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert read_raw(tmp_path / "t.parquet").columns.column("a").null_count == len(marks)
+
+
+def test_lines_of_delimiters_only_are_no_rows(tmp_path):
+    path = write(tmp_path, "\n;;\na;b;l\n1;x;1\n;;\n2;y;0\nNA;NA;NA\n ; ;\n;\n  \n3;z;7\n;;\n")
+    table = read_raw(path)
+    assert table.columns.column("a").to_pylist() == [1, 2, None, 3]
+    assert table.notes == ("5 lines hold delimiters only and are no rows: 5, 8, 9, 10, 12.",)
+    with pytest.raises(DataError, match=r"t.csv:11: label 'l' is 7"):
+        read_table(write(tmp_path, path.read_text().replace("NA;NA;NA\n", "\n")), labels=["l"])
+
+
+def test_an_empty_cell_of_the_only_column_is_a_row(tmp_path):
+    table = read_raw(write(tmp_path, 'a\nx\n""\ny\n'))
+    assert table.columns.column("a").to_pylist() == ["x", None, "y"]
+    assert table.place(2) == ("line 4", 4)
+
+
+@pytest.mark.parametrize("row", [0, 30])
+def test_a_cell_may_be_a_long_document(tmp_path, row):
+    lines = [f"{'word ' * 60_000 if i == row else 'a b'};{i};p" for i in range(40)]
+    path = write(tmp_path, "note;n;tags\n" + "\n".join(lines))
+    table = read_raw(path)
+    assert len(table.columns.column("note")[row].as_py()) == 300_000
+    assert table.place(35) == ("line 37", 37)
 
 
 def test_what_is_said_of_a_file_is_taken(tmp_path):

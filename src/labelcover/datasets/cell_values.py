@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,23 +128,21 @@ def as_strings(column: pa.ChunkedArray) -> list[str | None]:
     return (column if is_text(column) else column.cast(pa.string())).to_pylist()
 
 
-def as_numbers(column: pa.ChunkedArray, decimal: str = ".") -> Readable:
+def as_numbers(column: pa.ChunkedArray, decimal: str | None = None) -> Readable:
     """Return the cells as numbers; truth values are 0 and 1, infinity cannot be read.
 
-    Strings are numbers with `decimal` as the decimal sign; if fewer than half can be read so, with
-    the other one. The thousands may be grouped. Of dates, lists and bytes no cell can be read.
+    Strings are numbers with `decimal` as the decimal sign; by default with the one, a point or a
+    comma, by which more of them can be read. The thousands may be grouped. Of dates, lists and
+    bytes no cell can be read.
     """
     import pyarrow as pa
     import pyarrow.types as kinds
 
     if is_text(column):
         coded = Coded.of(column)
-        read = coded.numbers(lambda text: _number(text, decimal))
-        if read.share >= 0.5:
-            return read
-        other = "." if decimal == "," else ","
-        again = coded.numbers(lambda text: _number(text, other))
-        return again if again.share > read.share else read
+        signs = (".", ",") if decimal is None else (decimal,)
+        read = [coded.numbers(partial(_number, decimal=sign)) for sign in signs]
+        return max(read, key=lambda numbers: numbers.share)  # the first of equals
     if is_time(column) or not is_plain(column):
         return _unreadable(column)
     if kinds.is_time(column.type):

@@ -127,7 +127,7 @@ class ColumnKind:
     time_format: str = ""
 
 
-def column_kind(table: RawTable, name: str, given: str | None, decimal: str) -> ColumnKind:
+def column_kind(table: RawTable, name: str, given: str | None, decimal: str | None) -> ColumnKind:
     """Return what a column is: as `given`, else what its cells are.
 
     - no value, or only one: not used;
@@ -151,7 +151,7 @@ def column_kind(table: RawTable, name: str, given: str | None, decimal: str) -> 
     return _found_kind(name, column, table.n_rows, decimal)
 
 
-def _given_kind(table, name, column, given: str, decimal: str) -> ColumnKind:
+def _given_kind(table, name, column, given: str, decimal: str | None) -> ColumnKind:
     if given in ("text", "category"):
         if column.null_count == len(column):
             raise DataError(table.path, f"column {name!r} is empty, expected {given}.")
@@ -190,7 +190,7 @@ def shown_cell(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def _found_kind(name: str, column: pa.ChunkedArray, n: int, decimal: str) -> ColumnKind:
+def _found_kind(name: str, column: pa.ChunkedArray, n: int, decimal: str | None) -> ColumnKind:
     import pyarrow.types as kinds
 
     filled = n - column.null_count

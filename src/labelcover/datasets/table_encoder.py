@@ -24,9 +24,10 @@ from labelcover.datasets.column_kinds import (
     shown,
     shown_cell,
 )
+from labelcover.datasets.csv_columns import UNNAMED
 from labelcover.datasets.dataset import DataError, Dataset, Features
 from labelcover.datasets.label_columns import LabelColumns
-from labelcover.datasets.raw_tables import UNNAMED, RawTable, read_raw
+from labelcover.datasets.raw_tables import RawTable, read_raw
 from labelcover.datasets.text_columns import TextColumn
 
 ENCODED = ("number", "truth value", "date", "category", "text")
@@ -241,8 +242,8 @@ def _first_id(kinds: Sequence[ColumnKind]) -> str | None:
     return next((name for name in found if name != UNNAMED), found[0] if found else None)
 
 
-def _decimal(table: RawTable) -> str:
-    return "." if table.text_format is None else table.text_format.decimal
+def _decimal(table: RawTable) -> str | None:
+    return None if table.text_format is None else table.text_format.decimal
 
 
 def _cells(table: RawTable, kind: ColumnKind) -> Any:

@@ -197,7 +197,7 @@ def _column(table: RawTable, name: str) -> np.ndarray:
     column = table.columns.column(name)
     if pa.types.is_nested(column.type) or pa.types.is_temporal(column.type):
         raise DataError(table.path, f"column {name!r} holds {column.type}, expected numbers.")
-    decimal = "." if table.text_format is None else table.text_format.decimal
+    decimal = None if table.text_format is None else table.text_format.decimal
     read = as_numbers(column, decimal)
     if read.bad.any():
         row = int(np.argmax(read.bad))

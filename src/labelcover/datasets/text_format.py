@@ -1,4 +1,4 @@
-"""How a text file writes a table: encoding, delimiter and decimal sign, given or found out."""
+"""How a text file writes a table: encoding and delimiter, given or found out."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import csv
 import gzip
 import io
 import os
-import re
+import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -29,20 +29,27 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 BLOCK = 1 << 20
-SAMPLE = 1 << 18  # characters from which delimiter and decimal sign are found
+SAMPLE = 1 << 18  # characters from which the delimiter is found
 SAMPLE_ROWS = 1000
-DECIMAL_ROWS = 50
-WITH_POINT = re.compile(r"\s*[-+]?\d*\.\d+\s*")
-WITH_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How a CSV file is written."""
+    """How a CSV file is written.
+
+    Attributes
+    ----------
+    delimiter : str
+        What separates cells.
+    encoding : str
+        How characters are written.
+    decimal : str or None
+        The decimal sign that was given; None if each column is to be looked at.
+    """
 
     delimiter: str = ","
     encoding: str = "utf-8"
-    decimal: str = "."
+    decimal: str | None = None
 
 
 def find_format(
@@ -57,7 +64,6 @@ def find_format(
     The encoding is what a byte order mark says, else UTF-8 if the whole file is that, else
     Windows-1252 (or Latin-1, where a byte has no meaning in it). The delimiter is the one of ``,``,
     ``;``, tab and ``|`` by which the first rows have the same number of cells, as many as possible.
-    The decimal sign is a comma if more cells are numbers with a comma than with a point.
 
     Raises
     ------
@@ -78,7 +84,7 @@ def find_format(
         raise DataError(path, "the file is empty, expected a line of column names.", 1)
     if delimiter is None:
         delimiter = "\t" if ".tsv" in Path(path).suffixes else _delimiter(text)
-    return TextFormat(delimiter, encoding, decimal or _decimal(text, delimiter))
+    return TextFormat(delimiter, encoding, decimal)
 
 
 @contextmanager
@@ -99,6 +105,16 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, file)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(path, f"{error}, expected a gzip file.") from None
+
+
+@contextmanager
+def long_cells() -> Iterator[None]:
+    """Let Python's reader take cells of any length: long documents are ordinary."""
+    before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def _encoding(path: str | os.PathLike[str]) -> str:
@@ -158,22 +174,13 @@ def _delimiter(text: str) -> str:
     return max(DELIMITERS, key=regularity)  # the first of equals
 
 
-def _decimal(text: str, delimiter: str) -> str:
-    cells = [cell for row in sample_rows(text, delimiter)[1:DECIMAL_ROWS] for cell in row]
-    commas = sum(WITH_COMMA.fullmatch(cell) is not None for cell in cells)
-    points = sum(WITH_POINT.fullmatch(cell) is not None for cell in cells)
-    return "," if commas > points else "."
-
-
 def sample_rows(text: str, delimiter: str) -> list[list[str]]:
     """Return the first rows of a text with a delimiter; the last may be cut off and is left out."""
     rows = []
-    try:
+    with long_cells(), suppress(csv.Error):
         for row in csv.reader(io.StringIO(text), delimiter=delimiter):
             if row:
                 rows.append(row)
             if len(rows) == SAMPLE_ROWS:
                 return rows
-    except csv.Error:
-        pass  # a cell of unusual length
     return rows[:-1] if len(text) == SAMPLE and len(rows) > 1 else rows or [[text]]

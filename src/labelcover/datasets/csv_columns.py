@@ -1,0 +1,322 @@
+"""The columns of a CSV file, read by Arrow.
+
+Only numbers that are beyond doubt are read as such: plain integers, and numbers with a decimal
+point of which one cannot be a number with grouped thousands. All other cells stay strings.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Collection, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labelcover._spreadsheet_cells import MAYBE_GUARDED, unguarded
+from labelcover.datasets.cell_values import is_text
+from labelcover.datasets.csv_rows import UnclosedQuote, first_rows, is_blank, numbered_rows
+from labelcover.datasets.dataset import DataError
+from labelcover.datasets.missing_cells import MISSING, without_markers
+from labelcover.datasets.text_format import BLOCK, TextFormat, opened
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# No zero in front, which a number would lose: 01234 is a code.
+INTEGER = r"-?(?:0|[1-9]\d{0,17})"
+# Numbers by the decimal sign that was given; a point if none was.
+NUMBER = {
+    ".": r"-?(?:0|[1-9]\d*|\d*\.\d+)(?:[eE][-+]?\d{1,2})?",
+    ",": r"-?(?:0|[1-9]\d*|\d*,\d+)(?:[eE][-+]?\d{1,2})?",
+}
+# What may be a whole number with a point between its thousands.
+GROUPED = r"-?[1-9]\d{0,2}(?:\.\d{3})+"
+NULLS = frozenset(form for marker in MISSING for form in (marker, marker.lower(), marker.upper()))
+LINE_BREAK = re.compile(r"\r\n|\r|\n")
+SHOWN_LINES = 5
+#: What the first column is called if it has no name: pandas writes the numbers of rows there.
+UNNAMED = "column 1"
+
+
+def read_columns(
+    path: str | os.PathLike[str], text_format: TextFormat, as_text: Collection[str] = ()
+) -> tuple[pa.Table, list[str]]:
+    """Return the columns of a CSV file, and sentences on what was unusual about it.
+
+    Parameters
+    ----------
+    path : path-like
+    text_format : TextFormat
+        How the file is written.
+    as_text : collection of str
+        Columns whose cells are strings, whatever they look like.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, with the line.
+    """
+    import pyarrow as pa
+
+    names, skipped, rows = _head(path, text_format)
+    types = {name: pa.string() for name in names}
+    first = {
+        name: pa.array([None if cell in NULLS else cell for cell in cells], pa.string())
+        for name, *cells in zip(names, *rows, strict=True)
+    }
+    numbers = {
+        name: kind
+        for name, cells in first.items()
+        if name not in as_text and (kind := _type_of(cells, text_format.decimal)) is not None
+    }
+    if pa.int64() in numbers.values() and _may_hold_codes(path, text_format):
+        typed = {name: kind for name, kind in numbers.items() if kind != pa.int64()}
+    else:
+        typed = numbers
+    blank = [0]
+    # Arrow is quicker, and does not keep the text, if it need not find out what columns hold.
+    try:
+        columns = _arrow_csv(path, text_format, skipped, types | typed, blank)
+    except pa.ArrowException:
+        # Some row has another number of cells, or a column that looked like numbers holds others.
+        try:
+            columns = _arrow_csv(path, text_format, skipped, types, blank)
+        except pa.ArrowException as error:
+            raise _csv_error(path, text_format, len(names), error) from None
+    for j, name in enumerate(names):
+        if is_text(column := columns.column(j)):
+            column = without_markers(column)
+            column = _as_numbers(column, text_format.decimal) if name in numbers else column
+            columns = columns.set_column(j, name, _unguarded(column))
+    _check_last_quote(path, text_format, columns)
+    columns, notes = _without_blank_rows(path, text_format, skipped, columns, blank[0] > 0)
+    pa.default_memory_pool().release_unused()  # as much as the table, which encoding will need
+    return columns, notes
+
+
+def _head(
+    path: str | os.PathLike[str], text_format: TextFormat
+) -> tuple[list[str], int, list[list[str]]]:
+    """Return the names of the columns, the number of lines before the rows, and the first rows."""
+    first = first_rows(path, text_format)
+    if not first:
+        raise DataError(path, "the file is empty, expected a line of column names.", 1)
+    (names, line), rows = first[0], [row for row, _ in first[1:]]
+    names = check_names(path, [unguarded(name.strip()) for name in names], line)
+    breaks = sum(len(LINE_BREAK.findall(name)) for name in first[0][0])
+    return names, line + breaks, [row for row in rows if len(row) == len(names)]
+
+
+def check_names(
+    path: str | os.PathLike[str], names: Sequence[str], line: int | None = None
+) -> list[str]:
+    """Return the names of the columns; the first is `UNNAMED` if it has none.
+
+    Raises
+    ------
+    DataError
+        If another column has no name, or two have the same.
+    """
+    if not names:
+        raise DataError(path, "the file is empty, expected a line of column names.", 1)
+    names = list(names)
+    if not names[0].strip():
+        names[0] = UNNAMED
+    places = {name: j for j, name in reversed(list(enumerate(names)))}
+    for j, name in enumerate(names):
+        if not name.strip():
+            raise DataError(path, f"column {j + 1} has no name, expected one.", line)
+        if places[name] != j:
+            where = f"as column {places[name] + 1} and column {j + 1}"
+            text = f"column {name!r} is there twice, expected once; it is there {where}."
+            raise DataError(path, text, line)
+    return names
+
+
+def _type_of(column: pa.ChunkedArray, decimal: str | None) -> pa.DataType | None:
+    """Return the type of a column of strings that are all numbers beyond doubt, else None."""
+    import pyarrow as pa
+
+    if column.null_count == len(column):
+        return None
+    if _every(column, INTEGER):
+        return pa.int64()
+    if not _every(column, NUMBER[decimal or "."]):
+        return None
+    return pa.float64() if decimal or not _every(column, f"{INTEGER}|{GROUPED}") else None
+
+
+def _every(column: pa.ChunkedArray, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(column, rf"\A(?:{pattern})\z")).as_py())
+
+
+def _may_hold_codes(path: str | os.PathLike[str], text_format: TextFormat) -> bool:
+    """Return whether some cell of a file begins with a zero before another digit.
+
+    Arrow would read such a cell of a column of integers without a word.
+    """
+    if "0,\n".encode(text_format.encoding) != b"0,\n":
+        return True  # which is slower, but right
+    starts = np.frombuffer(text_format.delimiter.encode(text_format.encoding) + b'\r\n" ', np.uint8)
+    with opened(path) as file:
+        last = b""
+        while block := file.read(BLOCK):
+            signs = np.frombuffer(last + block, np.uint8)
+            digits = signs - np.uint8(ord("0")) < 10
+            zero = (signs[1:-1] == ord("0")) & digits[2:] & ~digits[:-2]
+            if np.isin(signs[:-2][zero], starts).any():
+                return True
+            last = block[-2:]
+    return False
+
+
+def _as_numbers(column: pa.ChunkedArray, decimal: str | None) -> pa.ChunkedArray:
+    """Return a column of strings as numbers if all its cells are that beyond doubt."""
+    import pyarrow.compute as pc
+
+    kind = _type_of(column, decimal)
+    if kind is None:
+        return column
+    return (pc.replace_substring(column, ",", ".") if decimal == "," else column).cast(kind)
+
+
+def _unguarded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column without the apostrophes before what a spreadsheet would run."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not is_text(column) or not pc.any(pc.match_substring_regex(column, MAYBE_GUARDED)).as_py():
+        return column
+    cells = [cell and unguarded(cell) for cell in column.to_pylist()]
+    return pa.chunked_array([pa.array(cells, pa.string())])
+
+
+def _arrow_csv(
+    path: str | os.PathLike[str],
+    text_format: TextFormat,
+    skipped: int,
+    types: dict[str, Any],
+    blank: list[int],
+) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    def of_another_width(row: Any) -> str:
+        is_row = row.text.replace(text_format.delimiter, "").strip()
+        blank[0] += not is_row
+        return "error" if is_row else "skip"
+
+    with opened(path) as file:
+        stream: Any = file
+        if text_format.encoding not in ("utf-8", "utf-8-sig"):  # Arrow passes over the mark
+            stream = pa.transcoding_input_stream(
+                pa.PythonFile(file, "r"), text_format.encoding, "utf-8"
+            )
+        return arrow_csv.read_csv(
+            stream,
+            arrow_csv.ReadOptions(
+                column_names=list(types), skip_rows=skipped, use_threads=pa.cpu_count() > 1
+            ),
+            arrow_csv.ParseOptions(
+                delimiter=text_format.delimiter,
+                newlines_in_values=True,
+                invalid_row_handler=of_another_width,
+            ),
+            arrow_csv.ConvertOptions(
+                null_values=sorted(NULLS),
+                strings_can_be_null=True,
+                decimal_point=text_format.decimal or ".",
+                column_types=types,
+            ),
+        )
+
+
+def _csv_error(
+    path: str | os.PathLike[str], text_format: TextFormat, width: int, error: Exception
+) -> DataError:
+    """Return what is wrong with a CSV file, with the line where it is if Python's reader sees it.
+
+    Arrow reads in blocks and does not know the line.
+    """
+    try:
+        with closing(numbered_rows(path, text_format)) as rows:
+            _, first = next(rows)
+            for row, line in rows:
+                if len(row) != width:
+                    text = f"{len(row)} cells, expected {width} as in line {first}."
+                    return DataError(path, text, line)
+    except DataError as found:
+        return found
+    return DataError(path, f"{reason(error)}, expected CSV.")
+
+
+def reason(error: Exception) -> str:
+    """Return the first line of what Arrow says of a file."""
+    return str(error).split("\n")[0].rstrip(".")
+
+
+def _check_last_quote(
+    path: str | os.PathLike[str], text_format: TextFormat, columns: pa.Table
+) -> None:
+    """Raise a `DataError` if the last cell holds all lines after a quote that is never closed.
+
+    Arrow takes the end of the file for the end of such a cell.
+    """
+    last = columns.column(columns.num_columns - 1)
+    cell = last[-1].as_py() if columns.num_rows and is_text(last) else None
+    if cell is not None and "\n" in cell.rstrip("\r\n"):
+        try:
+            with closing(numbered_rows(path, text_format)) as rows:
+                deque(rows, maxlen=0)
+        except UnclosedQuote:
+            raise
+        except DataError:  # Python's reader is stricter than Arrow's
+            pass
+
+
+def _without_blank_rows(
+    path: str | os.PathLike[str],
+    text_format: TextFormat,
+    skipped: int,
+    columns: pa.Table,
+    some_skipped: bool,
+) -> tuple[pa.Table, list[str]]:
+    """Return the rows that are not made of delimiters only, and a sentence on those that are."""
+    import pyarrow as pa
+
+    empty = np.ones(columns.num_rows, dtype=bool)
+    for column in columns.columns:
+        empty &= column.is_null().to_numpy() if column.null_count else False
+        if not empty.any():
+            break
+    width = columns.num_columns
+    if not (empty.any() or some_skipped) or width == 1:
+        return columns, []
+    blank, lines, at = empty.copy(), [], 0
+    try:
+        with closing(numbered_rows(path, text_format, with_blank=True)) as rows:
+            for row, line in rows:
+                if line <= skipped:
+                    continue
+                if is_blank(row):
+                    lines.append(line)
+                elif at < len(empty):  # of missing values, but a row
+                    blank[at] = False
+                at += len(row) == width
+    except DataError:  # Python's reader is stricter than Arrow's
+        pass
+    if not lines:
+        return columns, []
+    return columns.filter(pa.array(~blank)), [_only_delimiters(lines)]
+
+
+def _only_delimiters(lines: list[int]) -> str:
+    named = ", ".join(map(str, lines[:SHOWN_LINES])) + (", …" if len(lines) > SHOWN_LINES else "")
+    if len(lines) == 1:
+        return f"Line {named} holds delimiters only and is no row."
+    return f"{len(lines)} lines hold delimiters only and are no rows: {named}."
