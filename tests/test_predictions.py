@@ -101,7 +101,7 @@ def test_the_suffix_decides_what_is_written_and_reads_back_as_the_same(trained, 
     if suffix == ".tsv":
         assert path.read_text().startswith("ticket\ttags\t")
     if suffix == ".jsonl.gz":
-        assert json.loads(gzip.open(path, "rt").readline())["ticket"] == "-T0"
+        assert json.loads(gzip.decompress(path.read_bytes()).splitlines()[0])["ticket"] == "-T0"
     again = read_table(path, labels=sorted(TAGS), drop=["tags"])
     assert np.array_equal(again.Y, model.estimator.predict(dataset.X))
     assert again.ids == dataset.ids

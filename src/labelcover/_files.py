@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import glob
+import hashlib
 import os
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from pathlib import Path
 
 # What a file is called while it is written, after the name it will have.
 PART = ".part-"
+LONGEST = 200  # bytes of a name that leave room for more, of the 255 that file systems take
 
 
 @contextmanager
@@ -42,9 +44,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise OSError(errno.EINVAL, "not an ordinary file, which could be replaced", str(target))
     with naming(target):
         _remove_leftovers(target)
-        handle, name = tempfile.mkstemp(
-            prefix=f".{target.name}{PART}", suffix=target.suffix, dir=target.parent
-        )
+        # Some writers go by the suffix; one so long says nothing to them.
+        suffix = target.suffix if len(target.suffix) < 32 else ""
+        handle, name = tempfile.mkstemp(prefix=_part(target), suffix=suffix, dir=target.parent)
     temporary = Path(name)
     try:
         if sys.platform == "win32":
@@ -79,11 +81,19 @@ def naming(path: Path, temporary: Path | None = None) -> Iterator[None]:
         raise type(error)(error.errno, error.strerror, str(path)) from error
 
 
+def _part(target: Path) -> str:
+    """Return how a file is called while it is written: as it will be, or by a hash of that."""
+    name = target.name
+    if len(os.fsencode(name)) > LONGEST:
+        name = hashlib.sha256(os.fsencode(name)).hexdigest()[:32]
+    return f".{name}{PART}"
+
+
 def _remove_leftovers(target: Path) -> None:
     """Remove files that a killed process was writing: those whose lock ended with it."""
     if sys.platform == "win32":
         return  # there the lock cannot be held while the file is renamed
-    for left in target.parent.glob(f".{glob.escape(target.name)}{PART}*"):
+    for left in target.parent.glob(f"{glob.escape(_part(target))}*"):
         # It may vanish at any moment, or belong to a process that is still writing.
         with suppress(OSError), open(left, "rb") as file:
             _lock(file.fileno())

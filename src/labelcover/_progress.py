@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any, Protocol
 
+from labelcover._visible_text import visible
+
 try:
     from numba.core import event as numba_event
 except ImportError:  # a numba without events: bars do not tell when it compiles
@@ -86,7 +88,7 @@ class _Delayed:
             self.bar.update(self.task, completed=self.done, description=self._shown_text())
 
     def _shown_text(self) -> str:
-        return COMPILING if self.compiling else self.text
+        return COMPILING if self.compiling else visible(self.text)
 
 
 @contextmanager
@@ -122,7 +124,7 @@ def _rich_bar(total: int | None):
         TimeRemainingColumn,
     )
 
-    columns = [TextColumn("{task.description}"), BarColumn()]
+    columns = [TextColumn("{task.description}", markup=False), BarColumn()]
     if total is not None:
         columns += [MofNCompleteColumn(), TimeRemainingColumn()]
     columns.append(TimeElapsedColumn())
@@ -151,4 +153,4 @@ def progress_bar(text: str, total: int | None = None, *, show: bool = True) -> I
 def tell(text: str, *, show: bool) -> None:
     """Print a line on standard error if `show` is true and standard error is a terminal."""
     if show and sys.stderr.isatty():
-        print(text, file=sys.stderr)
+        print(visible(text), file=sys.stderr)

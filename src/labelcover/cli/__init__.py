@@ -29,6 +29,7 @@ from labelcover.cli.options import DEBUG, with_option_groups
 from labelcover.cli.paper_command import paper
 from labelcover.cli.plan_command import plan
 from labelcover.cli.predict_command import predict
+from labelcover.cli.printing import let_streams_encode_all
 from labelcover.cli.report_command import report
 from labelcover.cli.train_command import train
 
@@ -68,6 +69,7 @@ def _root(
 
 def main() -> None:
     """Run the command; a user error is one line on standard error, with exit code 2."""
+    let_streams_encode_all()
     with warnings.catch_warnings():
         warnings.showwarning = show_warning
         words = [word for word in sys.argv[1:] if word != DEBUG]

@@ -11,7 +11,7 @@ import typer
 from labelcover._arguments import check_real
 from labelcover.cli.labelled_data import labelled_data
 from labelcover.cli.options import AsJson, ColumnOptions, CsvOptions, Data
-from labelcover.cli.outputs import check_output, command_line
+from labelcover.cli.outputs import HTML, check_output, command_line
 from labelcover.cli.printing import print_facts
 
 
@@ -34,9 +34,9 @@ def audit(
     Example: labelcover audit tickets.csv --tags tags -o suspects.csv
     """
     check_real("--above", above, low=0, high=1)
-    check_output(output, data)
+    check_output(output, data, suffixes=[".csv"])
     if page is not None:
-        check_output(page, data, option="--page")
+        check_output(page, data, option="--page", suffixes=HTML)
         if page.resolve() == output.resolve():
             raise ValueError(f"--page must be another file than --output, got {page} for both.")
         from labelcover.experiments.report import write_audit_page  # may say what is missing

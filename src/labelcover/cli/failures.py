@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from labelcover._visible_text import visible
 from labelcover.cli.options import DEBUG
 from labelcover.cli.outputs import Interrupted
 
@@ -54,4 +55,4 @@ def show_warning(message: Warning | str, *place: Any, **more: Any) -> None:
 
 
 def _print_error(message: str) -> None:
-    print(f"labelcover: {' '.join(message.split())}", file=sys.stderr)
+    print(f"labelcover: {visible(' '.join(message.split()))}", file=sys.stderr)

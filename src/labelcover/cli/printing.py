@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import json
+import sys
+from io import TextIOWrapper
+from typing import Any
 
 from rich.console import Console
+from rich.text import Text
+
+from labelcover._visible_text import visible
+
+
+def let_streams_encode_all() -> None:
+    """Let what is printed never fail for a character that a terminal or a pipe cannot encode."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+class _VisibleConsole(Console):
+    """A console that shows control characters of strings instead of obeying them."""
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        return super().render_str(visible(text), **how)
 
 
 def console() -> Console:
     """Return what prints tables: names as they are, whatever brackets and colons they hold."""
-    return Console(soft_wrap=True, markup=False, emoji=False, highlight=False)
+    return _VisibleConsole(soft_wrap=True, markup=False, emoji=False, highlight=False)
 
 
 def print_facts(facts: dict, as_json: bool) -> None:
@@ -20,7 +40,7 @@ def print_facts(facts: dict, as_json: bool) -> None:
     width = max(map(len, facts))
     for name, value in facts.items():
         shown = " to ".join(map(str, value)) if isinstance(value, list) else _shown(name, value)
-        print(f"{name:<{width}}  {shown}")  # in one line, so that a path can be copied
+        print(visible(f"{name:<{width}}  {shown}"))  # in one line, so that a path can be copied
 
 
 def _shown(name: str, value) -> str:

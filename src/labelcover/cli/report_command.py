@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from labelcover.cli.options import AsJson, CsvOptions, ModelFile
-from labelcover.cli.outputs import check_output, command_line
+from labelcover.cli.outputs import HTML, check_output, command_line
 from labelcover.cli.printing import print_facts
 
 
@@ -32,7 +32,7 @@ def report(
 
     Example: labelcover report model.skops test.csv -o page.html
     """
-    check_output(output, model, *([data] if data is not None else []))
+    check_output(output, model, *([data] if data is not None else []), suffixes=HTML)
 
     from labelcover.models import load_model
 

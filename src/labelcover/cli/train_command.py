@@ -55,7 +55,7 @@ def train(
 
     Example: labelcover train songs.csv --label-prefix mood: -o model.skops
     """
-    check_output(output, data)
+    check_output(output, data, suffixes=[".skops"])
     from labelcover.chunks import cluster
     from labelcover.experiments.named_methods import named_method
     from labelcover.models import TrainedModel, check_can_save, save_model

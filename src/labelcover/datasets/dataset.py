@@ -84,6 +84,11 @@ class Dataset:
     texts: dict[str, list[str]] = field(default_factory=dict)
     encoder: TableEncoder | None = None
 
+    def __post_init__(self) -> None:
+        # The name of a file need not be UTF-8, and all that is written of a data set is.
+        name = self.name.encode("utf-8", "backslashreplace").decode("utf-8")
+        object.__setattr__(self, "name", name)
+
     @property
     def cardinality(self) -> float:
         """Mean number of labels of a row."""

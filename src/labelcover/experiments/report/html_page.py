@@ -47,7 +47,8 @@ def write_html_page(
         style=_text("style.css"), script=Markup("\n").join(map(_text, scripts)), **values
     )
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        # A file name need not be UTF-8, and a page that shows it is.
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _text(name: str) -> Markup:
