@@ -4,45 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcover.datasets.date_cells import DateFormat
+from labelcover.datasets.number_cells import FoundNumbers, NumberFormat, find_numbers
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-# Digits with a zero in front, which a number would lose: 01234 is a code.
-CODE = re.compile(r"0\d+")
-# 1.234.567,8 where the decimal sign is a comma, and 1,234,567.8 where it is a point.
-GROUPED = {
-    ",": re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d+)?"),
-    ".": re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?"),
+PLAIN = NumberFormat()
+DAY_FIRST = DateFormat()
+DECIMALS = (".", ",")
+# Numbers that Arrow can read once the decimal sign is a point, and those of them that are numbers
+# with both signs or with none.
+PLAIN_NUMBERS = {
+    sign: rf"^\s*[-+]?(\d+{re.escape(sign)}?\d*|{re.escape(sign)}\d+)([eE][-+]?\d+)?\s*$"
+    for sign in DECIMALS
 }
+UNDECIDED = {
+    sign: rf"^\s*[-+]?(\d+|[1-9]\d{{0,2}}{re.escape(sign)}\d{{3}})([eE][-+]?\d+)?\s*$"
+    for sign in DECIMALS
+}
+ISO_DATES = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?)?$"
 TRUTH = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0}
 TRUTH |= {"false": 0.0, "no": 0.0, "n": 0.0, "f": 0.0, "0": 0.0}
-DAYS = (
-    "%Y-%m-%d",
-    "%Y/%m/%d",
-    "%d.%m.%Y",
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%d-%m-%Y",
-    "%d %b %Y",
-    "%d %B %Y",
-    "%b %d, %Y",
-    "%B %d, %Y",
-)
-CLOCKS = ("", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S")
-#: Ways to write a time; where the day and the month could be either, the day comes first.
-TIME_FORMATS = tuple(day + clock for day in DAYS for clock in CLOCKS)
-ISO = "ISO 8601"
-# What programs write into JSON: 2024-12-31T23:59:59.123Z.
-PRECISE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?\s?(Z|[-+]\d\d(:?\d\d)?)?")
 
 
 @dataclass(frozen=True)
@@ -128,21 +118,18 @@ def as_strings(column: pa.ChunkedArray) -> list[str | None]:
     return (column if is_text(column) else column.cast(pa.string())).to_pylist()
 
 
-def as_numbers(column: pa.ChunkedArray, decimal: str | None = None) -> Readable:
+def as_numbers(column: pa.ChunkedArray, written: NumberFormat = PLAIN) -> Readable:
     """Return the cells as numbers; truth values are 0 and 1, infinity cannot be read.
 
-    Strings are numbers with `decimal` as the decimal sign; by default with the one, a point or a
-    comma, by which more of them can be read. The thousands may be grouped. Of dates, lists and
-    bytes no cell can be read.
+    Strings are numbers if they are written like this. Of dates, lists and bytes no cell can be
+    read.
     """
     import pyarrow as pa
     import pyarrow.types as kinds
 
     if is_text(column):
-        coded = Coded.of(column)
-        signs = (".", ",") if decimal is None else (decimal,)
-        read = [coded.numbers(partial(_number, decimal=sign)) for sign in signs]
-        return max(read, key=lambda numbers: numbers.share)  # the first of equals
+        quick = _quick_numbers(column, written)
+        return Coded.of(column).numbers(written.read) if quick is None else quick
     if is_time(column) or not is_plain(column):
         return _unreadable(column)
     if kinds.is_time(column.type):
@@ -152,6 +139,40 @@ def as_numbers(column: pa.ChunkedArray, decimal: str | None = None) -> Readable:
     numbers = column.cast(pa.float64(), safe=False).to_numpy()
     bad = np.isinf(numbers)
     return Readable(np.where(bad, np.nan, numbers) if bad.any() else numbers, bad)
+
+
+def found_numbers(
+    column: pa.ChunkedArray, *, decimal: str | None = None, likely: str | None = None
+) -> FoundNumbers:
+    """Return how the numbers of a column are written; see `find_numbers`."""
+    if not is_text(column):
+        return FoundNumbers(PLAIN, decided=False)
+    for sign in DECIMALS if decimal is None else (decimal,):
+        if _are_all(column, PLAIN_NUMBERS[sign]) and not _are_all(column, UNDECIDED[sign]):
+            return FoundNumbers(NumberFormat(sign), decided=True)
+    coded = Coded.of(column)
+    return find_numbers(coded.values, coded.counts.tolist(), decimal=decimal, likely=likely)
+
+
+def _are_all(column: pa.ChunkedArray, pattern: str) -> bool:
+    """Return whether all cells that are not empty match a pattern; False if there are none."""
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(column, pattern)).as_py())
+
+
+def _quick_numbers(column: pa.ChunkedArray, written: NumberFormat) -> Readable | None:
+    """Return the numbers of a column that has no thousands signs or units, by Arrow."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if written.unit or not _are_all(column, PLAIN_NUMBERS[written.decimal]):
+        return None
+    plain = pc.replace_substring(pc.utf8_trim_whitespace(column), written.decimal, ".")
+    plain = pc.utf8_ltrim(plain, "+")
+    numbers = plain.cast(pa.float64()).to_numpy()
+    bad = np.isinf(numbers)
+    return Readable(np.where(bad, np.nan, numbers), bad)
 
 
 def _unreadable(column: pa.ChunkedArray) -> Readable:
@@ -169,94 +190,22 @@ def as_truth(column: pa.ChunkedArray) -> Readable:
     return Coded.of(column).numbers(lambda text: TRUTH.get(text.strip().lower()))
 
 
-def as_seconds(column: pa.ChunkedArray, time_format: str) -> Readable:
-    """Return the cells as seconds since 1970, written as `time_format` or in ISO 8601."""
+def are_iso_dates(column: pa.ChunkedArray) -> bool:
+    """Return whether all cells of a column of strings look like 2024-12-31, or 2024-12-31 23:59."""
+    return _are_all(column, ISO_DATES)
+
+
+def as_seconds(column: pa.ChunkedArray, written: DateFormat) -> Readable:
+    """Return the cells as seconds since 1970; see `DateFormat` for strings."""
     import pyarrow as pa
 
+    if is_text(column) and are_iso_dates(column):
+        with suppress(pa.ArrowInvalid):  # some day is in no calendar
+            column = column.cast(pa.timestamp("s"))
     if is_time(column):
-        seconds = _seconds(column.cast(pa.timestamp("s"), safe=False))
-        return Readable(seconds, np.zeros(len(seconds), dtype=bool))
+        seconds = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()).cast(pa.float64())
+        return Readable(seconds.to_numpy(), np.zeros(len(seconds), dtype=bool))
     if not is_plain(column):
         return _unreadable(column)
     coded = Coded.of(column if is_text(column) else column.cast(pa.string()))
-    cells = np.append(_read_times(coded.values, time_format), np.nan)[coded.codes]
-    return Readable(cells, np.isnan(cells) & (coded.codes >= 0))
-
-
-def _read_times(texts: list[str], time_format: str) -> NDArray[np.float64]:
-    """Return the seconds of times written as `time_format` or in ISO 8601, NaN for other texts."""
-    texts = [text.strip() for text in texts]
-    known = np.full(len(texts), np.nan)
-    for written in dict.fromkeys([time_format, *TIME_FORMATS[: len(CLOCKS)]]):
-        if written != ISO and np.isnan(known).any():
-            known = np.where(np.isnan(known), _written_times(texts, written), known)
-    for at in np.flatnonzero(np.isnan(known)).tolist():
-        known[at] = _precise_seconds(texts[at])
-    return known
-
-
-def _written_times(texts: list[str], written: str) -> NDArray[np.float64]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    array = pa.array(texts, pa.string())
-    read = pc.strptime(array, format=written, unit="s", error_is_null=True)
-    return np.where(_impossible(read, array, written), np.nan, _seconds(read))
-
-
-def _precise_seconds(text: str) -> float:
-    """Return a time of ISO 8601 with fractions of a second or a time zone, NaN if it is none."""
-    if not PRECISE.fullmatch(text):
-        return np.nan
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        return np.nan
-    return float(np.floor(time.replace(tzinfo=time.tzinfo or UTC).timestamp()))
-
-
-def _impossible(read: pa.Array, texts: pa.Array, written: str) -> NDArray[np.bool_]:
-    """Return which days no calendar has: Arrow reads February 31 as March 2 or 3."""
-    import pyarrow.compute as pc
-
-    moved = pc.and_(pc.less_equal(pc.day(read), 3), pc.match_substring_regex(texts, "29|30|31"))
-    found = np.array(moved.fill_null(False).to_numpy(zero_copy_only=False))
-    for at in np.flatnonzero(found).tolist():
-        try:
-            datetime.strptime(texts[at].as_py(), written)
-            found[at] = False
-        except ValueError:
-            continue
-    return found
-
-
-def find_time_format(column: pa.ChunkedArray) -> str:
-    """Return the way to write a time in which most cells of a column can be read."""
-    if is_time(column) or not is_text(column):
-        return ISO
-    sample = Coded.of(column.drop_null().slice(0, 1000))
-    may_be = np.array([any(map(str.isdigit, text)) for text in sample.values], dtype=bool)
-    unread = np.isnan(_read_times(sample.values, ISO)) & may_be
-    texts = [sample.values[at].strip() for at in np.flatnonzero(unread)]
-    counts = sample.counts[unread]
-    more = {ISO: 0}  # cells that can be read besides those in ISO 8601
-    for written in TIME_FORMATS if texts else ():
-        more[written] = counts[~np.isnan(_written_times(texts, written))].sum()
-    return max(more, key=lambda written: more[written])  # the first of equals
-
-
-def _seconds(times: Any) -> NDArray[np.float64]:
-    import pyarrow as pa
-
-    return times.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
-
-
-def _number(text: str, decimal: str) -> float | None:
-    text = text.strip().replace("\u00a0", "")
-    if GROUPED[decimal].fullmatch(text):
-        text = text.replace("." if decimal == "," else ",", "")
-    text = text.replace(",", ".") if decimal == "," else text
-    if not NUMBER.fullmatch(text):
-        return None
-    number = float(text)
-    return number if np.isfinite(number) else None
+    return coded.numbers(written.read)

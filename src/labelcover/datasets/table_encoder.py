@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -13,14 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.datasets.cell_values import Readable, as_numbers, as_seconds, as_strings, as_truth
+from labelcover.datasets.cell_values import (
+    Readable,
+    as_numbers,
+    as_seconds,
+    as_strings,
+    as_truth,
+    is_text,
+)
 from labelcover.datasets.column_encoders import CategoryColumn, DateColumn, NumberColumn
 from labelcover.datasets.column_kinds import (
     AS_ID,
     ColumnChoices,
     ColumnKind,
     check_plain,
-    column_kind,
+    column_kinds,
     shown,
     shown_cell,
 )
@@ -78,9 +85,9 @@ class TableEncoder:
             If a column that is named is not there, or no column can be used.
         """
         choices.check(table.path, table.names)
-        decimal = _decimal(table)
         features = [name for name in table.names if name not in labels.columns]
-        kinds = [column_kind(table, name, choices.kind_of(name), decimal) for name in features]
+        kinds = column_kinds(table, features, choices, _decimal(table))
+        _warn_of_two_readings(table, kinds)
         Y = labels.read(table, warn=False)
         encoders, told = [], []
         for kind in kinds:
@@ -94,7 +101,7 @@ class TableEncoder:
                 + shown([f"{kind.name} ({kind.why})" for kind in told])
                 + ".",
             )
-        encoder = cls(told, encoders, labels, choices.id or _first_id(told))
+        encoder = cls(told, encoders, labels, choices.id or _first_id(table, told))
         X, *scale = encoder._table(table, kinds)
         encoder = cls(told, encoders, labels, encoder.id, *scale)
         return encoder, encoder._dataset(table, X, Y)
@@ -118,12 +125,16 @@ class TableEncoder:
         DataError
             If a column is missing.
         """
-        strings = [kind.name for kind in self.kinds if kind.kind in AS_STRINGS]
+        strings = [kind.name for kind in self.kinds if _needs_strings(kind, written.get("decimal"))]
         strings += [] if self.labels.tags is None else [self.labels.tags]
         strings += [] if self.id is None else [self.id]
         table = read_raw(path, as_text=strings, **written)
         used = {encoder.name for encoder in self.encoders}
-        kinds = {kind.name: kind for kind in self.kinds if kind.name in used}
+        kinds = {
+            kind.name: _with_decimal(kind, _decimal(table))
+            for kind in self.kinds
+            if kind.name in used
+        }
         for kind in kinds.values():
             if kind.name not in table.names:
                 raise DataError(
@@ -135,7 +146,7 @@ class TableEncoder:
             if kind.kind in AS_STRINGS:
                 check_plain(table, kind.name, kind.kind)
             else:
-                _warn_of_bad_cells(table, kind, _readable(table, kind).bad)
+                _warn_of_bad_cells(table, kind, _strange(table, kind))
         if self.id in table.names:
             check_plain(table, self.id, "id")
         nothing = np.zeros((table.n_rows, 0), dtype=np.uint8)
@@ -236,14 +247,39 @@ def _side_by_side(
     return table
 
 
-def _first_id(kinds: Sequence[ColumnKind]) -> str | None:
-    """Return the first column that can name the rows; one that has a name itself, if there is."""
-    found = [kind.name for kind in kinds if kind.kind == AS_ID]
+def _first_id(table: RawTable, kinds: Sequence[ColumnKind]) -> str | None:
+    """Return the first id that names the rows: filled and different in all of them.
+
+    One that has a name itself comes first, if there is one.
+    """
+    found = [kind.name for kind in kinds if kind.kind == AS_ID and _is_unique(table, kind.name)]
     return next((name for name in found if name != UNNAMED), found[0] if found else None)
 
 
+def _is_unique(table: RawTable, name: str) -> bool:
+    import pyarrow.compute as pc
+
+    return pc.count_distinct(table.columns.column(name), mode="only_valid").as_py() == table.n_rows
+
+
 def _decimal(table: RawTable) -> str | None:
+    """Return the decimal sign that was given, if any."""
     return None if table.text_format is None else table.text_format.decimal
+
+
+def _needs_strings(kind: ColumnKind, decimal: str | None) -> bool:
+    """Return whether the cells of a further file must come as they are written.
+
+    Arrow reads numbers with a decimal point and no more; what it makes of other cells would depend
+    on the file.
+    """
+    if kind.kind == "number":
+        return decimal is not None or not kind.numbers.is_plain
+    return kind.kind in AS_STRINGS
+
+
+def _with_decimal(kind: ColumnKind, decimal: str | None) -> ColumnKind:
+    return kind if decimal is None else replace(kind, numbers=kind.numbers.with_decimal(decimal))
 
 
 def _cells(table: RawTable, kind: ColumnKind) -> Any:
@@ -255,8 +291,38 @@ def _cells(table: RawTable, kind: ColumnKind) -> Any:
 def _readable(table: RawTable, kind: ColumnKind) -> Readable:
     column = table.columns.column(kind.name)
     if kind.kind == "date":
-        return as_seconds(column, kind.time_format)
-    return as_truth(column) if kind.kind == "truth value" else as_numbers(column, _decimal(table))
+        return as_seconds(column, kind.dates)
+    return as_truth(column) if kind.kind == "truth value" else as_numbers(column, kind.numbers)
+
+
+def _strange(table: RawTable, kind: ColumnKind) -> NDArray[np.bool_]:
+    """Return the cells that cannot be read and were not missing values in training either."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    bad = _readable(table, kind).bad
+    column = table.columns.column(kind.name)
+    if not kind.missing or not is_text(column):
+        return bad
+    return bad & ~pc.is_in(column, pa.array(kind.missing)).to_numpy()
+
+
+def _warn_of_two_readings(table: RawTable, kinds: Sequence[ColumnKind]) -> None:
+    """Warn of columns of which it is unknown how numbers or dates are meant."""
+    for what, decides in (
+        ("number", "decimal ('.' or ',') decides"),
+        ("date", "dates such as 2024-12-31 have one reading only"),
+    ):
+        found = [kind for kind in kinds if kind.both and kind.kind == what]
+        if found:
+            names = shown([repr(kind.name) for kind in found])
+            columns = "column" if len(found) == 1 else "columns"
+            warnings.warn(
+                f"{table.path}: {columns} {names}: {found[0].both}; no cell shows which, "
+                f"{decides}.",
+                UserWarning,
+                stacklevel=2,
+            )
 
 
 def _warn_of_bad_cells(table: RawTable, kind: ColumnKind, bad: NDArray[np.bool_]) -> None:
@@ -287,12 +353,18 @@ def _fitted(table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8]) -> tuple[An
     read = _readable(table, kind)
     _warn_of_bad_cells(table, kind, read.bad)
     if kind.kind == "date":
-        return DateColumn.fitted(name, read.numbers, Y), kind
+        why = ", ".join(filter(None, [kind.why, _missing(kind)]))
+        return DateColumn.fitted(name, read.numbers, Y), replace(kind, why=why)
     number = NumberColumn.fitted(name, read.numbers, Y)
     missing = np.isnan(read.numbers).mean()
     marked = ", marked by a feature" if number.marked else ""
-    why = f"{missing:.1%} missing{marked}" if missing else kind.why
-    return number, ColumnKind(name, kind.kind, why)
+    told = [kind.why, f"{missing:.1%} missing{marked}" if missing else "", _missing(kind)]
+    return number, replace(kind, why=", ".join(filter(None, told)))
+
+
+def _missing(kind: ColumnKind) -> str:
+    words = ", ".join(map(repr, kind.missing))
+    return f"{words} taken for missing" if words else ""
 
 
 def _fitted_to_strings(
@@ -315,7 +387,7 @@ def _fitted_to_strings(
 
 def _warn_of_numbers(table: RawTable, name: str) -> None:
     column = table.columns.column(name)
-    if as_numbers(column, _decimal(table)).share == 1:
+    if as_numbers(column).share == 1:
         row = next(i for i, cell in enumerate(column) if cell.is_valid)
         warnings.warn(
             f"{table.path}: column {name!r} is read as text, as asked for, but holds numbers, such "

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from labelcover.datasets.cell_values import as_numbers
+from labelcover.datasets.cell_values import as_numbers, found_numbers
 from labelcover.datasets.column_kinds import ColumnChoices
 from labelcover.datasets.dataset import DataError, Dataset, choose_features
 from labelcover.datasets.label_columns import LabelColumns
@@ -198,7 +198,7 @@ def _column(table: RawTable, name: str) -> np.ndarray:
     if pa.types.is_nested(column.type) or pa.types.is_temporal(column.type):
         raise DataError(table.path, f"column {name!r} holds {column.type}, expected numbers.")
     decimal = None if table.text_format is None else table.text_format.decimal
-    read = as_numbers(column, decimal)
+    read = as_numbers(column, found_numbers(column, decimal=decimal).format)
     if read.bad.any():
         row = int(np.argmax(read.bad))
         value = str(column[row].as_py())[:40]

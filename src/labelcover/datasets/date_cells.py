@@ -1,0 +1,268 @@
+"""Dates as people write them: names of months in three languages, day or month first."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+
+MONTHS = {
+    "january jan januar janvier janv jänner jaenner jän": 1,
+    "february feb februar fevrier fevr fev": 2,
+    "march mar märz maerz mär mrz mars": 3,
+    "april apr avril avr": 4,
+    "may mai": 5,
+    "june jun juni juin": 6,
+    "july jul juli juillet juil": 7,
+    "august aug aout": 8,
+    "september sep sept septembre": 9,
+    "october oct oktober okt octobre": 10,
+    "november nov novembre": 11,
+    "december dec dezember dez decembre": 12,
+}
+WEEKDAYS = (
+    "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri "
+    "sat sun montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do fr "
+    "sa so lundi mardi mercredi jeudi vendredi samedi dimanche lun mar mer jeu ven sam dim"
+)
+#: Which part of a date comes first, in the words of a message.
+ORDERS = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
+# Years of two digits: 50 is 1950, 49 is 2049.
+FIRST_SHORT_YEAR = 50
+YEARS = range(1000, 2200)  # what four digits alone may be
+LONGEST_DATE = 60  # characters: what is longer is text
+
+
+def _plain(word: str) -> str:
+    """Return a word without accents, in small letters."""
+    return "".join(c for c in unicodedata.normalize("NFD", word.lower()) if c.isalpha())
+
+
+MONTH = {_plain(name): month for names, month in MONTHS.items() for name in names.split()}
+WEEKDAY = frozenset(map(_plain, WEEKDAYS.split()))
+NAME = r"[^\W\d_]{2,12}"
+CLOCK = re.compile(
+    r"(?:^|[T\s,]\s*(?:at|um|à)?\s*)(?P<hour>\d{1,2})(?::(?P<minute>\d\d)(?::(?P<second>\d\d)"
+    r"(?:[.,]\d+)?)?)?\s*(?P<half>[AaPp]\.?\s?[Mm]\.?)?(?:\s?(?:Uhr|h))?"
+    r"\s?(?P<zone>Z|UTC|GMT|[-+]\d\d(?::?\d\d)?)?$"
+)
+IN_FRONT = re.compile(rf"({NAME})\.?,?\s+(?=\S)")
+NUMERIC = re.compile(r"(\d{1,4})([-./\s])\s?(\d{1,2})\2\s?(\d{1,4})\.?")
+NAMED = re.compile(
+    rf"(\d{{1,4}})(?:st|nd|rd|th|er|\.)?[-./\s]*(?:of\s|de\s)?\s*({NAME})\.?,?[-./\s]*(\d{{1,4}})"
+)
+NAME_FIRST = re.compile(
+    rf"({NAME})\.?[-./\s]*(\d{{1,2}})(?:st|nd|rd|th|\.)?(?:,\s*|[-./\s]\s*)(\d{{4}}|\d\d)"
+)
+MONTH_ONLY = re.compile(rf"({NAME})\.?[-./,\s]*(\d{{4}})")
+YEAR_AND_MONTH = re.compile(r"(\d{4})-(\d\d)")
+YEAR = re.compile(r"\d{4}")
+POINTS = re.compile(r"\d\.\s?\d")
+
+
+@dataclass(frozen=True)
+class DateFormat:
+    """How the dates of one column are written.
+
+    Attributes
+    ----------
+    order : {"dmy", "mdy", "ymd"}
+        Which part comes first where only the place of a part says what it is. Names of months and
+        years of four digits say it themselves.
+    """
+
+    order: str = "dmy"
+
+    @property
+    def words(self) -> str:
+        """The order of day, month and year, for people to read."""
+        return ORDERS[self.order]
+
+    def read(self, text: str) -> float | None:
+        """Return the seconds since 1970 of a date, None if a cell is none."""
+        found = _split(text)
+        if found is None:
+            return None
+        parts, clock = found
+        try:
+            return _seconds(*parts.get(self.order, parts.get("", ())), clock)
+        except (TypeError, ValueError, OverflowError):
+            return None
+
+
+@dataclass(frozen=True)
+class FoundDates:
+    """The format of the dates of a column and what is known of it.
+
+    Attributes
+    ----------
+    format : DateFormat
+        The format.
+    decided : bool
+        Whether some cell shows in which order days and months are.
+    both : str
+        Two readings of a cell, if it is unknown which one is right.
+    """
+
+    format: DateFormat
+    decided: bool
+    both: str = ""
+
+
+def find_dates(
+    values: list[str], counts: Iterable[int], *, likely: str | None = None
+) -> FoundDates:
+    """Return how the dates among the values of a column are written.
+
+    The order of day, month and year is the one with which more cells are dates: a part above 12 is
+    no month, one above 31 no day. Where two orders read as many, it is `likely`, else the day comes
+    first.
+
+    Parameters
+    ----------
+    values : list of str
+        The different values of the column.
+    counts : iterable of int
+        In how many cells each is.
+    likely : str, optional
+        The order in other columns.
+    """
+    open_cells = [
+        (value, count)
+        for value, count in zip(values, counts, strict=True)
+        if (found := _split(value)) is not None and "" not in found[0]
+    ]
+    score = {
+        order: sum(
+            count for value, count in open_cells if DateFormat(order).read(value) is not None
+        )
+        for order in ORDERS
+    }
+    most = max(score.values())
+    equal = [order for order in ORDERS if score[order] == most]
+    if not most or len(equal) == 1 or equal[0] == "ymd":
+        return FoundDates(DateFormat(equal[0]), decided=most > 0)
+    # With points between them the day comes first in all countries, and a year of two digits is
+    # last unless it cannot be.
+    open_values = [value for value, _ in open_cells if not POINTS.search(value)]
+    best = likely if likely in equal and likely != "ymd" and open_values else equal[0]
+    both = _both(open_values, best, "dmy" if best == "mdy" else "mdy") if "mdy" in equal else ""
+    return FoundDates(DateFormat(best), decided=not open_values, both=both)
+
+
+def _both(values: list[str], best: str, other: str) -> str:
+    """Return two readings of a date that is another one in another order; empty if none is."""
+    for value in values:
+        days = [DateFormat(order).read(value) for order in (best, other)]
+        if days[0] is not None and days[1] is not None and days[0] != days[1]:
+            return (
+                f"{value!r} is read as {_day(days[0])}, {ORDERS[best]}, and may be "
+                f"{_day(days[1])}, {ORDERS[other]}"
+            )
+    return ""
+
+
+def looks_like_date(text: str) -> bool:
+    """Return whether a cell may be a date, however it is written."""
+    return _split(text) is not None
+
+
+def _day(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
+
+
+def _split(text: str) -> tuple[dict[str, tuple[int, int, int]], re.Match[str] | None] | None:
+    """Return year, month and day for each possible order ("" if there is one), and the clock."""
+    if len(text) > LONGEST_DATE or not any(map(str.isdigit, text)):
+        return None
+    text = text.strip().replace("\u00a0", " ").replace("\u202f", " ")
+    while (front := IN_FRONT.match(text)) and _plain(front[1]) in WEEKDAY:
+        rest = text[front.end() :]
+        months = {_plain(word) for word in re.findall(NAME, rest)} & MONTH.keys()
+        if _plain(front[1]) in MONTH and not months:  # Mar 5, 2012, but mar. 5 mars 2012
+            break
+        text = rest
+    clock = (
+        CLOCK.search(text) if ":" in text or re.search(r"\d\s?[ap]\.?m\.?$", text, re.I) else None
+    )
+    parts = _parts((text[: clock.start()] if clock else text).strip(" ,"))
+    return None if parts is None else (parts, clock)
+
+
+def _parts(day: str) -> dict[str, tuple[int, int, int]] | None:
+    if found := NUMERIC.fullmatch(day):
+        return _numeric(found[1], found[3], found[4])
+    if found := NAMED.fullmatch(day):
+        return _named(found[1], MONTH.get(_plain(found[2])), found[3])
+    if found := NAME_FIRST.fullmatch(day):
+        month = MONTH.get(_plain(found[1]))
+        return None if month is None else {"": (_year(found[3]), month, int(found[2]))}
+    if found := MONTH_ONLY.fullmatch(day):
+        month = MONTH.get(_plain(found[1]))
+        return None if month is None else {"": (int(found[2]), month, 1)}
+    if found := YEAR_AND_MONTH.fullmatch(day):
+        return {"": (int(found[1]), int(found[2]), 1)}
+    if YEAR.fullmatch(day) and int(day) in YEARS:
+        return {"": (int(day), 1, 1)}
+    return None
+
+
+def _numeric(first: str, second: str, third: str) -> dict[str, tuple[int, int, int]] | None:
+    lengths = len(first), len(third)
+    a, b, c = int(first), int(second), int(third)
+    if lengths[0] == 4 and lengths[1] <= 2:
+        return {"": (a, b, c)}
+    if lengths[0] > 2 or lengths[1] in (1, 3):
+        return None
+    orders = {"dmy": (_year(third), b, a), "mdy": (_year(third), a, b)}
+    return orders if lengths[1] == 4 else orders | {"ymd": (_year(first), b, c)}
+
+
+def _named(first: str, month: int | None, third: str) -> dict[str, tuple[int, int, int]] | None:
+    if month is None or 3 in (len(first), len(third)):
+        return None
+    if len(first) == 4 and len(third) <= 2:
+        return {"": (int(first), month, int(third))}
+    if len(first) > 2 or len(third) == 1:
+        return None
+    if len(third) == 4 or int(third) > 31 or int(third) == 0:
+        return {"": (_year(third), month, int(first))}
+    if int(first) > 31 or int(first) == 0:
+        return {"": (_year(first), month, int(third))}
+    # 26-Oct-12: nobody writes the year first but with four digits, or where others cannot be days.
+    return {
+        "dmy": (_year(third), month, int(first)),
+        "mdy": (_year(third), month, int(first)),
+        "ymd": (_year(first), month, int(third)),
+    }
+
+
+def _year(digits: str) -> int:
+    year = int(digits)
+    if len(digits) == 4:
+        return year
+    return year + (1900 if year >= FIRST_SHORT_YEAR else 2000)
+
+
+def _seconds(year: int, month: int, day: int, clock: re.Match[str] | None) -> float:
+    """Return the seconds since 1970 of a day and the time of it; without a zone it is UTC."""
+    if clock is None:
+        return datetime(year, month, day, tzinfo=UTC).timestamp()
+    hour, half = int(clock["hour"]), (clock["half"] or "").lower()
+    if half:
+        if not 1 <= hour <= 12:
+            raise ValueError
+        hour = hour % 12 + (12 if half.startswith("p") else 0)
+    minute, second = int(clock["minute"] or 0), int(clock["second"] or 0)
+    time = datetime(year, month, day, hour, minute, second, tzinfo=_zone(clock["zone"]))
+    return time.timestamp()
+
+
+def _zone(written: str | None) -> timezone:
+    if written is None or written[0] not in "+-":
+        return UTC
+    digits = written[1:].replace(":", "").ljust(4, "0")
+    ahead = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return timezone(-ahead if written[0] == "-" else ahead)

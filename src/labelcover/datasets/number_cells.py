@@ -1,0 +1,303 @@
+"""Numbers as people write them: decimal and thousands signs, units, ranges; one way a column."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+# Digits with a zero in front, which a number would lose: 01234 is a code.
+CODE = re.compile(r"0\d+")
+LONGEST_NUMBER = 60  # characters: what is longer is text
+BLANKS = dict.fromkeys(map(ord, "\t\u00a0\u2007\u2009\u202f"), " ")
+SIGNS = BLANKS | {ord("\u2212"): "-", ord("\u2019"): "'", ord("\u02bc"): "'", ord("`"): "'"}
+#: Signs between thousands that nobody takes for a decimal sign.
+SAFE_THOUSANDS = " '_"
+CURRENCIES = (
+    "aud cad nzd sek nok dkk isk inr brl rub pln czk huf ron bgn try zar krw mxn sgd hkd twd thb "
+    "idr myr php vnd ils aed sar egp ngn kes ars clp cop pen uah chf eur jpy cny rmb kr rs"
+)
+CURRENCY_WORDS = {word: word.upper() for word in CURRENCIES.split()}
+CURRENCY_WORDS |= {"€": "EUR", "euro": "EUR", "euros": "EUR", "zł": "PLN", "fr": "CHF"}
+CURRENCY_WORDS |= {"$": "$", "us$": "$", "usd": "$", "£": "£", "gbp": "£"}
+FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "thousand": 1e3, "tsd": 1e3, "million": 1e6, "mn": 1e6}
+FACTORS |= {"millions": 1e6, "mio": 1e6, "bn": 1e9, "billion": 1e9, "mrd": 1e9, "mld": 1e9}
+WITH_CURRENCY = {"m": 1e6, "B": 1e9, "b": 1e9}  # 5 m are metres, $5m are millions
+# What may stand beside a number as its unit: min, kg, km/h, m², °C, %, Std., US$.
+WORD = r"(?:[^\W\d_]|[°%‰/$£€¥₹₽₩₺₴₪฿\"'²³.])+"
+TOKEN = re.compile(r"((?:\d[\d.,' _]*|[.,]\d[\d ]*)(?:(?<=[\d.,])[eE][-+]?\d{1,3}(?!\d))?)")
+BEFORE = re.compile(rf"(?P<sign>[-+]?)\s*(?P<unit>{WORD})?\s*(?P<inner>[-+]?)\s*")
+BETWEEN = re.compile(rf"\s*(?P<unit>{WORD})?\s*(?:[-–—]|\bto\b|\bbis\b|…)\s*(?P<again>{WORD})?\s*")
+AFTER = re.compile(rf"\s*(?P<end>[-–—]+|\+)?\s*(?P<unit>{WORD})?(?:\s+(?P<more>{WORD}))?")
+LONGEST_UNIT = 12
+SHARES = ("%", "‰")
+GROUPS = r"(?!0)\d{{1,3}}(?:[{0}]\d{{3}})+|(?!0)\d{{1,2}}(?:[{0}]\d{{2}})+[{0}]\d{{3}}"
+ADDRESS = re.compile(r"(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)")
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """How the numbers of one column are written.
+
+    Attributes
+    ----------
+    decimal : str
+        The decimal sign.
+    thousands : str
+        The signs that may stand between groups of three digits; none if empty.
+    unit : str
+        What stands before or after the numbers: ``min``, ``%``, ``$``; none if empty.
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+    unit: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether Arrow reads such numbers."""
+        return self == NumberFormat()
+
+    def with_decimal(self, decimal: str) -> NumberFormat:
+        """Return the format with a decimal sign; the other sign is then one of thousands."""
+        if decimal == self.decimal:
+            return self
+        return replace(
+            self, decimal=decimal, thousands=_other(decimal) + self.thousands.strip(".,")
+        )
+
+    def read(self, text: str) -> float | None:
+        """Return the number that a cell holds, None if it is not written like this."""
+        cell = _written(text)
+        return None if cell is None else self._value(cell)
+
+    def _value(self, cell: _Written) -> float | None:
+        if cell.unit and not same_unit(cell.unit, self.unit):
+            return None
+        if not cell.unit and self.unit in SHARES:
+            return None  # beside 45% a mere 0.45 may be as much or less than one
+        parts = [self._number(part) for part in cell.parts]
+        if any(part is None for part in parts):
+            return None
+        numbers = [part for part in parts if part is not None]
+        if len(numbers) == 2 and numbers[0] > numbers[1]:
+            return None  # 3-1 is a result, not a range
+        number = cell.factor * sum(numbers) / len(numbers)
+        return number if np.isfinite(number) else None
+
+    def _number(self, digits: str) -> float | None:
+        whole, point, rest = digits.partition("e")
+        if not _shape(self.decimal, self.thousands).fullmatch(whole) or ADDRESS.fullmatch(whole):
+            return None
+        for sign in self.thousands:
+            whole = whole.replace(sign, "")
+        return float(whole.replace(self.decimal, ".") + point + rest)
+
+    @property
+    def words(self) -> str:
+        """What is unusual about the format, for people to read; empty if nothing is."""
+        said = [f"in {self.unit}"] if self.unit else []
+        said += [f"decimal sign {self.decimal!r}"] if self.decimal != "." else []
+        if self.thousands:
+            said.append("thousands sign " + " or ".join(map(repr, self.thousands)))
+        return ", ".join(said)
+
+
+@dataclass(frozen=True)
+class FoundNumbers:
+    """The format of the numbers of a column and what is known of it.
+
+    Attributes
+    ----------
+    format : NumberFormat
+        The format.
+    decided : bool
+        Whether some cell shows what the decimal sign is.
+    both : str
+        Two readings of a cell, if it is unknown which one is right.
+    """
+
+    format: NumberFormat
+    decided: bool
+    both: str = ""
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A cell that looks like a number or a range, whatever its signs mean."""
+
+    text: str
+    parts: tuple[str, ...]
+    unit: str
+    factor: float
+
+
+def find_numbers(
+    values: list[str],
+    counts: Iterable[int],
+    *,
+    decimal: str | None = None,
+    likely: str | None = None,
+) -> FoundNumbers:
+    """Return how the numbers among the values of a column are written.
+
+    The decimal sign is the one with which more cells are numbers: in ``0,5`` the comma, in
+    ``1.234.567`` too, in ``1,234.5`` the point. Where all cells are numbers with both, as
+    ``1,234`` is, it is `likely`, else the point.
+
+    Parameters
+    ----------
+    values : list of str
+        The different values of the column.
+    counts : iterable of int
+        In how many cells each is.
+    decimal : str, optional
+        The decimal sign, if it is known.
+    likely : str, optional
+        The decimal sign of other columns.
+    """
+    cells = [
+        (cell, count)
+        for value, count in zip(values, counts, strict=True)
+        if (cell := _written(value)) is not None
+    ]
+    unit = _main_unit(cells)
+    cells = [each for each in cells if not each[0].unit or same_unit(each[0].unit, unit)]
+    safe = "".join(s for s in SAFE_THOUSANDS if any(s in p for c, _ in cells for p in c.parts))
+    formats = {sign: NumberFormat(sign, _other(sign) + safe, unit) for sign in ".,"}
+    signed = [each for each in cells if any({".", ","} & set(part) for part in each[0].parts)]
+    score = {
+        sign: sum(count for cell, count in signed if form._value(cell) is not None)
+        for sign, form in formats.items()
+    }
+    decided = decimal is not None or score["."] != score[","]
+    best = formats[decimal or (max(score, key=score.__getitem__) if decided else likely or ".")]
+    both = "" if decided else _both([cell for cell, _ in signed], best, formats)
+    return FoundNumbers(_without_unused(best, signed), decided, both)
+
+
+def _both(cells: list[_Written], best: NumberFormat, formats: dict[str, NumberFormat]) -> str:
+    """Return two readings of a cell that is a number in both formats; empty if there is none."""
+    for cell in cells:
+        read, other = best._value(cell), formats[_other(best.decimal)]._value(cell)
+        if read is not None and other is not None:
+            return f"{cell.text!r} is read as {read:.10g}, and may be {other:.10g}"
+    return ""
+
+
+def looks_like_number(text: str) -> bool:
+    """Return whether a cell may be a number, however it is written."""
+    return _written(text) is not None
+
+
+def _other(sign: str) -> str:
+    return "," if sign == "." else "."
+
+
+def _without_unused(form: NumberFormat, cells: list[tuple[_Written, int]]) -> NumberFormat:
+    """Return the format without the point or comma between thousands, if no cell needs it."""
+    without = replace(form, thousands=form.thousands.strip(".,"))
+    for cell, _ in cells:
+        if form._value(cell) is not None and without._value(cell) is None:
+            return form
+    return without
+
+
+def _main_unit(cells: list[tuple[_Written, int]]) -> str:
+    """Return the unit of most cells, empty if more have none; ``mins`` is ``min``."""
+    counts: Counter[str] = Counter()
+    for cell, count in cells:
+        known = next((unit for unit in counts if same_unit(unit, cell.unit)), cell.unit)
+        counts[known] += count
+    units = [unit for unit, _ in counts.most_common() if unit]
+    return units[0] if units and 2 * sum(counts[u] for u in units) >= counts.total() else ""
+
+
+def same_unit(one: str, other: str) -> bool:
+    """Return whether two units are the same, but for an ending such as the plural's."""
+    if one == other:
+        return True
+    a, b = sorted((one.rstrip("."), other.rstrip(".")), key=len)
+    if len(a) < 2:
+        return a == b or (len(a) == 1 and a + "s" == b)
+    a, b = a.casefold(), b.casefold()
+    return b.startswith(a) and b[len(a) :] in ("", "s", "es", "e", "n", "en")
+
+
+@cache
+def _shape(decimal: str, thousands: str) -> re.Pattern[str]:
+    point = re.escape(decimal)
+    groups = "|".join(GROUPS.format(re.escape(sign)) for sign in thousands)
+    whole = rf"\d+|{groups}" if groups else r"\d+"
+    return re.compile(rf"(?:{whole})(?:{point}\d*)?|{point}\d+")
+
+
+def _written(text: str) -> _Written | None:
+    """Return the parts of a cell that looks like a number, whatever its signs mean."""
+    if len(text) > LONGEST_NUMBER or not any(map(str.isdigit, text)):
+        return None
+    text = text.translate(SIGNS).strip()
+    inner = re.fullmatch(r"(\D*)\(([^()]*)\)(\D*)", text)
+    pieces = TOKEN.split("".join(inner.groups()) if inner else text)
+    if len(pieces) not in (3, 5):
+        return None
+    before, after = BEFORE.fullmatch(pieces[0]), AFTER.fullmatch(pieces[-1])
+    if before is None or after is None:
+        return None
+    numbers = [piece.strip() for piece in pieces[1::2]]
+    in_front, units = [before["unit"]], [after["unit"], after["more"]]
+    if len(numbers) == 2:
+        between = BETWEEN.fullmatch(pieces[2])
+        if between is None or before["sign"] or before["inner"] or after["end"] or inner:
+            return None
+        in_front, units = [*in_front, between["again"]], [between["unit"], *units]
+    if any(word and _currency(word) is None for word in in_front):  # A4 is no number
+        return None
+    units += in_front
+    name_and_factor = _unit_and_factor([unit for unit in units if unit])
+    if name_and_factor is None:
+        return None
+    unit, factor = name_and_factor
+    if len(numbers) == 2 and not _may_be_range(*numbers, unit):
+        return None
+    minus = "-" in before["sign"] + before["inner"] or inner is not None
+    if after["end"] in ("-", "–", "—") and numbers[0][-1] not in ".,":  # bookkeepers write 5-
+        minus = True
+    parts = tuple(number.lower() for number in numbers)
+    return _Written(text, parts, unit, -factor if minus else factor)
+
+
+def _may_be_range(low: str, high: str, unit: str) -> bool:
+    """Return whether two numbers with a dash are a range: 555-1234 is a telephone number."""
+    if not unit and re.fullmatch(r"\d{3}-\d{4}", f"{low}-{high}"):
+        return high[-1] in "059"
+    return not any(CODE.match(part) for part in (low, high))
+
+
+def _unit_and_factor(words: list[str]) -> tuple[str, float] | None:
+    """Return the one unit that words around a number are, and its factor; None if they are more."""
+    currencies = {name for word in words if (name := _currency(word)) is not None}
+    rest = dict.fromkeys(word.rstrip(".") for word in words if _currency(word) is None)
+    factor = 1.0
+    for word in list(rest):
+        by = FACTORS.get(word) or FACTORS.get(word.lower() if len(word) > 1 else "")
+        by = by or (WITH_CURRENCY.get(word) if currencies else None)
+        if by is not None:
+            factor *= by
+            del rest[word]
+    units = [*currencies, *rest]
+    if len(units) > 1 or any(len(unit) > LONGEST_UNIT for unit in units):
+        return None
+    return (units[0] if units else ""), factor
+
+
+def _currency(word: str) -> str | None:
+    """Return the name of a currency, None if a word is none."""
+    known = CURRENCY_WORDS.get(word.rstrip(".").lower())
+    signs = sum(unicodedata.category(letter) == "Sc" for letter in word)
+    return known or (word if signs == 1 and len(word) <= 3 else None)
