@@ -1,12 +1,12 @@
 """Rows from disk: time and memory of a fit in chunks, and how far it is from the fit in memory.
 
 ``python -m benchmarks.bench_chunks [--rows 2e5] [--features 200] [--labels 50] [--kernel auto]
-[--curved] [--in-memory | --portions] [--folder DIR]`` writes a simulated table of numbers to a
+[--curved] [--in-memory] [--folder DIR]`` writes a simulated table of numbers to a
 folder (a temporary one, which is deleted, unless it is given), fits the default on its chunks in a
 process of its own, and fits it on the first rows in chunks and in memory. With ``--rows 5e6`` the
 files take 8 GB. Labels are noisy linear functions of ten features each, or with ``--curved``
 functions of their squares, which no linear kernel fits. ``--in-memory`` fits the table in memory
-instead of from disk, ``--portions`` by ``partial_fit``, 20,000 rows a call.
+instead of from disk.
 """
 
 import argparse
@@ -87,23 +87,6 @@ def fit_in_memory(folder: Path, kernel: str) -> None:
     )
 
 
-def fit_in_portions(folder: Path, kernel: str) -> None:
-    """Fit by ``partial_fit`` and print what taking rows in and finishing took."""
-    fitted, cpu = model(kernel), time.process_time()
-    rows = open_chunks(folder / "X.npy", folder / "Y.npy", chunk_rows=PART_ROWS)
-    for chunk in rows:
-        fitted.partial_fit(chunk.X, chunk.Y)
-    taken = time.process_time()
-    chosen = fitted.view_.covers.members.kernel
-    print(
-        f"partial_fit: {taken - cpu:.0f} CPU s to take rows in, "
-        f"{time.process_time() - taken:.0f} CPU s to finish, peak {peak_gb():.2f} GB; "
-        f"{'linear' if chosen.is_linear else 'Gaussian'} kernel, {len(fitted.cover_)} labelsets, "
-        f"trees on {fitted.n_forest_rows_:,} rows",
-        flush=True,
-    )
-
-
 def peak_gb() -> float:
     """Return the greatest memory of this process (Linux)."""
     status = Path("/proc/self/status").read_text().splitlines()
@@ -128,9 +111,7 @@ def main() -> None:
     parser.add_argument("--labels", type=int, default=50)
     parser.add_argument("--kernel", default="auto", choices=("auto", "linear", "rbf"))
     parser.add_argument("--curved", action="store_true")
-    way = parser.add_mutually_exclusive_group()
-    way.add_argument("--in-memory", action="store_true")
-    way.add_argument("--portions", action="store_true")
+    parser.add_argument("--in-memory", action="store_true")
     parser.add_argument("--folder", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -139,7 +120,6 @@ def main() -> None:
         write(folder, options)
         spawn = multiprocessing.get_context("spawn")
         fit = fit_in_memory if options.in_memory else fit_from_disk
-        fit = fit_in_portions if options.portions else fit
         process = spawn.Process(target=fit, args=(folder, options.kernel))
         process.start()
         process.join()

@@ -170,3 +170,10 @@ def test_a_chunk_that_changes_between_passes_is_noticed(table):
     with pytest.raises(ChunkError, match=r"chunk 1: 1298 rows.*the same every time"):
         model.fit(open_chunks(shrinking))
     assert not hasattr(model, "view_")
+
+
+def test_partial_fit_is_not_there_and_the_error_says_what_is_instead():
+    model = LabelCoverClassifier()
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(AttributeError, match=r"no attribute 'partial_fit': .*rows in chunks"):
+        model.partial_fit([[0.0]], [[1]])

@@ -47,14 +47,6 @@ def test_new_rows_of_a_member_may_be_sparse_where_training_rows_were_dense(kind,
     np.testing.assert_allclose(member.predict_proba(sparse.csr_array(X)), expected, atol=1e-12)
 
 
-def test_rows_that_arrive_may_be_sparse_where_the_first_were_dense(data):
-    X, Y = data
-    model = LabelCoverClassifier(random_state=0).partial_fit(X[:30], Y[:30])
-    model.partial_fit(sparse.csr_array(X[30:]), Y[30:])
-    expected = LabelCoverClassifier(random_state=0).fit(X, Y).predict_proba(X)
-    np.testing.assert_array_equal(model.predict_proba(X), expected)
-
-
 def stored_zeros(X):
     n, d = X.shape
     return sparse.csr_array((X.ravel(), np.tile(np.arange(d), n), np.arange(0, n * d + 1, d)))

@@ -1,6 +1,5 @@
 """The estimators people use."""
 
-from labelcover import _sklearn_import  # noqa: F401  before scikit-learn, which it makes quicker
 from labelcover.ensemble.covering_methods import (
     BalancorClassifier,
     BalcoClassifier,

@@ -31,22 +31,17 @@ def chunked(X: Any, y: Any) -> RowChunks | None:
     return chunks
 
 
-def check_chunked(
-    learner: Any, tuning: str | None, owner: Any, use: str = "rows in chunks"
-) -> None:
-    """Raise a ``ValueError`` if an estimator cannot be fitted on rows in chunks.
-
-    The error names the `use` that this was for.
-    """
+def check_chunked(learner: Any, tuning: str | None, owner: Any) -> None:
+    """Raise a ``ValueError`` if an estimator cannot be fitted on rows in chunks."""
     if not getattr(learner, "reads_chunks", False):
         raise ValueError(
-            f"estimator must be least squares, a LabelForest or a Pool for {use}, got "
+            "estimator must be least squares, a LabelForest or a Pool for rows in chunks, got "
             f"{owner._member()!r}, which needs the whole table in memory."
         )
     if tuning == "cv":
         raise ValueError(
-            f'threshold must be "loo" or a number for {use}, as rows are not split into folds, '
-            f"got {owner.threshold!r}."
+            'threshold must be "loo" or a number for rows in chunks, as rows are not split into '
+            f"folds, got {owner.threshold!r}."
         )
 
 

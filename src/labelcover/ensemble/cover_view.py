@@ -82,10 +82,7 @@ class CoverView:
         table = training.X
         classes: Any
         targets: Any
-        if training.summed is not None and self.learner.is_linear:
-            table = training.summed.table(table)
-            self.encodings, classes, first, targets = training.summed.posed(training.Y)
-        elif isinstance(table, ChunkedTable):
+        if isinstance(table, ChunkedTable):
             self.encodings, classes, first = encode_rows(training.Y, self.covers)
             targets = targets_of_rows(classes, self.encodings, first)
         else:

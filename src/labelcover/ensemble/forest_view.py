@@ -91,7 +91,7 @@ class ForestView:
             self.rows = sampled_rows(training.X, int(seeds[0]), among)
             training = training.rows(self.rows)
         self.n_rows, self.training = len(self.rows), training
-        self.has_all_rows = self.n_rows == n and training.summed is None
+        self.has_all_rows = self.n_rows == n
         learner = self.learner
         if self.left_out_only and learner.n_trees == AUTO and training.Y.shape[1] < MANY_LABELS:
             learner = clone(learner).set_params(n_trees=LEFT_OUT_TREES)

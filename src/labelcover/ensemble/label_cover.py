@@ -39,8 +39,7 @@ class LeftOutPredictions(NamedTuple):
     Attributes
     ----------
     rows : ndarray of shape (n_rows,)
-        Which training rows, of those whose weight is above 0; in `partial_fit` of those that are
-        kept.
+        Which training rows, of those whose weight is above 0.
     Y : ndarray of shape (n_rows, n_labels)
         Their labels.
     confidence : ndarray of shape (n_rows, n_labels)
@@ -128,8 +127,8 @@ class LabelCoverClassifier(LabelEnsemble):
     threshold_ : float, ndarray of shape (n_labels,) or None
         Where confidences are cut; None where the decision is no cut.
     n_forest_rows_ : int
-        On how many training rows trees were grown: on all, or of very many rows, in chunks or
-        given to `partial_fit`, on a sample of 2²⁵ numbers; 0 if there are no trees.
+        On how many training rows trees were grown: on all, or of very many rows in chunks on a
+        sample of 2²⁵ numbers; 0 if there are no trees.
 
     Examples
     --------

@@ -112,8 +112,7 @@ class LabelModel(MemberEstimator, ABC):
         learner = self._learner()
         params = self._route(fit_params)
         # A fit that fails half-way leaves no model, rather than an earlier one with new names.
-        for name in ("view_", "_stream"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("view_", None)
         chunks = chunked(X, y)
         if chunks is None:
             y, names = named_labels(y)

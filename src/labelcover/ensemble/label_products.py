@@ -86,14 +86,11 @@ class Products:
     Attributes
     ----------
     rows : ProductRows
-    keys : ndarray of shape (n_products,)
-        A number for each product, ascending, the same among those of other classes.
     combine, constant
         As in `LinearTargets`.
     """
 
     rows: ProductRows
-    keys: NDArray[np.int64]
     combine: sparse.csr_array
     constant: NDArray[np.float64]
 
@@ -102,13 +99,11 @@ def occurring_products(
     encodings: Sequence[Encoding],
     first: NDArray[np.int64],
     n_labels: int,
-    *,
-    if_fewer: bool = True,
 ) -> Products | None:
-    """Return the products that are 1 in some row; None if labelsets are too long.
+    """Return the products that are 1 in some row; None if they are no fewer than the classes.
 
-    Also with `if_fewer`, where there are no fewer products than classes. The patterns of a labelset
-    that occur say which products of its labels do.
+    Also if labelsets are too long. The patterns of a labelset that occur say which products of its
+    labels do.
     """
     labels, sizes, of_class, masks = _patterns(encodings, first)
     m = n_labels
@@ -117,7 +112,7 @@ def occurring_products(
     keys, occurring = product_keys(labels, sizes, of_class, masks, m)
     kept = np.unique(occurring)
     n_products = len(kept)
-    if if_fewer and n_products >= len(masks) - len(first):
+    if n_products >= len(masks) - len(first):
         return None
     number = np.searchsorted(kept, keys)
     number[np.append(kept, -1)[number] != keys] = -1
@@ -127,7 +122,7 @@ def occurring_products(
     rows = ProductRows(parents, kept % (m + 1) - 1)
     starts, columns, values = combined_products(number, sizes, of_class, masks)
     combine = sparse.csr_array((values, columns, starts), shape=(len(masks), n_products))
-    return Products(rows, kept, combine, (masks == 0).astype(np.float64))
+    return Products(rows, combine, (masks == 0).astype(np.float64))
 
 
 def _patterns(encodings, first):

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from labelcover.ensemble.summed_cover import SummedCover
 
 
 @dataclass(frozen=True)
@@ -29,8 +26,6 @@ class TrainingRows:
         Above 0.
     metadata : mapping
         What else goes to the ``fit`` of every member.
-    summed : SummedCover, optional
-        Sums over more rows, of which these are a sample; for members that are made of sums.
     """
 
     X: Any
@@ -38,7 +33,6 @@ class TrainingRows:
     n_values: NDArray[np.int32]
     weights: NDArray[np.float64] | None
     metadata: Mapping[str, Any]
-    summed: SummedCover | None = None
 
     def rows(self, rows: NDArray[np.int64]) -> TrainingRows:
         """Return some of the rows; metadata that is not one value per row stays as it is."""

@@ -45,7 +45,7 @@ def is_wide_text(X: Any) -> bool:
 def on_scores(training: TrainingRows, P: NDArray[np.float64]) -> TrainingRows:
     """Return the training rows with log-odds, of probabilities inside (0, 1), as their table."""
     n_values = np.zeros(P.shape[1], dtype=np.int32)
-    return replace(training, X=logit(P), n_values=n_values, summed=None)
+    return replace(training, X=logit(P), n_values=n_values)
 
 
 def reading_scores(learner: LeastSquaresClassifier) -> LeastSquaresClassifier:

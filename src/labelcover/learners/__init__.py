@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labelcover import _sklearn_import  # noqa: F401  before scikit-learn, which it makes quicker
 from labelcover._lazy import lazy_names
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.learners.least_squares.least_squares_classifier import LeastSquaresClassifier

@@ -71,20 +71,3 @@ class ChunkedTargets:
         held = self.holds_of(self.Y[rows])
         holds = held.holds[self.numbers]
         return LinearTargets(holds, self.combine, self.constant, held.group)
-
-
-@dataclass(frozen=True)
-class SummedTargets(ChunkedTargets):
-    """Targets of some rows in memory, which were counted over more rows.
-
-    Attributes
-    ----------
-    all_counts : ndarray
-        How much the rows that each of all targets holds weigh.
-    """
-
-    all_counts: NDArray[np.float64]
-
-    def counts(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how much the rows that each target holds weigh, of all that were counted."""
-        return self.all_counts[self.numbers]

@@ -22,11 +22,8 @@ from labelcover.learners.least_squares.choosing import Settings
 from labelcover.learners.least_squares.label_chains import LabelSystem
 from labelcover.learners.least_squares.least_squares_members import (
     LeastSquaresMembers,
-    prepared_members,
     solve,
-    targets_of,
 )
-from labelcover.learners.least_squares.summed_features import FeatureSums
 from labelcover.learners.problems import LeftOut, Problems
 
 KERNELS = ("auto", "linear", "rbf")
@@ -163,16 +160,6 @@ class LeastSquaresClassifier(BatchClassifier):
         bar_of = progress_bar("solving members", len(problems), show=verbose)
         with bar_of as bar, blas_threads(X.shape[0], min(X.shape), int(problems.offsets[-1])):
             return solve(X, problems, self._settings(seed), left_out, bar)
-
-    def feature_sums(self, X: Any, problems: Problems) -> FeatureSums:
-        """Return sums over rows to come, with the scale and the kernel that are best for these.
-
-        There must be more rows than are solved without approximation. The rows themselves are not
-        summed yet. `fit_problems` takes a `SummedTable` of the sums in place of a table.
-        """
-        settings = self._settings(self._seed(problems))
-        with blas_threads(X.shape[0], min(X.shape), int(problems.offsets[-1])):
-            return FeatureSums(prepared_members(X, problems, targets_of(problems), settings)[0])
 
     def label_system(self, X: Any, problems: Problems) -> LabelSystem:
         """Return all labels solved from the features, from which chains of labels are made.

@@ -29,7 +29,6 @@ from labelcover.learners.least_squares.class_kernels import (
 from labelcover.learners.least_squares.feature_maps import IdentityMap, Kernel, KernelMap
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling
 from labelcover.learners.least_squares.ridge_systems import RidgeSystem, Solved
-from labelcover.learners.least_squares.summed_features import SummedTable
 from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import LeftOut, Members, Problems, problem_blocks
 
@@ -243,17 +242,13 @@ def prepared_members(
     X: Any, problems: Problems, targets: LinearTargets, settings: Settings
 ) -> tuple[LeastSquaresMembers, RidgeSystem]:
     """Return members that are not solved yet, and the system to solve their targets in."""
-    if isinstance(X, SummedTable):
-        features, system, ridge, n_choice_rows = X.system(problems, settings)
-        kernel, n_scale_rows = X.sums.kernel, X.sums.n_scale_rows
-    else:
-        table = _numeric(X, problems.n_values, settings)
-        scaling, n_scale_rows = choose_scaling(table, problems, settings)
-        choice = Choice(_mapped(table, scaling.transform), problems, settings)
-        kernel, mapped, system, ridge = choice.system()
-        features, n_choice_rows = FeatureMap(problems.n_values, scaling, mapped), choice.n_rows
+    table = _numeric(X, problems.n_values, settings)
+    scaling, n_scale_rows = choose_scaling(table, problems, settings)
+    choice = Choice(_mapped(table, scaling.transform), problems, settings)
+    kernel, mapped, system, ridge = choice.system()
+    features = FeatureMap(problems.n_values, scaling, mapped)
     members = LeastSquaresMembers(features, kernel, ridge, problems.offsets, targets.combination)
-    members.n_scale_rows, members.n_choice_rows = n_scale_rows, n_choice_rows
+    members.n_scale_rows, members.n_choice_rows = n_scale_rows, choice.n_rows
     members.row_width = max(len(system.centre), len(targets))
     return members, system
 
