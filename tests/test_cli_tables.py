@@ -139,6 +139,20 @@ def test_a_tab_can_be_said(tmp_path, command):
     assert "no column 'subject', expected the columns of training" in errors
 
 
+def test_a_file_without_names_of_columns_is_told_by_an_option(tmp_path, command):
+    path, model = tmp_path / "t.csv", tmp_path / "m.skops"
+    path.write_text("".join(f"{i * i % 7},{'pq'[i % 2]};r\n{i % 5},r\n" for i in range(12)))
+    words = ["train", path, "--method", "BR", "-o", model]
+    code, _, errors = command(*words, "--tags", "tags")
+    assert code == 2
+    assert "if the file has no names of columns, give --no-header" in errors
+    assert command(*words, "--tags", "column 2", "--no-header")[0] == 0
+    assert command("evaluate", model, path, "--no-header")[0] == 0
+    code, _, errors = command("evaluate", model, path, "--delimiter", ";", "--no-header")
+    assert code == 2
+    assert "no column 'column 2'" in errors or "cells, expected" in errors
+
+
 def test_tables_can_be_compared(tmp_path, command):
     path = messy_files.plain(tmp_path)
     words = ["compare", path, "--tags", "tags", "--n-folds", "2", "--methods", "BR,LP"]

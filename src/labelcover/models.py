@@ -89,9 +89,7 @@ class TrainedModel:
         """What names features in explanations: the words of the table, or their names."""
         return self.feature_names if self.encoder is None else self.encoder.feature_words()
 
-    def read(
-        self, source: str | os.PathLike[str], *, with_labels: bool, **written: str | None
-    ) -> Dataset:
+    def read(self, source: str | os.PathLike[str], *, with_labels: bool, **written: Any) -> Dataset:
         """Return the rows of a file, or of a known data set, in the form the model takes.
 
         Parameters
@@ -100,8 +98,8 @@ class TrainedModel:
             A file with a column for each feature, in any order, or a name that `load` knows.
         with_labels : bool
             Whether the labels must be there too.
-        **written : str, optional
-            What is known of a CSV file: ``delimiter``, ``encoding``, ``decimal``.
+        **written : optional
+            What is known of a CSV file: ``delimiter``, ``encoding``, ``decimal``, ``header``.
 
         Raises
         ------

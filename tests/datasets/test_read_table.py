@@ -125,6 +125,74 @@ def test_lines_of_delimiters_only_are_no_rows(tmp_path):
         read_table(write(tmp_path, path.read_text().replace("NA;NA;NA\n", "\n")), labels=["l"])
 
 
+@pytest.mark.parametrize("marker", ["-", "..", "NA"])
+def test_numbers_with_missing_markers_are_numbers(tmp_path, marker):
+    path = write(tmp_path, f"a;b\n1;0.5\n{marker};{marker}\n3;2.25\n")
+    columns = read_raw(path).columns
+    assert columns.to_pydict() == {"a": [1, None, 3], "b": [0.5, None, 2.25]}
+
+
+def test_one_line_in_another_encoding_leaves_the_others_as_they_are(tmp_path):
+    lines = ["größe,tags", "süß,x", *["a,b"] * 400_000, "weiß,x", "Öl,y"]
+    text = [line.encode("utf-8" if i != 400_002 else "cp1252") for i, line in enumerate(lines)]
+    for end in (b"\n", b"\r\n", b"\r"):
+        table = read_raw(write(tmp_path, end.join(text)))
+        words = table.columns.column("größe").to_pylist()
+        assert (words[0], words[-2], words[-1]) == ("süß", "weiß", "Öl")
+        assert "line 400003 in cp1252" in table.notes[0]
+        assert table.place(400_001) == ("line 400003", 400_003)
+    table = read_raw(write(tmp_path, "a,b\nß,ü\nä,ö\n".encode("cp1252") + "ñ,1\n".encode()))
+    assert table.columns.column("a").to_pylist() == ["ß", "ä", "ñ"]
+    assert table.notes == ("Most lines are in cp1252, line 4 in utf-8; each was read so.",)
+
+
+def test_a_file_without_names_of_columns_can_be_read(tmp_path):
+    path = write(tmp_path, "\n5,wool,soft;warm\n12,silk,soft\n19,wool,warm\n7,silk,soft\n")
+    dataset = read_table(path, tags="column 3", header=False)
+    assert dataset.label_names == ["soft", "warm"]
+    assert dataset.X[:, dataset.feature_names.index("column 1")].tolist() == [5, 12, 19, 7]
+    assert dataset.encoder.read(path, with_labels=True, header=False).Y.shape == (4, 2)
+    with pytest.raises(DataError, match=r"no column 'column 1'.*looks like data.*header=False"):
+        dataset.encoder.read(path, with_labels=False)
+    with pytest.raises(ValueError, match="header is for CSV files only, got header=False"):
+        read_table(tmp_path / "t.parquet", tags="tags", header=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Sales of 2023;;\n\na;b;tags\n1;x;p\n2;y;p\n", "Sales of 2023"),
+        ("Sales, all\nin euros\na;b;tags\n1;x;p\n2;y;p\n", "Sales, all / in euros"),
+        ('"Sales\nof 2023"\na,tags\n1,p\n2,p\n', "Sales\\nof 2023"),
+    ],
+)
+def test_a_title_above_the_names_is_left_out_and_told(tmp_path, text, title):
+    table = read_raw(write(tmp_path, text))
+    assert table.names[0] == "a"
+    assert table.names[-1] == "tags"
+    assert table.columns.column("a").to_pylist() == [1, 2]
+    assert title in table.notes[0]
+    assert table.place(1)[1] == text.count("\n")
+
+
+WRONG = {
+    "delimiter": ("a:b:tags\n1:x:p\n", r"no column 'tags'.*delimiter=':' the file has 3 columns"),
+    "one of two delimiters": ("a,b:tags\n1,x:p\n", r"no column 'tags'.*with delimiter=':'"),
+    "no names": ("5,x,p\n6,y,p\n", r"no column 'tags'.*looks like data.*header=False"),
+    "no names but words": ("x,p\ny,p\nx,q\n", r"no column 'tags'.*looks like data.*header=False"),
+    "no names, twice": ("1,1,p\n2,3,p\n", r"column '1' is there twice.*header=False"),
+    "title of two": ("Sales;2023\na;b;tags\n1;2;p\n3;4;q\n", r":2: 3 cells.*title, remove the"),
+    "title and names?": ("Sales\nAnna;p\nOtto;q\n", r":2: 2 cells, expected 1.*title, remove"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_column_that_is_not_found_comes_with_what_may_help(tmp_path, case):
+    text, message = WRONG[case]
+    with pytest.raises(DataError, match=message):
+        read_table(write(tmp_path, text), tags="tags")
+
+
 def test_an_empty_cell_of_the_only_column_is_a_row(tmp_path):
     table = read_raw(write(tmp_path, 'a\nx\n""\ny\n'))
     assert table.columns.column("a").to_pylist() == ["x", None, "y"]

@@ -20,7 +20,7 @@ def labelled_data(source: str, columns: ColumnOptions, csv: CsvOptions) -> Datas
 
     given: dict[str, Any] = asdict(columns) | asdict(csv)
     labels, prefix, drop = (given.pop(name) for name in ("labels", "label_prefix", "drop"))
-    given = {name: value for name, value in given.items() if value}
+    given = {name: value for name, value in given.items() if value not in (None, "")}
     known = source in KNOWN and not Path(source).exists()
     if not known:
         check_kind(source)

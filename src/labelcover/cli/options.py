@@ -100,7 +100,17 @@ class CsvOptions:
         typer.Option(help="Encoding of a CSV file, such as latin-1; found out by default."),
     ] = None
     decimal: Annotated[
-        str | None, typer.Option(help="Decimal sign of a CSV file, . or ,; found out by default.")
+        str | None,
+        typer.Option(help="Decimal sign of a CSV file, . or ,; by default found for each column."),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first row of a CSV file has the names of the columns; without, they "
+            "are called: column 1, column 2, …",
+            show_default=False,
+        ),
     ] = None
 
 

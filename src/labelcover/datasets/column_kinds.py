@@ -28,7 +28,7 @@ from labelcover.datasets.cell_values import (
     is_text,
     is_time,
 )
-from labelcover.datasets.dataset import DataError
+from labelcover.datasets.dataset import DataError, MissingColumn
 from labelcover.datasets.date_cells import DateFormat, FoundDates, find_dates, looks_like_date
 from labelcover.datasets.number_cells import CODE, NumberFormat, looks_like_number
 
@@ -109,10 +109,11 @@ class ColumnChoices:
             given = getattr(self, field.name)
             for name in given if isinstance(given, tuple) else filter(None, [given]):
                 if name not in names:
-                    raise DataError(
+                    raise MissingColumn(
                         path,
                         f"no column {name!r}, expected {field.name} to name columns of the file: "
                         f"{shown(names)}.",
+                        name=name,
                     )
 
 

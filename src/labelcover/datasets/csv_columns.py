@@ -17,10 +17,12 @@ import numpy as np
 
 from labelcover._spreadsheet_cells import MAYBE_GUARDED, unguarded
 from labelcover.datasets.cell_values import is_text
+from labelcover.datasets.csv_hints import hint
 from labelcover.datasets.csv_rows import UnclosedQuote, first_rows, is_blank, numbered_rows
 from labelcover.datasets.dataset import DataError
 from labelcover.datasets.missing_cells import MISSING, without_markers
-from labelcover.datasets.text_format import BLOCK, TextFormat, opened
+from labelcover.datasets.mixed_encodings import BLOCK
+from labelcover.datasets.text_format import TextFormat, encoded, opened
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +37,8 @@ NUMBER = {
 # What may be a whole number with a point between its thousands.
 GROUPED = r"-?[1-9]\d{0,2}(?:\.\d{3})+"
 NULLS = frozenset(form for marker in MISSING for form in (marker, marker.lower(), marker.upper()))
+# Numbers are compared with all of these, which takes longer if some begin as numbers do.
+QUICK_NULLS = sorted(marker for marker in NULLS if not marker.startswith(("-", ".", "1")))
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 SHOWN_LINES = 5
 #: What the first column is called if it has no name: pandas writes the numbers of rows there.
@@ -63,19 +67,16 @@ def read_columns(
 
     names, skipped, rows = _head(path, text_format)
     types = {name: pa.string() for name in names}
-    first = {
-        name: pa.array([None if cell in NULLS else cell for cell in cells], pa.string())
-        for name, *cells in zip(names, *rows, strict=True)
-    }
-    numbers = {
-        name: kind
-        for name, cells in first.items()
-        if name not in as_text and (kind := _type_of(cells, text_format.decimal)) is not None
-    }
-    if pa.int64() in numbers.values() and _may_hold_codes(path, text_format):
-        typed = {name: kind for name, kind in numbers.items() if kind != pa.int64()}
-    else:
-        typed = numbers
+    cells_of = {name: cells for name, *cells in zip(names, *rows, strict=True)}
+    numbers = {}
+    for name in set(names).difference(as_text):
+        filled = pa.array([None if cell in NULLS else cell for cell in cells_of[name]], pa.string())
+        if (kind := _type_of(filled, text_format.decimal)) is not None:
+            numbers[name] = kind
+    slow = NULLS.difference(QUICK_NULLS)
+    typed = {name: kind for name, kind in numbers.items() if slow.isdisjoint(cells_of[name])}
+    if pa.int64() in typed.values() and _may_hold_codes(path, text_format):
+        typed = {name: kind for name, kind in typed.items() if kind != pa.int64()}
     blank = [0]
     # Arrow is quicker, and does not keep the text, if it need not find out what columns hold.
     try:
@@ -105,7 +106,14 @@ def _head(
     if not first:
         raise DataError(path, "the file is empty, expected a line of column names.", 1)
     (names, line), rows = first[0], [row for row, _ in first[1:]]
-    names = check_names(path, [unguarded(name.strip()) for name in names], line)
+    if not text_format.header:
+        names = [f"column {j + 1}" for j in range(len(names))]
+        return names, line - 1, [row for row, _ in first if len(row) == len(names)]
+    try:
+        names = check_names(path, [unguarded(name.strip()) for name in names], line)
+    except DataError as error:
+        text = error.text.removesuffix(".") + hint(path, text_format)
+        raise DataError(path, f"{text}.", line) from None
     breaks = sum(len(LINE_BREAK.findall(name)) for name in first[0][0])
     return names, line + breaks, [row for row in rows if len(row) == len(names)]
 
@@ -211,12 +219,9 @@ def _arrow_csv(
         blank[0] += not is_row
         return "error" if is_row else "skip"
 
-    with opened(path) as file:
-        stream: Any = file
-        if text_format.encoding not in ("utf-8", "utf-8-sig"):  # Arrow passes over the mark
-            stream = pa.transcoding_input_stream(
-                pa.PythonFile(file, "r"), text_format.encoding, "utf-8"
-            )
+    with encoded(path, text_format) as (stream, encoding):
+        if encoding not in ("utf-8", "utf-8-sig"):  # Arrow passes over the mark
+            stream = pa.transcoding_input_stream(pa.PythonFile(stream, "r"), encoding, "utf-8")
         return arrow_csv.read_csv(
             stream,
             arrow_csv.ReadOptions(
@@ -228,7 +233,7 @@ def _arrow_csv(
                 invalid_row_handler=of_another_width,
             ),
             arrow_csv.ConvertOptions(
-                null_values=sorted(NULLS),
+                null_values=QUICK_NULLS,
                 strings_can_be_null=True,
                 decimal_point=text_format.decimal or ".",
                 column_types=types,
@@ -248,8 +253,8 @@ def _csv_error(
             _, first = next(rows)
             for row, line in rows:
                 if len(row) != width:
-                    text = f"{len(row)} cells, expected {width} as in line {first}."
-                    return DataError(path, text, line)
+                    text = f"{len(row)} cells, expected {width} as in line {first}"
+                    return DataError(path, f"{text}{hint(path, text_format)}.", line)
     except DataError as found:
         return found
     return DataError(path, f"{reason(error)}, expected CSV.")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 import os
 from collections.abc import Generator
 from contextlib import closing
 from itertools import islice
 
 from labelcover.datasets.dataset import DataError
-from labelcover.datasets.text_format import SAMPLE_ROWS, TextFormat, long_cells, opened
+from labelcover.datasets.text_format import SAMPLE_ROWS, TextFormat, long_cells, text_of
 
 # What Python's reader says where the file ends in a cell in quotes.
 UNCLOSED = "unexpected end of data"
@@ -30,7 +29,7 @@ def numbered_rows(
     with_blank: bool = False,
     n_lines: int | None = None,
 ) -> Generator[tuple[list[str], int], None, None]:
-    """Yield the rows of a CSV file, the names first, and the lines where they begin.
+    """Yield the rows of a CSV file, the names first if it has any, and the lines where they begin.
 
     Empty lines are no rows, and lines that hold only delimiters neither, except `with_blank`.
 
@@ -39,17 +38,13 @@ def numbered_rows(
     DataError
         If the file is no CSV.
     """
-    encoding = "utf-8-sig" if text_format.encoding == "utf-8" else text_format.encoding
-    with (
-        long_cells(),
-        opened(path) as raw,
-        io.TextIOWrapper(raw, encoding, errors="replace", newline="") as text,
-    ):
+    with long_cells(), text_of(path, text_format) as text:
         reader = csv.reader(islice(text, n_lines), delimiter=text_format.delimiter, strict=True)
         before, width = 0, 0
         try:
             for row in reader:
-                if row and (with_blank or width == 1 or not is_blank(row)):
+                is_below = before >= text_format.lines_above
+                if row and is_below and (with_blank or width == 1 or not is_blank(row)):
                     width = width or len(row)
                     yield row, before + 1
                 before = reader.line_num

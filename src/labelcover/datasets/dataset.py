@@ -39,6 +39,27 @@ class DataError(ValueError):
         return type(self), (self.path, self.text, self.line)
 
 
+class MissingColumn(DataError):
+    """A file without a column that was asked for.
+
+    Parameters
+    ----------
+    path, text, line
+        As in `DataError`.
+    name : str
+        The column.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], text: str, line: int | None = None, name: str = ""
+    ) -> None:
+        super().__init__(path, text, line)
+        self.name = name
+
+    def __reduce__(self):
+        return type(self), (self.path, self.text, self.line, self.name)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """A multi-label data set.
@@ -149,7 +170,8 @@ def choose_labels(
         )
     found = [j for j, name in enumerate(columns) if name.startswith(prefix)]
     if not found:
-        raise DataError(path, f"no column starts with {prefix!r}, expected the labels to.")
+        text = f"no column starts with {prefix!r}, expected the labels to."
+        raise MissingColumn(path, text, name=prefix)
     return found
 
 
@@ -157,7 +179,8 @@ def _positions(path, columns, names, what):
     at = {name: j for j, name in enumerate(columns)}
     for name in names:
         if name not in at:
-            raise DataError(path, f"no column {name!r}, expected every {what} to be a column.")
+            text = f"no column {name!r}, expected every {what} to be a column."
+            raise MissingColumn(path, text, name=name)
     if len(set(names)) < len(names):
         repeated = next(name for name in names if list(names).count(name) > 1)
         raise DataError(path, f"{what} {repeated!r} is asked for twice, expected once.")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from labelcover._tags import UnreadableTags, free_separator, separated_tags, tag_table
 from labelcover.datasets.cell_values import as_strings, as_truth, is_plain
 from labelcover.datasets.column_kinds import shown
-from labelcover.datasets.dataset import DataError, choose_labels
+from labelcover.datasets.dataset import DataError, MissingColumn, choose_labels
 
 if TYPE_CHECKING:
     from labelcover.datasets.raw_tables import RawTable
@@ -62,10 +62,8 @@ class LabelColumns:
             at = choose_labels(table.path, table.names, labels, prefix)
             return cls([table.names[j] for j in at])
         if tags not in table.names:
-            raise DataError(
-                table.path,
-                f"no column {tags!r}, expected tags to name one of {shown(table.names)}.",
-            )
+            text = f"no column {tags!r}, expected tags to name one of {shown(table.names)}."
+            raise MissingColumn(table.path, text, name=tags)
         if separator is not None and not separator:
             raise ValueError("separator must be one or more characters, got ''.")
         rows, separator = _tag_rows(table, tags, separator)
@@ -94,7 +92,8 @@ class LabelColumns:
         """
         for name in self.columns:
             if name not in table.names:
-                raise DataError(table.path, f"no column {name!r}, expected the labels to be there.")
+                text = f"no column {name!r}, expected the labels to be there."
+                raise MissingColumn(table.path, text, name=name)
         if self.tags is None:
             return np.column_stack([_zeros_and_ones(table, name) for name in self.names])
         rows, _ = _tag_rows(table, self.tags, self.separator)

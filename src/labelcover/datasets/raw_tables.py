@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection
-from contextlib import closing, suppress
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from labelcover.datasets.cell_values import is_text
 from labelcover.datasets.csv_columns import check_names, read_columns, reason
+from labelcover.datasets.csv_hints import hint
 from labelcover.datasets.csv_rows import numbered_rows
-from labelcover.datasets.dataset import DataError
+from labelcover.datasets.dataset import DataError, MissingColumn
 from labelcover.datasets.missing_cells import without_markers
 from labelcover.datasets.text_format import TextFormat, find_format, opened
 
@@ -32,7 +33,7 @@ KINDS = {
     ".ndjson": JSON_LINES,
     ".jsonl.gz": JSON_LINES,
 }
-FORMAT_OPTIONS = ("delimiter", "encoding", "decimal")
+FORMAT_OPTIONS = ("delimiter", "encoding", "decimal", "header")
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,22 @@ class RawTable:
         # Cells may hold line breaks and lines may be empty, so the file is asked, when it matters.
         try:
             with closing(numbered_rows(self.path, self.text_format)) as rows:
-                _, line = next(islice(rows, row + 1, None))
+                _, line = next(islice(rows, row + self.text_format.header, None))
         except DataError:  # Python's reader is stricter than Arrow's
             return f"row {row + 1}", None
         return f"line {line}", line
+
+    @contextmanager
+    def hinting(self) -> Iterator[None]:
+        """Let the error of a column that is not there say what may be wrong with the file."""
+        try:
+            yield
+        except MissingColumn as error:
+            if self.text_format is None:
+                raise
+            more = hint(self.path, self.text_format, error.name)
+            text = f"{error.text.removesuffix('.')}{more}."
+            raise MissingColumn(error.path, text, error.line, error.name) from None
 
     def error(self, text: str, row: int) -> DataError:
         """Return an error about a row; ``{place}`` in `text` is where it is."""
@@ -111,7 +124,7 @@ def is_table(path: str | os.PathLike[str]) -> bool:
 
 
 def read_raw(
-    path: str | os.PathLike[str], *, as_text: Collection[str] = (), **written: str | None
+    path: str | os.PathLike[str], *, as_text: Collection[str] = (), **written: Any
 ) -> RawTable:
     """Return the columns of a CSV, Parquet or JSON lines file.
 
@@ -121,8 +134,8 @@ def read_raw(
         The file; its suffix says what it is.
     as_text : collection of str
         Columns whose cells are strings, whatever they look like.
-    **written : str, optional
-        What is known of a CSV file: ``delimiter``, ``encoding``, ``decimal``.
+    **written : optional
+        What is known of a CSV file: ``delimiter``, ``encoding``, ``decimal``, ``header``.
 
     Raises
     ------
@@ -141,7 +154,7 @@ def read_raw(
     if kind == CSV:
         text_format = find_format(path, **written)
         columns, notes = read_columns(path, text_format, as_text)
-        table = RawTable(path, columns, text_format, tuple(notes))
+        table = RawTable(path, columns, text_format, (*text_format.notes, *notes))
     else:
         read = _read_parquet if kind == PARQUET else _read_json
         table = RawTable(path, _plain(read(path), as_text))

@@ -32,7 +32,7 @@ from labelcover.datasets.column_kinds import (
     shown_cell,
 )
 from labelcover.datasets.csv_columns import UNNAMED
-from labelcover.datasets.dataset import DataError, Dataset, Features
+from labelcover.datasets.dataset import DataError, Dataset, Features, MissingColumn
 from labelcover.datasets.label_columns import LabelColumns
 from labelcover.datasets.raw_tables import RawTable, read_raw
 from labelcover.datasets.text_columns import TextColumn
@@ -106,9 +106,7 @@ class TableEncoder:
         encoder = cls(told, encoders, labels, encoder.id, *scale)
         return encoder, encoder._dataset(table, X, Y)
 
-    def read(
-        self, path: str | os.PathLike[str], *, with_labels: bool, **written: str | None
-    ) -> Dataset:
+    def read(self, path: str | os.PathLike[str], *, with_labels: bool, **written: Any) -> Dataset:
         """Return the rows of a file, encoded as in training.
 
         Parameters
@@ -117,8 +115,8 @@ class TableEncoder:
             A file with the columns that are used, in any order.
         with_labels : bool
             Whether the labels must be there too.
-        **written : str, optional
-            What is known of a CSV file: ``delimiter``, ``encoding``, ``decimal``.
+        **written : optional
+            What is known of a CSV file: ``delimiter``, ``encoding``, ``decimal``, ``header``.
 
         Raises
         ------
@@ -129,6 +127,10 @@ class TableEncoder:
         strings += [] if self.labels.tags is None else [self.labels.tags]
         strings += [] if self.id is None else [self.id]
         table = read_raw(path, as_text=strings, **written)
+        with table.hinting():
+            return self._read(table, with_labels)
+
+    def _read(self, table: RawTable, with_labels: bool) -> Dataset:
         used = {encoder.name for encoder in self.encoders}
         kinds = {
             kind.name: _with_decimal(kind, _decimal(table))
@@ -137,10 +139,11 @@ class TableEncoder:
         }
         for kind in kinds.values():
             if kind.name not in table.names:
-                raise DataError(
-                    path,
+                raise MissingColumn(
+                    table.path,
                     f"no column {kind.name!r}, expected the columns of training: "
                     f"{shown(list(kinds))}.",
+                    name=kind.name,
                 )
         for kind in kinds.values():
             if kind.kind in AS_STRINGS:

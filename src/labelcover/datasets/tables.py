@@ -31,6 +31,7 @@ def read_table(
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
+    header: bool = True,
 ) -> Dataset:
     """Return the data set in a table as people have it: text, categories, dates, tags.
 
@@ -70,6 +71,9 @@ def read_table(
         predictions. By default the first column that looks like one.
     delimiter, encoding, decimal : str, optional
         How a CSV file is written. By default this is found out.
+    header : bool, default=True
+        Whether the first row of a CSV file has the names of the columns; if not, they are called
+        ``column 1``, ``column 2``, …
 
     Returns
     -------
@@ -117,9 +121,11 @@ def read_table(
                 "column for one thing."
             )
     strings = {*text, *category, *({tags} if tags else ()), *({id} if id else ())}
-    table = read_raw(path, as_text=strings, delimiter=delimiter, encoding=encoding, decimal=decimal)
-    where = LabelColumns.found(table, tags, separator, labels, label_prefix)
-    return TableEncoder.fitted(table, where, choices)[1]
+    written = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+    table = read_raw(path, as_text=strings, **written, header=None if header else False)
+    with table.hinting():
+        where = LabelColumns.found(table, tags, separator, labels, label_prefix)
+        return TableEncoder.fitted(table, where, choices)[1]
 
 
 def read_csv(
@@ -174,9 +180,11 @@ def _numbers(
     drop: Sequence[str],
     features: Sequence[str] | None,
 ) -> Dataset:
-    where = LabelColumns.found(table, None, None, labels, prefix)
-    at = [table.names.index(name) for name in where.names]
-    names = [table.names[j] for j in choose_features(table.path, table.names, at, drop, features)]
+    with table.hinting():
+        where = LabelColumns.found(table, None, None, labels, prefix)
+        at = [table.names.index(name) for name in where.names]
+        chosen = choose_features(table.path, table.names, at, drop, features)
+    names = [table.names[j] for j in chosen]
     X = np.empty((table.n_rows, len(names)))
     for j, name in enumerate(names):
         X[:, j] = _column(table, name)

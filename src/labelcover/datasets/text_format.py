@@ -1,4 +1,4 @@
-"""How a text file writes a table: encoding and delimiter, given or found out."""
+"""How a text file writes a table: encoding, delimiter and header, given or found out."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ import csv
 import gzip
 import io
 import os
+import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from labelcover._arguments import check_choice
 from labelcover.datasets.dataset import DataError
+from labelcover.datasets.mixed_encodings import BLOCK, MixedLines, Utf8Lines
 
 DELIMITERS = (",", ";", "\t", "|")
 DECIMALS = (".", ",")
@@ -28,9 +31,10 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-BLOCK = 1 << 20
 SAMPLE = 1 << 18  # characters from which the delimiter is found
 SAMPLE_ROWS = 1000
+MOST_TITLES = 5
+NUMBER_LIKE = re.compile(r"\s*[-+(]?[\d.,]*\d")
 
 
 @dataclass(frozen=True)
@@ -45,11 +49,23 @@ class TextFormat:
         How characters are written.
     decimal : str or None
         The decimal sign that was given; None if each column is to be looked at.
+    header : bool
+        Whether the first row has the names of the columns.
+    lines_above : int
+        Number of lines above the names: a title.
+    mixed : bool
+        Whether some lines are UTF-8 and some are not.
+    notes : tuple of str
+        Sentences about what is unusual.
     """
 
     delimiter: str = ","
     encoding: str = "utf-8"
     decimal: str | None = None
+    header: bool = True
+    lines_above: int = 0
+    mixed: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def find_format(
@@ -58,12 +74,15 @@ def find_format(
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
+    header: bool | None = None,
 ) -> TextFormat:
     """Return how a CSV file is written; what is not given is found out.
 
     The encoding is what a byte order mark says, else UTF-8 if the whole file is that, else
-    Windows-1252 (or Latin-1, where a byte has no meaning in it). The delimiter is the one of ``,``,
-    ``;``, tab and ``|`` by which the first rows have the same number of cells, as many as possible.
+    Windows-1252 (or Latin-1, where a byte has no meaning in it); if some lines are UTF-8 and some
+    are not, each is read as what it is. The delimiter is the one of ``,``, ``;``, tab and ``|`` by
+    which most of the first rows have the same number of cells, as many as possible. Lines above
+    the names that hold one cell only, where all other rows hold more, are a title.
 
     Raises
     ------
@@ -74,17 +93,24 @@ def find_format(
         check_choice("decimal", decimal, DECIMALS)
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise ValueError(f"delimiter must be one character, such as ',' or ';', got {delimiter!r}.")
-    encoding = _encoding(path) if encoding is None else _known_encoding(path, encoding)
-    with (
-        opened(path) as raw,
-        io.TextIOWrapper(raw, encoding, errors="replace", newline="") as wrapped,
-    ):
-        text = wrapped.read(SAMPLE)
+    found = TextFormat(decimal=decimal, header=header is not False)
+    if encoding is None:
+        found = replace(found, **_encoding(path))
+    else:
+        found = replace(found, encoding=_known_encoding(path, encoding))
+    with text_of(path, found) as stream:
+        text = stream.read(SAMPLE)
     if not text.strip():
         raise DataError(path, "the file is empty, expected a line of column names.", 1)
     if delimiter is None:
         delimiter = "\t" if ".tsv" in Path(path).suffixes else _delimiter(text)
-    return TextFormat(delimiter, encoding, decimal)
+    found = replace(found, delimiter=delimiter)
+    if not found.header:
+        return found
+    lines_above, title = title_above(sample_rows(text, delimiter))
+    note = f"The title {' / '.join(title)!r} above the names of the columns was left out."
+    notes = (*found.notes, note) if title else found.notes
+    return replace(found, lines_above=lines_above, notes=notes)
 
 
 @contextmanager
@@ -108,6 +134,25 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 @contextmanager
+def encoded(path: str | os.PathLike[str], text_format: TextFormat) -> Iterator[tuple[Any, str]]:
+    """Open a text file for reading bytes; yield the stream and the encoding of what it gives."""
+    with opened(path) as file:
+        if text_format.mixed:
+            yield io.BufferedReader(Utf8Lines(file), BLOCK), "utf-8"
+        else:
+            yield file, text_format.encoding
+
+
+@contextmanager
+def text_of(path: str | os.PathLike[str], text_format: TextFormat) -> Iterator[io.TextIOWrapper]:
+    """Open a text file for reading, with its line ends as they are."""
+    with encoded(path, text_format) as (stream, encoding):
+        encoding = "utf-8-sig" if encoding == "utf-8" else encoding
+        with io.TextIOWrapper(stream, encoding, errors="replace", newline="") as text:
+            yield text
+
+
+@contextmanager
 def long_cells() -> Iterator[None]:
     """Let Python's reader take cells of any length: long documents are ordinary."""
     before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
@@ -117,27 +162,29 @@ def long_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _encoding(path: str | os.PathLike[str]) -> str:
+def _encoding(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the encoding of a file, as attributes of a `TextFormat`."""
     with opened(path) as file:
         start = file.read(4)
     for mark, name in MARKS:
         if start.startswith(mark):
-            return name
-    kinds = ["utf-8", "cp1252", "latin-1"]
-    decoders = {name: codecs.getincrementaldecoder(name)() for name in kinds}
+            return {"encoding": name}
+    decoder, n_lines, is_utf8 = codecs.getincrementaldecoder("utf-8")(), 0, True
     with opened(path) as file:
         while block := file.read(BLOCK):
-            if b"\0" in block:
-                raise DataError(path, "not a text file, expected CSV.", _line_of_nul(path))
-            while not _decodes(decoders[kinds[0]], block):
-                kinds.pop(0)
+            if (at := block.find(b"\0")) >= 0:
+                said = "not a text file, expected CSV; if it is UTF-16, give encoding='utf-16-le'."
+                raise DataError(path, said, n_lines + block.count(b"\n", 0, at) + 1)
+            is_utf8 = is_utf8 and _decodes(decoder, block)
+            n_lines += block.count(b"\n")
     # UTF-8 may end in the middle of a character.
-    return kinds[0] if _decodes(decoders[kinds[0]], b"", final=True) else kinds[1]
-
-
-def _line_of_nul(path: str | os.PathLike[str]) -> int:
+    if is_utf8 and _decodes(decoder, b"", final=True):
+        return {"encoding": "utf-8"}
     with opened(path) as file:
-        return next(number for number, line in enumerate(file, start=1) if b"\0" in line)
+        lines = MixedLines.of(file)
+    if lines.is_mixed:
+        return {"encoding": lines.encoding, "mixed": True, "notes": (lines.note,)}
+    return {"encoding": lines.encoding}
 
 
 def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, *, final: bool = False) -> bool:
@@ -167,20 +214,62 @@ def _known_encoding(path: str | os.PathLike[str], name: str) -> str:
 
 def _delimiter(text: str) -> str:
     def regularity(delimiter: str) -> tuple[float, int]:
-        rows = sample_rows(text, delimiter)
-        width = len(rows[0])
+        rows = [row for row, _ in sample_rows(text, delimiter)]
+        width = usual_width(rows)
         return (sum(len(row) == width for row in rows) / len(rows) if width > 1 else 0.0, width)
 
     return max(DELIMITERS, key=regularity)  # the first of equals
 
 
-def sample_rows(text: str, delimiter: str) -> list[list[str]]:
-    """Return the first rows of a text with a delimiter; the last may be cut off and is left out."""
-    rows = []
+def usual_width(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of cells that most rows have."""
+    return Counter(map(len, rows)).most_common(1)[0][0]
+
+
+def sample_rows(text: str, delimiter: str) -> list[tuple[list[str], int]]:
+    """Return the first rows of a text, and the lines where they begin.
+
+    Empty lines are left out, and the last row of a long text, which may be cut off.
+    """
+    rows, before = [], 0
     with long_cells(), suppress(csv.Error):
-        for row in csv.reader(io.StringIO(text), delimiter=delimiter):
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        for row in reader:
             if row:
-                rows.append(row)
+                rows.append((row, before + 1))
+            before = reader.line_num
             if len(rows) == SAMPLE_ROWS:
                 return rows
-    return rows[:-1] if len(text) == SAMPLE and len(rows) > 1 else rows or [[text]]
+    return rows[:-1] if len(text) == SAMPLE and len(rows) > 1 else rows or [([text], 1)]
+
+
+def title_above(rows: list[tuple[list[str], int]]) -> tuple[int, list[str]]:
+    """Return the number of lines above the names of the columns, and the title in them.
+
+    A title is lines of one cell above a row of names, where rows have more. If they have only two,
+    a row is one of names beyond doubt where it has a word above numbers.
+    """
+    rows = [(row, line) for row, line in rows if any(map(str.strip, row))]
+    width = usual_width([row for row, _ in rows]) if rows else 1
+    n = next((i for i, (row, _) in enumerate(rows) if _filled(row) != 1), 0)
+    if not 0 < n <= MOST_TITLES or width < 2 or len(rows) < n + 2:
+        return 0, []
+    names, line = rows[n]
+    below = [row for row, _ in rows[n + 1 :] if len(row) == width]
+    is_named = len(names) == width == len({name.strip() for name in names}) == _filled(names)
+    if not is_named or any(map(is_number_like, names)) or not below:
+        return 0, []
+    columns = zip(*below, strict=True)
+    has_numbers = any(all(is_number_like(cell) for cell in cells if cell) for cells in columns)
+    if width == 2 and not (has_numbers and all(len(row) == 1 for row, _ in rows[:n])):
+        return 0, []
+    return line - 1, [next(filter(None, map(str.strip, row))) for row, _ in rows[:n]]
+
+
+def is_number_like(cell: str) -> bool:
+    """Return whether a cell begins as a number does: digits, perhaps after a sign."""
+    return NUMBER_LIKE.match(cell) is not None
+
+
+def _filled(row: list[str]) -> int:
+    return sum(bool(cell.strip()) for cell in row)
