@@ -5,10 +5,10 @@ every method, so that nobody takes a decision for the model.
 """
 
 import numpy as np
-from sklearn.metrics import average_precision_score
+from sklearn.metrics import average_precision_score, label_ranking_average_precision_score
 
 from benchmarks.quality_methods import DECIDED, Predicted
-from labelcover.metrics import MEASURES, average_precision
+from labelcover.metrics import MEASURES
 
 ONE_CUT = " at one cut"
 DECODED = "subset_accuracy by decoding"
@@ -70,7 +70,7 @@ def scores_of(Y_train: np.ndarray, Y: np.ndarray, predicted: Predicted) -> dict[
     decoded = seen_labelsets(proba, Y_train)
     scores[DECODED] = MEASURES["subset_accuracy"].function(Y, decoded)
     scores["micro_average_precision"] = average_precision_score(Y.ravel(), proba.ravel())
-    scores["label_ranking_average_precision"] = average_precision(Y, proba)
+    scores["label_ranking_average_precision"] = label_ranking_average_precision_score(Y, proba)
     scores["log_loss"] = -np.log(np.where(Y, proba, 1 - proba)).mean()
     scores["brier_score"] = ((proba - Y) ** 2).mean()
     scores["calibration_error"] = calibration_error(Y, proba)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labelcover import RakelClassifier, cli, models
+from labelcover import RakelClassifier, cli, judgement, models
 from labelcover.cli import outputs
 from labelcover.cli.failures import message_and_code
 from labelcover.datasets import read_csv
@@ -104,10 +104,10 @@ def test_completion_is_offered_and_completes_commands_and_options():
 
 
 def test_a_traceback_is_shown_only_on_request(command, monkeypatch, table, model):
-    def fail(*_):
+    def fail(*_, **__):
         raise RuntimeError("deep inside")
 
-    monkeypatch.setattr(models, "measure_model", fail)
+    monkeypatch.setattr(judgement, "judged_on", fail)
     code, _, errors = command("evaluate", model, table)
     assert code == 1
     assert errors == ("labelcover: unexpected RuntimeError: deep inside (--debug shows where)\n")
@@ -173,10 +173,10 @@ def test_an_interrupted_comparison_says_what_was_kept(tmp_path):
 
 
 def test_an_interrupted_command_says_that_nothing_was_written(command, monkeypatch, table, model):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(models, "measure_model", interrupt)
+    monkeypatch.setattr(judgement, "judged_on", interrupt)
     code, _, errors = command("evaluate", model, table)
     assert code == 130
     assert errors == "labelcover: stopped; nothing was written\n"

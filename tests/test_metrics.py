@@ -56,20 +56,43 @@ def test_losses_and_accuracies_are_those_of_scikit_learn(tables):
 
 @settings(max_examples=60, deadline=None)
 @given(table_and_scores())
-def test_ranking_measures_follow_their_definitions(tables):
+def test_ranking_measures_follow_their_definitions_on_rows_that_have_labels(tables):
     Y, scores = tables
     depths, losses, errors = [], [], []
-    for y, s in zip(Y.astype(bool), scores, strict=True):
-        depths.append(max((int((s >= s[j]).sum()) - 1 for j in np.flatnonzero(y)), default=0))
+    labelled = Y.any(axis=1)
+    for y, s in zip(Y[labelled].astype(bool), scores[labelled], strict=True):
+        depths.append(max(int((s >= s[j]).sum()) - 1 for j in np.flatnonzero(y)))
         pairs = [(a, b) for a in s[y] for b in s[~y]]
         losses.append(np.mean([a <= b for a, b in pairs]) if pairs else 0.0)
         top = np.flatnonzero(s == s.max())
-        errors.append(1 - y[top].mean() if y.any() else 0.0)
-    assert metrics.ranking_depth(Y, scores) == pytest.approx(np.mean(depths))
-    assert metrics.ranking_loss(Y, scores) == pytest.approx(np.mean(losses))
-    assert metrics.one_error(Y, scores) == pytest.approx(np.mean(errors))
-    theirs = sklearn.metrics.label_ranking_average_precision_score(Y, scores)
+        errors.append(1 - y[top].mean())
+    found = [
+        function(Y, scores)
+        for function in (metrics.ranking_depth, metrics.ranking_loss, metrics.one_error)
+    ]
+    if not labelled.any():
+        assert np.isnan([*found, metrics.average_precision(Y, scores)]).all()
+        return
+    assert found == pytest.approx([np.mean(depths), np.mean(losses), np.mean(errors)])
+    theirs = sklearn.metrics.label_ranking_average_precision_score(Y[labelled], scores[labelled])
     assert metrics.average_precision(Y, scores) == pytest.approx(theirs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(two_tables())
+def test_precision_and_recall_are_those_of_scikit_learn(tables):
+    Y, P = tables
+    ours = metrics.micro_precision(Y, P), metrics.micro_recall(Y, P)
+    how = {"average": "micro", "zero_division": np.nan}
+    theirs = sklearn.metrics.precision_score(Y, P, **how), sklearn.metrics.recall_score(Y, P, **how)
+    assert ours == pytest.approx(theirs, nan_ok=True)
+
+
+def test_rows_without_labels_do_not_improve_a_ranking():
+    Y, scores = np.array([[1, 0, 0], [0, 0, 0]]), np.array([[0.1, 0.2, 0.3], [0.5, 0.5, 0.5]])
+    assert metrics.average_precision(Y, scores) == pytest.approx(1 / 3)
+    assert metrics.one_error(Y, scores) == metrics.ranking_loss(Y, scores) == 1
+    assert metrics.ranking_depth(Y, scores) == 2
 
 
 OF_PREDICTIONS = [measure.function for measure in MEASURES.values() if measure.of_predictions]
@@ -97,7 +120,7 @@ def test_a_perfect_prediction_is_the_best_there_is(name):
     if measure.higher_is_better:
         assert value == 1
     elif name == "ranking_depth":
-        assert value == pytest.approx(1 / 3)  # the second label of the second row
+        assert value == pytest.approx(1 / 2)  # the second label of the second row
     else:
         assert value == pytest.approx(0, abs=1e-14)  # probabilities are kept from 0 and 1
 

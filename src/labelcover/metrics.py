@@ -7,6 +7,8 @@ are examples, columns labels.
 
 Where nothing is there and nothing was predicted, nothing was done wrong: empty against empty
 counts 1 in every F1 and accuracy, as it does in MULAN (scikit-learn's default is 0 with a warning).
+An example without labels has nothing to be ranked first: measures of rankings within examples leave
+it out, and are NaN if no example has labels.
 """
 
 from __future__ import annotations
@@ -48,6 +50,30 @@ def example_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | No
     """Return the mean over examples of the F-measure of each example."""
     hits, truth, guess = (table.sum(axis=1) for table in _overlap(Y, Y_pred))
     return _mean(_ratio(2 * hits, truth + guess), sample_weight)
+
+
+def micro_precision(
+    Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Return the share of all predicted labels that are true; NaN if none is predicted."""
+    hits, _, guess = _overlap(Y, Y_pred)
+    return _share(_row_weighted(hits, sample_weight), _row_weighted(guess, sample_weight))
+
+
+def micro_recall(
+    Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Return the share of all true labels that are predicted; NaN if none is true.
+
+    Examples
+    --------
+    >>> from labelcover.metrics import micro_precision, micro_recall
+    >>> Y, Y_pred = [[1, 0], [1, 1]], [[1, 0], [0, 1]]
+    >>> micro_precision(Y, Y_pred), round(micro_recall(Y, Y_pred), 3)
+    (1.0, 0.667)
+    """
+    hits, truth, _ = _overlap(Y, Y_pred)
+    return _share(_row_weighted(hits, sample_weight), _row_weighted(truth, sample_weight))
 
 
 def label_f1(
@@ -95,13 +121,11 @@ def example_accuracy(
 def one_error(Y: ArrayLike, scores: ArrayLike) -> float:
     """Return the share of examples whose top-ranked label is not theirs; less is better.
 
-    Where several labels share the top score, the share of them that is wrong counts. An example
-    without labels counts 0, as in the other measures of rankings.
+    Where several labels share the top score, the share of them that is wrong counts.
     """
-    truth, given = _tables(Y, scores, ranking=True)
+    truth, given = _ranked(Y, scores)
     top = given == given.max(axis=1, keepdims=True)
-    wrong = 1 - (top & truth).sum(axis=1) / top.sum(axis=1)
-    return float(np.where(truth.any(axis=1), wrong, 0.0).mean())
+    return _row_mean(1 - (top & truth).sum(axis=1) / top.sum(axis=1))
 
 
 def ranking_depth(Y: ArrayLike, scores: ArrayLike) -> float:
@@ -109,21 +133,18 @@ def ranking_depth(Y: ArrayLike, scores: ArrayLike) -> float:
 
     The mean over examples of the worst rank of a true label, the best rank being 0 (Schapire and
     Singer, 2000, who call it coverage). This is scikit-learn's ``coverage_error``, whose ranks
-    begin at 1, less one for every example that has labels. Equal scores share the worse rank.
+    begin at 1, less one. Equal scores share the worse rank.
     """
-    truth, given = _tables(Y, scores, ranking=True)
-    if truth.shape[1] == 1:
-        return 0.0  # a single label is in order; scikit-learn refuses it
-    from sklearn.metrics import coverage_error  # slow to import
-
-    return float(coverage_error(truth, given) - truth.any(axis=1).mean())
+    truth, given = _ranked(Y, scores)
+    lowest = np.where(truth, given, np.inf).min(axis=1, keepdims=True)
+    return _row_mean((given >= lowest).sum(axis=1) - 1)
 
 
 def ranking_loss(Y: ArrayLike, scores: ArrayLike) -> float:
     """Return the mean share of (true, false) label pairs in the wrong order; less is better."""
-    truth, given = _tables(Y, scores, ranking=True)
-    if truth.shape[1] == 1:
-        return 0.0  # a single label is in order; scikit-learn refuses it
+    truth, given = _ranked(Y, scores)
+    if not len(truth) or truth.shape[1] == 1:
+        return _row_mean(np.zeros(len(truth)))  # a single label is in order
     from sklearn.metrics import label_ranking_loss  # slow to import
 
     return float(label_ranking_loss(truth, given))
@@ -132,12 +153,13 @@ def ranking_loss(Y: ArrayLike, scores: ArrayLike) -> float:
 def average_precision(Y: ArrayLike, scores: ArrayLike) -> float:
     """Return, over all true labels, the mean share of true labels among those ranked as high.
 
-    The mean is taken within an example first, then over examples; one with no or with all labels
-    counts 1.
+    The mean is taken within an example first, then over examples. scikit-learn's
+    ``label_ranking_average_precision_score`` is the same but for examples without labels, which it
+    counts as 1.
     """
-    truth, given = _tables(Y, scores, ranking=True)
-    if truth.shape[1] == 1:
-        return 1.0  # a single label is in order; scikit-learn refuses it
+    truth, given = _ranked(Y, scores)
+    if not len(truth) or truth.shape[1] == 1:
+        return _row_mean(np.ones(len(truth)))  # a single label is in order
     from sklearn.metrics import label_ranking_average_precision_score  # slow to import
 
     return float(label_ranking_average_precision_score(truth, given))
@@ -232,6 +254,11 @@ class Measure(NamedTuple):
         """Whether it takes zeros and ones; others take what ``predict_proba`` gives."""
         return self.kind == "predictions"
 
+    @property
+    def direction(self) -> str:
+        """Which values are better, in a word."""
+        return "higher" if self.higher_is_better else "lower"
+
 
 MEASURES: dict[str, Measure] = {
     "micro_f1": Measure(micro_f1, "micro-F1", True, "predictions"),
@@ -269,6 +296,16 @@ def _mean(values, weights):
 def _ratio(part, whole):
     """`part` / `whole`, and 1 where `whole` is 0: empty against empty."""
     return np.where(whole == 0, 1.0, part / np.where(whole == 0, 1, whole))
+
+
+def _share(part, whole):
+    """Return the sum of `part` by that of `whole`, NaN if there is nothing."""
+    return float(part.sum() / whole.sum()) if whole.sum() else float("nan")
+
+
+def _row_mean(values):
+    """Return the mean over examples; NaN, without a warning, if there are none."""
+    return float(values.mean()) if len(values) else float("nan")
 
 
 def _overlap(Y, Y_pred):
@@ -326,6 +363,13 @@ def _tables(Y, other, *, ranking=False):
     if not np.isfinite(given).all():
         raise ValueError("scores must be finite numbers, got NaN or infinity.")
     return truth, given
+
+
+def _ranked(Y, scores):
+    """Return labels and scores of the examples that have labels."""
+    truth, given = _tables(Y, scores, ranking=True)
+    labelled = truth.any(axis=1)
+    return truth[labelled], given[labelled]
 
 
 def _probabilities(Y, P):

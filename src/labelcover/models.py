@@ -23,12 +23,12 @@ from sklearn.utils import get_tags
 
 from labelcover._files import replacing
 from labelcover._versions import other_versions, versions_here
+from labelcover.chance import LabelFrequencies
 from labelcover.chunks import is_on_cluster, on_dask, open_chunks
 from labelcover.datasets import KNOWN, DataError, Dataset, load, read
 from labelcover.datasets.table_encoder import TableEncoder
 from labelcover.ensemble.pooled_view import Pool
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.metrics import MEASURES, label_f1
 
 FORMAT = "labelcover-model-1"
 # The member of the archive that says which versions wrote it; it is read before anything else.
@@ -53,6 +53,8 @@ class TrainedModel:
         The name of the training data, for people to read.
     encoder : TableEncoder or None
         How a table becomes features, if the model was trained on one read by `read_table`.
+    frequencies : LabelFrequencies or None
+        How often labels occur in training, which the model is compared with.
     """
 
     estimator: Any
@@ -61,6 +63,7 @@ class TrainedModel:
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     trained_on: str = ""
     encoder: TableEncoder | None = None
+    frequencies: LabelFrequencies | None = None
 
     @classmethod
     def fit(cls, estimator: Any, dataset: Dataset) -> TrainedModel:
@@ -82,6 +85,7 @@ class TrainedModel:
             dict(dataset.categories),
             dataset.name,
             dataset.encoder,
+            LabelFrequencies.of(estimator, dataset.Y),
         )
 
     @property
@@ -185,20 +189,6 @@ def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
     return clone(estimator).set_params(**{name: nominal})
 
 
-def measure_model(
-    model: TrainedModel, dataset: Dataset
-) -> tuple[dict[str, float], dict[str, float]]:
-    """Return every measure of the model on `dataset`, and the F1 of each label by name."""
-    predicted = np.asarray(model.estimator.predict(dataset.X))
-    probability = np.asarray(model.estimator.predict_proba(dataset.X))
-    scores = {
-        name: measure.function(dataset.Y, predicted if measure.of_predictions else probability)
-        for name, measure in MEASURES.items()
-    }
-    each = label_f1(dataset.Y, predicted).tolist()
-    return scores, dict(zip(model.label_names, each, strict=True))
-
-
 def check_can_save() -> None:
     """Raise an ``ImportError`` if what writes models is not installed."""
     import skops.io  # noqa: F401
@@ -222,6 +212,7 @@ def save_model(model: TrainedModel, path: str | os.PathLike[str]) -> None:
         "categories": {name: list(values) for name, values in model.categories.items()},
         "trained_on": model.trained_on,
         "encoder": model.encoder,
+        "frequencies": model.frequencies,
     }
     with replacing(path) as temporary:
         skops.io.dump(content, temporary)
@@ -279,6 +270,7 @@ def load_model(path: str | os.PathLike[str]) -> TrainedModel:
         {name: tuple(values) for name, values in content["categories"].items()},
         content["trained_on"],
         content.get("encoder"),
+        content.get("frequencies"),
     )
 
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._arguments import check_integer
+from labelcover._arguments import check_integer, check_real
 from labelcover.datasets import Dataset
 from labelcover.datasets.writing import write_table
 from labelcover.ensemble import LabelCoverClassifier
 from labelcover.ensemble.shares import check_explained
 from labelcover.models import TrainedModel
+from labelcover.thresholds import cut
 
 ROW = "row"  # what numbers the rows of a table that names none
 
@@ -25,6 +26,7 @@ def write_predictions(
     path: str | os.PathLike[str],
     *,
     decide: Any = None,
+    threshold: float | None = None,
     more: Mapping[str, Sequence[Any]] | None = None,
     suffix: str = "",
     raw: bool = False,
@@ -45,6 +47,8 @@ def write_predictions(
         The file, which is replaced as a whole: CSV, Parquet or JSON lines by its suffix.
     decide : optional
         Decide for this measure instead of the one of training; see `LabelCoverClassifier`.
+    threshold : float, optional
+        Predict the labels whose probability is at least this, whatever the model decides.
     more : mapping of str to sequence, optional
         Columns to write last, by name.
     suffix, raw
@@ -55,8 +59,12 @@ def write_predictions(
     ValueError
         If the model cannot decide for another measure.
     """
-    predicted = _decided(model.estimator, dataset.X, decide)
     probability = np.asarray(model.estimator.predict_proba(dataset.X))
+    if threshold is None:
+        predicted = _decided(model.estimator, dataset.X, decide)
+    else:
+        check_real("threshold", threshold, low=0, high=1)
+        predicted = cut(probability, threshold, "positive").astype(np.int64)
     columns = _first_columns(model, dataset, predicted)
     last = dict(more or {})
     # A tag may be called as another column is, and columns need names of their own.

@@ -10,9 +10,10 @@ import pytest
 
 from labelcover import LabelCoverClassifier, RakelClassifier
 from labelcover.audit import Suspects, suspicious_labels
+from labelcover.chance import LabelFrequencies, chance_of
 from labelcover.datasets import Dataset, load
-from labelcover.experiments.report import judgement, write_audit_page, write_model_page
-from labelcover.experiments.report.judgement import judged_left_out, judged_on
+from labelcover.experiments.report import write_audit_page, write_model_page
+from labelcover.judgement import Judgement, judged_left_out, judged_on
 from labelcover.metrics import MEASURES, label_f1
 from labelcover.models import TrainedModel
 
@@ -171,7 +172,7 @@ def test_lines_are_the_measures_of_each_label(model, test_rows):
     assert [line.f1 for line in lines] == pytest.approx(
         label_f1(judged.Y, judged.predicted).tolist(), nan_ok=True
     )
-    assert judged.measures["micro-F1"] == MEASURES["micro_f1"].function(
+    assert judged.scores["micro_f1"].value == MEASURES["micro_f1"].function(
         test_rows.Y, model.estimator.predict(test_rows.X)
     )
     assert all(line.threshold == model.estimator.threshold_ for line in lines)
@@ -233,11 +234,17 @@ def test_the_size_of_the_page_is_bounded(tmp_path):
     Y = (random.random((n, m)) < 0.02).astype(np.uint8)
     P = random.random((n, m))
     names = [LONG.format(j) for j in range(m)]
-    judged = judgement.Judgement(np.arange(n), Y, P, (P > 0.9).astype(np.uint8), names, 0.9)
+    predicted = (P > 0.9).astype(np.uint8)
+    chance = chance_of(
+        LabelFrequencies.of(RakelClassifier(threshold=0.9), Y), predicted, threshold_is_given=True
+    )
+    judged = Judgement(np.arange(n), Y, P, predicted, names, 0.9, chance)
     estimator = LabelCoverClassifier()
     trained = TrainedModel(estimator, ["a"], names)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("labelcover.experiments.report.model_page.judged_left_out", lambda _: judged)
+        patch.setattr(
+            "labelcover.experiments.report.model_page.judged_left_out", lambda *_, **__: judged
+        )
         patch.setattr("labelcover.experiments.report.model_page.MOST_ROWS", 300)
         write_model_page(tmp_path / "page.html", trained)
     assert (tmp_path / "page.html").stat().st_size < 1_000_000

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from labelcover._arguments import check_real
+
 # The names in labelcover.experiments.named_methods, which is slow to import; a test compares them.
 COMPARED_NAMES = "RAKEL,RAKEL++,INLAC,BALCO,BALANCOR,DD-BALANCOR,BR,LabelCover"
 METHOD_NAMES = f"{COMPARED_NAMES},LP,PS,EPS,DS,EDS,ECC,PCC,EPCC,2BR,LEAD,HOMER"
@@ -43,6 +45,14 @@ Scheduler = Annotated[
     ),
 ]
 FitJobs = Annotated[int, typer.Option(help="Number of fits in parallel.")]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        help="Predict the labels whose probability is at least this, between 0 and 1, instead of "
+        "what the model decides.",
+        show_default=False,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Raw = Annotated[
     bool,
@@ -142,6 +152,12 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     grouped.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
     grouped.__annotations__ = {option.name: option.annotation for option in options}
     return grouped
+
+
+def check_threshold(threshold: float | None) -> None:
+    """Raise a ``ValueError`` that names the option unless probabilities can be cut there."""
+    if threshold is not None:
+        check_real("--threshold", threshold, low=0, high=1)
 
 
 def integers(name: str, text: str) -> list[int]:

@@ -9,7 +9,15 @@ from typing import Annotated
 
 import typer
 
-from labelcover.cli.options import AsJson, CsvOptions, Data, ModelFile, Raw
+from labelcover.cli.options import (
+    AsJson,
+    CsvOptions,
+    Data,
+    ModelFile,
+    Raw,
+    Threshold,
+    check_threshold,
+)
 from labelcover.cli.outputs import check_output
 from labelcover.cli.printing import print_facts
 
@@ -34,6 +42,7 @@ def predict(
             "subset_accuracy), or predict this number of labels for every row."
         ),
     ] = None,
+    threshold: Threshold = None,
     csv: CsvOptions,
     why: Annotated[
         int, typer.Option(help="Add a column with so many reasons for each predicted label.")
@@ -50,6 +59,11 @@ def predict(
     check_output(output, model, data)
     if why < 0:
         raise ValueError(f"--why must be a number of reasons, 0 or more, got {why}.")
+    check_threshold(threshold)
+    if threshold is not None and decide is not None:
+        raise ValueError(
+            f"--threshold {threshold} and --decide {decide} are two ways to decide, expected one."
+        )
 
     from labelcover.datasets.writing import table_suffix
     from labelcover.models import load_model
@@ -60,12 +74,20 @@ def predict(
     except ValueError as error:
         raise ValueError(f"--output {error}") from None
     trained = load_model(model)
-    if why and decide is not None:
-        raise ValueError("--why is for the labels of the model's own decision, got --decide too.")
+    if why and (decide is not None or threshold is not None):
+        other = "--threshold" if decide is None else "--decide"
+        raise ValueError(f"--why is for the labels of the model's own decision, got {other} too.")
     dataset = trained.read(data, with_labels=False, **asdict(csv))
     more = {"why": reasons_of_rows(trained, dataset, why)} if why else {}
     predicted = write_predictions(
-        trained, dataset, output, decide=_decision(decide), more=more, suffix=suffix, raw=raw
+        trained,
+        dataset,
+        output,
+        decide=_decision(decide),
+        threshold=threshold,
+        more=more,
+        suffix=suffix,
+        raw=raw,
     )
     facts = {
         "rows": len(predicted),

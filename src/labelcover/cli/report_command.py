@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from labelcover.cli.options import AsJson, CsvOptions, ModelFile
+from labelcover.cli.options import AsJson, CsvOptions, ModelFile, Threshold, check_threshold
 from labelcover.cli.outputs import HTML, check_output, command_line
 from labelcover.cli.printing import print_facts
 
@@ -25,6 +25,7 @@ def report(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Write the page to this HTML file.")
     ] = Path("report.html"),
+    threshold: Threshold = None,
     csv: CsvOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -33,6 +34,7 @@ def report(
     Example: labelcover report model.skops test.csv -o page.html
     """
     check_output(output, model, *([data] if data is not None else []), suffixes=HTML)
+    check_threshold(threshold)
 
     from labelcover.models import load_model
 
@@ -41,12 +43,19 @@ def report(
 
     from labelcover.experiments.report import write_model_page
 
-    command = command_line()
-    judged = write_model_page(output, trained, dataset, command=command)
+    judged = write_model_page(
+        output,
+        trained,
+        dataset,
+        threshold=threshold,
+        command=command_line(),
+        model_file=str(model),
+    )
     facts = {
         "rows": len(judged.rows),
         "predicted": "rows left out of training" if data is None else str(data),
-        "micro-F1": round(judged.measures["micro-F1"], 4),
+        "micro-F1": round(judged.scores["micro_f1"].value, 4),
+        "verdict": str(judged.verdict),
         "written": str(output),
     }
     print_facts(facts, as_json)

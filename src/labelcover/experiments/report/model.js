@@ -14,6 +14,7 @@
     const predicted = hits + sum(no.slice(from));
     const support = sum(yes);
     show("cut-value", (from / 100).toFixed(2));
+    show("what-command", (from / 100).toFixed(2));
     show("what-predicted", data.rows ? (predicted / data.rows).toFixed(2) : "–");
     show("what-precision", share(hits, predicted));
     show("what-recall", share(hits, support));

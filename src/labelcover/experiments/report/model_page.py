@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from labelcover.dependence import phi
 from labelcover.ensemble.speaking_features import speaking_features
 from labelcover.experiments.report import pictures
 from labelcover.experiments.report.html_page import HERE, versions_shown, write_html_page
-from labelcover.experiments.report.judgement import Judgement, judged_left_out, judged_on
+from labelcover.judgement import Judgement, judged_left_out, judged_on
 from labelcover.metrics import expected_calibration_error
 
 # Bounds of the page, whatever the data: rows, labels in tables, labels with data for the slider,
@@ -21,10 +22,20 @@ from labelcover.metrics import expected_calibration_error
 MOST_ROWS = 20_000
 MOST_LINES, MOST_CHOICES, MOST_MISTAKES, MOST_PAIRS, MOST_FEATURES = 200, 100, 20, 12, 5
 NOT_DEFINED = "–"
+LEFT_OUT_IS = (
+    "Rows left out of training are no test data: they helped to choose columns, words and tags. "
+    "On other rows of the same kind, expect a little less with few rows and rare tags."
+)
 
 
 def write_model_page(
-    path: str | os.PathLike[str], model: Any, dataset: Any = None, *, command: str = ""
+    path: str | os.PathLike[str],
+    model: Any,
+    dataset: Any = None,
+    *,
+    threshold: float | None = None,
+    command: str = "",
+    model_file: str = "model.skops",
 ) -> Judgement:
     """Write the page of a trained model as one self-contained HTML file.
 
@@ -36,8 +47,12 @@ def write_model_page(
     dataset : Dataset, optional
         Rows with labels that the model has not been trained on; by default the training rows that
         were left out, whose predictions `LabelCoverClassifier` keeps.
+    threshold : float, optional
+        Judge the labels whose probability is at least this, instead of what the model decides.
     command : str
         What the user typed.
+    model_file : str
+        Where the model is, for the commands that the page names.
 
     Returns
     -------
@@ -49,22 +64,29 @@ def write_model_page(
     ValueError
         If there is no data set and the model keeps no predictions.
     """
-    every = judged_left_out(model) if dataset is None else judged_on(model, dataset)
+    if dataset is None:
+        every = judged_left_out(model, threshold=threshold)
+    else:
+        every = judged_on(model, dataset, threshold=threshold)
     judged = every.sampled(MOST_ROWS)
-    shown = pictures.most_frequent(judged.Y.sum(axis=0), MOST_LINES).tolist()
+    shown = judged.by_support[:MOST_LINES]
     lines = judged.label_lines(shown)
     n_labels = len(judged.label_names)
     page = {
         "title": f"{type(model.estimator).__name__} on {model.trained_on or 'a table'}",
         "findings": _findings(judged, lines, dataset, len(every.rows)),
         "facts": _facts(model, judged),
-        "measures": judged.measures,
+        "scores": list(judged.scores.values()),
+        "chance_is": judged.chance.told,
+        "without_labels": _without_labels(judged),
         "lines": lines,
         "lines_note": _some(n_labels, MOST_LINES, "labels"),
         "number": _number,
+        "percent": lambda share: 0 if np.isnan(share) else round(100 * share, 1),
         "choices": _choices(judged),
         "choices_note": _some(n_labels, MOST_CHOICES, "labels"),
         "threshold": _threshold(judged),
+        "cut_command": f"labelcover predict {shlex.quote(model_file)} new.csv -o predictions.csv",
         "curve": _curve(judged.reliability(range(n_labels))),
         "pairs": _pairs(judged),
         "dependence": _dependence(judged),
@@ -80,7 +102,6 @@ def write_model_page(
 
 def _findings(judged, lines, dataset, n_every):
     """Return what matters in sentences."""
-    measures = judged.measures
     n = len(judged.rows)
     sample = "" if n == n_every else f" (a random sample of {n_every:,})"
     where = (
@@ -88,11 +109,16 @@ def _findings(judged, lines, dataset, n_every):
         if dataset is None
         else f"On {n:,} rows of {dataset.name}"
     ) + sample
+    scores = judged.scores
     found = [
-        f"{where}, micro-F1 is {measures['micro-F1']:.3f}: "
+        f"{where}, {judged.verdict}",
+        f"{_percent(scores['micro_precision'].value)} of the predicted labels are true (precision)"
+        f", and {_percent(scores['micro_recall'].value)} of the true ones are predicted (recall): "
         f"{judged.predicted.sum(axis=1).mean():.2f} labels are predicted a row, "
-        f"{judged.Y.sum(axis=1).mean():.2f} are true."
+        f"{judged.Y.sum(axis=1).mean():.2f} are true.",
     ]
+    if dataset is None:
+        found.append(LEFT_OUT_IS)
     error = expected_calibration_error(judged.Y, judged.P)
     found.append(
         f"Confidences are off by {100 * error:.1f} points on average (expected calibration error)."
@@ -108,6 +134,20 @@ def _findings(judged, lines, dataset, n_every):
     if without:
         found.append(f"{without} of {len(judged.label_names)} labels are in none of these rows.")
     return found
+
+
+def _without_labels(judged):
+    """Return what is to be said of rows without labels, if there are."""
+    if not judged.n_without_labels:
+        return ""
+    return (
+        f"{judged.n_without_labels:,} of {len(judged.rows):,} rows have no labels; rankings of "
+        "labels within rows are measured on the others."
+    )
+
+
+def _percent(share):
+    return NOT_DEFINED if np.isnan(share) else f"{100 * share:.0f} %"
 
 
 def _facts(model, judged):

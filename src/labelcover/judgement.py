@@ -1,0 +1,319 @@
+"""How good a model is on rows it has not seen: beside chance, label by label, where it errs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score
+
+from labelcover._arguments import check_real
+from labelcover.chance import Chance, LabelFrequencies, Verdict, chance_of, verdict
+from labelcover.decisions import fit_decision
+from labelcover.metrics import (
+    MEASURES,
+    Measure,
+    expected_calibration_error,
+    micro_precision,
+    micro_recall,
+)
+from labelcover.thresholds import cut
+
+# Confidences are counted in so many classes, so that any threshold can be tried on the page.
+STEPS = 100
+RELIABILITY_BINS = 10
+# Decisions are judged on rows that they were not fitted on, in so many folds.
+FOLDS = 10
+JUDGED_BY: dict[str, Measure] = {
+    "micro_f1": MEASURES["micro_f1"],
+    "micro_precision": Measure(micro_precision, "precision", True, "predictions"),
+    "micro_recall": Measure(micro_recall, "recall", True, "predictions"),
+    **MEASURES,
+}
+EXPLANATIONS = {
+    "micro_f1": "precision and recall in one, over all labels of all rows together",
+    "micro_precision": "of the labels that are predicted, the share that is true",
+    "micro_recall": "of the labels that are true, the share that is predicted",
+    "macro_f1": "the mean F1 of labels: rare labels count as much as frequent ones",
+    "example_f1": "the mean F1 of rows",
+    "hamming_loss": "the share of cells (a row and a label) that are wrong",
+    "subset_accuracy": "the share of rows whose labels are all right: none missing, none too many",
+    "example_accuracy": "of the labels true or predicted, the share that is both: mean of rows",
+    "one_error": "the share of rows whose likeliest label is wrong",
+    "ranking_depth": "how many steps down the ranked labels the last true one is: mean of rows",
+    "ranking_loss": "how often a false label is ranked above a true one: mean of rows",
+    "average_precision": "the share of true labels among those ranked as high: mean of rows",
+    "micro_average_precision": "the mean precision over thresholds, all cells in one ranking",
+    "log_loss": "minus the logarithm of the probability of what is true: mean of cells",
+    "brier_score": "the squared error of the probabilities: mean of cells",
+}
+
+
+class Score(NamedTuple):
+    """A measure of the model, and of chance; NaN where something is not defined."""
+
+    name: str
+    title: str
+    value: float
+    chance: float
+    direction: str
+    explanation: str
+
+
+class LabelLine(NamedTuple):
+    """How well one label is predicted; NaN where something is not defined."""
+
+    label: str
+    support: int
+    predicted: int
+    precision: float
+    recall: float
+    f1: float
+    always_f1: float
+    threshold: float
+    average_precision: float
+    calibration_error: float
+
+
+class Mistake(NamedTuple):
+    """A cell that was predicted wrongly: how sure the model was of the wrong value."""
+
+    row: int
+    label: int
+    predicted: int
+    confidence: float
+    sureness: float
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Labels, confidences and predictions of some rows that the model has not seen.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n,)
+        The numbers of the rows, from 0.
+    Y, predicted : ndarray of shape (n, n_labels)
+        Zeros and ones.
+    P : ndarray of shape (n, n_labels)
+        Confidences.
+    label_names : list of str
+    threshold : float, ndarray of shape (n_labels,) or None
+    chance : Chance
+        The baseline of these rows.
+    measure : str
+        The measure that the predictions are meant for.
+    """
+
+    rows: NDArray[np.int64]
+    Y: NDArray[np.uint8]
+    P: NDArray[np.float64]
+    predicted: NDArray[np.uint8]
+    label_names: list[str]
+    threshold: Any
+    chance: Chance
+    measure: str = "micro_f1"
+
+    def sampled(self, most: int) -> Judgement:
+        """Return a random sample of so many rows; itself if it has no more."""
+        if len(self.rows) <= most:
+            return self
+        kept = np.sort(np.random.default_rng(0).choice(len(self.rows), most, replace=False))
+        chance = self.chance._replace(
+            predicted=[table[kept] for table in self.chance.predicted], P=self.chance.P[kept]
+        )
+        return replace(
+            self,
+            rows=self.rows[kept],
+            Y=self.Y[kept],
+            P=self.P[kept],
+            predicted=self.predicted[kept],
+            chance=chance,
+        )
+
+    @cached_property
+    def scores(self) -> dict[str, Score]:
+        """Every measure by its name, of the model and of chance."""
+        return {
+            name: Score(
+                name,
+                measure.title,
+                measure.function(self.Y, self.predicted if measure.of_predictions else self.P),
+                self.chance.value(measure, self.Y),
+                measure.direction,
+                EXPLANATIONS[name],
+            )
+            for name, measure in JUDGED_BY.items()
+        }
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether the predictions are better than chance."""
+        return verdict(self.measure, self.Y, self.predicted, self.chance)
+
+    @property
+    def n_without_labels(self) -> int:
+        """How many rows have no label, which measures of rankings leave out."""
+        return int((self.Y.sum(axis=1) == 0).sum())
+
+    @property
+    def by_support(self) -> list[int]:
+        """The labels, those of most rows first."""
+        return np.argsort(-self.Y.sum(axis=0, dtype=np.int64), kind="stable").tolist()
+
+    def label_lines(self, labels: Sequence[int]) -> list[LabelLine]:
+        """Return how well each of some labels is predicted."""
+        m = len(self.label_names)
+        cuts = np.full(m, np.nan) if self.threshold is None else self.threshold
+        cuts = np.broadcast_to(np.asarray(cuts, dtype=np.float64), (m,))
+        hits = (self.Y & self.predicted).sum(axis=0)
+        support, predicted = self.Y.sum(axis=0), self.predicted.sum(axis=0)
+        lines = []
+        for j in labels:
+            both = support[j] + predicted[j]
+            y, p = self.Y[:, j], self.P[:, j]
+            lines.append(
+                LabelLine(
+                    self.label_names[j],
+                    int(support[j]),
+                    int(predicted[j]),
+                    _ratio(hits[j], predicted[j]),
+                    _ratio(hits[j], support[j]),
+                    _ratio(2 * hits[j], both),
+                    _ratio(2 * support[j], support[j] + len(self.Y)),
+                    float(cuts[j]),
+                    float(average_precision_score(y, p)) if support[j] else np.nan,
+                    expected_calibration_error(y[:, None], p[:, None]),
+                )
+            )
+        return lines
+
+    def counts(self, labels: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Return how many cells of some labels have each class of confidence: true, and false."""
+        # A class begins at its threshold exactly, as the command's --threshold cuts.
+        cuts = np.arange(STEPS) / STEPS
+        step = np.searchsorted(cuts, self.P[:, labels].ravel(), side="right") - 1
+        truth = self.Y[:, labels].ravel() == 1
+        return (
+            np.bincount(step[truth], minlength=STEPS).tolist(),
+            np.bincount(step[~truth], minlength=STEPS).tolist(),
+        )
+
+    def reliability(self, labels: Sequence[int]) -> list[tuple[float, float, int]]:
+        """Return mean confidence, share of true cells and number of cells, of ten equal bins."""
+        p, y = self.P[:, labels].ravel(), self.Y[:, labels].ravel()
+        bins = np.minimum((p * RELIABILITY_BINS).astype(np.int64), RELIABILITY_BINS - 1)
+        found = []
+        for b in np.unique(bins).tolist():
+            own = bins == b
+            found.append((float(p[own].mean()), float(y[own].mean()), int(own.sum())))
+        return found
+
+    def mistakes(self, most_rows: int, most_cells: int = 3) -> list[list[Mistake]]:
+        """Return the mistakes row by row: the rows with the surest one first."""
+        wrong = self.predicted != self.Y
+        sureness = np.where(wrong, np.where(self.predicted == 1, self.P, 1 - self.P), -1.0)
+        worst = sureness.max(axis=1, initial=-1.0)
+        order = [i for i in np.argsort(-worst, kind="stable")[:most_rows] if worst[i] >= 0]
+        found = []
+        for i in order:
+            labels = [j for j in np.argsort(-sureness[i], kind="stable") if wrong[i, j]]
+            found.append([self._mistake(i, j, sureness) for j in labels[:most_cells]])
+        return found
+
+    def _mistake(self, i: int, j: int, sureness: NDArray[np.float64]) -> Mistake:
+        said = int(self.predicted[i, j])
+        return Mistake(int(i), int(j), said, float(self.P[i, j]), float(sureness[i, j]))
+
+
+def judged_on(model: Any, dataset: Any, *, threshold: float | None = None) -> Judgement:
+    """Return how a trained model does on a data set that has the labels.
+
+    Parameters
+    ----------
+    model : TrainedModel
+    dataset : Dataset
+    threshold : float, optional
+        Predict the labels whose probability is at least this, instead of what the model decides.
+    """
+    P = np.asarray(model.estimator.predict_proba(dataset.X), dtype=np.float64)
+    own = None if threshold is not None else _table(model.estimator.predict(dataset.X))
+    rows = np.arange(len(dataset.Y))
+    return _judged(model, rows, dataset.Y, P, own, threshold)
+
+
+def judged_left_out(model: Any, *, threshold: float | None = None) -> Judgement:
+    """Return how a trained model does on training rows left out, which it keeps from training.
+
+    The decision of the model was fitted on these rows. They are judged by decisions that were not:
+    for each of ten folds of the rows one is fitted on the other nine.
+
+    Parameters
+    ----------
+    model : TrainedModel
+    threshold : float, optional
+        As in `judged_on`.
+
+    Raises
+    ------
+    ValueError
+        If it keeps none.
+    """
+    estimator = model.estimator
+    kept = getattr(estimator, "left_out_predictions_", None)
+    if kept is None:
+        raise ValueError(
+            f"the model keeps no predictions for rows left out ({type(estimator).__name__}): give "
+            "a file with test data, or train a LabelCover model."
+        )
+    order = np.argsort(kept.rows, kind="stable")
+    Y, P = _table(kept.Y)[order], _dense(kept.confidence)[order]
+    own = None if threshold is not None else _cross_fitted(estimator, Y, P)
+    return _judged(model, kept.rows[order], Y, P, own, threshold)
+
+
+def _cross_fitted(estimator, Y, P):
+    """Return what decisions predict that were fitted on nine tenths of the rows, for the others.
+
+    Labelsets of other training rows are not made known to them: the own one would be among them.
+    """
+    folds = min(FOLDS, len(Y))
+    if folds < 2:
+        return _table(estimator.decision_.decide(P))
+    ties = getattr(estimator.decision_, "ties", "negative")
+    fold = np.random.default_rng(0).permutation(len(Y)) % folds
+    predicted = np.empty(Y.shape, dtype=np.uint8)
+    for f in range(folds):
+        own = fold == f
+        predicted[own] = fit_decision(estimator.decide, Y[~own], P[~own], ties=ties).decide(P[own])
+    return predicted
+
+
+def _judged(model, rows, Y, P, predicted, threshold):
+    """Return the judgement of predictions; where there are none, of probabilities that are cut."""
+    cuts = getattr(model.estimator, "threshold_", None)
+    if threshold is not None:
+        cuts = check_real("threshold", threshold, low=0, high=1)
+        predicted = cut(P, cuts, "positive").astype(np.uint8)
+    frequencies = model.frequencies
+    if frequencies is None:  # a model that was not made by `TrainedModel.fit`
+        frequencies = LabelFrequencies(Y.mean(axis=0), None, "micro_f1")
+    chance = chance_of(frequencies, predicted, threshold_is_given=threshold is not None)
+    measure = "micro_f1" if threshold is not None else frequencies.measure
+    return Judgement(rows, Y, P, predicted, list(model.label_names), cuts, chance, measure)
+
+
+def _dense(table: Any) -> NDArray[Any]:
+    return np.asarray(table.toarray() if hasattr(table, "toarray") else table)
+
+
+def _table(predicted: Any) -> NDArray[np.uint8]:
+    return _dense(predicted).astype(np.uint8)
+
+
+def _ratio(part: float, whole: float) -> float:
+    return float(part / whole) if whole else float("nan")

@@ -1,0 +1,221 @@
+"""A model beside chance: what label frequencies alone would give, and how far noise goes."""
+
+import csv
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+from labelcover import LabelCoverClassifier, RakelClassifier
+from labelcover.chance import LabelFrequencies, chance_of, verdict
+from labelcover.datasets import Dataset
+from labelcover.judgement import EXPLANATIONS, JUDGED_BY, judged_left_out, judged_on
+from labelcover.metrics import MEASURES, micro_f1
+from labelcover.models import TrainedModel, load_model, save_model
+
+LABELS = ["a", "b", "c", "d"]
+
+
+def rows(seed, *, informative, n=240):
+    """Rows whose labels follow from the features, or are thrown like coins."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 5))
+    signal = X[:, :4] if informative else random.normal(size=(n, 4))
+    Y = (signal > [0.2, 0.5, 0.8, 1.0]).astype(np.uint8)
+    return Dataset("some", X, Y, [f"f{j}" for j in range(5)], LABELS, np.zeros(5, dtype=bool))
+
+
+@pytest.fixture(scope="module")
+def good():
+    return TrainedModel.fit(LabelCoverClassifier(random_state=0), rows(0, informative=True))
+
+
+@pytest.fixture(scope="module")
+def coins():
+    return TrainedModel.fit(LabelCoverClassifier(random_state=0), rows(0, informative=False))
+
+
+@pytest.mark.parametrize("threshold", [None, 0.2, 0.4])
+def test_coin_flips_are_no_better_than_chance(coins, threshold):
+    for seed in (1, 2, 3):
+        judged = judged_on(coins, rows(seed, informative=False), threshold=threshold)
+        assert judged.verdict.said == "no better than chance"
+        assert "no better than chance" in str(judged.verdict)
+    assert judged_left_out(coins, threshold=threshold).verdict.said == "no better than chance"
+
+
+@pytest.mark.parametrize("threshold", [None, 0.2, 0.9])
+def test_what_follows_from_the_features_is_better_than_chance(good, threshold):
+    judged = judged_on(good, rows(1, informative=True), threshold=threshold)
+    found = judged.verdict
+    assert found.said == "better than chance"
+    assert found.gain == pytest.approx(found.value - found.chance)
+    assert found.gain_low < found.gain < found.gain_high
+    assert f"better than chance, which has {found.chance:.3f}, by {found.gain:.3f}" in str(found)
+    assert judged_left_out(good, threshold=threshold).verdict.said == "better than chance"
+
+
+def test_a_model_that_errs_on_purpose_is_worse_than_chance(good):
+    data = rows(1, informative=True)
+    judged = judged_on(good, data)
+    wrong = 1 - judged.Y
+    chance = chance_of(good.frequencies, wrong, threshold_is_given=False)
+    assert verdict("micro_f1", judged.Y, wrong, chance).said == "worse than chance"
+
+
+def test_one_row_is_too_few_to_tell(good):
+    judged = judged_on(good, rows(1, informative=True, n=1))
+    assert judged.verdict.said == "no better than chance"
+    assert str(judged.verdict).endswith("too few rows.")
+
+
+@pytest.mark.parametrize("decide", ["micro_f1", "example_f1", "hamming_loss", "subset_accuracy"])
+def test_chance_is_the_best_that_is_the_same_for_every_row(decide):
+    Y = rows(0, informative=True).Y
+    found = LabelFrequencies.of(LabelCoverClassifier(decide=decide), Y)
+    measure = MEASURES[decide]
+    scores = {
+        bits: measure.function(Y, np.tile(bits, (len(Y), 1))) for bits in product((0, 1), repeat=4)
+    }
+    best = (max if measure.higher_is_better else min)(scores.values())
+    assert scores[tuple(found.decided.astype(int))] == pytest.approx(best)
+    assert found.measure == decide
+    assert found.share == pytest.approx(Y.mean(axis=0), abs=0.01)
+
+
+def test_chance_at_a_given_threshold_predicts_as_often_as_the_model():
+    data = rows(0, informative=True)
+    model = TrainedModel.fit(RakelClassifier(threshold=0.6, random_state=0), data)
+    judged = judged_on(model, rows(1, informative=True))
+    assert model.frequencies.decided is None
+    for table in judged.chance.predicted:
+        assert table.sum(axis=0).tolist() == judged.predicted.sum(axis=0).tolist()
+    assert judged.verdict.said == "better than chance"
+
+
+def test_every_measure_has_a_direction_a_line_and_a_value_of_chance(good):
+    assert EXPLANATIONS.keys() == JUDGED_BY.keys() >= MEASURES.keys()
+    judged = judged_on(good, rows(1, informative=True))
+    for name, score in judged.scores.items():
+        assert score.direction == ("higher" if JUDGED_BY[name].higher_is_better else "lower")
+        assert np.isfinite([score.value, score.chance]).all()
+        better = score.value - score.chance
+        assert (better > 0 if score.direction == "higher" else better < 0) or name == "micro_recall"
+
+
+def test_the_frequencies_are_kept_in_the_model_file(good, tmp_path):
+    save_model(good, tmp_path / "m.skops")
+    kept = load_model(tmp_path / "m.skops").frequencies
+    assert kept.share.tolist() == good.frequencies.share.tolist()
+    assert kept.decided.tolist() == good.frequencies.decided.tolist()
+    assert kept.measure == "micro_f1"
+
+
+def test_left_out_rows_are_judged_by_decisions_that_have_not_seen_them(coins):
+    """Labels of a row change the decision for other rows only."""
+    judged = judged_left_out(coins)
+    kept = coins.estimator.left_out_predictions_
+    own = coins.estimator.decision_.decide(kept.confidence)
+    assert judged.scores["micro_f1"].value <= micro_f1(kept.Y, own)
+    unseen = coins.estimator._unseen
+    try:
+        flipped = unseen[0].copy()
+        flipped[kept.rows == 7] = 1 - flipped[kept.rows == 7]
+        coins.estimator._unseen = flipped, *unseen[1:]
+        again = judged_left_out(coins)
+    finally:
+        coins.estimator._unseen = unseen
+    assert again.predicted[7].tolist() == judged.predicted[7].tolist()
+
+
+def test_labels_come_by_support(good):
+    judged = judged_on(good, rows(1, informative=True))
+    support = [line.support for line in judged.label_lines(judged.by_support)]
+    assert support == sorted(support, reverse=True)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, good):
+    folder = tmp_path_factory.mktemp("files")
+    data = rows(1, informative=True)
+    Y = data.Y.copy()
+    Y[:9] = 0
+    with (folder / "test.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*data.feature_names, *LABELS])
+        writer.writerows([*x, *y] for x, y in zip(data.X.tolist(), Y.tolist(), strict=True))
+    save_model(good, folder / "m.skops")
+    return folder / "m.skops", folder / "test.csv"
+
+
+def test_evaluate_says_whether_the_model_is_better_than_chance(files, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+    code, printed, err = command("evaluate", *files)
+    assert code == 0, err
+    assert "better than chance, which has" in printed.splitlines()[0]
+    assert "240 rows)" in printed.splitlines()[0]
+    empty = int(printed.split(" of 240 rows have no labels")[0].split()[-1])
+    code, printed_json, _ = command("evaluate", *files, "--json")
+    told = json.loads(printed_json)
+    assert told["rows_without_labels"] == empty >= 9
+    assert told["rows"] == 240
+    for name in JUDGED_BY:
+        assert name in printed
+        assert EXPLANATIONS[name] in printed
+        assert {told["better"][name]} <= {"higher", "lower"}
+        assert told["chance"][name] is not None
+    assert told["verdict"]["said"] == "better than chance"
+    assert [line["label"] for line in told["labels"]] == ["a", "b", "c", "d"]
+    assert set(told["label_f1"]) == set(LABELS)
+
+
+def test_evaluate_prints_the_most_frequent_labels_and_says_how_many_are_left(
+    files, command, monkeypatch
+):
+    monkeypatch.setattr("labelcover.cli.evaluate_command.MOST_LABELS", 3)
+    printed = command("evaluate", *files)[1]
+    assert printed.splitlines()[-1] == "… and 1 labels of fewer rows, which --json has."
+
+
+def test_the_threshold_of_the_command_cuts_probabilities(files, command, tmp_path):
+    out, page = tmp_path / "out.csv", tmp_path / "page.html"
+    code, _, err = command("predict", *files, "--threshold", "0.8", "-o", out)
+    assert code == 0, err
+    with out.open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    cells = [
+        (line[name], float(line[f"probability of {name}"])) for line in lines for name in LABELS
+    ]
+    assert {said for said, p in cells if p >= 0.8} == {"1"}
+    assert {said for said, p in cells if p < 0.8} == {"0"}
+    told = json.loads(command("evaluate", *files, "--threshold", "0.8", "--json")[1])
+    assert told["threshold"] == 0.8
+    assert sum(line["predicted"] for line in told["labels"]) == sum(
+        said == "1" for said, _ in cells
+    )
+    code, printed, err = command("report", *files, "--threshold", "0.8", "-o", page, "--json")
+    assert code == 0, err
+    assert json.loads(printed)["micro-F1"] == pytest.approx(told["micro_f1"], abs=1e-4)
+    assert f"labelcover predict {files[0]} new.csv -o predictions.csv" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["predict", "evaluate", "report"])
+@pytest.mark.parametrize("value", ["1.5", "-0.1", "nan"])
+def test_a_threshold_that_is_no_probability_is_refused(files, command, tmp_path, name, value):
+    words = [] if name == "evaluate" else ["-o", tmp_path / "out"]
+    code, _, err = command(name, *files, f"--threshold={value}", *words)
+    assert code == 2
+    assert f"--threshold must be a number at least 0.0 and at most 1.0, got {float(value)}" in (
+        err.replace("least 0 ", "least 0.0 ").replace("most 1,", "most 1.0,")
+    )
+
+
+def test_a_threshold_is_not_given_with_another_decision(files, command, tmp_path):
+    words = ["predict", *files, "-o", tmp_path / "out.csv", "--threshold", "0.5"]
+    code, _, err = command(*words, "--decide", "macro_f1")
+    assert code == 2
+    assert "--threshold 0.5 and --decide macro_f1 are two ways to decide, expected one" in err
+    code, _, err = command(*words, "--why", "2")
+    assert code == 2
+    assert "own decision, got --threshold too" in err
