@@ -51,7 +51,7 @@ def test_predict_tells_why(model, table, command, tmp_path):
     assert "why" not in read(out)[0]
     code, _, err = command("predict", model, table[0], "--why", "-1", "-o", out)
     assert code == 2
-    assert "--why must be an integer of at least 1, got -1" in err
+    assert "--why must be a number of reasons, 0 or more, got -1" in err
 
 
 def test_report_has_a_page_with_and_without_test_data(model, table, command, tmp_path):
