@@ -30,7 +30,7 @@ from labelcover.datasets.cell_values import (
 )
 from labelcover.datasets.dataset import DataError, MissingColumn
 from labelcover.datasets.date_cells import DateFormat, FoundDates, find_dates, looks_like_date
-from labelcover.datasets.number_cells import CODE, NumberFormat, looks_like_number
+from labelcover.datasets.number_cells import CODE, NumberFormat, is_range, looks_like_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -333,7 +333,7 @@ def _found_kind(table: RawTable, name: str, decimal: str | None, habits: Habits)
     if _most(coded.values, looks_like_number):
         kind, read = _as_numbers(name, column, decimal, habits)
         missing = _missing_words(coded, read)
-        if missing is not None and not _are_codes(coded, read):
+        if missing is not None and not _are_codes(coded, read) and not _are_bands(coded):
             return _kind_of_numbers(replace(kind, missing=missing), column, read)
     if _most(coded.values, looks_like_date):
         kind, read = _as_dates(name, column, decimal, habits)
@@ -377,6 +377,13 @@ def _are_codes(coded: Coded, read: Readable) -> bool:
     readable = np.unique(coded.codes[~np.isnan(read.numbers)]).tolist()
     values = [coded.values[j].strip() for j in readable]
     return any(map(CODE.fullmatch, values)) and all(map(str.isdigit, values))
+
+
+def _are_bands(coded: Coded) -> bool:
+    """Return whether few ranges recur, such as 18-24 and 25-34: groups of numbers."""
+    ranges = sum(map(is_range, coded.values))
+    recur = 2 * len(coded.values) <= coded.counts.sum()
+    return recur and len(coded.values) <= FEW and 2 * ranges > len(coded.values)
 
 
 def _kind_of_numbers(kind: ColumnKind, column: pa.ChunkedArray, read: Readable) -> ColumnKind:

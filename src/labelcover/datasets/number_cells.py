@@ -195,6 +195,12 @@ def looks_like_number(text: str) -> bool:
     return _written(text) is not None
 
 
+def is_range(text: str) -> bool:
+    """Return whether a cell may be two numbers with a dash between them and no unit."""
+    cell = _written(text)
+    return cell is not None and len(cell.parts) == 2 and not cell.unit
+
+
 def _other(sign: str) -> str:
     return "," if sign == "." else "."
 

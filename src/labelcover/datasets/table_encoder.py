@@ -35,7 +35,7 @@ from labelcover.datasets.csv_columns import UNNAMED
 from labelcover.datasets.dataset import DataError, Dataset, Features, MissingColumn
 from labelcover.datasets.label_columns import LabelColumns
 from labelcover.datasets.raw_tables import RawTable, read_raw
-from labelcover.datasets.text_columns import TextColumn
+from labelcover.datasets.text_columns import COUNTED, WORDS, TextColumn
 
 ENCODED = ("number", "truth value", "date", "category", "text")
 AS_STRINGS = ("category", "text")
@@ -98,11 +98,11 @@ class TableEncoder:
             raise DataError(
                 table.path,
                 "no column can be used as a feature, expected at least one: "
-                + shown([f"{kind.name} ({kind.why})" for kind in told])
+                + shown([f"{kind.name} ({_unused(kind)})" for kind in told])
                 + ".",
             )
-        encoder = cls(told, encoders, labels, choices.id or _first_id(table, told))
-        X, *scale = encoder._table(table, kinds)
+        encoder = cls(told, encoders, labels, choices.id or _first_id(table, kinds))
+        X, *scale = encoder._table(table, told)
         encoder = cls(told, encoders, labels, encoder.id, *scale)
         return encoder, encoder._dataset(table, X, Y)
 
@@ -250,6 +250,10 @@ def _side_by_side(
     return table
 
 
+def _unused(kind: ColumnKind) -> str:
+    return f"{kind.why}; given as {kind.option}, it is used" if kind.option else kind.why
+
+
 def _first_id(table: RawTable, kinds: Sequence[ColumnKind]) -> str | None:
     """Return the first id that names the rows: filled and different in all of them.
 
@@ -349,6 +353,8 @@ def _cells_count(many: int) -> str:
 def _fitted(table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8]) -> tuple[Any, ColumnKind]:
     """Return the encoder of a column, None if it is not used, and what to tell of it."""
     name = kind.name
+    if kind.kind == AS_ID and kind.option == "text":
+        return _fitted_to_names(table, kind, Y, instead_of=None)
     if kind.kind not in ENCODED:
         return None, kind
     if kind.kind in AS_STRINGS:
@@ -382,10 +388,26 @@ def _fitted_to_strings(
         text = TextColumn.fitted(name, cells, Y)
         if text is None:
             return None, ColumnKind(name, "not used", "text in which no word recurs")
-        pieces = "words and pairs of words" if text.kind == "words" else "groups of characters"
-        return text, ColumnKind(name, "text", f"{len(text.terms)} {pieces}")
+        return text, _told_of(text)
+    if kind.why != "as given" and 2 * len(set(cells)) > len(cells):
+        text, told = _fitted_to_names(table, kind, Y, instead_of=WORDS)
+        if text is not None:
+            return text, told
     category = CategoryColumn.fitted(name, cells)
     return category, ColumnKind(name, "category", f"{len(category.feature_names)} values")
+
+
+def _fitted_to_names(
+    table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8], *, instead_of: str | None
+) -> tuple[Any, ColumnKind]:
+    """Return the encoder of names that are mostly different, if their characters say something."""
+    cells = as_strings(table.columns.column(kind.name))
+    text = TextColumn.of_names(kind.name, cells, Y, instead_of=instead_of)
+    return text, kind if text is None else _told_of(text)
+
+
+def _told_of(text: TextColumn) -> ColumnKind:
+    return ColumnKind(text.name, "text", f"{len(text.terms)} {COUNTED[text.kind]}")
 
 
 def _warn_of_numbers(table: RawTable, name: str) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import zlib
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,19 +15,29 @@ from scipy import sparse
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-WORDS, CHARACTERS = "words", "characters"
+WORDS, CHARACTERS, CASED = "words", "characters", "characters, case kept"
 # Single letters and digits are words too: C and R are languages, 3 a version.
 ANALYZERS: dict[str, dict[str, Any]] = {
     WORDS: {"analyzer": "word", "ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"},
     CHARACTERS: {"analyzer": "char_wb", "ngram_range": (2, 5)},
+    CASED: {"analyzer": "char_wb", "ngram_range": (2, 5), "lowercase": False},
+}
+#: What is counted, in the words of a report.
+COUNTED = {
+    WORDS: "words and pairs of words",
+    CHARACTERS: "groups of characters",
+    CASED: "groups of characters, in capital or small letters",
 }
 MOST_FEATURES = 50_000
 # Words against characters is decided on so many rows and labels.
-CHOICE_ROWS = 1500
+CHOICE_ROWS = 1000
+FEWEST_ROWS = 10
 CHOICE_LABELS = 100
 RIDGES = (0.03, 0.1, 0.3, 1.0, 3.0)
-# Groups of characters make wider tables, so they must be better by this share.
+# Groups of characters make wider tables, so they must be better by this share, and all that is not
+# the simplest by so many standard errors.
 WORTH = 0.02
+CLEARLY = 2.0
 
 
 class TextColumn:
@@ -34,7 +47,7 @@ class TextColumn:
     ----------
     name : str
         The column; features are ``name: word``.
-    kind : {"words", "characters"}
+    kind : {"words", "characters", "characters, case kept"}
         What is counted.
     terms : list of str
         The words, or groups of characters, of the features.
@@ -53,6 +66,29 @@ class TextColumn:
         plain = [text or "" for text in texts]
         chosen = choose_kind(plain, Y)
         return None if chosen is None else cls._of(name, chosen, plain)
+
+    @classmethod
+    def of_names(
+        cls, name: str, texts: Sequence[str | None], Y: NDArray[np.uint8], *, instead_of: str | None
+    ) -> TextColumn | None:
+        """Return the encoder for one-word names by their characters; None if these say nothing.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        texts : list of str
+            The names.
+        Y : ndarray of shape (n_rows, n_labels)
+            The labels.
+        instead_of : {"words", None}
+            What the characters must be better than: the names as a whole, or nothing at all.
+        """
+        plain = [text or "" for text in texts]
+        errors = _Errors(plain, Y)
+        if not _parts_recur(errors.texts) or not errors.characters_beat(instead_of):
+            return None
+        return cls._of(name, errors.case(), plain)
 
     @classmethod
     def _of(cls, name: str, kind: str, texts: list[str]) -> TextColumn:
@@ -81,27 +117,97 @@ class TextColumn:
 def choose_kind(texts: list[str], Y: NDArray[np.uint8]) -> str | None:
     """Return whether words or groups of characters predict the labels better; None: nothing recurs.
 
-    The better one has the smaller squared error of leave-one-out predictions by ridge regression,
-    its ridge chosen in the same way, on at most 1,500 rows and the 100 most frequent labels.
+    Characters are taken if their error is smaller than that of words (see `_Errors`) by at least
+    2 % and two standard errors; the case of letters is kept if that makes it smaller still.
     """
-    from sklearn.linear_model import RidgeCV
+    errors = _Errors(texts, Y)
+    if errors.of(WORDS) is None:
+        return None if errors.of(CHARACTERS) is None else errors.case()
+    return errors.case() if errors.characters_beat(WORDS) else WORDS
 
-    rows = np.random.default_rng(0).permutation(len(texts))[:CHOICE_ROWS]
-    frequent = np.argsort(-Y.sum(axis=0), kind="stable")[:CHOICE_LABELS]
-    labels = Y[np.ix_(rows, frequent)].astype(np.float64)
-    labels = labels[:, np.ptp(labels, axis=0) > 0] if len(rows) else labels
-    errors = {}
-    for kind in ANALYZERS:
+
+class _Errors:
+    """Squared errors of leave-one-out predictions by ridge regression, by what is counted.
+
+    The ridge is the best one. At most 1,000 rows and the 100 most frequent labels are looked at:
+    the rows follow from the texts, so that one row more changes one of them at most.
+    """
+
+    def __init__(self, texts: list[str], Y: NDArray[np.uint8]) -> None:
+        keys = np.array([zlib.crc32(text.encode()) for text in texts], dtype=np.int64)
+        rows = np.argsort(keys, kind="stable")[:CHOICE_ROWS]
+        frequent = np.argsort(-Y.sum(axis=0), kind="stable")[:CHOICE_LABELS]
+        labels = Y[np.ix_(rows, frequent)].astype(np.float64)
+        self.labels = labels[:, np.ptp(labels, axis=0) > 0] if len(rows) else labels
+        self.texts = [texts[i] for i in rows]
+        self.known: dict[str | None, NDArray[np.float64] | None] = {}
+
+    def of(self, kind: str | None) -> NDArray[np.float64] | None:
+        """Return the error of each row, NaN if there is nothing to compare; None: nothing recurs.
+
+        For None these are the errors of the frequencies of the labels.
+        """
+        if kind not in self.known:
+            self.known[kind] = self._errors(kind)
+        return self.known[kind]
+
+    def _errors(self, kind: str | None) -> NDArray[np.float64] | None:
+        from sklearn.linear_model import RidgeCV
+
+        n = len(self.texts)
+        if kind is None:
+            return (((self.labels - self.labels.mean(axis=0)) * n / (n - 1)) ** 2).mean(axis=1)
         try:
-            table = _vectorizer(kind).fit_transform([texts[i] for i in rows])
+            table = _vectorizer(kind).fit_transform(self.texts)
         except ValueError:  # scikit-learn's way to say that no term is left
-            continue
-        if not labels.shape[1] or len(rows) < 10:
-            return kind
-        errors[kind] = -RidgeCV(RIDGES).fit(table, labels).best_score_
-    if not errors:
-        return None
-    return min(errors, key=lambda kind: errors[kind] * (1 if kind == WORDS else 1 + WORTH))
+            return None
+        if n < FEWEST_ROWS or not self.labels.shape[1]:
+            return np.full(n, np.nan)
+        fitted = RidgeCV(RIDGES, store_cv_results=True).fit(table, self.labels)
+        errors = fitted.cv_results_.reshape(n, -1, len(RIDGES))
+        return errors[:, :, RIDGES.index(fitted.alpha_)].mean(axis=1)
+
+    def is_better(self, kind: str, than: str | None, worth: float = WORTH) -> bool:
+        """Return whether an error is smaller by a share and by two standard errors."""
+        errors, others = self.of(kind), self.of(than)
+        if errors is None or others is None or np.isnan(errors).any():
+            return False
+        gain = others - errors
+        noise = gain.std(ddof=1) / np.sqrt(len(gain))
+        return bool(gain.mean() > max(CLEARLY * noise, worth * others.mean()))
+
+    def characters_beat(self, other: str | None) -> bool:
+        """Return whether characters are better, among names with or without capital letters."""
+        if self.is_better(CHARACTERS, other):
+            return True
+        return self._are_names and self._has_capitals and self.is_better(CASED, other)
+
+    @property
+    def _are_names(self) -> bool:
+        return sum(len(text.split()) for text in self.texts) < 2 * len(self.texts)
+
+    @property
+    def _has_capitals(self) -> bool:
+        return any(text != text.lower() for text in self.texts)
+
+    def case(self) -> str:
+        """Return whether characters are counted with the case of letters, where that is better."""
+        if not self._has_capitals:
+            return CHARACTERS
+        return CASED if self.is_better(CASED, CHARACTERS, worth=0.0) else CHARACTERS
+
+
+def _parts_recur(names: list[str]) -> bool:
+    """Return whether most names share a part with another one, and differ in more than digits.
+
+    Random keys share few groups of three characters, and T-0001, T-0002 only count the rows.
+    """
+    filled = [name for name in names if name]
+    if 2 * len({re.sub(r"\d+", "", name) for name in filled}) <= len(filled):
+        return False
+    parts = [{name[i : i + 3].lower() for i in range(len(name) - 2)} for name in filled]
+    rows = Counter(part for each in parts for part in each)
+    return 2 * sum(any(rows[part] > 1 for part in each) for each in parts) >= len(filled)
 
 
 def _vectorizer(kind: str, **known: Any) -> TfidfVectorizer:
