@@ -12,7 +12,7 @@ from labelcover._arguments import check_real
 from labelcover.cli.labelled_data import labelled_data
 from labelcover.cli.options import AsJson, ColumnOptions, CsvOptions, Data
 from labelcover.cli.outputs import HTML, check_output, command_line
-from labelcover.cli.printing import print_facts
+from labelcover.cli.printing import print_facts, print_reading, reading_facts
 
 
 def audit(
@@ -41,6 +41,7 @@ def audit(
             raise ValueError(f"--page must be another file than --output, got {page} for both.")
         from labelcover.experiments.report import write_audit_page  # may say what is missing
     dataset = labelled_data(data, columns, csv)
+    print_reading([dataset], as_json)
 
     from labelcover.audit import suspicious_labels
 
@@ -65,4 +66,4 @@ def audit(
             command=command_line(),
         )
         facts["page"] = str(page)
-    print_facts(facts, as_json)
+    print_facts(facts | reading_facts([dataset], as_json), as_json)

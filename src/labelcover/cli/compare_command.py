@@ -22,7 +22,7 @@ from labelcover.cli.options import (
     integers,
 )
 from labelcover.cli.outputs import command_line, resumable
-from labelcover.cli.printing import console
+from labelcover.cli.printing import console, print_facts, print_reading, reading_facts
 
 
 def compare(
@@ -83,16 +83,19 @@ def compare(
     from labelcover.experiments.named_methods import named_methods
 
     with resumable(output / "results.csv"), cluster(scheduler):
+        compared = named_methods(
+            [name.strip() for name in methods.split(",")],
+            integers("-k", k),
+            r=r,
+            size=size if size is None or size == "paper" else _integer("--size", size),
+            threshold=threshold,
+            member=member,
+        )
+        datasets = [labelled_data(source, columns, csv) for source in data]
+        print_reading(datasets, as_json)
         outcome = compare_methods(
-            named_methods(
-                [name.strip() for name in methods.split(",")],
-                integers("-k", k),
-                r=r,
-                size=size if size is None or size == "paper" else _integer("--size", size),
-                threshold=threshold,
-                member=member,
-            ),
-            [labelled_data(source, columns, csv) for source in data],
+            compared,
+            datasets,
             output,
             folds=folds,
             n_folds=n_folds,
@@ -103,7 +106,7 @@ def compare(
             command=command_line(),
         )
     if as_json:
-        print(outcome.to_json())
+        print_facts(outcome.as_dict() | reading_facts(datasets, as_json), as_json)
     else:
         outcome.print(console())
 

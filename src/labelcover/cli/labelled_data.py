@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,18 @@ if TYPE_CHECKING:
 
 
 def labelled_data(source: str, columns: ColumnOptions, csv: CsvOptions) -> Dataset:
-    """Return a data set by its name or file."""
+    """Return a data set by its name or file.
+
+    What its report says is not warned of: the command prints the report.
+    """
+    from labelcover.datasets.dataset import ReadingWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReadingWarning)
+        return _read(source, columns, csv)
+
+
+def _read(source: str, columns: ColumnOptions, csv: CsvOptions) -> Dataset:
     from labelcover.datasets import KNOWN, is_table, load, read, read_table
     from labelcover.datasets.reading import check_kind
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from io import TextIOWrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
 from labelcover._visible_text import visible
+
+if TYPE_CHECKING:
+    from labelcover.datasets import Dataset
 
 
 def let_streams_encode_all() -> None:
@@ -30,6 +34,19 @@ class _VisibleConsole(Console):
 def console() -> Console:
     """Return what prints tables: names as they are, whatever brackets and colons they hold."""
     return _VisibleConsole(soft_wrap=True, markup=False, emoji=False, highlight=False)
+
+
+def print_reading(datasets: Sequence[Dataset], as_json: bool) -> None:
+    """Print what was read from tables, and how; JSON has it at the end, see `reading_facts`."""
+    for dataset in datasets:
+        if dataset.encoder is not None and not as_json:
+            console().print(dataset.encoder.report.text(command=True) + "\n")
+
+
+def reading_facts(datasets: Sequence[Dataset], as_json: bool) -> dict[str, Any]:
+    """Return what was read from tables, and how, as data for JSON."""
+    read = [each.encoder.report.as_dict() for each in datasets if each.encoder is not None]
+    return {"reading": read} if as_json and read else {}
 
 
 def print_facts(facts: dict, as_json: bool) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from labelcover.cli.labelled_data import labelled_data
 from labelcover.cli.options import (
@@ -21,10 +20,7 @@ from labelcover.cli.options import (
     Scheduler,
 )
 from labelcover.cli.outputs import check_output
-from labelcover.cli.printing import console, print_facts
-
-# More columns than this that are alike are printed in one line.
-MANY_COLUMNS = 12
+from labelcover.cli.printing import print_facts, print_reading, reading_facts
 
 
 def train(
@@ -64,8 +60,7 @@ def train(
     with cluster(scheduler):
         make = named_method(method, k=k, r=r, member=member, n_jobs=jobs)
         dataset = labelled_data(data, columns, csv)
-        if dataset.encoder is not None and not as_json:
-            _print_columns(dataset.encoder)
+        print_reading([dataset], as_json)
         estimator = make(dataset).set_params(random_state=seed, verbose=True)
         began = time.perf_counter()
         trained = TrainedModel.fit(estimator, dataset)
@@ -82,25 +77,4 @@ def train(
     }
     if dataset.encoder is not None and as_json:
         facts["columns"] = {kind.name: kind.kind for kind in dataset.encoder.kinds}
-    print_facts(facts, as_json)
-
-
-def _print_columns(encoder: Any) -> None:
-    """Print what was decided about each column; many plain ones of a kind in one line."""
-    table = Table(box=None, pad_edge=False)
-    for title in ("column", "read as", ""):
-        table.add_column(title, overflow="fold")
-    kinds = list(encoder.kinds)
-    for alike in ("number", "truth value"):
-        plain = [kind for kind in kinds if kind.kind == alike and "missing" not in kind.why]
-        if len(plain) > MANY_COLUMNS:
-            kinds = [kind for kind in kinds if kind not in plain]
-            table.add_row(f"{plain[0].name} … {plain[-1].name}", alike, f"{len(plain)} columns")
-    for kind in kinds:
-        table.add_row(kind.name, kind.kind, kind.why)
-    tags = encoder.labels.tags
-    if tags is not None:
-        table.add_row(
-            tags, "tags", f"{len(encoder.labels.names)}, separated by {encoder.labels.separator!r}"
-        )
-    console().print(table)
+    print_facts(facts | reading_facts([dataset], as_json), as_json)

@@ -60,6 +60,10 @@ class MissingColumn(DataError):
         return type(self), (self.path, self.text, self.line, self.name)
 
 
+class ReadingWarning(UserWarning):
+    """Something about a training table that its `ReadingReport` says too."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """A multi-label data set.

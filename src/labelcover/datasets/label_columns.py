@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from labelcover._tags import UnreadableTags, free_separator, separated_tags, tag_table
 from labelcover.datasets.cell_values import as_strings, as_truth, is_plain
 from labelcover.datasets.column_kinds import shown
-from labelcover.datasets.dataset import DataError, MissingColumn, choose_labels
+from labelcover.datasets.dataset import DataError, MissingColumn, ReadingWarning, choose_labels
 
 if TYPE_CHECKING:
     from labelcover.datasets.raw_tables import RawTable
@@ -34,11 +34,17 @@ class LabelColumns:
         The column of tags; None if each label is a column.
     separator : str
         What separates the tags.
+    left_out : tuple of str
+        Tags of one row only.
+    n_empty : int
+        Rows of the training table whose cell of tags is empty.
     """
 
     names: list[str]
     tags: str | None = None
     separator: str = ";"
+    left_out: tuple[str, ...] = ()
+    n_empty: int = 0
 
     @classmethod
     def found(
@@ -69,7 +75,14 @@ class LabelColumns:
         rows, separator = _tag_rows(table, tags, separator)
         counts = Counter(tag for row in rows for tag in row)
         _check_counts(table, tags, separator, rows, counts)
-        return cls(sorted(t for t in counts if counts[t] >= FEWEST_ROWS), tags, separator)
+        names = sorted(tag for tag in counts if counts[tag] >= FEWEST_ROWS)
+        left_out = tuple(sorted(counts.keys() - set(names)))
+        return cls(names, tags, separator, left_out, sum(not row for row in rows))
+
+    @property
+    def told(self) -> str:
+        """How tags were read, for people to read."""
+        return f"{len(self.names)}, separated by {self.separator!r}"
 
     @property
     def columns(self) -> list[str]:
@@ -166,7 +179,7 @@ def _check_counts(table, name, separator, rows, counts) -> None:
         )
     if rare:
         row = next(i for i, tags in enumerate(rows) if rare[0] in tags)
-        _warn(
+        _warn_of_training(
             table,
             f"column {name!r} has {_tags(len(rare))} in one row only, which "
             f"{_are(len(rare))} left out, as a tag is learned from {FEWEST_ROWS} rows or more: "
@@ -174,17 +187,21 @@ def _check_counts(table, name, separator, rows, counts) -> None:
         )
     if len(counts) - len(rare) == 1:
         only = next(tag for tag in counts if tag not in rare)
-        _warn(
+        _warn_of_training(
             table,
             f"column {name!r} has one tag only, {only!r}, expected several, separated by "
             f"{separator!r}; whether a row has it is all that is learned.",
         )
     if everywhere:
-        _warn(
+        _warn_of_training(
             table,
             f"column {name!r} has {_tags(len(everywhere))} in all {len(rows)} rows, of which "
             f"nothing can be learned: {shown(everywhere)}.",
         )
+
+
+def _warn_of_training(table: RawTable, text: str) -> None:
+    warnings.warn(f"{table.path}: {text}", ReadingWarning, stacklevel=2)
 
 
 def _warn(table: RawTable, text: str) -> None:

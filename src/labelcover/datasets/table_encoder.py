@@ -32,9 +32,11 @@ from labelcover.datasets.column_kinds import (
     shown_cell,
 )
 from labelcover.datasets.csv_columns import UNNAMED
-from labelcover.datasets.dataset import DataError, Dataset, Features, MissingColumn
+from labelcover.datasets.dataset import DataError, Dataset, Features, MissingColumn, ReadingWarning
 from labelcover.datasets.label_columns import LabelColumns
+from labelcover.datasets.label_facts import LabelFacts
 from labelcover.datasets.raw_tables import RawTable, read_raw
+from labelcover.datasets.reading_report import ReadingReport
 from labelcover.datasets.text_columns import COUNTED, WORDS, TextColumn
 
 ENCODED = ("number", "truth value", "date", "category", "text")
@@ -62,6 +64,8 @@ class TableEncoder:
         Where the labels are.
     id : str or None
         The column that names the rows.
+    report : ReadingReport
+        What was read from the training table, and how.
     shift, factor : ndarray or None
         What brings features that are numbers to the scale of text, where there is text.
     """
@@ -70,6 +74,7 @@ class TableEncoder:
     encoders: list[Any]
     labels: LabelColumns
     id: str | None
+    report: ReadingReport
     shift: NDArray[np.float64] | None = None
     factor: NDArray[np.float64] | None = None
 
@@ -87,13 +92,16 @@ class TableEncoder:
         choices.check(table.path, table.names)
         features = [name for name in table.names if name not in labels.columns]
         kinds = column_kinds(table, features, choices, _decimal(table))
-        _warn_of_two_readings(table, kinds)
+        remarks = list(_two_readings(kinds))
         Y = labels.read(table, warn=False)
         encoders, told = [], []
         for kind in kinds:
-            made, tell = _fitted(table, kind, Y)
+            made, tell, said = _fitted(table, kind, Y)
             encoders += [] if made is None else [made]
             told.append(tell)
+            remarks += said
+        for remark in remarks:
+            warnings.warn(f"{table.path}: {remark}", ReadingWarning, stacklevel=2)
         if not encoders:
             raise DataError(
                 table.path,
@@ -101,9 +109,11 @@ class TableEncoder:
                 + shown([f"{kind.name} ({_unused(kind)})" for kind in told])
                 + ".",
             )
-        encoder = cls(told, encoders, labels, choices.id or _first_id(table, kinds))
+        facts = LabelFacts.of(Y, labels.names, left_out=labels.left_out, n_empty=labels.n_empty)
+        report = ReadingReport.of(table, told, labels, facts, remarks)
+        encoder = cls(told, encoders, labels, choices.id or _first_id(table, kinds), report)
         X, *scale = encoder._table(table, told)
-        encoder = cls(told, encoders, labels, encoder.id, *scale)
+        encoder = cls(told, encoders, labels, encoder.id, report, *scale)
         return encoder, encoder._dataset(table, X, Y)
 
     def read(self, path: str | os.PathLike[str], *, with_labels: bool, **written: Any) -> Dataset:
@@ -149,7 +159,8 @@ class TableEncoder:
             if kind.kind in AS_STRINGS:
                 check_plain(table, kind.name, kind.kind)
             else:
-                _warn_of_bad_cells(table, kind, _strange(table, kind))
+                for text in _bad_cells(table, kind, _strange(table, kind)):
+                    warnings.warn(f"{table.path}: {text}", UserWarning, stacklevel=2)
         if self.id in table.names:
             check_plain(table, self.id, "id")
         nothing = np.zeros((table.n_rows, 0), dtype=np.uint8)
@@ -314,8 +325,8 @@ def _strange(table: RawTable, kind: ColumnKind) -> NDArray[np.bool_]:
     return bad & ~pc.is_in(column, pa.array(kind.missing)).to_numpy()
 
 
-def _warn_of_two_readings(table: RawTable, kinds: Sequence[ColumnKind]) -> None:
-    """Warn of columns of which it is unknown how numbers or dates are meant."""
+def _two_readings(kinds: Sequence[ColumnKind]) -> Iterator[str]:
+    """Yield what to say of columns of which it is unknown how numbers or dates are meant."""
     for what, decides in (
         ("number", "decimal ('.' or ',') decides"),
         ("date", "dates such as 2024-12-31 have one reading only"),
@@ -324,25 +335,17 @@ def _warn_of_two_readings(table: RawTable, kinds: Sequence[ColumnKind]) -> None:
         if found:
             names = shown([repr(kind.name) for kind in found])
             columns = "column" if len(found) == 1 else "columns"
-            warnings.warn(
-                f"{table.path}: {columns} {names}: {found[0].both}; no cell shows which, "
-                f"{decides}.",
-                UserWarning,
-                stacklevel=2,
-            )
+            yield f"{columns} {names}: {found[0].both}; no cell shows which, {decides}."
 
 
-def _warn_of_bad_cells(table: RawTable, kind: ColumnKind, bad: NDArray[np.bool_]) -> None:
-    """Warn of the cells of a column that cannot be read, with the first of them."""
+def _bad_cells(table: RawTable, kind: ColumnKind, bad: NDArray[np.bool_]) -> Iterator[str]:
+    """Yield what to say of the cells of a column that cannot be read, with the first of them."""
     if bad.any():
         row = int(np.argmax(bad))
         value = table.columns.column(kind.name)[row].as_py()
-        warnings.warn(
-            f"{table.path}: column {kind.name!r} holds {shown_cell(value)} in "
-            f"{table.place(row)[0]}, expected {EXPECTED[kind.kind]}; "
-            f"{_cells_count(int(bad.sum()))} as missing.",
-            UserWarning,
-            stacklevel=2,
+        yield (
+            f"column {kind.name!r} holds {shown_cell(value)} in {table.place(row)[0]}, expected "
+            f"{EXPECTED[kind.kind]}; {_cells_count(int(bad.sum()))} as missing."
         )
 
 
@@ -350,25 +353,29 @@ def _cells_count(many: int) -> str:
     return "this cell counts" if many == 1 else f"{many} such cells count"
 
 
-def _fitted(table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8]) -> tuple[Any, ColumnKind]:
-    """Return the encoder of a column, None if it is not used, and what to tell of it."""
+def _fitted(
+    table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8]
+) -> tuple[Any, ColumnKind, list[str]]:
+    """Return the encoder of a column, None if it is not used, what to tell of it, and remarks."""
     name = kind.name
     if kind.kind == AS_ID and kind.option == "text":
-        return _fitted_to_names(table, kind, Y, instead_of=None)
+        return *_fitted_to_names(table, kind, Y, instead_of=None), []
     if kind.kind not in ENCODED:
-        return None, kind
+        return None, kind, []
     if kind.kind in AS_STRINGS:
-        return _fitted_to_strings(table, kind, Y)
+        asked_for = kind.kind == "text" and kind.why == "as given"
+        remarks = list(_text_of_numbers(table, name)) if asked_for else []
+        return *_fitted_to_strings(table, kind, Y), remarks
     read = _readable(table, kind)
-    _warn_of_bad_cells(table, kind, read.bad)
+    remarks = list(_bad_cells(table, kind, read.bad))
     if kind.kind == "date":
         why = ", ".join(filter(None, [kind.why, _missing(kind)]))
-        return DateColumn.fitted(name, read.numbers, Y), replace(kind, why=why)
+        return DateColumn.fitted(name, read.numbers, Y), replace(kind, why=why), remarks
     number = NumberColumn.fitted(name, read.numbers, Y)
     missing = np.isnan(read.numbers).mean()
     marked = ", marked by a feature" if number.marked else ""
     told = [kind.why, f"{missing:.1%} missing{marked}" if missing else "", _missing(kind)]
-    return number, replace(kind, why=", ".join(filter(None, told)))
+    return number, replace(kind, why=", ".join(filter(None, told))), remarks
 
 
 def _missing(kind: ColumnKind) -> str:
@@ -383,8 +390,6 @@ def _fitted_to_strings(
     name = kind.name
     cells = as_strings(table.columns.column(name))
     if kind.kind == "text":
-        if kind.why == "as given":
-            _warn_of_numbers(table, name)
         text = TextColumn.fitted(name, cells, Y)
         if text is None:
             return None, ColumnKind(name, "not used", "text in which no word recurs")
@@ -410,14 +415,12 @@ def _told_of(text: TextColumn) -> ColumnKind:
     return ColumnKind(text.name, "text", f"{len(text.terms)} {COUNTED[text.kind]}")
 
 
-def _warn_of_numbers(table: RawTable, name: str) -> None:
+def _text_of_numbers(table: RawTable, name: str) -> Iterator[str]:
     column = table.columns.column(name)
     if as_numbers(column).share == 1:
         row = next(i for i, cell in enumerate(column) if cell.is_valid)
-        warnings.warn(
-            f"{table.path}: column {name!r} is read as text, as asked for, but holds numbers, such "
-            f"as {column[row].as_py()!r} in {table.place(row)[0]}; given as number, it would be "
-            "read as such.",
-            UserWarning,
-            stacklevel=2,
+        yield (
+            f"column {name!r} is read as text, as asked for, but holds numbers, such as "
+            f"{column[row].as_py()!r} in {table.place(row)[0]}; given as number, it would be read "
+            "as such."
         )

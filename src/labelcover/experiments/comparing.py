@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from labelcover._arguments import check_choice, check_integer, check_jobs
 from labelcover.datasets import Dataset
@@ -44,8 +44,8 @@ class Outcome:
     results: Path
     report: Path
 
-    def to_json(self) -> str:
-        """Return all of it as JSON."""
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it as data that JSON can hold."""
         lines = json.loads(self.summary.to_json(orient="records"))
         ranks = None
         if self.ranking is not None:
@@ -60,7 +60,7 @@ class Outcome:
                 "bonferroni_dunn_p": self.ranking.p_values,
             }
         files = {"results": str(self.results), "report": str(self.report)}
-        return json.dumps({"summary": lines, "ranking": ranks, **files})
+        return {"summary": lines, "ranking": ranks, **files}
 
     def print(self, console: Console) -> None:
         """Print a table per data set, the ranks, and where the files are."""

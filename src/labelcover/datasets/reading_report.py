@@ -1,0 +1,170 @@
+"""What was read from a table and how: one report, kept with the model, said once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from labelcover.datasets.column_kinds import AS_ID, NOT_USED
+from labelcover.datasets.label_facts import LabelFacts
+
+if TYPE_CHECKING:
+    from labelcover.datasets.column_kinds import ColumnKind
+    from labelcover.datasets.label_columns import LabelColumns
+    from labelcover.datasets.raw_tables import RawTable
+
+# More columns than this that are alike are told in one line.
+MANY_COLUMNS = 12
+DELIMITERS = {"\t": "a tab", " ": "a blank"}
+
+
+@dataclass(frozen=True, repr=False)
+class ReadingReport:
+    """What was read from a table, and how.
+
+    Attributes
+    ----------
+    file : str
+        The file.
+    n_rows : int
+        Rows that were read.
+    delimiter, encoding : str
+        How a CSV file is written; empty for others.
+    header : bool
+        Whether the first line names the columns.
+    notes : list of str
+        What was read in an unusual way.
+    columns : list of dict
+        Of each column its ``name``, what it was ``read as``, ``why``, and for one that is not used
+        the ``option`` that takes it in.
+    labels : LabelFacts
+        What there is to say of the labels.
+
+    Examples
+    --------
+    ``print(read_table(…).encoder.report)`` prints it; `as_dict` has it as data.
+    """
+
+    file: str
+    n_rows: int
+    delimiter: str
+    encoding: str
+    header: bool
+    notes: list[str]
+    columns: list[dict[str, str]]
+    labels: LabelFacts
+
+    @classmethod
+    def of(
+        cls,
+        table: RawTable,
+        kinds: list[ColumnKind],
+        labels: LabelColumns,
+        facts: LabelFacts,
+        remarks: Sequence[str],
+    ) -> ReadingReport:
+        """Return the report about a training table; `remarks` are sentences about its columns."""
+        written = table.text_format
+        columns = [
+            {
+                "name": kind.name,
+                "read as": kind.kind,
+                "why": kind.why,
+                "option": kind.option,
+            }
+            for kind in kinds
+        ]
+        if labels.tags is not None:
+            tags = {"name": labels.tags, "read as": "tags", "why": labels.told, "option": ""}
+            columns.append(tags)
+        return cls(
+            file=os.fspath(table.path),
+            n_rows=table.n_rows,
+            delimiter="" if written is None else written.delimiter,
+            encoding="" if written is None else written.encoding,
+            header=written is None or written.header,
+            notes=[*table.notes, *remarks],
+            columns=columns,
+            labels=facts,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as data that JSON can hold."""
+        return {**vars(self), "labels": self.labels.as_dict()}
+
+    def text(self, *, command: bool = False) -> str:
+        """Return the report for people to read.
+
+        Parameters
+        ----------
+        command : bool
+            Name options of the command (``--text``) instead of parameters (``text``).
+        """
+        table = [("column", "read as", ""), *self._rows(command=command)]
+        widths = [max(len(row[j]) for row in table) for j in range(2)]
+        lines = [
+            "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[2]])
+            for row in table
+        ]
+        return "\n".join(
+            line.rstrip()
+            for line in [self.how(), *self.notes, *lines, *self._facts(command=command)]
+        )
+
+    def how(self) -> str:
+        """Return how the file is written, in a line."""
+        said = [f"{self.file}: {self.n_rows:,} rows"]
+        if self.delimiter:
+            delimiter = DELIMITERS.get(self.delimiter, repr(self.delimiter))
+            said += [f"delimiter {delimiter}", f"encoding {self.encoding}"]
+            said += [] if self.header else ["no line of names"]
+        return ", ".join(said)
+
+    def _rows(self, *, command: bool) -> Iterator[tuple[str, str, str]]:
+        """Yield what columns were read as; many plain ones of a kind in one line."""
+        columns = list(self.columns)
+        for alike in ("number", "truth value"):
+            plain = [c for c in columns if c["read as"] == alike and not c["why"]]
+            if len(plain) > MANY_COLUMNS:
+                columns = [column for column in columns if column not in plain]
+                yield f"{plain[0]['name']} … {plain[-1]['name']}", alike, f"{len(plain)} columns"
+        for column in columns:
+            option = _option(column["option"], column["name"], command=command)
+            why = f"{column['why']}; {option} takes it in" if option else column["why"]
+            yield column["name"], column["read as"], why
+
+    def _facts(self, *, command: bool) -> Iterator[str]:
+        return self.labels.sentences("--empty skip" if command else "empty='skip'")
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        used = sum(column["read as"] not in (AS_ID, NOT_USED, "tags") for column in self.columns)
+        return (
+            f"ReadingReport({self.file!r}: {self.n_rows} rows, {used} columns used, "
+            f"{len(self.labels.counts)} labels)"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            "<tr>"
+            + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row)
+            + "</tr>"
+            for row in self._rows(command=False)
+        )
+        head = "<tr><th>column</th><th>read as</th><th></th></tr>"
+        notes = "".join(
+            f"<li>{escape(note)}</li>" for note in [*self.notes, *self._facts(command=False)]
+        )
+        return f"<p>{escape(self.how())}</p><table>{head}{rows}</table><ul>{notes}</ul>"
+
+
+def _option(option: str, column: str, *, command: bool) -> str:
+    """Return how an option that names a column is written, empty if there is none."""
+    if not option:
+        return ""
+    return f"--{option} {column!r}" if command else f"{option}=[{column!r}]"
