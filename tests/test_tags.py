@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelcover import LabelCoverClassifier, RakelClassifier
+from labelcover._tag_separators import Separators
 from labelcover._tags import (
-    SEPARATORS,
-    find_separator,
+    BETWEEN_TAGS,
     free_separator,
     read_tags,
     separated_tags,
@@ -25,12 +25,10 @@ ROWS = [["wind"], [], ["rain", "wind"], ["rain"]]
 TAG = st.text(alphabet="abc d", min_size=1).map(str.strip).filter(bool)
 
 
-@given(st.lists(st.lists(TAG, unique=True)), st.sampled_from(SEPARATORS))
+@given(st.lists(st.lists(TAG, unique=True)), st.sampled_from(BETWEEN_TAGS))
 def test_joined_tags_are_split_again(rows, separator):
     cells = [f" {separator} ".join(row) for row in rows]
-    assert split_tags(cells, separator) == rows
-    if any(len(row) > 1 for row in rows):
-        assert find_separator(cells) == separator
+    assert split_tags(cells, Separators((separator,))) == rows
 
 
 @given(st.lists(st.lists(TAG, unique=True)))
@@ -84,9 +82,9 @@ def test_what_may_be_a_table_is_left_alone(table):
     ("tags", "message"),
     [
         ([["a"], None], "got None in row 1; a row without tags is"),
-        ([["a"], [["b"]]], r"strings and not empty, got \['b'\] in row 1"),
-        ([["a"], [""]], "strings and not empty, got '' in row 1"),
-        ([{"a"}, {3}], "strings and not empty, got 3 in row 1"),
+        ([["a"], [["b"]]], r"tags that are strings, got \['b'\] in row 1"),
+        ([[""], [" "]], "Y holds no tag in its 2 rows"),
+        ([{"a"}, {3}], "tags that are strings, got 3 in row 1"),
         ([set(), set()], "Y holds no tag in its 2 rows"),
         (pd.Series(["", None, " ; "]), "Y holds no tag in its 3 rows"),
         (["a", 3], "strings of separated tags in every row, got 3 in row 1"),
@@ -101,6 +99,31 @@ def test_wrong_tags_are_refused_with_their_row_before_anything_is_fitted(tags, m
     X = np.arange(2.0 * len(tags)).reshape(len(tags), 2)
     with pytest.raises(ValueError, match=message):
         RakelClassifier(k=1).fit(X, tags)
+
+
+def test_an_empty_string_in_a_list_is_no_tag_and_blanks_around_tags_are_dropped():
+    split = [cell.split(",") for cell in ["", "rain, wind", "wind"]]
+    assert read_tags(split) == [[], ["rain", "wind"], ["wind"]]
+
+
+def test_tags_that_are_numbers_are_sorted_as_numbers():
+    assert tag_table([["10", "9"], ["100", "9.5"]])[1] == ["9", "9.5", "10", "100"]
+    assert tag_table([["10", "9"], ["b", "a"]])[1] == ["10", "9", "a", "b"]
+
+
+def test_strings_that_can_be_read_in_two_ways_are_refused_with_both_of_them():
+    towns = [
+        "Salem, Oregon",
+        "Salem, Texas",
+        "Dover, Texas",
+        "Dover, Ohio",
+        "Lima, Ohio",
+        "Lima, Iowa",
+    ]
+    with pytest.raises(
+        ValueError, match=r"'Salem' \+ 'Oregon'.* or .*'Salem, Oregon'.*; give lists"
+    ):
+        read_tags(pd.Series(towns * 4))
 
 
 def test_a_model_of_tags_is_that_of_their_table():
@@ -149,8 +172,43 @@ def test_escapes_of_json_are_read():
 
 
 def test_a_separator_is_part_of_no_tag():
-    assert separated_tags(["['a;b', 'c|d']", "['a;b']"]) == ([["a;b", "c|d"], ["a;b"]], ",")
-    assert free_separator([list(";|,"), ["\t", "\n"]]) == ";"
+    assert separated_tags(["['a;b', 'c|d']", "['a;b']"])[0] == [["a;b", "c|d"], ["a;b"]]
+    assert free_separator(["a;b", "c|d"]) == ","
+    assert free_separator(["a;b", "c|d"], "/") == "/"
+    assert free_separator([";|,", "\t\n"]) == ";"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        [
+            '[{"id": 18, "name": "Drama"}, {"id": 35, "name": "War"}]',
+            "[]",
+            '[{"id": 35, "name": "War"}]',
+        ],
+        [
+            "[{'id': 18, 'name': 'Drama'}, {'id': 35, 'name': 'War'}]",
+            "",
+            "[{'id': 35, 'name': 'War'}]",
+        ],
+        ['[{"tag": "Drama"}, {"tag": "War"}]', None, '[{"tag": "War"}]'],
+        ["<Drama><War>", None, "<War>"],
+    ],
+    ids=["JSON", "Python", "another key", "angle brackets"],
+)
+def test_names_are_taken_from_lists_of_objects_and_from_angle_brackets(written):
+    assert separated_tags(written)[0] == [["Drama", "War"], [], ["War"]]
+
+
+def test_lists_of_numbers_are_lists():
+    rows, separators = separated_tags(["[18, 10749]", "[18]"])
+    assert rows == [["18", "10749"], ["18"]]
+    assert separators.told() == "lists"
+
+
+def test_an_object_without_a_name_is_an_error_with_its_row():
+    with pytest.raises(ValueError, match="no name and not one string only in row 1"):
+        separated_tags(['[{"name": "Drama"}]', '[{"id": 1}]'])
 
 
 def test_brackets_in_some_cells_are_no_lists():

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Collection
+import shlex
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -103,3 +106,40 @@ def _span(low: int | None, high: int | None) -> str:
     if high is not None:
         return f" of at most {high}"
     return ""
+
+
+# Whether a command is running: its options are then named, not the parameters of Python.
+_IN_COMMAND: ContextVar[bool] = ContextVar("in a command", default=False)
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Let `parameter` name the options of the command."""
+    before = _IN_COMMAND.set(True)
+    try:
+        yield
+    finally:
+        _IN_COMMAND.reset(before)
+
+
+def parameter(name: str, value: Any = None) -> str:
+    """Return how a message names a parameter, with a value: as Python or the command has it.
+
+    The command repeats an option for each value of a list, and takes ``none`` for an empty one.
+
+    Examples
+    --------
+    >>> from labelcover._arguments import naming_options, parameter
+    >>> parameter("label_prefix"), parameter("empty", "skip")
+    ('label_prefix', "empty='skip'")
+    >>> with naming_options():
+    ...     parameter("label_prefix"), parameter("empty", "skip")
+    ('--label-prefix', '--empty skip')
+    """
+    if not _IN_COMMAND.get():
+        return name if value is None else f"{name}={value!r}"
+    option = "--" + name.replace("_", "-")
+    if value is None:
+        return option
+    values = (value or ["none"]) if isinstance(value, list) else [value]
+    return " ".join(f"{option} {shlex.quote(str(each))}" for each in values)

@@ -2,145 +2,120 @@
 
 from __future__ import annotations
 
-import ast
-import json
-import re
-from collections import Counter
+import warnings
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-#: What separates the tags of a cell, if it is not said. A space is not among them, as many tags
-#: are several words.
-SEPARATORS = (";", "|", ",", "\t", "\n")
-# A string in quotes, in a list as Python, JSON or NumPy print it.
-QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'" + r'|"(?:[^"\\]|\\.)*"')
-LIST = re.compile(r"\[[^][]*\]")
-# A tuple or a set as Python prints it, without its strings; brackets may also be part of a tag.
-TUPLE_OR_SET = re.compile(r"\([\s,]*\)|\{[\s,]*\}")
-EMPTY_SET = "set()"
+from labelcover._tag_lists import listed_tags
+from labelcover._tag_separators import (
+    Separators,
+    Tags,
+    UnclearSeparators,
+    found_separators,
+    with_phrases,
+)
 
-Tags = list[str]
-
-
-class UnreadableTags(ValueError):
-    """A cell of tags that cannot be read, and in which row it is."""
-
-    def __init__(self, row: int, text: str) -> None:
-        super().__init__(f"Y must hold tags in every row, got {text} in row {row}.")
-        self.row, self.text = row, text
-
-
-def find_separator(cells: Iterable[str | None]) -> str:
-    """Return what separates the tags of cells, ``";"`` if nothing does.
-
-    Of the marks that occur it is the one by which tags recur the most, as a mark that is part of a
-    tag leaves pieces of several tags together; of equals the one in most cells.
-
-    Examples
-    --------
-    >>> from labelcover._tags import find_separator
-    >>> find_separator(["rain, wind", "snow", None, "fog, wind; light"])
-    ','
-    >>> find_separator(["rain, heavy; wind", "rain, heavy; fog", "rain, heavy", "wind; fog"])
-    ';'
-    """
-    filled = [cell for cell in cells if cell]
-    counts = Counter(mark for cell in filled for mark in SEPARATORS if mark in cell)
-    if len(counts) < 2:
-        return next(iter(counts), SEPARATORS[0])
-
-    def recurrence(mark: str) -> tuple[float, int]:
-        tags = Counter(tag for row in split_tags(filled, mark) for tag in row)
-        return tags.total() / max(len(tags), 1), counts[mark]
-
-    # The first of equals, in the order of SEPARATORS.
-    return max((mark for mark in SEPARATORS if mark in counts), key=recurrence)
+#: What separates predicted tags: the first of these that is part of no tag.
+BETWEEN_TAGS = (";", "|", ",", "\t", "\n")
 
 
 def separated_tags(
-    cells: Sequence[str | None], separator: str | None = None
-) -> tuple[list[Tags], str]:
+    cells: Sequence[str | None], separator: str | Sequence[str] | Separators | None = None
+) -> tuple[list[Tags], Separators]:
     """Return the tags of each cell, and what separates them: as given, or found out.
 
     Cells may be lists as Python, JSON or NumPy print them, or Python's tuples and sets, as they are
-    in a CSV file that was written from a column of lists.
+    in a CSV file that was written from a column of lists; nothing separates these.
 
     Raises
     ------
     UnreadableTags
         If all cells are such lists but one of them cannot be read.
+    UnclearSeparators
+        If there are two ways to read the cells, each about as likely.
 
     Examples
     --------
     >>> from labelcover._tags import separated_tags
     >>> separated_tags(["rain, wind", None])
-    ([['rain', 'wind'], []], ',')
-    >>> separated_tags(["['rain', 'wind']", "['rain' 'fog']", "[]"])
-    ([['rain', 'wind'], ['rain', 'fog'], []], ';')
+    ([['rain', 'wind'], []], Separators(marks=(',',), phrases=(), listed=False))
     """
-    plain = [(cell or "").strip() for cell in cells]
-    if any(plain) and all(_is_list(cell) for cell in plain if cell):
-        rows = [_listed(i, cell.removeprefix("set")[1:-1]) for i, cell in enumerate(plain)]
-        return rows, separator or free_separator(rows)
-    separator = find_separator(cells) if separator is None else separator
-    return split_tags(cells, separator), separator
+    listed = listed_tags(cells)
+    if listed is not None:
+        return listed, Separators((), listed=True)
+    if isinstance(separator, Separators):
+        separators = separator
+    elif separator is None:
+        separators = found_separators(cells)
+    else:
+        separators = with_phrases(cells, as_marks(separator))
+    return split_tags(cells, separators), separators
 
 
-def free_separator(rows: Iterable[Tags]) -> str:
-    """Return the first of the separators that is part of no tag; ``";"`` if there is none.
+def as_marks(separator: str | Sequence[str]) -> tuple[str, ...]:
+    """Return what is given as `separator` as a tuple: one string, or several; none is allowed.
 
-    Examples
-    --------
-    >>> from labelcover._tags import free_separator
-    >>> free_separator([["rain; heavy", "wind"], ["fog"]])
-    '|'
+    Raises
+    ------
+    ValueError
+        If one of them is empty.
     """
-    held = set().union(*(tag for row in rows for tag in row))
-    return next((mark for mark in SEPARATORS if mark not in held), SEPARATORS[0])
+    marks = (separator,) if isinstance(separator, str) else tuple(separator)
+    for mark in marks:
+        if not isinstance(mark, str) or not mark:
+            raise ValueError(f"separator must be one or more characters, got {mark!r}.")
+    return marks
 
 
-def _is_list(cell: str) -> bool:
-    """Tell whether a cell is a list, a tuple or a set that is written out."""
-    bare = QUOTED.sub("", cell)
-    return cell == EMPTY_SET or any(kind.fullmatch(bare) for kind in (LIST, TUPLE_OR_SET))
-
-
-def _listed(i: int, inside: str) -> Tags:
-    """Return the tags of a list that is written out, without its brackets."""
-    quoted = QUOTED.findall(inside)
-    if not quoted:
-        return split_tags([inside], ",")[0]
-    if QUOTED.sub("", inside).replace(",", "").strip():
-        raise UnreadableTags(i, f"the list [{inside}], in which only some tags are in quotes")
-    tags = [_unquoted(string).strip() for string in quoted]
-    return list(dict.fromkeys(tag for tag in tags if tag))
-
-
-def _unquoted(string: str) -> str:
-    """Return what a string in quotes says; JSON has escapes of its own, for emoji and slashes."""
-    if string[0] == '"':
-        with suppress(ValueError):
-            return str(json.loads(string))
-    return str(ast.literal_eval(string))
-
-
-def split_tags(cells: Iterable[str | None], separator: str) -> list[Tags]:
+def split_tags(cells: Iterable[str | None], separators: Separators) -> list[Tags]:
     """Return the tags of each cell without blanks around them, each once; None has no tags.
 
     Examples
     --------
-    >>> from labelcover._tags import split_tags
-    >>> split_tags(["rain; wind ;rain", "", None], ";")
+    >>> from labelcover._tags import Separators, split_tags
+    >>> split_tags(["rain; wind ;rain", "", None], Separators((";",)))
     [['rain', 'wind'], [], []]
     """
-    return [
-        list(dict.fromkeys(tag for part in (cell or "").split(separator) if (tag := part.strip())))
-        for cell in cells
-    ]
+    known: dict[str | None, Tags] = {None: []}
+    rows = []
+    for cell in cells:
+        if cell not in known:
+            known[cell] = separators.split(cell or "")
+        rows.append(list(known[cell]))
+    return rows
+
+
+def free_separator(tags: Iterable[str], wanted: str = BETWEEN_TAGS[0]) -> str:
+    """Return what to write between tags: what is wanted, or the first mark that is part of no tag.
+
+    Examples
+    --------
+    >>> from labelcover._tags import free_separator
+    >>> free_separator(["rain; heavy", "wind", "fog"])
+    '|'
+    """
+    held = set("".join(tags))
+    marks = (wanted, *BETWEEN_TAGS)
+    return next((mark for mark in marks if held.isdisjoint(mark)), BETWEEN_TAGS[0])
+
+
+def in_order(tags: Iterable[str]) -> list[str]:
+    """Return tags sorted, as numbers if all of them are.
+
+    Examples
+    --------
+    >>> from labelcover._tags import in_order
+    >>> in_order(["10", "9", "100"]), in_order(["wind", "10", "9"])
+    (['9', '10', '100'], ['10', '9', 'wind'])
+    """
+    plain = sorted(tags)
+    try:
+        return sorted(plain, key=float)
+    except ValueError:
+        return plain
 
 
 def tag_table(
@@ -167,7 +142,7 @@ def tag_table(
            [0, 0],
            [1, 0]], dtype=uint8), ['rain', 'wind'])
     """
-    columns = sorted({tag for row in rows for tag in row}) if names is None else list(names)
+    columns = in_order({tag for row in rows for tag in row}) if names is None else list(names)
     at = {name: j for j, name in enumerate(columns)}
     found = [sorted({at[tag] for tag in row if tag in at}) for row in rows]
     starts = np.cumsum([0, *map(len, found)])
@@ -262,7 +237,20 @@ def _rows_of_strings(cells: list[Any], name: str) -> list[Tags]:
                 f"{name} must hold strings of separated tags in every row, got {cell!r} in row {i}."
             )
         strings.append(cell if isinstance(cell, str) else None)
-    return separated_tags(strings)[0]
+    try:
+        rows, separators = separated_tags(strings)
+    except UnclearSeparators as error:
+        raise ValueError(
+            f"{name} holds strings whose {error}; give lists of tags instead, such as "
+            f"[cell.split(',') for cell in {name}]."
+        ) from None
+    if separators.phrases:
+        warnings.warn(
+            f"{name}: {separators.told_phrases()}; give lists of tags to have it otherwise.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return rows
 
 
 def _row_of_tags(i: int, cell: Any, name: str) -> Tags:
@@ -272,8 +260,7 @@ def _row_of_tags(i: int, cell: Any, name: str) -> Tags:
             "without tags is []."
         )
     for tag in cell:
-        if not isinstance(tag, str) or not tag.strip():
-            raise ValueError(
-                f"{name} must hold tags that are strings and not empty, got {tag!r} in row {i}."
-            )
-    return list(dict.fromkeys(cell))
+        if not isinstance(tag, str):
+            raise ValueError(f"{name} must hold tags that are strings, got {tag!r} in row {i}.")
+    # "".split(",") is [""], which is no tag, and "rain, wind".split(",") leaves a blank.
+    return list(dict.fromkeys(plain for tag in cell if (plain := tag.strip())))

@@ -12,6 +12,7 @@ try:
 except ImportError:  # pragma: no cover
     sys.exit("labelcover: the command needs its extra: pip install 'labelcover[cli]'")
 
+from labelcover._arguments import naming_options
 from labelcover._interrupts import raising_interrupts
 from labelcover.cli.audit_command import audit
 from labelcover.cli.compare_command import compare
@@ -78,7 +79,7 @@ def main() -> None:
 
 def _run(words: list[str], *, debug: bool) -> NoReturn:
     try:
-        with raising_interrupts():
+        with raising_interrupts(), naming_options():
             code = app(words, prog_name="labelcover", standalone_mode=False)
     except Exception as error:
         if debug:

@@ -18,6 +18,9 @@ METHOD_NAMES = f"{COMPARED_NAMES},LP,PS,EPS,DS,EDS,ECC,PCC,EPCC,2BR,LEAD,HOMER"
 # The word that asks for a traceback, wherever it stands.
 DEBUG = "--debug"
 
+# How the names of columns are given.
+NAMES = "comma-separated names or @file with one a line; may be repeated"
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -67,27 +70,43 @@ class ColumnOptions:
     """Which columns of a file are labels, and what the others are."""
 
     labels: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help="Label columns: comma-separated names; for ARFF also a label file (.xml), or the "
-            "number of leading (negative: trailing) columns."
+            help=f"Label columns, {NAMES}; for ARFF also a label file (.xml), or the number of "
+            "leading (negative: trailing) columns."
         ),
     ] = None
     label_prefix: Annotated[
-        str | None, typer.Option(help="Label columns are those whose names start with this.")
+        list[str] | None,
+        typer.Option(help="Label columns are those whose names start with this; may be repeated."),
     ] = None
-    drop: Annotated[str, typer.Option(help="Columns to leave out, comma-separated.")] = ""
+    label_range: Annotated[
+        str | None, typer.Option(help="Label columns are those from FIRST:LAST, two names.")
+    ] = None
+    drop: Annotated[list[str] | None, typer.Option(help=f"Columns to leave out, {NAMES}.")] = None
     tags: Annotated[
         str | None, typer.Option(help="The column with the tags of each row, such as: rain; wind.")
     ] = None
     separator: Annotated[
-        str | None,
-        typer.Option(help="What separates tags; found out by default.", show_default=False),
+        list[str] | None,
+        typer.Option(
+            help="What separates tags, such as ; or tab or blank; may be repeated; none: a cell is "
+            "one tag. Found out by default.",
+            show_default=False,
+        ),
     ] = None
-    text: Annotated[str, typer.Option(help="Columns of free text, comma-separated.")] = ""
-    category: Annotated[str, typer.Option(help="Columns of categories, comma-separated.")] = ""
-    number: Annotated[str, typer.Option(help="Columns of numbers, comma-separated.")] = ""
-    date: Annotated[str, typer.Option(help="Columns of dates, comma-separated.")] = ""
+    empty: Annotated[
+        str | None,
+        typer.Option(
+            help="What an empty cell of the labels means: none (of them), or skip (the row)."
+        ),
+    ] = None
+    text: Annotated[list[str] | None, typer.Option(help=f"Columns of free text, {NAMES}.")] = None
+    category: Annotated[list[str] | None, typer.Option(help=f"Columns of categories, {NAMES}.")] = (
+        None
+    )
+    number: Annotated[list[str] | None, typer.Option(help=f"Columns of numbers, {NAMES}.")] = None
+    date: Annotated[list[str] | None, typer.Option(help=f"Columns of dates, {NAMES}.")] = None
     id: Annotated[
         str | None,
         typer.Option(help="The column that names the rows; carried into predictions."),

@@ -22,7 +22,7 @@ def read_arff(
     path: str | os.PathLike[str],
     labels: str | os.PathLike[str] | int | Sequence[str] | None = None,
     *,
-    label_prefix: str | None = None,
+    label_prefix: str | Sequence[str] | None = None,
     drop: Sequence[str] = (),
     features: Sequence[str] | None = None,
 ) -> Dataset:

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover._arguments import parameter
+
 if TYPE_CHECKING:
     from labelcover.datasets.table_encoder import TableEncoder
 
@@ -161,22 +163,51 @@ def choose_labels(
     path: str | os.PathLike[str],
     columns: Sequence[str],
     labels: Sequence[str] | None,
-    prefix: str | None,
+    prefix: str | Sequence[str] | None,
+    span: str | None = None,
 ) -> list[int]:
-    """Return the positions of the label columns, in the order of `labels` if that is given."""
+    """Return the positions of the label columns, in the order of `labels` if that is given.
+
+    Else they are the columns that start with a `prefix`, or those of a `span`: ``FIRST:LAST``.
+    """
+    ways = {"labels": labels, "label_prefix": prefix, "label_range": span}
+    given = [parameter(way) for way, value in ways.items() if value is not None]
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)} are given, expected one of them.")
     if labels is not None:
         return _positions(path, columns, labels, "label")
+    if span is not None:
+        return _span(path, columns, span)
     if prefix is None:
         raise DataError(
             path,
-            "which columns are labels is not given, expected a column of tags (tags, for tables), "
-            "names of columns (labels), or how these start (label_prefix).",
+            f"which columns are labels is not given, expected a column of tags "
+            f"({parameter('tags')}, for tables), or columns of 0 and 1: their names "
+            f"({parameter('labels')}), how these start ({parameter('label_prefix')}), or the first "
+            f"and last of them ({parameter('label_range')}, for tables).",
         )
-    found = [j for j, name in enumerate(columns) if name.startswith(prefix)]
-    if not found:
-        text = f"no column starts with {prefix!r}, expected the labels to."
-        raise MissingColumn(path, text, name=prefix)
-    return found
+    prefixes = (prefix,) if isinstance(prefix, str) else tuple(prefix)
+    for each in prefixes:
+        if not any(name.startswith(each) for name in columns):
+            text = f"no column starts with {each!r}, expected the labels to."
+            raise MissingColumn(path, text, name=each)
+    return [j for j, name in enumerate(columns) if name.startswith(prefixes)]
+
+
+def _span(path, columns: Sequence[str], span: str) -> list[int]:
+    """Return the positions of the columns from one to another; names may hold a colon."""
+    ends = [(span[:at], span[at + 1 :]) for at, sign in enumerate(span) if sign == ":"]
+    ends = [(first.strip(), last.strip()) for first, last in ends]
+    known = [(first, last) for first, last in ends if first in columns and last in columns]
+    option = parameter("label_range")
+    if not known:
+        text = f"{option} must be FIRST:LAST, two columns of the file, got {span!r}."
+        raise MissingColumn(path, text, name=span)
+    first, last = (list(columns).index(name) for name in known[0])
+    if first > last:
+        text = f"{option} is {span!r}, but column {known[0][1]!r} comes first."
+        raise DataError(path, text)
+    return list(range(first, last + 1))
 
 
 def _positions(path, columns, names, what):

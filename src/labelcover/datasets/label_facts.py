@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.datasets.missing_cells import MISSING
-
 COMMONEST = 8  # labels that are printed with their counts
 FEW_ROWS = 3  # labels of fewer rows are named: little can be learned of them
-NO_VALUE = frozenset(marker.casefold() for marker in MISSING)
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class LabelFacts:
     alike : list of list of str
         Labels that differ only in case or blanks.
     no_value : list of str
-        Labels that look like a mark for a missing value.
+        What looks like a mark for a missing value, and is no tag.
     together : list of list of str
         Labels that never occur without each other.
     """
@@ -69,6 +66,7 @@ class LabelFacts:
         left_out: Sequence[str] = (),
         n_empty: int = 0,
         empty: str = "none",
+        no_value: Sequence[str] = (),
     ) -> LabelFacts:
         """Return the facts of a table of labels and of tags that are no columns of it."""
         counts = Y.sum(axis=0, dtype=np.int64)
@@ -87,7 +85,7 @@ class LabelFacts:
             rare=[name for name, n in zip(names, counts, strict=True) if n < FEW_ROWS],
             everywhere=[name for name, n in zip(names, counts, strict=True) if n == len(Y)],
             alike=_alike(all_names),
-            no_value=[name for name in all_names if name.strip().casefold() in NO_VALUE],
+            no_value=list(no_value),
             together=[group for group in by_rows.values() if len(group) > 1],
         )
 
@@ -118,7 +116,7 @@ class LabelFacts:
         for group in self.alike:
             yield f"labels that differ only in case or blanks: {_shown(group)}"
         if self.no_value:
-            yield f"labels that look like a missing value: {_shown(self.no_value)}"
+            yield f"read as missing, not as tags: {_shown(self.no_value)}"
         for group in self.together:
             yield f"labels that never occur without each other: {_shown(group)}"
 

@@ -6,10 +6,13 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from labelcover.datasets.cell_values import is_text
 from labelcover.datasets.csv_columns import check_names, read_columns, reason
@@ -50,12 +53,15 @@ class RawTable:
         How the file is written, if it is CSV.
     notes : tuple of str
         Sentences about what was read in an unusual way.
+    rows : ndarray of int or None
+        Which rows of the file these are; None are all.
     """
 
     path: str | os.PathLike[str]
     columns: pa.Table
     text_format: TextFormat | None = None
     notes: tuple[str, ...] = ()
+    rows: NDArray[np.intp] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -72,8 +78,14 @@ class RawTable:
         """The name of the file without its folder and suffix."""
         return Path(self.path).name.removesuffix(suffix_of(self.path))
 
+    def of_rows(self, rows: NDArray[np.intp]) -> RawTable:
+        """Return a table of some of the rows, which knows where they are in the file."""
+        whole = rows if self.rows is None else self.rows[rows]
+        return replace(self, columns=self.columns.take(rows), rows=whole)
+
     def place(self, row: int) -> tuple[str, int | None]:
         """Return where a row is, in words and as the line of a CSV file."""
+        row = row if self.rows is None else int(self.rows[row])
         if self.text_format is None:
             return f"row {row + 1}", None
         # Cells may hold line breaks and lines may be empty, so the file is asked, when it matters.

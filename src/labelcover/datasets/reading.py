@@ -19,7 +19,7 @@ def read(
     path: str | os.PathLike[str],
     labels: str | os.PathLike[str] | int | Sequence[str] | None = None,
     *,
-    label_prefix: str | None = None,
+    label_prefix: str | Sequence[str] | None = None,
     drop: Sequence[str] = (),
     features: Sequence[str] | None = None,
 ) -> Dataset:

@@ -34,7 +34,6 @@ from labelcover.datasets.column_kinds import (
 from labelcover.datasets.csv_columns import UNNAMED
 from labelcover.datasets.dataset import DataError, Dataset, Features, MissingColumn, ReadingWarning
 from labelcover.datasets.label_columns import LabelColumns
-from labelcover.datasets.label_facts import LabelFacts
 from labelcover.datasets.raw_tables import RawTable, read_raw
 from labelcover.datasets.reading_report import ReadingReport
 from labelcover.datasets.text_columns import COUNTED, WORDS, TextColumn
@@ -109,7 +108,7 @@ class TableEncoder:
                 + shown([f"{kind.name} ({_unused(kind)})" for kind in told])
                 + ".",
             )
-        facts = LabelFacts.of(Y, labels.names, left_out=labels.left_out, n_empty=labels.n_empty)
+        facts = labels.facts(Y)
         report = ReadingReport.of(table, told, labels, facts, remarks)
         encoder = cls(told, encoders, labels, choices.id or _first_id(table, kinds), report)
         X, *scale = encoder._table(table, told)
@@ -138,6 +137,7 @@ class TableEncoder:
         strings += [] if self.id is None else [self.id]
         table = read_raw(path, as_text=strings, **written)
         with table.hinting():
+            table = self.labels.without_skipped(table) if with_labels else table
             return self._read(table, with_labels)
 
     def _read(self, table: RawTable, with_labels: bool) -> Dataset:

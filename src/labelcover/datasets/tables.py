@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from labelcover._arguments import parameter
 from labelcover.datasets.cell_values import as_numbers, found_numbers
 from labelcover.datasets.column_kinds import ColumnChoices
 from labelcover.datasets.dataset import DataError, Dataset, choose_features
-from labelcover.datasets.label_columns import LabelColumns
+from labelcover.datasets.label_columns import LabelChoices, LabelColumns
 from labelcover.datasets.raw_tables import RawTable, read_raw
 from labelcover.datasets.table_encoder import TableEncoder
 
@@ -20,8 +21,10 @@ def read_table(
     *,
     tags: str | None = None,
     labels: Sequence[str] | None = None,
-    label_prefix: str | None = None,
-    separator: str | None = None,
+    label_prefix: str | Sequence[str] | None = None,
+    label_range: str | None = None,
+    separator: str | Sequence[str] | None = None,
+    empty: str | None = None,
     text: Sequence[str] = (),
     category: Sequence[str] = (),
     number: Sequence[str] = (),
@@ -57,11 +60,17 @@ def read_table(
         Tags of a single row are left out, with a warning.
     labels : list of str, optional
         Instead of `tags`: the columns that are labels, of 0 and 1 (or yes and no, true and false).
-    label_prefix : str, optional
-        Instead of `labels`: every column whose name starts with this.
-    separator : str, optional
-        What separates tags. By default that of ``;``, ``|``, ``,``, tab and line break that is in
-        most cells.
+    label_prefix : str or list of str, optional
+        Instead of `labels`: every column whose name starts with this, or with one of these.
+    label_range : str, optional
+        Instead of `labels`: ``"FIRST:LAST"``, the columns from one to the other.
+    separator : str or list of str, optional
+        What separates tags: any of these; with an empty list a cell is one tag. By default it is
+        found from all cells, an error if two readings are about as likely.
+    empty : {"none", "skip"}, optional
+        What an empty cell of the labels means: none of them, or that the row is left out. By
+        default an empty cell of `tags` is a row without tags, with a warning if more than half of
+        the rows are so, and an empty label column is an error.
     text, category, number, date : list of str
         Columns to be read as this, whatever they look like.
     drop : list of str
@@ -106,25 +115,27 @@ def read_table(
     >>> [(kind.name, kind.kind) for kind in tickets.encoder.kinds]
     [('subject', 'text'), ('hours', 'number')]
     """
-    if tags is not None and (labels is not None or label_prefix is not None):
+    if tags is not None and not (labels is label_prefix is label_range is None):
         raise ValueError(
-            f"tags={tags!r} is given and labels or label_prefix too, expected one of them."
+            f"{parameter('tags', tags)} is given and {parameter('labels')}, "
+            f"{parameter('label_prefix')} or {parameter('label_range')} too, expected one of them."
         )
+    given = LabelChoices(tags, separator, labels, label_prefix, label_range, empty)
     choices = ColumnChoices.of(
         id=id, text=text, category=category, number=number, date=date, drop=drop
     )
     for name in [tags] if tags is not None else labels or ():
         if (what := choices.kind_of(name)) is not None:
-            given = "labels" if tags is None else "tags"
+            role = "labels" if tags is None else "tags"
             raise ValueError(
-                f"{what} names column {name!r}, which is given for {given} too, expected each "
+                f"{what} names column {name!r}, which is given for {role} too, expected each "
                 "column for one thing."
             )
     strings = {*text, *category, *({tags} if tags else ()), *({id} if id else ())}
     written = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     table = read_raw(path, as_text=strings, **written, header=None if header else False)
     with table.hinting():
-        where = LabelColumns.found(table, tags, separator, labels, label_prefix)
+        where, table = LabelColumns.found(table, given)
         return TableEncoder.fitted(table, where, choices)[1]
 
 
@@ -132,7 +143,7 @@ def read_csv(
     path: str | os.PathLike[str],
     labels: Sequence[str] | None = None,
     *,
-    label_prefix: str | None = None,
+    label_prefix: str | Sequence[str] | None = None,
     drop: Sequence[str] = (),
     features: Sequence[str] | None = None,
     delimiter: str | None = None,
@@ -165,7 +176,7 @@ def read_parquet(
     path: str | os.PathLike[str],
     labels: Sequence[str] | None = None,
     *,
-    label_prefix: str | None = None,
+    label_prefix: str | Sequence[str] | None = None,
     drop: Sequence[str] = (),
     features: Sequence[str] | None = None,
 ) -> Dataset:
@@ -176,12 +187,12 @@ def read_parquet(
 def _numbers(
     table: RawTable,
     labels: Sequence[str] | None,
-    prefix: str | None,
+    prefix: str | Sequence[str] | None,
     drop: Sequence[str],
     features: Sequence[str] | None,
 ) -> Dataset:
     with table.hinting():
-        where = LabelColumns.found(table, None, None, labels, prefix)
+        where, table = LabelColumns.found(table, LabelChoices(labels=labels, prefix=prefix))
         at = [table.names.index(name) for name in where.names]
         chosen = choose_features(table.path, table.names, at, drop, features)
     names = [table.names[j] for j in chosen]
