@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,16 +19,11 @@ if TYPE_CHECKING:
 PLAIN = NumberFormat()
 DAY_FIRST = DateFormat()
 DECIMALS = (".", ",")
-# Numbers that Arrow can read once the decimal sign is a point, and those of them that are numbers
-# with both signs or with none.
-PLAIN_NUMBERS = {
-    sign: rf"^\s*[-+]?(\d+{re.escape(sign)}?\d*|{re.escape(sign)}\d+)([eE][-+]?\d+)?\s*$"
-    for sign in DECIMALS
-}
-UNDECIDED = {
-    sign: rf"^\s*[-+]?(\d+|[1-9]\d{{0,2}}{re.escape(sign)}\d{{3}})([eE][-+]?\d+)?\s*$"
-    for sign in DECIMALS
-}
+# Numbers that Arrow can read once the decimal sign is a point, with the other sign between
+# thousands or without.
+UNGROUPED = {".": r"\d+\.?\d*|\.\d+", ",": r"\d+,?\d*|,\d+"}
+GROUPED = {".": r"[1-9]\d{0,2}(,\d{3})+(\.\d*)?", ",": r"[1-9]\d{0,2}(\.\d{3})+(,\d*)?"}
+ADDRESSES = r"^\s*\d{1,3}(\.\d{3}){3}\s*$"  # or large numbers
 ISO_DATES = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?)?$"
 TRUTH = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0}
 TRUTH |= {"false": 0.0, "no": 0.0, "n": 0.0, "f": 0.0, "0": 0.0}
@@ -147,11 +141,29 @@ def found_numbers(
     """Return how the numbers of a column are written; see `find_numbers`."""
     if not is_text(column):
         return FoundNumbers(PLAIN, decided=False)
-    for sign in DECIMALS if decimal is None else (decimal,):
-        if _are_all(column, PLAIN_NUMBERS[sign]) and not _are_all(column, UNDECIDED[sign]):
-            return FoundNumbers(NumberFormat(sign), decided=True)
+    quick = quick_format(column, decimal)
+    if quick is not None:
+        return FoundNumbers(quick, decided=True)
     coded = Coded.of(column)
     return find_numbers(coded.values, coded.counts.tolist(), decimal=decimal, likely=likely)
+
+
+def quick_format(column: pa.ChunkedArray, decimal: str | None = None) -> NumberFormat | None:
+    """Return how numbers are written that Arrow can read and that show it; else None."""
+    signs = [sign for sign in DECIMALS if _are_all(column, _numbers_with(sign, grouped=True))]
+    if len(signs) != 1 or decimal not in (None, *signs) or _is_any(column, ADDRESSES):
+        return None
+    grouped = not _are_all(column, _numbers_with(signs[0], grouped=False))
+    return NumberFormat(signs[0], _other(signs[0]) if grouped else "")
+
+
+def _numbers_with(decimal: str, *, grouped: bool) -> str:
+    digits = f"{UNGROUPED[decimal]}|{GROUPED[decimal]}" if grouped else UNGROUPED[decimal]
+    return rf"^\s*[-+]?({digits})([eE][-+]?\d{{1,3}})?\s*$"
+
+
+def _other(sign: str) -> str:
+    return "," if sign == "." else "."
 
 
 def _are_all(column: pa.ChunkedArray, pattern: str) -> bool:
@@ -161,15 +173,23 @@ def _are_all(column: pa.ChunkedArray, pattern: str) -> bool:
     return bool(pc.all(pc.match_substring_regex(column, pattern)).as_py())
 
 
+def _is_any(column: pa.ChunkedArray, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring_regex(column, pattern)).as_py())
+
+
 def _quick_numbers(column: pa.ChunkedArray, written: NumberFormat) -> Readable | None:
-    """Return the numbers of a column that has no thousands signs or units, by Arrow."""
+    """Return the numbers of a column that Arrow can read; None if it cannot."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if written.unit or not _are_all(column, PLAIN_NUMBERS[written.decimal]):
+    other = _other(written.decimal)
+    pattern = _numbers_with(written.decimal, grouped=other in written.thousands)
+    if written.unit or not _are_all(column, pattern) or _is_any(column, ADDRESSES):
         return None
-    plain = pc.replace_substring(pc.utf8_trim_whitespace(column), written.decimal, ".")
-    plain = pc.utf8_ltrim(plain, "+")
+    plain = pc.replace_substring(pc.utf8_trim_whitespace(column), other, "")
+    plain = pc.replace_substring(pc.utf8_ltrim(plain, "+"), written.decimal, ".")
     numbers = plain.cast(pa.float64()).to_numpy()
     bad = np.isinf(numbers)
     return Readable(np.where(bad, np.nan, numbers), bad)

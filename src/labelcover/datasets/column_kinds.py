@@ -27,6 +27,7 @@ from labelcover.datasets.cell_values import (
     is_plain,
     is_text,
     is_time,
+    quick_format,
 )
 from labelcover.datasets.dataset import DataError, MissingColumn
 from labelcover.datasets.date_cells import DateFormat, FoundDates, find_dates, looks_like_date
@@ -212,9 +213,9 @@ def column_kinds(
     for j, kind in enumerate(kinds):
         if kind.both:
             kinds[j] = _column_kind(table, kind.name, choices.kind_of(kind.name), decimal, habits)
-        elif kind.kind == "number" and not kind.decided and (decimal or habits.decimal):
-            written = replace(kind.numbers, decimal=decimal or habits.decimal)
-            kinds[j] = replace(kind, numbers=written)
+        elif kind.kind == "number" and not kind.decided:
+            sign = decimal or habits.decimal or kind.numbers.decimal
+            kinds[j] = replace(kind, numbers=replace(kind.numbers, decimal=sign))
     return kinds
 
 
@@ -321,10 +322,11 @@ def _found_kind(table: RawTable, name: str, decimal: str | None, habits: Habits)
     if kinds.is_boolean(column.type):
         return ColumnKind(name, "truth value", "true or false")
     if is_number(column) or kinds.is_time(column.type) or kinds.is_duration(column.type):
-        kind, read = _as_numbers(name, column, decimal, habits)
-        return _kind_of_numbers(kind, column, read)
+        return _kind_of_numbers(column, *_as_numbers(name, column, decimal, habits))
     if not is_text(column):
         return ColumnKind(name, NOT_USED, f"holds {column.type}, not plain values")
+    if quick_format(column, decimal) is not None:
+        return _kind_of_numbers(column, *_as_numbers(name, column, decimal, habits))
     coded = Coded.of(column)
     if len(coded.values) == 1 and filled == n:
         return ColumnKind(name, NOT_USED, "one value only")
@@ -334,7 +336,7 @@ def _found_kind(table: RawTable, name: str, decimal: str | None, habits: Habits)
         kind, read = _as_numbers(name, column, decimal, habits)
         missing = _missing_words(coded, read)
         if missing is not None and not _are_codes(coded, read) and not _are_bands(coded):
-            return _kind_of_numbers(replace(kind, missing=missing), column, read)
+            return _kind_of_numbers(column, replace(kind, missing=missing), read)
     if _most(coded.values, looks_like_date):
         kind, read = _as_dates(name, column, decimal, habits)
         missing = _missing_words(coded, read)
@@ -386,7 +388,7 @@ def _are_bands(coded: Coded) -> bool:
     return recur and len(coded.values) <= FEW and 2 * ranges > len(coded.values)
 
 
-def _kind_of_numbers(kind: ColumnKind, column: pa.ChunkedArray, read: Readable) -> ColumnKind:
+def _kind_of_numbers(column: pa.ChunkedArray, kind: ColumnKind, read: Readable) -> ColumnKind:
     import pyarrow.compute as pc
     import pyarrow.types as types
 

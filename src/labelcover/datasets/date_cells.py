@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from typing import TypeAlias
 
 MONTHS = {
     "january jan januar janvier janv jänner jaenner jän": 1,
@@ -58,6 +59,8 @@ NAME_FIRST = re.compile(
 )
 MONTH_ONLY = re.compile(rf"({NAME})\.?[-./,\s]*(\d{{4}})")
 YEAR_AND_MONTH = re.compile(r"(\d{4})-(\d\d)")
+# Year, month and day for each possible order, or for "" if there is one; and the time of day.
+_Split: TypeAlias = "tuple[dict[str, tuple[int, int, int]], re.Match[str] | None]"
 YEAR = re.compile(r"\d{4}")
 POINTS = re.compile(r"\d\.\s?\d")
 
@@ -83,12 +86,16 @@ class DateFormat:
     def read(self, text: str) -> float | None:
         """Return the seconds since 1970 of a date, None if a cell is none."""
         found = _split(text)
-        if found is None:
-            return None
+        return None if found is None else self._value(found)
+
+    def _value(self, found: _Split) -> float | None:
         parts, clock = found
+        day = parts.get(self.order) or parts.get("")
+        if day is None:
+            return None
         try:
-            return _seconds(*parts.get(self.order, parts.get("", ())), clock)
-        except (TypeError, ValueError, OverflowError):
+            return _seconds(*day, clock)
+        except (ValueError, OverflowError):
             return None
 
 
@@ -130,15 +137,13 @@ def find_dates(
         The order in other columns.
     """
     open_cells = [
-        (value, count)
+        (value, found, count)
         for value, count in zip(values, counts, strict=True)
         if (found := _split(value)) is not None and "" not in found[0]
     ]
     score = {
-        order: sum(
-            count for value, count in open_cells if DateFormat(order).read(value) is not None
-        )
-        for order in ORDERS
+        order: sum(count for _, found, count in open_cells if form._value(found) is not None)
+        for order, form in ((order, DateFormat(order)) for order in ORDERS)
     }
     most = max(score.values())
     equal = [order for order in ORDERS if score[order] == most]
@@ -146,7 +151,7 @@ def find_dates(
         return FoundDates(DateFormat(equal[0]), decided=most > 0)
     # With points between them the day comes first in all countries, and a year of two digits is
     # last unless it cannot be.
-    open_values = [value for value, _ in open_cells if not POINTS.search(value)]
+    open_values = [value for value, *_ in open_cells if not POINTS.search(value)]
     best = likely if likely in equal and likely != "ymd" and open_values else equal[0]
     both = _both(open_values, best, "dmy" if best == "mdy" else "mdy") if "mdy" in equal else ""
     return FoundDates(DateFormat(best), decided=not open_values, both=both)
@@ -173,8 +178,8 @@ def _day(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
 
 
-def _split(text: str) -> tuple[dict[str, tuple[int, int, int]], re.Match[str] | None] | None:
-    """Return year, month and day for each possible order ("" if there is one), and the clock."""
+def _split(text: str) -> _Split | None:
+    """Return the parts of a cell that looks like a date, whatever their order."""
     if len(text) > LONGEST_DATE or not any(map(str.isdigit, text)):
         return None
     text = text.strip().replace("\u00a0", " ").replace("\u202f", " ")

@@ -269,7 +269,7 @@ def _written(text: str) -> _Written | None:
     if name_and_factor is None:
         return None
     unit, factor = name_and_factor
-    if len(numbers) == 2 and not _may_be_range(*numbers, unit):
+    if len(numbers) == 2 and not _may_be_range(numbers[0], numbers[1], unit):
         return None
     minus = "-" in before["sign"] + before["inner"] or inner is not None
     if after["end"] in ("-", "–", "—") and numbers[0][-1] not in ".,":  # bookkeepers write 5-
