@@ -48,7 +48,8 @@ def read_table(
     dates         year, month, weekday, hour, and age since the newest
     text          TF-IDF of words and pairs of words; of groups of characters where these
                   have the smaller leave-one-out error
-    ids           almost all different and not text: not used, see `id`
+    ids           almost all different, and their characters predict nothing: not used,
+                  see `id`
     ============  ======================================================================
 
     Parameters
@@ -77,7 +78,7 @@ def read_table(
         Columns to leave out.
     id : str, optional
         The column that names the rows; not a feature, but ``Dataset.ids``, and carried into
-        predictions. By default the first column that looks like one.
+        predictions. By default the first column that looks like one and is different in all rows.
     delimiter, encoding, decimal : str, optional
         How a CSV file is written. By default this is found out.
     header : bool, default=True
