@@ -32,6 +32,7 @@ from labelcover.datasets.cell_values import (
 from labelcover.datasets.dataset import DataError, MissingColumn
 from labelcover.datasets.date_cells import DateFormat, FoundDates, find_dates, looks_like_date
 from labelcover.datasets.number_cells import CODE, NumberFormat, is_range, looks_like_number
+from labelcover.datasets.option_columns import found_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,8 +127,9 @@ class ColumnKind:
     ----------
     name : str
         The column.
-    kind : {"number", "truth value", "category", "date", "text", "id, not used", "not used"}
-        What it is read as.
+    kind : str
+        What it is read as: number, truth value, category, options, date, text; or "id, not used",
+        "not used".
     why : str
         A few words on what it holds.
     numbers : NumberFormat
@@ -414,6 +416,10 @@ def _kind_of_numbers(column: pa.ChunkedArray, kind: ColumnKind, read: Readable) 
 
 
 def _kind_of_strings(name: str, coded: Coded, filled: int) -> ColumnKind:
+    cells = [coded.values[code] for code in coded.codes if code >= 0]
+    separators = found_options(cells)
+    if separators is not None:
+        return ColumnKind(name, "options", separators.told())
     distinct = len(coded.values)
     n_words = float(np.mean([len(value.split()) for value in coded.values]))
     recur = 2 * distinct <= filled

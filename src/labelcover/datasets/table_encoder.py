@@ -34,12 +34,13 @@ from labelcover.datasets.column_kinds import (
 from labelcover.datasets.csv_columns import UNNAMED
 from labelcover.datasets.dataset import DataError, Dataset, Features, MissingColumn, ReadingWarning
 from labelcover.datasets.label_columns import LabelColumns
+from labelcover.datasets.option_columns import OptionsColumn
 from labelcover.datasets.raw_tables import RawTable, read_raw
 from labelcover.datasets.reading_report import ReadingReport
 from labelcover.datasets.text_columns import COUNTED, WORDS, TextColumn
 
-ENCODED = ("number", "truth value", "date", "category", "text")
-AS_STRINGS = ("category", "text")
+ENCODED = ("number", "truth value", "date", "category", "options", "text")
+AS_STRINGS = ("category", "options", "text")
 # Rows of a table are written to memory so many columns at a time, and so many rows.
 COLUMNS_TOGETHER, ROWS_TOGETHER = 16, 2048
 EXPECTED = {
@@ -394,6 +395,9 @@ def _fitted_to_strings(
         if text is None:
             return None, ColumnKind(name, "not used", "text in which no word recurs")
         return text, _told_of(text)
+    if kind.kind == "options":
+        options = OptionsColumn.fitted(name, cells)
+        return options, ColumnKind(name, "options", f"{len(options.options)}, {kind.why}")
     if kind.why != "as given" and 2 * len(set(cells)) > len(cells):
         text, told = _fitted_to_names(table, kind, Y, instead_of=WORDS)
         if text is not None:
