@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._hash_kernels import alike_rows, packed_rows
+from labelcover._table_numbers import unmasked
 
 HINT = "Sets of label names become such a table by sklearn.preprocessing.MultiLabelBinarizer."
 
@@ -23,6 +24,7 @@ def as_table(table: Any, name: str = "Y") -> Any:
         If it is not two-dimensional, or has no rows or no columns.
     """
     if not sparse.issparse(table):
+        table = unmasked(table, name)
         try:
             table = np.asarray(table)
         except ValueError:

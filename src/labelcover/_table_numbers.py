@@ -1,4 +1,4 @@
-"""The numbers of a table: sparse ones in the one form that they have, none too large."""
+"""The cells of a table: some of its rows, those that are masked, sparse ones in one form."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from scipy import sparse
 
 # The greatest number of single precision, in which trees hold them.
 LARGEST = float(np.finfo(np.float32).max)
+# A column that varies by no more than this share of its size is constant but for rounding.
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 
 def canonical_rows(X: Any) -> Any:
@@ -25,6 +27,37 @@ def canonical_rows(X: Any) -> Any:
     rows.sum_duplicates()
     rows.eliminate_zeros()
     return rows
+
+
+def rows_of(table: Any, rows: Any) -> Any:
+    """Return some rows of an array, a sparse matrix, a data frame or a list, as what it is."""
+    if hasattr(table, "iloc"):
+        return table.iloc[rows]
+    if sparse.issparse(table):
+        return (table if table.format in ("csr", "csc") else table.tocsr())[rows]
+    return [table[i] for i in rows] if isinstance(table, list | tuple) else table[rows]
+
+
+def unmasked(values: Any, name: str) -> Any:
+    """Return `values`, of a masked array the data, of which no cell may be masked."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    n_masked = int(np.ma.count_masked(values))
+    if n_masked:
+        raise ValueError(
+            f"{name} must not have masked cells, got {n_masked:,} of {values.size:,}: leave out "
+            "their rows, or fill them."
+        )
+    return np.asarray(values.data)
+
+
+def missing_where_masked(X: Any) -> Any:
+    """Return `X`, of a masked array the data with missing values in the masked cells."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    if X.dtype.kind in "biuf":
+        return np.asarray(np.ma.filled(X.astype(np.float64), np.nan))
+    return np.asarray(np.ma.filled(X.astype(object), None))
 
 
 def is_plain(X: Any) -> bool:

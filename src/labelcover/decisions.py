@@ -31,7 +31,7 @@ from scipy import sparse
 
 from labelcover._hash_kernels import alike_rows
 from labelcover.decision_kernels import expected_counts, expected_f1_sets
-from labelcover.thresholds import Score, best_threshold, cut
+from labelcover.thresholds import Score, best_threshold, cut_inside
 
 MEASURES_OF_DECISIONS = ("micro_f1", "macro_f1", "example_f1", "hamming_loss", "subset_accuracy")
 
@@ -171,7 +171,7 @@ class Cut(Decision):
 
     def decide(self, P: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return the labels that are predicted for rows with the probabilities `P`."""
-        return cut(P, self.threshold, self.ties)
+        return cut_inside(P, self.threshold, self.ties)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -46,6 +46,29 @@ def cut(
     return exceeds(confidence, threshold)
 
 
+def cut_inside(
+    confidence: NDArray[np.float64], threshold: float | NDArray[np.float64], ties: str
+) -> NDArray[np.bool_]:
+    """Return what `cut` does for the same confidences, whether they are kept `inside` or not."""
+    given = np.asarray(threshold)
+    moved = np.where((given >= 0) & (given <= 1), inside(given), given)
+    return cut(inside(confidence), moved, ties)
+
+
+def inside(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return confidences strictly inside (0, 1): a rounding error away from 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.thresholds import inside
+    >>> inside(np.array([0.0, 0.5])) > 0
+    array([ True,  True])
+    """
+    tiny = np.finfo(np.float64).eps
+    return np.clip(confidence, tiny, 1 - tiny)
+
+
 def score_function(measure: str | Score, *, weighted: bool = False) -> Score:
     """Return ``f(Y, Y_pred)``, higher is better, for the name of a measure or a function.
 

@@ -60,8 +60,8 @@ def test_members_are_those_fitted_alone(data, fit_view, estimator, missing):
 @pytest.mark.parametrize("estimator", [C45Classifier(), SMOClassifier()], ids=repr)
 def test_weights_reach_the_members(data, fit_view, estimator):
     X, Y, cover = data
-    weight = np.random.default_rng(2).integers(1, 4, len(X)).astype(float)
-    view = fit_view(estimator, X, Y, cover, weights=weight)
+    weight = 10 ** np.random.default_rng(2).uniform(-1, 1, len(X))
+    view = fit_view(estimator, X, Y, cover, weights=weight / weight.mean())
     expected = alone(estimator, X, Y, cover, X, sample_weight=weight)
     np.testing.assert_allclose(view.distributions(X), expected, atol=1e-9)
     assert not np.allclose(view.distributions(X), fit_view(estimator, X, Y, cover).distributions(X))

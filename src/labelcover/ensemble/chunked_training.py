@@ -11,7 +11,7 @@ from scipy import sparse
 from labelcover.chunks import Chunk, RowChunks, as_chunks
 from labelcover.learners.chunked_table import ChunkedTable
 from labelcover.learners.least_squares.choosing import EXACT_ROWS
-from labelcover.learners.targets import check_weights
+from labelcover.learners.targets import check_weights, relative_weights
 
 # What needs rows in memory sees all up to this many numbers (256 MB), else a sample of as many.
 SAMPLE_NUMBERS = 2**25
@@ -47,8 +47,8 @@ def check_chunked(learner: Any, tuning: str | None, owner: Any) -> None:
 
 def read_chunks(
     chunks: RowChunks, sample_weight: Any
-) -> tuple[Any, NDArray[np.uint8], NDArray[np.object_] | None]:
-    """Return the table, the labels and their names.
+) -> tuple[Any, NDArray[np.uint8], NDArray[np.object_] | None, NDArray[np.float64] | None]:
+    """Return the table, the labels and their names, and the weights of rows.
 
     So few rows that nothing is approximated are read into memory.
     """
@@ -58,11 +58,12 @@ def read_chunks(
         raise ValueError(
             "sample_weight must be above 0 for rows in chunks, got 0: leave such rows out of them."
         )
+    weights = relative_weights(weights)
     table: Any = ChunkedTable(chunks.weighted(weights), chunks.shape[1])
     if len(Y) <= EXACT_ROWS:
         table = table[np.arange(len(Y))]
     names = chunks.label_names
-    return table, Y, None if names is None else np.array(names, dtype=object)
+    return table, Y, None if names is None else np.array(names, dtype=object), weights
 
 
 def keep_names(owner: Any, names: list[str] | None) -> None:

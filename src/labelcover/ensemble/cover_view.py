@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._progress import tell
+from labelcover._table_numbers import rows_of
 from labelcover.covers import Cover
 from labelcover.ensemble.distinct_rows import distinct_rows
 from labelcover.ensemble.encoding import Encoding, encode
 from labelcover.ensemble.label_products import label_products
 from labelcover.ensemble.member_weights import StackedMembers
 from labelcover.ensemble.row_classes import encode_rows, targets_of_rows
-from labelcover.ensemble.view import TrainingRows, rows_of
+from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.blas_threads import blas_threads
 from labelcover.learners.chunked_table import ChunkedTable
 from labelcover.learners.problems import Members, Problems, problem_blocks

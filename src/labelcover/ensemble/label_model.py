@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
 from labelcover._interrupts import raising_interrupts
+from labelcover._probabilities import checked_probabilities
 from labelcover._table_numbers import is_plain
 from labelcover._tags import read_tags, tag_table
 from labelcover._warnings import each_warning_once
@@ -40,10 +41,10 @@ from labelcover.ensemble.threshold_tuning import (
     cross_validated_threshold,
     left_out_threshold,
 )
-from labelcover.ensemble.view import TrainingRows, View
+from labelcover.ensemble.view import TrainingRows, View, metadata_of
 from labelcover.learners.any_classifier import AnyClassifier
-from labelcover.learners.targets import check_weights, weighted_rows
-from labelcover.thresholds import TIES, cut
+from labelcover.learners.targets import weighted_rows
+from labelcover.thresholds import TIES, cut_inside, inside
 
 if TYPE_CHECKING:
     from labelcover.ensemble.explanation import Explanation, FeatureNames
@@ -107,14 +108,21 @@ class LabelModel(MemberEstimator, ABC):
             that occur, sorted.
         **fit_params
             Metadata for the ``fit`` of every member, such as ``sample_weight``, routed as
-            scikit-learn does. Weights count in the members and in the threshold.
+            scikit-learn does. Weights count in the members and in the threshold, and only their
+            proportions do: they are divided by their mean. A row of weight 0 is as good as
+            removed; a weight of 2 is the row twice, but for what the number of rows decides, such
+            as ridges, priors and folds.
         """
         learner = self._learner()
         params = self._route(fit_params)
         # A fit that fails half-way leaves no model, rather than an earlier one with new names.
         self.__dict__.pop("view_", None)
         chunks = chunked(X, y)
+        sample_weight = params.pop("sample_weight", None)
         if chunks is None:
+            X, y, weights, kept = weighted_rows(X, y, sample_weight)
+            if kept is not None:
+                params = metadata_of(params, kept, len(sample_weight))
             y, names = named_labels(y)
             y = y if is_plain(y) else validate_data(self, y=y, multi_output=True)
             self._coding, X = learner.read_table(self, X)
@@ -122,14 +130,14 @@ class LabelModel(MemberEstimator, ABC):
             Y = self._label_table(y)
         else:
             check_chunked(learner if self._reads_chunks else None, self._tuning(), self)
-            X, Y, names = read_chunks(chunks, params.get("sample_weight"))
+            X, Y, names, weights = read_chunks(chunks, sample_weight)
             self._coding, X = learner.read_table(self, X)
             keep_names(self, chunks.feature_names)
         m = Y.shape[1]
         self._check_threshold(m)
-        self._check_parameters(m, weighted="sample_weight" in params)
+        self._check_parameters(m, weighted=weights is not None)
         self._keep_labels(names, m, is_sparse=sparse.issparse(y))
-        training = self._training_rows(X, Y, params)
+        training = TrainingRows(X, Y, self._coding.n_values, weights, params)
         self._check_rows(training)
         self._fit_rows(learner, training, self._seeds())
         return self
@@ -160,14 +168,6 @@ class LabelModel(MemberEstimator, ABC):
                 f'threshold="cv" needs at least {n_folds} rows, one for each fold, got '
                 f"n_samples={n}. Give a number instead."
             )
-
-    def _training_rows(self, X: Any, Y: Any, params: dict[str, Any]) -> TrainingRows:
-        """Return the rows whose weight is above 0, with what belongs to them."""
-        metadata = {name: value for name, value in params.items() if name != "sample_weight"}
-        weights = check_weights(params.get("sample_weight"), Y.shape[0])
-        training = TrainingRows(X, Y, self._coding.n_values, weights, metadata)
-        kept, _ = weighted_rows(weights)
-        return training if isinstance(kept, slice) else training.rows(kept)
 
     def _seeds(self) -> NDArray[np.int64]:
         """Return the seeds of the view, of its members and of the threshold."""
@@ -253,7 +253,7 @@ class LabelModel(MemberEstimator, ABC):
 
     def predict_proba(self, X: Any) -> Any:
         """Return the confidence of every label, ``(n, n_labels)``, strictly inside (0, 1)."""
-        return self._labelled(_clipped(self._confidence(X)), X)
+        return self._labelled(self._confidence(X), X)
 
     def decision_function(self, X: Any) -> Any:
         """Return how far every confidence is above its threshold (or ½), ``(n, n_labels)``."""
@@ -405,10 +405,11 @@ class LabelModel(MemberEstimator, ABC):
 
     def _confidence(self, X: Any) -> NDArray[np.float64]:
         self._check_fitted()
-        return self.view_.confidences(self._coding.read(self, X))[0]
+        confidence = self.view_.confidences(self._coding.read(self, X))[0]
+        return inside(checked_probabilities(confidence, self.label_names_in_, self._member()))
 
     def _cut(self, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
-        return cut(confidence, self.threshold_, self._cut_ties)
+        return cut_inside(confidence, self.threshold_, self._cut_ties)
 
     def _ties(self) -> str:
         """Return what a confidence of exactly the threshold means, "positive" or "negative"."""
@@ -417,7 +418,7 @@ class LabelModel(MemberEstimator, ABC):
         return self._search().broken_ties
 
     def _top(self, X: Any, n_top: int) -> RankedLabels:
-        return ranked_labels(_clipped(self._confidence(X)), n_top)
+        return ranked_labels(self._confidence(X), n_top)
 
     def _predicted(self, chosen: NDArray[np.bool_], X: Any) -> Any:
         if self._sparse_output:
@@ -432,11 +433,6 @@ class LabelModel(MemberEstimator, ABC):
 def _telling(learner: Any) -> AbstractContextManager:
     """Return the context of a fit: what many clones warn of is told once."""
     return each_warning_once() if isinstance(learner, AnyClassifier) else nullcontext()
-
-
-def _clipped(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
-    tiny = np.finfo(np.float64).eps
-    return np.clip(confidence, tiny, 1 - tiny)
 
 
 def seeds_of_view(view: View, seeds: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
 from labelcover._label_values import as_booleans
+from labelcover._table_numbers import unmasked
 from labelcover._tags import read_tags, tag_table
 from labelcover.covers import Cover
 from labelcover.ensemble.many_labels import are_many
@@ -56,6 +57,7 @@ def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:
     (array([[0, 1],
            [1, 1]], dtype=uint8), array(['rain', 'wind'], dtype=object))
     """
+    Y = unmasked(Y, "Y")
     rows = read_tags(Y)
     if rows is not None:
         table, names = tag_table(rows, as_sparse=True)

@@ -13,8 +13,8 @@ from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from labelcover._arguments import check_integer, check_jobs, check_random_state
+from labelcover._table_numbers import rows_of
 from labelcover.ensemble.label_tables import label_table, named_labels
-from labelcover.ensemble.view import rows_of
 from labelcover.learners.problems import in_parallel
 
 # Probabilities are kept this far from 0 and 1, where their log-odds would be infinite.
@@ -98,7 +98,7 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
         folds = self._fit(X, y, sample_weight)
         scores = np.empty((_length(X), len(self.label_names_in_)))
         for model, (_, rows) in zip(self.estimators_, folds, strict=True):
-            scores[rows] = _scores(model, _rows(X, rows), scores.shape[1])
+            scores[rows] = _scores(model, rows_of(X, rows), scores.shape[1])
         if self._gives_log_odds():
             for shift, (_, rows) in zip(self.shifts_, folds, strict=True):
                 scores[rows] += shift
@@ -138,7 +138,7 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
         jobs = (
             delayed(_fitted)(
                 clone(self.estimator),
-                _rows(X, rows),
+                rows_of(X, rows),
                 Y[rows],
                 {} if weights is None else {"sample_weight": weights[rows]},
             )
@@ -168,10 +168,6 @@ def _log_odds(Y: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 def _length(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def _rows(X: Any, rows: NDArray[np.int64]) -> Any:
-    return rows_of(X, rows) if hasattr(X, "shape") else [X[i] for i in rows]
 
 
 def _scores(model: Any, X: Any, n_labels: int) -> NDArray[np.float64]:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice, check_real
-from labelcover.ensemble.view import TrainingRows, View, rows_of
+from labelcover._table_numbers import rows_of
+from labelcover.ensemble.view import TrainingRows, View
 from labelcover.thresholds import (
     MEASURES_OF_PREDICTIONS,
     SEARCHES,

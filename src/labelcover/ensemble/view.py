@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcover._table_numbers import rows_of
+
 
 @dataclass(frozen=True)
 class TrainingRows:
@@ -23,7 +25,7 @@ class TrainingRows:
     n_values : ndarray of shape (d,)
         How many values a nominal feature has, 0 for a numeric one.
     weights : ndarray of shape (n,) or None
-        Above 0.
+        Above 0, and 1 in the mean of the rows that were given to `fit`.
     metadata : mapping
         What else goes to the ``fit`` of every member.
     """
@@ -36,13 +38,17 @@ class TrainingRows:
 
     def rows(self, rows: NDArray[np.int64]) -> TrainingRows:
         """Return some of the rows; metadata that is not one value per row stays as it is."""
-        n = self.Y.shape[0]
-        metadata = {
-            name: np.asarray(value)[rows] if np.shape(value)[:1] == (n,) else value
-            for name, value in self.metadata.items()
-        }
+        metadata = metadata_of(self.metadata, rows, self.Y.shape[0])
         weights = None if self.weights is None else self.weights[rows]
         return TrainingRows(rows_of(self.X, rows), self.Y[rows], self.n_values, weights, metadata)
+
+
+def metadata_of(metadata: Mapping[str, Any], rows: NDArray[np.int64], n: int) -> dict[str, Any]:
+    """Return the metadata of some of `n` rows; what is not one value per row stays as it is."""
+    return {
+        name: np.asarray(value)[rows] if np.shape(value)[:1] == (n,) else value
+        for name, value in metadata.items()
+    }
 
 
 class View(Protocol):
@@ -77,8 +83,3 @@ class View(Protocol):
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the confidences of new rows, ``(n, n_labels)``; most views have one table."""
         ...
-
-
-def rows_of(X: Any, rows: Any) -> Any:
-    """Return some rows of an array, a sparse matrix or a data frame."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
-from labelcover.learners.features import checked_table, is_frame
+from labelcover.learners.features import checked_table, columns_without_numbers, is_frame
 from labelcover.learners.problems import LeftOut, Members, Problems, in_parallel
 
 
@@ -116,7 +117,7 @@ def class_distribution(model: BaseEstimator | None, X: Any) -> NDArray[np.float6
     """Return ``(n, n_classes)``, rows summing to one, from whatever `model` offers."""
     if model is None:
         return np.ones((X.shape[0], 1))
-    with _already_checked(X):
+    with _already_checked(X), _naming_columns(model, X):
         return _distribution(model, X)
 
 
@@ -168,8 +169,27 @@ def _fit_member(estimator, X, classes, unset, seed, params):
         random = np.random.default_rng(seed)
         model.set_params(**{name: int(random.integers(2**31)) for name in unset})
     # X was checked for all members; metadata was not.
-    with nullcontext() if params else _already_checked(X):
+    with nullcontext() if params else _already_checked(X), _naming_columns(estimator, X):
         return model.fit(X, classes, **params)
+
+
+@contextmanager
+def _naming_columns(estimator: BaseEstimator, X: Any) -> Iterator[None]:
+    """Name the columns of a data frame that are not numbers, where a classifier fails on them."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        odd = columns_without_numbers(X) if is_frame(X) else {}
+        if not odd:
+            raise
+        shown = ", ".join(f"{name!r} ({dtype})" for name, dtype in list(odd.items())[:5])
+        more = f" and {len(odd) - 5:,} more" if len(odd) > 5 else ""
+        raise ValueError(
+            f"{type(estimator).__name__} failed on X, in which {shown}{more} do not hold numbers: "
+            f"{error}. Encode such columns first, for instance with "
+            "sklearn.preprocessing.OneHotEncoder in a pipeline; the learners of labelcover take "
+            "columns of categorical dtype as they are."
+        ) from error
 
 
 def _unset_seeds(estimator: BaseEstimator) -> list[str]:

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from labelcover._probabilities import checked_probabilities
 from labelcover.learners.features import FeatureCoding
 from labelcover.learners.problems import LeftOut, Members, Problems
-from labelcover.learners.targets import check_weights, encode_classes, weighted_rows
+from labelcover.learners.targets import encode_classes, weighted_rows
 
 
 class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -76,15 +77,16 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
         X : array, sparse matrix or data frame of shape (n, features)
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
-            Rows of weight 0 are left out.
+            Only their proportions count: they are divided by their mean. Rows of weight 0 are
+            left out.
         """
+        X, y, weights, _ = weighted_rows(X, y, sample_weight)
         self._coding, X = self.read_table(self, X)
         self.classes_, classes = encode_classes(self, y, X.shape[0])
-        kept, weights = weighted_rows(check_weights(sample_weight, X.shape[0]))
         offsets = np.array([0, len(self.classes_)])
-        alone = np.ascontiguousarray(classes[None, kept])
+        alone = np.ascontiguousarray(classes[None])
         problem = Problems(alone, offsets, self._coding.n_values, weights)
-        self.members_ = self.fit_problems(X[kept], problem)
+        self.members_ = self.fit_problems(X, problem)
         self._describe_fit()
         return self
 
@@ -94,7 +96,8 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class distribution of every row, ``(n, n_classes)``."""
         prepared = self._prepared(X)
-        return self.members_.distributions(prepared, slice(0, 1))
+        distributions = self.members_.distributions(prepared, slice(0, 1))
+        return checked_probabilities(distributions, self.classes_, self)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of every row, the first of equals."""

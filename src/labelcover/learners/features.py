@@ -13,7 +13,12 @@ from scipy import sparse
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import validate_data
 
-from labelcover._table_numbers import canonical_rows, check_size, is_plain
+from labelcover._table_numbers import (
+    canonical_rows,
+    check_size,
+    is_plain,
+    missing_where_masked,
+)
 from labelcover.chunks import Chunk
 from labelcover.learners.chunked_table import ChunkedTable
 
@@ -25,13 +30,14 @@ def checked_table(owner: Any, X: Any, *, reset: bool, dtype: Any, allow_nan: boo
 
     The names and the number of features are kept on `owner`. A sparse table has the columns of
     each row in order, each once, and stores no zeros, so that equal tables give equal models.
+    Masked cells are missing values.
     """
     if is_frame(X):
         validate_data(owner, X, reset=reset, skip_check_array=True)
         return X
     X = validate_data(
         owner,
-        X,
+        missing_where_masked(X),
         reset=reset,
         accept_sparse="csr",
         dtype=dtype,
@@ -253,6 +259,15 @@ def numeric(X: Any, n_values: NDArray[np.int32]) -> Any:
 
 def _check_numeric(X: Any) -> None:
     """Raise a ``ValueError`` that names the first column of a frame that holds no numbers."""
+    for name, dtype in columns_without_numbers(X).items():
+        raise ValueError(
+            f"X must hold numbers or columns of categorical dtype, got {dtype} in column {name!r}."
+        )
+
+
+def columns_without_numbers(X: Any) -> dict[Any, Any]:
+    """Return the names of the columns of a frame that hold no numbers, and their dtypes."""
+    found = {}
     for name in X.columns:
         values = np.asarray(X[name])
         try:
@@ -261,10 +276,8 @@ def _check_numeric(X: Any) -> None:
         except (TypeError, ValueError):
             pass
         if values.dtype.kind not in "biuf":
-            raise ValueError(
-                f"X must hold numbers or columns of categorical dtype, got {X[name].dtype} in "
-                f"column {name!r}."
-            )
+            found[name] = X[name].dtype
+    return found
 
 
 def _check_known(numbers: Any, names: list[Any]) -> None:

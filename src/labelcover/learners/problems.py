@@ -45,7 +45,7 @@ class Problems:
     n_values : ndarray of shape (features,), int32
         How many values a nominal feature of the table has, 0 for a numeric one.
     weights : ndarray of shape (n,), optional
-        Weights of the rows, above 0; all 1 by default.
+        Weights of the rows, above 0 and 1 in the mean; all 1 by default.
     seeds : ndarray of shape (n_problems,), optional
         A seed for each problem, for learners whose own ``random_state`` is None.
     metadata : mapping

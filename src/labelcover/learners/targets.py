@@ -10,8 +10,10 @@ from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-# The greatest weight of a row is no smaller; nor is one over it.
-LEAST_WEIGHT = 1e-100
+from labelcover._table_numbers import rows_of, unmasked
+
+# The share of the greatest weight of a row that any other has, unless it is 0.
+LEAST_SHARE = 1e-100
 
 
 def encode_classes(classifier: Any, y: Any, n: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
@@ -23,7 +25,7 @@ def encode_classes(classifier: Any, y: Any, n: int) -> tuple[NDArray[Any], NDArr
         raise ValueError(
             f"{type(classifier).__name__} requires y to be passed, but the target y is None."
         )
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(unmasked(y, "y"), warn=True)
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     if len(y) != n:
@@ -43,11 +45,14 @@ def encode_classes(classifier: Any, y: Any, n: int) -> tuple[NDArray[Any], NDArr
 
 
 def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
-    """Return the weights of `n` rows, or None if all are 1."""
+    """Return the weights of `n` rows as they were given; None if none were."""
     if sample_weight is None:
         return None
     weights = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+        unmasked(sample_weight, "sample_weight"),
+        ensure_2d=False,
+        dtype=np.float64,
+        input_name="sample_weight",
     )
     if weights.shape != (n,):
         raise ValueError(
@@ -57,19 +62,55 @@ def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
         raise ValueError(f"sample_weight must not be negative, got {weights.min()}.")
     if not weights.any():
         raise ValueError("sample_weight must be above 0 for at least one row, got only zeros.")
-    if not LEAST_WEIGHT <= weights.max() <= 1 / LEAST_WEIGHT:
+    return weights
+
+
+def relative_weights(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """Return weights above 0 divided by their mean; None if there are none or all are the same.
+
+    Only the proportions of weights count: where learners set them against a ridge, a prior or a
+    least number of rows, a row of mean weight is one row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.learners.targets import relative_weights
+    >>> relative_weights(np.array([1e-6, 3e-6]))
+    array([0.5, 1.5])
+    >>> relative_weights(np.array([1e-6, 1e-6])) is None
+    True
+    """
+    if weights is None:
+        return None
+    least, most = float(weights.min()), float(weights.max())
+    if least == most:
+        return None
+    if least < LEAST_SHARE * most:
         raise ValueError(
-            f"sample_weight must be at least {LEAST_WEIGHT:g} for some row and nowhere above "
-            f"{1 / LEAST_WEIGHT:g}, got at most {weights.max():g}: rounding would decide."
+            f"sample_weight must be 0 or at least {LEAST_SHARE:g} of the greatest weight, got "
+            f"{least:g} and {most:g}: rounding would decide."
         )
-    return None if (weights == 1).all() else weights
+    shares = weights / most  # of which the sum cannot overflow
+    return shares / shares.mean()
 
 
 def weighted_rows(
-    weights: NDArray[np.float64] | None,
-) -> tuple[slice | NDArray[np.int64], NDArray[np.float64] | None]:
-    """Return which rows have a weight above 0, and their weights."""
-    if weights is None or weights.all():
-        return slice(None), weights
+    X: Any, y: Any, sample_weight: Any
+) -> tuple[Any, Any, NDArray[np.float64] | None, NDArray[np.int64] | None]:
+    """Return the rows whose weight is above 0, their relative weights, and which they are.
+
+    Rows of weight 0 are left out before anything is read of them, so that they might as well not
+    be there. Of the last, None stands for all rows.
+    """
+    if sample_weight is None:
+        return X, y, None, None
+    table = X if hasattr(X, "shape") else np.asarray(X)
+    weights = check_weights(sample_weight, table.shape[0] if table.shape else 0)
+    assert weights is not None
+    if weights.all():
+        return X, y, relative_weights(weights), None
     kept = np.flatnonzero(weights)
-    return kept, weights[kept]
+    if y is not None:
+        check_consistent_length(X, y)
+        y = rows_of(y, kept)
+    return rows_of(X, kept), y, relative_weights(weights[kept]), kept

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.ensemble.view import TrainingRows, rows_of
+from labelcover._table_numbers import rows_of
+from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.features import is_frame
 from labelcover.learners.least_squares.label_chains import LabelSystem
 from labelcover.learners.problems import Members, Problems

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice, check_integer, check_real
+from labelcover._table_numbers import rows_of
 from labelcover.ensemble.label_model import LabelModel
-from labelcover.ensemble.view import TrainingRows, rows_of
+from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.problems import in_parallel
 from labelcover.methods.chain_models import Chain, fitted_chains

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice, check_integer, check_real
+from labelcover._table_numbers import rows_of
 from labelcover.ensemble.label_model import MOST_SEED, LabelModel
-from labelcover.ensemble.view import TrainingRows, rows_of
+from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.problems import in_parallel
 from labelcover.methods.label_powerset import one_labelset
 from labelcover.methods.pruned_sets import PrunedSetsView, Pruning

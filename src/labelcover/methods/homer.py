@@ -11,8 +11,9 @@ from sklearn.base import clone
 
 from labelcover._arguments import check_choice, check_integer
 from labelcover._progress import progress_bar
+from labelcover._table_numbers import rows_of
 from labelcover.ensemble.label_model import MOST_SEED, LabelModel
-from labelcover.ensemble.view import TrainingRows, View, rows_of
+from labelcover.ensemble.view import TrainingRows, View
 from labelcover.methods.binary_relevance import BinaryRelevanceClassifier
 from labelcover.methods.label_tree import CLUSTERINGS, LabelTree, grow_tree
 

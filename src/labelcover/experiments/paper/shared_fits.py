@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
+from labelcover._table_numbers import rows_of
 from labelcover.covers import Cover
 from labelcover.ensemble.cover_view import BLOCK_NUMBERS, CoverView, row_blocks
 from labelcover.ensemble.label_ensemble import MANY_MEMBERS
 from labelcover.ensemble.threshold_tuning import FOLDS, ThresholdSearch
-from labelcover.ensemble.view import TrainingRows, rows_of
+from labelcover.ensemble.view import TrainingRows
 from labelcover.experiments.cover_designs import cover_of, fit_seeds
 from labelcover.experiments.fingerprints import method_fingerprint
 from labelcover.learners import C45Classifier, SMOClassifier
