@@ -20,7 +20,7 @@ from labelcover.learners.features import one_hot_columns
 from labelcover.learners.logistic.logistic_members import LogisticMembers, LogisticSettings, solve
 from labelcover.learners.problems import LeftOut, Problems
 
-SCALES = ("rows", "none")
+SCALES = ("auto", "rows", "standard", "none")
 
 
 class LogisticClassifier(BatchClassifier):
@@ -36,9 +36,13 @@ class LogisticClassifier(BatchClassifier):
     C : float, optional
         By default the best of a grid, by the log-loss of one fold of the training rows that is
         left out: 3, then times or over √10 while that helps. All members of an ensemble have one.
-    scale : {"rows", "none"}, default="rows"
+    scale : {"auto", "rows", "standard", "none"}, default="auto"
         ``"rows"`` divides each row by its length, after each 0/1 column was read by its rarer
-        value. ``"none"`` leaves the table as it is.
+        value. That is for text, and loses what a length says: numbers far from 0 all become
+        nearly the same. ``"standard"`` centres and divides numbers by their standard deviation
+        (columns of a sparse table are divided by their root mean square, which keeps zeros), as
+        for `LeastSquaresClassifier`. ``"auto"`` is ``"rows"`` for a sparse table and for one whose
+        numbers are mostly 0, else ``"standard"``. ``"none"`` leaves the table as it is.
     tol : float, default=0.01
         A problem is solved when its gradient is less than `tol` times that at the frequencies of
         its classes. A smaller one hardly changes predictions.
@@ -84,7 +88,7 @@ class LogisticClassifier(BatchClassifier):
         self,
         *,
         C=None,
-        scale="rows",
+        scale="auto",
         tol=0.01,
         n_folds=5,
         categorical_features="from_dtype",

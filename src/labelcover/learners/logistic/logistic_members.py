@@ -12,10 +12,11 @@ from scipy import sparse
 from sklearn.utils.parallel import delayed
 
 from labelcover.learners.features import numeric
-from labelcover.learners.least_squares.feature_scaling import FeatureScaling
+from labelcover.learners.least_squares.feature_scaling import FeatureScaling, has_sparse_numbers
 from labelcover.learners.logistic.logistic_kernels import class_distributions, linear_scores
 from labelcover.learners.logistic.newton import Block
 from labelcover.learners.problems import LeftOut, Members, Problems, in_parallel, problem_blocks
+from labelcover.learners.rare_values import binary_columns
 
 Arrays = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]
 
@@ -183,7 +184,8 @@ def solve(
     n = numbers.shape[0]
     if left_out is not None:
         left_out(np.arange(n), slice(0, 0), np.empty((n, 0)))
-    scaling = FeatureScaling(settings.scale).fit(numbers, problems.weights)
+    scale = settings.scale if settings.scale != "auto" else _scale_of(numbers)
+    scaling = FeatureScaling(scale).fit(numbers, problems.weights)
     weights = np.ones(n) if problems.weights is None else problems.weights
     fold = np.random.default_rng(settings.seed).permutation(n) % settings.n_folds
     scaled = sparse.csr_array(scaling.transform(numbers))
@@ -214,6 +216,12 @@ def solve(
     return LogisticMembers(
         problems.n_values, scaling, kept, coefficients, problems.offsets, starts, C, path
     )
+
+
+def _scale_of(X: Any) -> str:
+    """Return "rows" for text, which holds mostly zeros, and "standard" for other numbers."""
+    is_text = sparse.issparse(X) or has_sparse_numbers(X, binary_columns(X))
+    return "rows" if is_text else "standard"
 
 
 def column_starts(n_classes: NDArray[np.int64]) -> NDArray[np.int64]:

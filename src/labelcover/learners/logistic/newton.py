@@ -110,10 +110,18 @@ class Block:
                 columns = self._by_column(length)
                 tried, there = W + columns * step, scores + columns * moved
                 P, then = self._at(tried, there)
-                worse = then > now + length * gain + NOISE * np.abs(now)
+                # What is not a number is worse, too.
+                worse = ~(then <= now + length * gain + NOISE * np.abs(now))
                 if not worse.any():
                     break
                 length[worse] /= 2
+            else:
+                # A problem that no step makes better stays where it is, and is done.
+                open_[worse], length[worse] = False, 0.0
+                columns = self._by_column(length)
+                step, moved = _with_zeros(step, columns), _with_zeros(moved, columns)
+                tried, there = W + columns * step, scores + columns * moved
+                P, then = self._at(tried, there)
             W[:], scores, now = tried, there, then
         return MOST_STEPS
 
@@ -201,3 +209,8 @@ class Block:
             turn(self._by_column(factor), product, direction)
             scaled = then
         return step
+
+
+def _with_zeros(table: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the table with zeros where a column is not used, whatever stands there."""
+    return np.where(columns == 0, 0.0, table)

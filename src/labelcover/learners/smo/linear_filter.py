@@ -9,7 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover._table_numbers import ROUNDING
 from labelcover.learners.features import PLAIN, one_hot, one_hot_columns
+
+# The greatest number of a column.
+MOST = 1e100
 
 
 @dataclass(frozen=True)
@@ -18,8 +22,8 @@ class LinearFilter:
 
     A missing value becomes the mean (numeric) or the most frequent value (nominal); a nominal
     feature of more than two values becomes one 0/1 column per value; every column is then scaled
-    to [0, 1] on the training rows. A column that is constant there becomes 0; values outside the
-    range seen in training are not clipped.
+    to [0, 1] on the training rows. A column that is constant there but for rounding
+    becomes 0; values outside the range seen in training are not clipped.
 
     Attributes
     ----------
@@ -70,14 +74,21 @@ class LinearFilter:
             X = sparse.csr_array(X, dtype=np.float64, copy=True)
             missing = np.isnan(X.data)
             X.data[missing] = self.fill[X.indices[missing]]
-            X.data /= self.width[X.indices]
+            X.data = _divided(X.data, self.width[X.indices])
             return X
         numbers = _filled(X.toarray() if sparse.issparse(X) else X, self.n_values, self.fill)
-        return (one_hot(numbers, self.source, self.value) - self.low) / self.width
+        return _divided(one_hot(numbers, self.source, self.value) - self.low, self.width)
 
 
 def _width(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(high > low, high - low, np.inf)
+    varies = high - low > ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    return np.where(varies, high - low, np.inf)
+
+
+def _divided(values: NDArray[np.float64], width: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return values over widths, of new rows that are far out no more than products can hold."""
+    with np.errstate(over="ignore"):
+        return np.clip(values / width, -MOST, MOST)
 
 
 def _fill(

@@ -69,9 +69,14 @@ def coupled_distributions(outputs, first, second, logistic, size, starts, offset
 
 @njit(cache=True)
 def _couple(r, n):
-    """Return p such that p[a] / (p[a] + p[b]) fits r[a, b], weighted by n[a, b]."""
+    """Return p such that p[a] / (p[a] + p[b]) fits r[a, b], weighted by n[a, b].
+
+    Where there are no pairs, nothing moves: a single class has all.
+    """
     k = len(r)
     p = np.full(k, 1.0 / k)
+    if n.sum() == 0.0:
+        return p
     for _ in range(MOST_COUPLING_STEPS):
         moved = 0.0
         for a in range(k):
@@ -83,6 +88,9 @@ def _couple(r, n):
                     has += n[a, b] * (p[a] / both if both > 0.0 else 0.5)
             factor = wanted / has if has > 0.0 else 0.0 if wanted == 0.0 else 1.0
             moved = max(moved, abs(factor - 1.0) if p[a] > 1e-12 else 0.0)
+            rest = p.sum() - p[a]
+            if rest + p[a] * factor == 0.0:
+                continue
             p[a] *= factor
             p /= p.sum()
         if moved < COUPLING_TOLERANCE:
