@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgWarning
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 
 # So weak a penalty only keeps weights finite where views agree with all labels.
 INVERSE_PENALTY = 1e6
@@ -40,6 +43,13 @@ class CellRegression:
         return expit(self.log_odds(inputs))
 
 
+def one_input(number: int, n_inputs: int) -> CellRegression:
+    """Return the regression whose log-odds are one of the inputs."""
+    weights = np.zeros(n_inputs)
+    weights[number] = 1.0
+    return CellRegression(weights, 0.0)
+
+
 def fit_cells(
     inputs: NDArray[np.float64], truth: NDArray[np.bool_], weights: NDArray[np.float64]
 ) -> CellRegression:
@@ -56,7 +66,12 @@ def fit_cells(
     from sklearn.linear_model import LogisticRegression  # slow to import
 
     model = LogisticRegression(C=INVERSE_PENALTY, solver="newton-cholesky", max_iter=100)
-    model.fit(inputs, truth, sample_weight=weights / weights.mean())
+    with warnings.catch_warnings():
+        # Inputs may depend on each other, or tell all: another solver then takes over, and
+        # log-odds are bounded.
+        warnings.simplefilter("ignore", LinAlgWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(inputs, truth, sample_weight=weights / weights.mean())
     return CellRegression(model.coef_[0], float(model.intercept_[0]))
 
 
@@ -66,6 +81,10 @@ def log_loss_of_cells(
     """Return the mean log-loss of cells after a regression on few inputs of theirs."""
     odds = fit_cells(inputs, truth, weights).log_odds(inputs)
     return float(weights @ np.logaddexp(0, np.where(truth, -odds, odds)) / weights.sum())
+
+
+# Which of the inputs below are the log-odds of the share in the leaves.
+ODDS_OF_SHARES = 3
 
 
 def cell_inputs(

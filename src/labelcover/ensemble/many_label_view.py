@@ -14,10 +14,12 @@ from labelcover.covers import Cover
 from labelcover.ensemble.candidate_kernels import true_candidates
 from labelcover.ensemble.candidate_labels import Candidates, check_fits
 from labelcover.ensemble.cell_regression import (
+    ODDS_OF_SHARES,
     CellRegression,
     cell_inputs,
     fit_cells,
     log_loss_of_cells,
+    one_input,
 )
 from labelcover.ensemble.labelset_lifts import LabelsetLifts, fit_lifts
 from labelcover.ensemble.many_labels import ManyLabelPool
@@ -117,10 +119,11 @@ class ManyLabelView:
         random = np.random.default_rng(seeds[1])
         unseen = np.sort(random.permutation(n)[:MOST_UNSEEN])
         scores = self._fit_machines(table, found.candidates, truth, Y, weights, random, how)
-        P = self._fit_cells(found, scores, truth, weights, unseen)
+        alike = _rows_are_alike(table)
+        P = self._fit_cells(found, scores, truth, weights, unseen, alike)
         self.lifts = fit_lifts(self.cover, found.candidates, P, truth, weights)
         own = found.candidates[unseen], truth[unseen], weights[unseen]
-        P = self._fit_correction(P[unseen], *own)
+        P = self._fit_correction(P[unseen], *own, alike)
         del self.forest.table
 
         labels_of = np.diff(Y.indptr)[unseen]
@@ -224,30 +227,48 @@ class ManyLabelView:
         n_votes = OUT_OF_BAG * len(self.forest.trees)
         return cell_inputs(found.cosines, found.shares, scores, counts, n_votes)
 
-    def _fit_cells(self, found, scores, truth, weights, unseen):
-        """Fit the regression of views on some rows; return the probabilities of all."""
+    def _fit_cells(self, found, scores, truth, weights, unseen, alike):
+        """Fit the regression of views on some rows; return the probabilities of all.
+
+        Where all rows are alike, views of a row left out tell only that it is: the shares in the
+        leaves, which are frequencies, are the answer.
+        """
         some = Found(*(each[unseen] for each in found))
         cells = some.candidates >= 0
         w = np.repeat(weights[unseen], cells.sum(axis=1))
-        self.cells = fit_cells(self._inputs(some, scores[unseen])[cells], truth[unseen][cells], w)
+        inputs = self._inputs(some, scores[unseen])[cells]
+        if alike:
+            self.cells = one_input(ODDS_OF_SHARES, inputs.shape[1])
+        else:
+            self.cells = fit_cells(inputs, truth[unseen][cells], w)
         P = np.empty(scores.shape)
         for rows in _blocks(len(P)):
             part = Found(*(each[rows] for each in found))
             P[rows] = self.cells.probability(self._inputs(part, scores[rows]))
         return P
 
-    def _fit_correction(self, P, candidates, truth, weights):
+    def _fit_correction(self, P, candidates, truth, weights, alike):
         """Fit how far labelsets change the probabilities; return the changed ones."""
         inputs = self._changed(P, candidates, (truth, weights))
         cells = candidates >= 0
         w = np.repeat(weights, cells.sum(axis=1))
-        self.correction = fit_cells(inputs[cells], truth[cells], w)
+        self.correction = one_input(0, 2) if alike else fit_cells(inputs[cells], truth[cells], w)
         return self.correction.probability(inputs)
 
     def _changed(self, P, candidates, own=None):
         """Return log-odds, and what labelsets would change in them."""
         odds = np.log(P) - np.log1p(-P)
         return np.stack([odds, self.lifts.changes(candidates, P, own)], axis=-1)
+
+
+def _rows_are_alike(table: tuple[NDArray, NDArray, NDArray]) -> bool:
+    """Tell whether all rows of a CSR table are the same."""
+    data, indices, starts = table
+    widths = np.diff(starts)
+    if np.ptp(widths) > 0:
+        return False
+    values, columns = (each.reshape(len(widths), -1) for each in (data, indices))
+    return bool((values == values[0]).all() and (columns == columns[0]).all())
 
 
 def _some_labels(candidates, Y, labels):

@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 from labelcover._arguments import check_integer, check_real
+from labelcover._table_numbers import rows_of
 from labelcover.covers import Cover
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.label_model import LabelModel
-from labelcover.ensemble.view import TrainingRows, rows_of
+from labelcover.ensemble.view import TrainingRows
 from labelcover.methods.appended_labels import with_labels
+
+# Confidences that differ by no more are the same but for rounding.
+ALIKE = 1e-9
 
 
 class StackedBinaryRelevanceClassifier(LabelModel):
@@ -214,6 +218,17 @@ class StackedView:
         return [confidence]
 
     def _unseen_outputs(
+        self, training: TrainingRows, seeds: NDArray[np.int64], n_jobs: int | None
+    ) -> NDArray[np.float64]:
+        outputs = self._left_out_outputs(training, seeds, n_jobs)
+        # Where the first level says the same of all rows, it would say of a row left out only
+        # that it was left out, and so which labels it has.
+        fitted = self.first.confidences(training.X)[0]
+        alike = np.ptp(fitted, axis=0) <= ALIKE
+        outputs[:, alike] = fitted[0, alike]
+        return outputs
+
+    def _left_out_outputs(
         self, training: TrainingRows, seeds: NDArray[np.int64], n_jobs: int | None
     ) -> NDArray[np.float64]:
         n = len(training.Y)

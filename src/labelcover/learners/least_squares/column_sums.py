@@ -14,6 +14,7 @@ from labelcover.learners.chunked_table import ChunkedTable
 from labelcover.learners.least_squares.feature_scaling import (
     LENGTH_TOLERANCE,
     FeatureScaling,
+    moments,
     row_lengths,
 )
 from labelcover.learners.rare_values import RareValues, binary_columns
@@ -63,12 +64,13 @@ class ColumnSums:
         lengths = row_lengths(X)
         lengths = lengths[lengths > 0]
         is_sparse = sparse.issparse(X)
-        mean = np.asarray((shares / total) @ X).ravel()
         if is_sparse:
+            mean = np.asarray((shares / total) @ X).ravel()
             squares = np.asarray(shares @ X.multiply(X)).ravel()
             filled = np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
         else:
-            squares = shares @ (X - mean) ** 2
+            mean, squares = moments(X, shares / total)
+            squares = squares * total
             filled = np.count_nonzero(X, axis=0)
         return cls(
             X.shape[0],

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover._table_numbers import ROUNDING
 from labelcover.learners.least_squares.row_sum_kernels import (
     is_mostly_zero,
     shifted_and_scaled,
@@ -18,6 +19,8 @@ from labelcover.learners.rare_values import RareValues
 # Rows whose lengths differ by no more than this share are of one length: some tools that make
 # them so compute with single precision.
 LENGTH_TOLERANCE = 1e-5
+# The mean of a column that varies by less than this share of it is computed with more care.
+FAR_FROM_ZERO = 1e-4
 
 
 class FeatureScaling:
@@ -68,8 +71,7 @@ class FeatureScaling:
             spread = np.sqrt(np.bincount(X.indices, weighted, X.shape[1]))
             self.set_columns(np.zeros(X.shape[1]), spread, is_sparse=True)
         else:
-            mean = shares @ X
-            squares = squared_deviations(_plain(X), mean, shares)
+            mean, squares = moments(X, shares)
             self.set_columns(mean, np.sqrt(squares), is_sparse=False)
 
     def set_columns(
@@ -81,7 +83,7 @@ class FeatureScaling:
             self.words = np.zeros_like(self.words)
         self.shift = np.zeros(len(mean)) if is_sparse else np.where(self.words, 0.0, mean)
         # A column that is constant but for rounding carries nothing.
-        spread[spread <= 1e-12 * np.maximum(np.abs(self.shift), 1e-300)] = np.inf
+        spread[spread <= np.maximum(ROUNDING * np.abs(self.shift), 1e-300)] = np.inf
         self.factor = 1 / (np.where(self.words, 1.0, spread) * np.sqrt(len(self.words)))
 
     def _scaled_columns(self, X: Any) -> Any:
@@ -104,6 +106,31 @@ class FeatureScaling:
     def _word_factors(self, lengths: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what brings the words of each row, once divided by √d, to length √(words / d)."""
         return np.sqrt(self.words.sum()) / _divisors(lengths)
+
+
+def moments(
+    X: NDArray[np.float64], shares: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the means of columns, and the mean squared deviations from them.
+
+    Columns far from zero are looked at from their first value, so that rounding, which is as large
+    as their mean makes it, is not taken for a deviation: that of a constant column is exactly 0.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    shares : ndarray of shape (n,)
+        The weights of rows, of sum 1.
+    """
+    mean = shares @ X
+    squares = squared_deviations(_plain(X), mean, shares)
+    far = np.flatnonzero(squares <= (FAR_FROM_ZERO * mean) ** 2)
+    if len(far):
+        first = X[0, far]
+        away = _plain(X[:, far] - first)
+        step = shares @ away
+        mean[far], squares[far] = first + step, squared_deviations(away, step, shares)
+    return mean, squares
 
 
 def has_sparse_numbers(X: Any, binary: NDArray[np.bool_]) -> bool:

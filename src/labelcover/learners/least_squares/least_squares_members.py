@@ -128,6 +128,19 @@ class LeastSquaresMembers(Members):
             self.of_values = self.coefficients @ combine.T
         return solved
 
+    def settle_on_frequencies(self) -> NDArray[np.float64]:
+        """Let all rows have the frequencies of the classes, which are returned.
+
+        Where training rows are alike, no more is known, and a temperature is not to change it.
+        """
+        _, shares = self.of_classes()
+        shares, n = np.clip(shares, np.finfo(np.float64).tiny, 1.0), len(shares)
+        self.coefficients = np.zeros((n, self.coefficients.shape[1]), order="F")
+        self.intercept, self.of_values = np.log(shares), None
+        self.combination = np.arange(n + 1), np.arange(n), np.ones(n), np.zeros(n)
+        self.inverse_temperature[:] = 1.0
+        return shares
+
     def prepare(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the targets for new rows, those of a target side by side."""
         if self.of_values is None:
@@ -210,6 +223,14 @@ def solve(
     few = slice(TEMPERATURE_ROWS)
     members.n_temperature_rows = len(rows[few])
     solved = members.solve(system, targets, rows)
+    if system.is_constant:
+        shares = members.settle_on_frequencies()
+        for block in problem_blocks(problems.offsets, max(1, BLOCK_NUMBERS // len(rows))):
+            if left_out is not None:
+                own = np.asarray(problems.classes[block][:, rows])
+                left_out(rows, block, _left_out_frequencies(shares, problems, block, own, solved))
+            bar.advance(block.stop - block.start)
+        return members
     members.inverse_temperature = left_out_temperatures(
         np.ascontiguousarray(solved.scores[:, few]),
         targets.combination,
@@ -229,6 +250,24 @@ def solve(
         left_out(rows, block, given)
         bar.advance(block.stop - block.start)
     return members
+
+
+def _left_out_frequencies(
+    shares: NDArray[np.float64],
+    problems: Problems,
+    block: slice,
+    own: NDArray[np.int32],
+    solved: Solved,
+) -> NDArray[np.float64]:
+    """Return the frequencies of classes without each row, whose share in them is its leverage."""
+    offsets = problems.offsets[block.start : block.stop + 1]
+    given = np.repeat(shares[None, offsets[0] : offsets[-1]], own.shape[1], axis=0)
+    others = 1 - solved.leverage
+    rows = np.flatnonzero(others > np.finfo(np.float64).eps)  # not the only row
+    for start, classes in zip(offsets[:-1] - offsets[0], own, strict=True):
+        given[rows, start + classes[rows]] -= solved.leverage[rows]
+    given[rows] /= others[rows, None]
+    return np.clip(given, 0.0, 1.0)
 
 
 def targets_of(problems: Problems) -> LinearTargets:

@@ -38,10 +38,15 @@ from labelcover.learners.threads import at_once
 
 # Directions with less than this share of the largest eigenvalue are rounding errors.
 RANK_TOLERANCE = 1e-13
+# Where centring leaves no more than this share of the squared lengths of rows, these are alike but
+# for rounding, which a small ridge would blow up.
+CONSTANT = 1e-12
 # With a smaller ridge, in mean diagonal elements, a Cholesky factor would be inexact.
 LEAST_RIDGE = 1e-7
 # Single precision is enough to compare ridges if the ridge is so many times its rounding error.
 SINGLE_MARGIN = 100
+# Squared lengths that single precision can hold, and one over them, with their products.
+LARGEST_SINGLE = 1e18
 # From this width on, what is solved takes longer than to start a thread for a part of it.
 LARGE = 500
 
@@ -102,12 +107,15 @@ class RidgeSystem(ABC):
         Mean of the features, or of the columns of the kernel.
     matrix : ndarray of shape (width, width)
         The centred Gram or kernel matrix.
+    is_constant : bool
+        Whether all rows are alike but for rounding: nothing is known but the frequencies.
     """
 
     weights: NDArray[np.float64]
     total: float
     centre: NDArray[np.float64]
     matrix: NDArray[np.float64]
+    is_constant: bool
 
     @abstractmethod
     def pose(self, targets: LinearTargets, rows: NDArray[np.int64]) -> Posed:
@@ -118,9 +126,13 @@ class RidgeSystem(ABC):
 
         With `coarse`, in single precision where that is exact enough to compare ridges.
         """
+        if self.is_constant:
+            return self._frequencies(posed)
         width = len(self.matrix)
         if ridge * width >= LEAST_RIDGE * self.trace:
-            single = coarse and ridge > SINGLE_MARGIN * np.finfo(np.float32).eps * self.trace
+            least = SINGLE_MARGIN * float(np.finfo(np.float32).eps) * self.trace
+            fits = 1 / LARGEST_SINGLE < self.trace < LARGEST_SINGLE
+            single = coarse and fits and ridge > least
             factor = _cholesky(self.matrix, ridge, np.float32 if single else np.float64)
             if factor is not None:
                 return self._by_factor(posed.single if single else posed, ridge, factor)
@@ -134,6 +146,8 @@ class RidgeSystem(ABC):
     @property
     def unit(self) -> float:
         """The mean squared length of a centred row, which ridges are multiples of."""
+        if self.is_constant:
+            return 1.0
         return max(self.trace / self.total, float(np.finfo(np.float64).tiny))
 
     @cached_property
@@ -142,6 +156,13 @@ class RidgeSystem(ABC):
         values, vectors = eigh(self.matrix, check_finite=False, driver="evd")
         kept = values > RANK_TOLERANCE * values.max(initial=np.finfo(np.float64).tiny)
         return values[kept], vectors[:, kept]
+
+    def _frequencies(self, posed: Posed) -> Solved:
+        """Return what is known where all rows are alike."""
+        rows = posed.rows
+        coefficients = np.zeros(posed.right_sides.T.shape)
+        scores = np.repeat(posed.frequencies[:, None], len(rows), axis=1)
+        return Solved(coefficients, scores, self.weights[rows] / self.total)
 
     @abstractmethod
     def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved: ...
@@ -168,6 +189,7 @@ class PrimalSystem(RidgeSystem):
         gram, sums = features.gram(weights)
         self.centre = sums / self.total
         self.matrix = gram - np.outer(self.centre, sums)
+        self.is_constant = self.trace <= CONSTANT * float(np.trace(gram))
 
     def pose(self, targets: LinearTargets, rows: NDArray[np.int64]) -> Posed:
         """Return what `solve` takes: the right sides are ``ΦᵀW T``."""
@@ -236,6 +258,7 @@ class DualSystem(RidgeSystem):
         if weights is not None:
             self.matrix *= self.roots
             self.matrix *= self.roots[:, None]
+        self.is_constant = self.trace <= CONSTANT * float(self.weights @ np.diag(kernel))
 
     def pose(self, targets: LinearTargets, rows: NDArray[np.int64]) -> Posed:
         """Return what `solve` takes: the right sides are the centred targets times ``W^½``."""
