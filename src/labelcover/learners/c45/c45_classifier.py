@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelcover._arguments import check_integer, check_real
 from labelcover.learners.batch_classifier import BatchClassifier
+from labelcover.learners.c45.split_kernels import VALUE_STEP
 from labelcover.learners.c45.tree import FeatureTable, Tree, TreeStack, grown_tree
 from labelcover.learners.c45.tree_text import tree_text
 from labelcover.learners.problems import LeftOut, Problems, fitted_in_threads
@@ -24,6 +26,9 @@ class C45Classifier(BatchClassifier):
     numeric cuts pay for the number of cuts tried. The tree is then pruned by pessimistic error
     estimates. Missing values (NaN) send a row down every branch in proportion to the training
     weights. A nominal value that no training row had gets the distribution at its node.
+
+    As in J48, numbers that differ by less than 1e-5 are never separated. A column that varies by
+    no more is not used, which a warning says: multiply such columns by a constant.
 
     Parameters
     ----------
@@ -98,6 +103,7 @@ class C45Classifier(BatchClassifier):
     ) -> TreeStack:
         """Return the trees of all problems; every feature is sorted once."""
         numbers = X.toarray() if sparse.issparse(X) else X
+        _warn_of_narrow_columns(numbers, problems.n_values)
         weighted = problems.weights is not None
         table = FeatureTable.of(numbers, problems.n_values, weighted=weighted)
         trees = fitted_in_threads(
@@ -160,3 +166,19 @@ class C45Classifier(BatchClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _warn_of_narrow_columns(X: NDArray[np.float64], n_values: NDArray[np.int32]) -> None:
+    """Warn of numeric columns whose values are all too near to each other to be separated."""
+    lowest, highest = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    narrow = (lowest < highest) & ~(lowest + VALUE_STEP < highest) & (n_values == 0)
+    if narrow.any():
+        columns = np.flatnonzero(narrow).tolist()
+        shown = ", ".join(map(str, columns[:5])) + (", …" if len(columns) > 5 else "")
+        warnings.warn(
+            f"C4.5 uses {len(columns)} of {len(narrow)} columns of X not at all ({shown}): they "
+            f"vary by no more than {VALUE_STEP:g}, and like WEKA's J48 it separates no nearer "
+            "numbers. Multiply them by a constant.",
+            UserWarning,
+            stacklevel=2,
+        )

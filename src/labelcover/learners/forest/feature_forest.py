@@ -16,6 +16,7 @@ from labelcover.learners.forest.forest_kernels import (
     grow_tree,
 )
 from labelcover.learners.forest.grown_forest import GrownForest
+from labelcover.learners.forest.single_precision import SinglePrecision
 from labelcover.learners.forest.sparse_tree_kernels import (
     SKETCH_COLUMNS,
     grow_sparse_tree,
@@ -53,10 +54,11 @@ class FeatureForest(GrownForest):
     """
 
     def _read_training(self, X: Any) -> None:
+        self.precision = SinglePrecision().fit(X, shifted=not self.is_sparse)
         self.table = self._read(X)
         self.is_large = self.is_sparse and X.shape[0] >= MANY_ROWS
         if not self.is_sparse:
-            self.training = np.ascontiguousarray(X.T, dtype=np.float32)
+            self.training = np.ascontiguousarray(self.table[0].T)
 
     @property
     def default_trees(self) -> int:
@@ -96,9 +98,8 @@ class FeatureForest(GrownForest):
 
     def _read(self, X: Any) -> tuple[Any, ...]:
         if self.is_sparse:
-            return _NO_TABLE, csr_arrays(sparse.csr_array(X, dtype=np.float32))
-        dense = X.toarray() if sparse.issparse(X) else X
-        return np.ascontiguousarray(dense, dtype=np.float32), _NO_ARRAYS
+            return _NO_TABLE, csr_arrays(self.precision.sparse(X))
+        return self.precision.dense(X.toarray() if sparse.issparse(X) else X), _NO_ARRAYS
 
     def _draw(self, random, weights) -> NDArray[np.float64]:
         if not self.is_large or weights is not None:

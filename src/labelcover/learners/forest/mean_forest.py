@@ -21,6 +21,9 @@ from labelcover.learners.forest.share_regression import ShareRegression, fit_sha
 SKETCH_COLUMNS = 64
 # A node with fewer draws than this many times the least number in a leaf is not split.
 LEAVES_IN_A_NODE = 10
+# New rows may be far out. Squares of no greater numbers have a sum, in single precision or, before
+# rows are divided by their lengths, in double.
+MOST, MOST_BEFORE = 1e18, 1e150
 
 
 class MeanForest(GrownForest):
@@ -101,11 +104,13 @@ class MeanForest(GrownForest):
         if self.is_sparse:
             factors = self.scale / self.largest
             scaled = sparse.csr_array(sparse.csr_array(X) @ sparse.diags_array(factors))
+            scaled.data = np.clip(scaled.data, -MOST_BEFORE, MOST_BEFORE)
             lengths = np.sqrt(scaled.power(2).sum(axis=1))
             scaled = sparse.diags_array(1 / _or_one(lengths)) @ scaled
         else:
             dense = X.toarray() if sparse.issparse(X) else X
             scaled = (dense / self.largest - self.centre) * self.scale
+            scaled = np.clip(scaled, -MOST, MOST)
         return csr_arrays(sparse.csr_array(scaled, dtype=np.float32))
 
     def _grow(self, counts, rows, wanted, min_leaf, random, state) -> tuple[Any, ...]:
