@@ -12,7 +12,7 @@ BENCH_READY := $(BENCH_VENV)/.ready
 BOOMER_VENV := .venv-boomer
 BOOMER_READY := $(BOOMER_VENV)/.ready
 
-.PHONY: demo test test-slow lint bench clean
+.PHONY: demo test test-slow fuzz lint bench clean
 
 demo: $(USABLE)
 	$(BIN)/labelcover compare debtags --n-folds 10 --jobs 2 -o demo
@@ -25,6 +25,12 @@ test: $(READY)
 
 test-slow: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow --timeout 0
+
+# Random problems for so many seconds: make fuzz seconds=3600. Further runs take other problems.
+seconds ?= 600
+
+fuzz: $(READY)
+	$(ONE_THREAD) $(BIN)/python tests/fuzz/fuzz_estimators.py --seconds $(seconds) --results build/fuzz/estimators.json
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -12,6 +12,7 @@ from labelcover.ensemble.encoding import encode
 from labelcover.learners import C45Classifier, SMOClassifier
 from labelcover.learners.c45.tree import TreeStack
 from labelcover.learners.smo.pair_machines import PairStack
+from labelcover.learners.targets import relative_weights
 
 LEARNERS = [
     C45Classifier(),
@@ -61,7 +62,7 @@ def test_members_are_those_fitted_alone(data, fit_view, estimator, missing):
 def test_weights_reach_the_members(data, fit_view, estimator):
     X, Y, cover = data
     weight = 10 ** np.random.default_rng(2).uniform(-1, 1, len(X))
-    view = fit_view(estimator, X, Y, cover, weights=weight / weight.mean())
+    view = fit_view(estimator, X, Y, cover, weights=relative_weights(weight))
     expected = alone(estimator, X, Y, cover, X, sample_weight=weight)
     np.testing.assert_allclose(view.distributions(X), expected, atol=1e-9)
     assert not np.allclose(view.distributions(X), fit_view(estimator, X, Y, cover).distributions(X))
