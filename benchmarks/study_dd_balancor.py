@@ -226,8 +226,11 @@ def main(results: str, n_seeds: int = 1) -> None:
     for seed in range(n_seeds):
         for dataset in DATASETS:
             run(compared(dataset), [dataset], results, seeds=[seed])
-    frame = read_results(results)
-    frame = whole_seeds(frame)
+    frame = whole_seeds(read_results(results))
+    # Least squares with a threshold tuned by leave-one-out, C4.5 with its own cut at 0.5.
+    tuned = frame["method"].str.contains("least squares")
+    for measure in MEASURES:
+        frame.loc[tuned, measure] = frame.loc[tuned, f"tuned_{measure}"]
     failed = frame[frame["error"].fillna("") != ""]
     if len(failed):
         sys.exit(f"{len(failed)} fits failed, the first with: {failed['error'].iloc[0]}")

@@ -57,7 +57,7 @@ def test_sizes_run_to_where_the_bound_is_nearly_certain():
 
 def test_a_panel_for_each_m_and_a_line_for_each_k():
     figure = draw_curves(coverage_curves(draws=20, panels={5: (3,), 6: (3, 4)}))
-    assert [axes.get_title() for axes in figure.axes] == ["m = 5", "m = 6"]
+    assert [axes.get_title() for axes in figure.axes] == ["m = 5 labels", "m = 6 labels"]
     assert [len(axes.lines) for axes in figure.axes] == [3, 6]
 
 

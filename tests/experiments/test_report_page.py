@@ -3,13 +3,18 @@
 `conftest.py` says which browser.
 """
 
+import re
+
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgba
 
-from labelcover import LabelCoverClassifier, RakelClassifier
+from labelcover import LabelCoverClassifier, RakelClassifier, _picture_style
+from labelcover.covers import Cover
 from labelcover.datasets import Dataset, load
 from labelcover.experiments.comparing import compare
 from labelcover.experiments.report import pictures
+from labelcover.experiments.report.html_page import HERE
 from labelcover.methods import BinaryRelevanceClassifier
 
 WIDTHS = (390, 1280)
@@ -202,3 +207,47 @@ def test_names_beside_points_are_moved_apart():
 def test_ticks_are_round_and_inside():
     assert pictures.nice_ticks(0.3, 4) == [0.5, 1, 2, 5]
     assert pictures.nice_ticks(0.001, 1000) == pytest.approx([1e-3, 1e-2, 0.1, 1, 10, 100, 1000])
+
+
+@pytest.mark.parametrize(("n_labels", "n_labelsets"), [(2, 1), (5, 4), (30, 150), (200, 500)])
+def test_the_axis_of_a_cover_counts_labelsets(n_labels, n_labelsets):
+    labelsets = [[j % n_labels, (j + 1) % n_labels] for j in range(n_labelsets)]
+    cover = Cover(labelsets, n_labels)
+    figure = pictures.cover_picture(cover, [f"label {j}" for j in range(n_labels)])
+    ticks = [text.get_text() for text in figure.axes[0].get_xticklabels()]
+    assert ticks[0] == "1"
+    assert ticks[-1] == str(min(n_labelsets, pictures.MOST_LABELSETS))
+    assert [int(tick) for tick in ticks] == sorted({int(tick) for tick in ticks})
+    top, bottom = cover.plot().axes
+    for axis in (top.yaxis, bottom.yaxis):
+        assert all(float(tick).is_integer() for tick in axis.get_majorticklocs())
+
+
+def test_a_heat_map_of_few_labels_is_small_and_letters_are_of_one_size():
+    random = np.random.default_rng(0)
+    sides, shares = [], []
+    for m in (3, 5, 40):
+        names = [f"tag {j}" for j in range(m)]
+        figure = pictures.dependence_picture(random.integers(0, 2, size=(50, m)), names)
+        sides.append(figure.get_figwidth())
+        svg = pictures.to_svg(figure, "d", "A title", "Some text")
+        width = float(re.search(r"max-width: ([\d.]+)rem", svg)[1])
+        shares.append(width / figure.get_figwidth())
+    assert sides[0] < sides[1] < pictures.WIDTH / 2
+    assert sides[2] == pictures.WIDTH
+    assert max(shares) - min(shares) < 0.1
+
+
+def test_pictures_of_commands_have_the_colours_of_the_pages():
+    css = (HERE / "style.css").read_text(encoding="utf-8")
+    light = css[: css.index("@media")]
+    for name, colour in (
+        ("ink", _picture_style.INK),
+        ("line", _picture_style.FAINT),
+        ("accent", _picture_style.ACCENT),
+        ("second", _picture_style.SECOND),
+        ("card", _picture_style.PAPER),
+    ):
+        assert f"--{name}: {colour};" in light
+    _, bottom = Cover([[0, 1], [1, 2]], 3).plot().axes
+    assert bottom.patches[0].get_facecolor() == to_rgba(_picture_style.ACCENT)

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from labelcover._picture_style import ACCENT, picture_style, sequential_colours
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from labelcover.covers.cover import Cover
 
@@ -17,25 +19,49 @@ MOST_TICKS = 60
 
 def plot_cover(cover: Cover, label_names: ArrayLike | None = None) -> Figure:
     """Draw the incidence matrix of `cover` above the frequencies of its labels."""
-    from matplotlib.figure import Figure
+    from matplotlib import rc_context
 
     m = cover.n_labels
     names = np.arange(m).astype(str) if label_names is None else np.asarray(label_names, dtype=str)
     if names.shape != (m,):
         raise ValueError(f"label_names must hold {m} names, got {names.size}.")
-    figure = Figure(figsize=(float(np.clip(m / 5, 5, 14)), 6), layout="constrained")
+    with rc_context(picture_style()):
+        return _drawn(cover, names, turned=label_names is not None)
+
+
+def _drawn(cover: Cover, names: NDArray[np.str_], *, turned: bool) -> Figure:
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    m = cover.n_labels
+    height = 3.0 + float(np.clip(len(cover) / 6, 0.5, 4))
+    figure = Figure(figsize=(float(np.clip(m / 5, 5, 14)), height), layout="constrained")
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    # Labelsets are counted from 1.
+    extent = (-0.5, m - 0.5, len(cover) + 0.5, 0.5)
     top.imshow(
-        cover.matrix(), aspect="auto", cmap="Blues", vmin=0, vmax=1.25, interpolation="nearest"
+        cover.matrix(),
+        aspect="auto",
+        cmap=sequential_colours(),
+        vmin=0,
+        vmax=1,
+        interpolation="nearest",
+        extent=extent,
     )
+    top.grid(False)
+    top.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     top.set_ylabel("labelset")
     top.set_title(
         f"{len(cover)} labelsets of {cover.k_text} of {m} labels, imbalance {cover.imbalance}"
     )
-    bottom.bar(np.arange(m), cover.label_counts, color="tab:blue", width=0.8)
+    bottom.bar(np.arange(m), cover.label_counts, color=ACCENT, width=0.8)
+    bottom.grid(axis="x", visible=False)
+    bottom.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=4, min_n_ticks=1))
     bottom.set_ylabel("labelsets")
     bottom.set_xlabel("label")
     if m <= MOST_TICKS:
-        rotation = 0 if label_names is None else 90
-        bottom.set_xticks(np.arange(m), names, rotation=rotation, fontsize=8, parse_math=False)
+        rotation = 90 if turned else 0
+        bottom.set_xticks(np.arange(m), names, rotation=rotation, fontsize=8)
+    else:
+        bottom.xaxis.set_major_locator(MaxNLocator(integer=True))
     return figure

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_integer
 from labelcover._label_values import label_rows
+from labelcover._picture_style import ACCENT, INK, SECOND, diverging_colours, picture_style
 from labelcover.dependence.chi_square import label_dependence, phi
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def plot_dependence(
 
     In the heat map labels are in the order of a hierarchical clustering. In the graph the labels
     of the `n_pairs` pairs with the greatest χ² stand on a circle in the same order; lines are as
-    wide as the dependence is strong, red where labels attract and blue where they avoid each
+    wide as the dependence is strong, blue where labels attract and orange where they avoid each
     other. Only pairs that occur together at least `min_count` times are drawn as lines.
 
     Parameters
@@ -43,6 +44,7 @@ def plot_dependence(
     matplotlib.figure.Figure
         Needs matplotlib (the ``report`` extra).
     """
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     rows = label_rows(Y)
@@ -58,11 +60,13 @@ def plot_dependence(
     dependence = label_dependence(rows, 2, min_count=min_count)
     strongest = np.argsort(-dependence.chi_square, kind="stable")[:n_pairs]
 
-    figure = Figure(figsize=(14, 6.5), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    _draw_heat_map(figure, left, correlation, order, names)
-    _draw_graph(right, correlation, order, dependence.labelsets[strongest], names)
-    return figure
+    with rc_context(picture_style()):
+        side = float(np.clip(3 + m / 7, 4.2, 6.5))
+        figure = Figure(figsize=(2.15 * side, side), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        _draw_heat_map(figure, left, correlation, order, names)
+        _draw_graph(right, correlation, order, dependence.labelsets[strongest], names)
+        return figure
 
 
 def clustered_order(correlation: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -90,13 +94,15 @@ def _draw_heat_map(figure, axes, correlation, order, names) -> None:
     values = np.abs(shown[~np.isnan(shown)])
     limit = float(np.quantile(values, 0.99)) if values.size else 1.0
     limit = limit if limit > 0 else 1.0
-    image = axes.imshow(shown, cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="nearest")
-    figure.colorbar(image, ax=axes, label="φ", extend="both", shrink=0.8)
-    axes.set_title(f"φ of {len(order)} labels, in the order of a clustering")
+    image = axes.imshow(
+        shown, cmap=diverging_colours(), vmin=-limit, vmax=limit, interpolation="nearest"
+    )
+    figure.colorbar(image, ax=axes, label="correlation φ of two labels", extend="both", shrink=0.8)
+    axes.grid(False)
+    axes.set_title(f"{len(order)} labels, like beside like")
     if len(order) <= MOST_TICKS:
-        plain = {"fontsize": 7, "parse_math": False}  # a name may hold dollar signs
-        axes.set_xticks(np.arange(len(order)), names[order], rotation=90, **plain)
-        axes.set_yticks(np.arange(len(order)), names[order], **plain)
+        axes.set_xticks(np.arange(len(order)), names[order], rotation=90, fontsize=7)
+        axes.set_yticks(np.arange(len(order)), names[order], fontsize=7)
     else:
         axes.set_xlabel("label")
         axes.set_ylabel("label")
@@ -105,7 +111,7 @@ def _draw_heat_map(figure, axes, correlation, order, names) -> None:
 def _draw_graph(axes, correlation, order, pairs, names) -> None:
     axes.set_aspect("equal")
     axes.set_axis_off()
-    axes.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5))
+    axes.set(xlim=(-1.8, 1.8), ylim=(-1.8, 1.8))
     axes.set_title(f"the {len(pairs)} most dependent pairs")
     shown = order[np.isin(order, pairs)]
     if len(shown) == 0:
@@ -117,14 +123,14 @@ def _draw_graph(axes, correlation, order, pairs, names) -> None:
     for i, j in pairs[::-1]:
         strength = correlation[i, j]
         axes.plot(
-            [x[i], x[j]], [y[i], y[j]], color="tab:red" if strength > 0 else "tab:blue",
+            [x[i], x[j]], [y[i], y[j]], color=ACCENT if strength > 0 else SECOND,
             linewidth=0.5 + 4 * abs(strength), alpha=0.6, zorder=1,
         )  # fmt: skip
-    axes.scatter(x[shown], y[shown], s=30, color="black", zorder=2)
+    axes.scatter(x[shown], y[shown], s=30, color=INK, zorder=2)
     for label, turn in zip(shown, np.degrees(angle), strict=True):
         inward = 90 < turn < 270
         axes.text(
             1.06 * x[label], 1.06 * y[label], names[label], fontsize=8,
             rotation=turn + 180 if inward else turn, rotation_mode="anchor",
-            ha="right" if inward else "left", va="center", parse_math=False,
+            ha="right" if inward else "left", va="center",
         )  # fmt: skip

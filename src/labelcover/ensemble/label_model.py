@@ -224,6 +224,11 @@ class LabelModel(MemberEstimator, ABC):
         """Return whether the view has confidences for training rows that it has not seen."""
         return False
 
+    @property
+    def tunes_in_fit(self) -> bool:
+        """Whether a threshold can be tuned on left-out predictions, without refits."""
+        return self._tunes and self._gives_left_out()
+
     def _search(self) -> ThresholdSearch:
         return ThresholdSearch(
             self.threshold_measure,

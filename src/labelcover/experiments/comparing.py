@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 # What fits a terminal of eighty columns; the report has more.
 SHOWN = ("micro_f1", "macro_f1", "hamming_loss", "subset_accuracy")
+# The two cuts: how their columns begin, and what they are called.
+CUTS = {
+    "tuned_": "threshold tuned for micro-F1, for all alike",
+    "": "own cut of each method, not tuned",
+}
 
 
 @dataclass(frozen=True)
@@ -33,64 +38,46 @@ class Outcome:
     ----------
     summary : DataFrame
         See `summarize`.
-    ranking : Ranking or None
-        By micro-F1; see `rank_methods`.
+    ranking, own_ranking : Ranking or None
+        By micro-F1 at tuned thresholds, and by the methods' own cuts; see `rank_methods`.
     results, report : Path
         The files.
     """
 
     summary: pd.DataFrame
     ranking: Ranking | None
+    own_ranking: Ranking | None
     results: Path
     report: Path
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as data that JSON can hold."""
         lines = json.loads(self.summary.to_json(orient="records"))
-        ranks = None
-        if self.ranking is not None:
-            ranks = {
-                "measure": self.ranking.measure,
-                "ranks": dict(zip(self.ranking.methods, self.ranking.ranks.tolist(), strict=True)),
-                "problems": self.ranking.problems,
-                "friedman_p": self.ranking.test.p_value,
-                "friedman_exact": self.ranking.test.exact,
-                "critical_difference": self.ranking.difference,
-                "control": self.ranking.control,
-                "bonferroni_dunn_p": self.ranking.p_values,
-            }
+        ranks = {"ranking": _as_json(self.ranking), "own_ranking": _as_json(self.own_ranking)}
         files = {"results": str(self.results), "report": str(self.report)}
-        return {"summary": lines, "ranking": ranks, **files}
+        return {"summary": lines, **ranks, **files}
 
     def print(self, console: Console) -> None:
-        """Print a table per data set, the ranks, and where the files are."""
-        from rich.table import Table
-
-        from labelcover.metrics import MEASURES
-
+        """Print a table per data set and cut, the ranks, and where the files are."""
         for dataset, lines in self.summary.groupby("dataset", sort=False):
-            table = Table(title=str(dataset), title_justify="left", box=None, pad_edge=False)
-            table.add_column("method", no_wrap=True)
-            for name in SHOWN:
-                table.add_column(MEASURES[name].title, justify="right", min_width=13)
-            table.add_column("σ", justify="right")
-            table.add_column("fit, s", justify="right")
-            for _, line in lines.iterrows():
-                table.add_row(line["method"], *_cells(line, lines))
-            console.print(table)
+            for cut, words in CUTS.items():
+                if lines[f"mean_{cut}micro_f1"].notna().any():
+                    console.print(_table(f"{dataset}: {words}", lines, cut))
             for _, line in lines[lines["failed"] > 0].iterrows():
                 console.print(f"{line['method']} failed {line['failed']} times: {line['error']}")
-        if self.ranking is not None:
+        for ranking, words in zip((self.ranking, self.own_ranking), CUTS.values(), strict=True):
+            if ranking is None:
+                continue
             shown = ", ".join(
                 f"{name} {rank:.2f}"
-                for name, rank in zip(self.ranking.methods, self.ranking.ranks, strict=True)
+                for name, rank in zip(ranking.methods, ranking.ranks, strict=True)
             )
             console.print(
-                f"mean ranks by micro-F1: {shown}; critical difference "
-                f"{self.ranking.difference:.2f}; {self.ranking.evidence()}"
+                f"mean ranks by micro-F1 ({words}): {shown}; critical difference "
+                f"{ranking.difference:.2f}; {ranking.evidence()}"
             )
-            if self.ranking.control is not None:
-                console.print(f"{self.ranking.against_control()}")
+            if ranking.control is not None:
+                console.print(f"{ranking.against_control()}")
         console.print(f"{self.results}\n{self.report}")
 
 
@@ -164,23 +151,50 @@ def compare(
         )
         frame = read_results(results)
         write_report(report, frame, datasets, covers, command=command, control=control)
-    return Outcome(summarize(frame), rank_methods(frame, control=control), results, report)
+    tuned, own = (rank_methods(frame, f"{cut}micro_f1", control=control) for cut in CUTS)
+    return Outcome(summarize(frame), tuned, own, results, report)
 
 
-def _cells(line, lines):
+def _as_json(ranking: Ranking | None) -> dict[str, Any] | None:
+    if ranking is None:
+        return None
+    return {
+        "measure": ranking.measure,
+        "ranks": dict(zip(ranking.methods, ranking.ranks.tolist(), strict=True)),
+        "problems": ranking.problems,
+        "friedman_p": ranking.test.p_value,
+        "friedman_exact": ranking.test.exact,
+        "critical_difference": ranking.difference,
+        "control": ranking.control,
+        "bonferroni_dunn_p": ranking.p_values,
+    }
+
+
+def _table(title: str, lines: pd.DataFrame, cut: str) -> Any:
+    from rich.table import Table
+
+    from labelcover.metrics import MEASURES
+
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("method", no_wrap=True)
+    for name in SHOWN:
+        table.add_column(MEASURES[name].title, justify="right", min_width=13)
+    table.add_column("labelsets", justify="right")
+    table.add_column("fit, s", justify="right")
+    for _, line in lines.iterrows():
+        table.add_row(line["method"], *_cells(line, lines, cut))
+    return table
+
+
+def _cells(line: pd.Series, lines: pd.DataFrame, cut: str) -> Iterator[Any]:
     from rich.text import Text
 
     from labelcover.metrics import MEASURES
 
     for name in SHOWN:
-        mean = line[f"mean_{name}"]
-        column = lines[f"mean_{name}"]
+        mean, column = line[f"mean_{cut}{name}"], lines[f"mean_{cut}{name}"]
         best = column.max() if MEASURES[name].higher_is_better else column.min()
-        text = "–" if mean != mean else f"{mean:.3f} ± {line[f'sd_{name}']:.3f}"
+        text = "–" if mean != mean else f"{mean:.3f} ± {line[f'sd_{cut}{name}']:.3f}"
         yield Text(text, style="bold" if mean == best else "")
-    yield "–" if line["mean_size"] != line["mean_size"] else f"{line['mean_size']:.0f}"
-    yield (
-        "–"
-        if line["mean_fit_seconds"] != line["mean_fit_seconds"]
-        else (f"{line['mean_fit_seconds']:.2f}")
-    )
+    for name, digits in (("mean_size", 0), ("mean_fit_seconds", 2)):
+        yield "–" if line[name] != line[name] else f"{line[name]:.{digits}f}"

@@ -62,6 +62,28 @@ METHODS: dict[str, Any] = {
     "LEAD": LeadClassifier,
     "HOMER": HomerClassifier,
 }
+#: What the names stand for.
+TITLES = {
+    "RAKEL": "random k-labelsets",
+    "RAKEL++": "random k-labelsets, confidences averaged",
+    "INLAC": "greedy cover of all pairs of labels",
+    "BALCO": "balanced cover",
+    "BALANCOR": "balanced cover of all pairs of labels",
+    "DD-BALANCOR": "BALANCOR, dependent labels together",
+    "BR": "binary relevance: a model for each label",
+    "LabelCover": "the default of labelcover",
+    "LP": "label powerset: a class for each labelset",
+    "PS": "pruned sets: label powerset without rare labelsets",
+    "EPS": "ensemble of pruned sets",
+    "DS": "subsets of dependent labels",
+    "EDS": "ensemble of subsets of dependent labels",
+    "ECC": "ensemble of classifier chains",
+    "PCC": "probabilistic classifier chain",
+    "EPCC": "ensemble of probabilistic classifier chains",
+    "2BR": "binary relevance, stacked twice",
+    "LEAD": "binary relevance along a network of labels",
+    "HOMER": "hierarchy of multi-label classifiers",
+}
 #: Stands for all of them.
 ALL = "all"
 MEMBERS = ("auto", "least-squares", "c45", "smo", "logistic")

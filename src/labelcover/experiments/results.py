@@ -86,6 +86,16 @@ class Result:
         Every measure of `labelcover.metrics.MEASURES` that applies.
     label_f1 : list of float
         F1 of each label.
+    cut : str
+        The cut of the predictions behind `scores`, in words, where there is a tuned one beside it.
+    tuning : str
+        On what the threshold of the other predictions was tuned, or why it was not.
+    threshold : float
+        The tuned threshold.
+    tuned_scores : dict of str to float
+        Every measure of predictions, at the tuned threshold.
+    tuned_label_f1 : list of float
+        F1 of each label at the tuned threshold.
     """
 
     error: str = ""
@@ -98,20 +108,29 @@ class Result:
     peak_mb: float | None = None
     scores: dict[str, float] = field(default_factory=dict)
     label_f1: list[float] = field(default_factory=list)
+    cut: str = ""
+    tuning: str = ""
+    threshold: float | None = None
+    tuned_scores: dict[str, float] = field(default_factory=dict)
+    tuned_label_f1: list[float] = field(default_factory=list)
 
 
+#: Columns of the measures at a tuned threshold, with the measure of each.
+TUNED = {f"tuned_{name}": name for name, each in MEASURES.items() if each.of_predictions}
+CUTS = ("cut", "tuning", "threshold", *TUNED, "tuned_label_f1")
 KEY = tuple(f.name for f in fields(Task))
 COLUMNS = (
     *KEY,
     VERSION,
-    *(f.name for f in fields(Result) if f.name not in ("scores", "label_f1")),
+    *("error", "n_train", "n_test", "size", *MEASURED),
     *MEASURES,
     "label_f1",
+    *CUTS,
 )
 # Columns that every version of the file has had.
 ALWAYS = {"dataset", "method", "folds", "fold", "seed", "error"}
 # Columns that files had not before; they are empty where they are not.
-LATER = {"design_seconds"}
+LATER = {"design_seconds", *CUTS}
 
 
 class ResultsFile:
@@ -141,10 +160,17 @@ class ResultsFile:
         join_results([self.path, *paths], self.path)
         self.done = {_task(row) for row in _rows(self.path)}
 
-    def set_outdated_aside(self, tasks: Iterable[Task]) -> None:
+    def set_outdated_aside(self, tasks: Iterable[Task], *, with_cuts: bool = False) -> None:
         """Move the lines of other data, folds or parameters than those of `tasks` to another file.
 
         They are added to ``…-outdated.csv`` beside the results. A warning says what has changed.
+
+        Parameters
+        ----------
+        tasks : iterable of Task
+        with_cuts : bool
+            Whether lines of the tasks without both cuts, as earlier versions wrote them, are
+            outdated too.
         """
         wanted: dict[str, str] = {}
         for task in tasks:
@@ -157,6 +183,12 @@ class ResultsFile:
             other = [
                 what for what in versions if wanted.get(what, versions[what]) != versions[what]
             ]
+            if (
+                with_cuts
+                and not (other or row["tuning"] or row["error"])
+                and versions.keys() <= (wanted.keys())
+            ):
+                other = [f"how method {row['method']!r} is cut"]
             (outdated if other else kept).append(row)
             # Another version of a data set has other folds too: the first says it all.
             changed += [what for what in other[:1] if what not in changed]
@@ -178,7 +210,9 @@ class ResultsFile:
     def add(self, task: Task, result: Result) -> None:
         """Write the line of a task and see it safely on disk."""
         cells = asdict(task) | {VERSION: __version__} | asdict(result) | result.scores
-        cells["label_f1"] = " ".join(f"{value:.4f}" for value in result.label_f1)
+        cells |= {f"tuned_{name}": value for name, value in result.tuned_scores.items()}
+        for name in ("label_f1", "tuned_label_f1"):
+            cells[name] = " ".join(f"{value:.4f}" for value in cells[name])
         with naming(self.path), open(self.path, "a", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerow([_text(cells.get(c)) for c in COLUMNS])
             file.flush()
@@ -216,7 +250,8 @@ def read_results(*paths: str | os.PathLike[str]) -> pd.DataFrame:
     import pandas as pd
 
     frame = pd.DataFrame(_consistent_rows(paths), columns=list(COLUMNS))
-    text = {f.name for f in fields(Task)} - {"fold", "seed"} | {VERSION, "error", "label_f1"}
+    text = {f.name for f in fields(Task)} - {"fold", "seed"}
+    text |= {VERSION, "error", "label_f1", "cut", "tuning", "tuned_label_f1"}
     for column in set(COLUMNS) - text:
         frame[column] = pd.to_numeric(frame[column])
     return frame
@@ -263,7 +298,7 @@ def _has_all_columns(path):
 
 
 def _check_columns(path, found):
-    if found in (COLUMNS, tuple(c for c in COLUMNS if c not in LATER)):
+    if found == tuple(c for c in COLUMNS if c in found or c not in LATER):
         return
     if not ALWAYS.issubset(found):
         raise DataError(path, "not a results file, expected the columns of one.", 1)

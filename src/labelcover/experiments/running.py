@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import time
@@ -22,6 +23,7 @@ from labelcover.covers import Cover
 from labelcover.datasets import Dataset, load
 from labelcover.experiments._memory import peak_mb, reset_peak
 from labelcover.experiments.cover_designs import design_seconds
+from labelcover.experiments.cuts import FittedMethod, confidences, fit_method
 from labelcover.experiments.fingerprints import (
     data_fingerprint,
     fold_fingerprint,
@@ -34,6 +36,8 @@ from labelcover.models import with_nominal_features
 
 # On a cluster so many fits for each worker are handed out at a time.
 FITS_OF_WORKER = 4
+# Characters of the names of data set and method in the name of the file of a cover.
+READABLE = 60
 
 Method = Any | Callable[[Dataset], Any]
 
@@ -95,7 +99,7 @@ def run(
     ]
     opened = nullcontext(results) if isinstance(results, ResultsFile) else ResultsFile(results)
     with opened as file:
-        file.set_outdated_aside(task for task, *_ in fits)
+        file.set_outdated_aside((task for task, *_ in fits), with_cuts=True)
         missing = [fit for fit in fits if fit[0] not in file.done]
         if missing:
             _perform_all(missing, file, covers, n_jobs, verbose)
@@ -120,7 +124,7 @@ def _outcomes(fits, n_jobs):
     """Yield the outcomes of fits in their order, whichever is done first."""
     if not is_on_cluster():
         yield from Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(perform)(*fit) for fit in fits
+            delayed(perform)(*fit, both_cuts=True) for fit in fits
         )
         return
     # joblib's Dask backend returns lists only: few fits at a time, so that a run that is
@@ -136,12 +140,18 @@ def _outcomes(fits, n_jobs):
 def _perform_alone(estimator, dataset, fold):
     """Perform a fit in one worker of a cluster, which the other workers' fits keep busy."""
     with parallel_config(backend="sequential"):
-        return perform(estimator, dataset, fold)
+        return perform(estimator, dataset, fold, both_cuts=True)
 
 
 def cover_file(folder: str | os.PathLike[str], dataset: str, method: str) -> Path:
-    """Return where `run` keeps the cover that `method` had on `dataset`."""
-    return Path(folder) / (re.sub(r"[^\w+.-]", "_", f"{dataset} {method}") + ".json")
+    """Return where `run` keeps the cover that `method` had on `dataset`.
+
+    A part of both names is there to be read; a hash of the whole keeps apart what is alike there.
+    """
+    names = f"{dataset} {method}"
+    readable = re.sub(r"[^\w+.-]", "_", names)[:READABLE]
+    digest = hashlib.blake2b(repr((dataset, method)).encode(), digest_size=4).hexdigest()
+    return Path(folder) / f"{readable}-{digest}.json"
 
 
 def _shown(task: Task) -> str:
@@ -196,36 +206,63 @@ def _one_line(estimator: Any) -> str:
     return " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())
 
 
-def perform(estimator: Any, dataset: Dataset, fold: Fold) -> tuple[Result, Cover | None]:
-    """Return the outcome of a fit and, if it went well and has one, its cover."""
-    n_train, n_test = len(fold.train), len(fold.test)
+def perform(
+    estimator: Any, dataset: Dataset, fold: Fold, *, both_cuts: bool = False
+) -> tuple[Result, Cover | None]:
+    """Return the outcome of a fit and, if it went well and has one, its cover.
+
+    With `both_cuts`, predictions are those by the method's own cut, and those at a tuned threshold
+    are measured too (`labelcover.experiments.cuts`); else they are those of ``predict``.
+    """
     try:
         if isinstance(estimator, Exception):
             raise estimator
+        X_train, Y_train = dataset.X[fold.train], dataset.Y[fold.train]
+        X, Y = dataset.X[fold.test], dataset.Y[fold.test]
         reset_peak()
         start = time.perf_counter()
-        estimator.fit(dataset.X[fold.train], dataset.Y[fold.train])
+        method = fit_method(estimator, X_train, Y_train) if both_cuts else None
+        model = estimator.fit(X_train, Y_train) if method is None else method.model
         fitted = time.perf_counter()
-        X, Y = dataset.X[fold.test], dataset.Y[fold.test]
-        predicted = np.asarray(estimator.predict(X))
+        predicted = np.asarray(model.predict(X))
         done = time.perf_counter()
         peak = peak_mb()
-        confidence = _confidence(estimator, X)
-        cover = getattr(estimator, "cover_", None)
+        cover = getattr(model, "cover_", None)
+        measured = _at_cuts(method, X, Y) if method else _measured(Y, predicted, model, X)
         result = Result(
-            n_train=n_train,
-            n_test=n_test,
+            n_train=len(fold.train),
+            n_test=len(fold.test),
             size=None if cover is None else len(cover),
             design_seconds=design_seconds(estimator, Y.shape[1]),
             fit_seconds=round(fitted - start, 4),
             predict_seconds=round(done - fitted, 4),
             peak_mb=None if peak is None else round(peak, 1),
-            scores=scores_of(Y, predicted, confidence),
-            label_f1=label_f1(Y, predicted).tolist(),
+            **measured,
         )
         return result, cover
     except Exception as error:
         return failed(error, fold), None
+
+
+def _measured(Y: NDArray[Any], predicted: NDArray[Any], model: Any, X: Any) -> dict[str, Any]:
+    scores = scores_of(Y, predicted, confidences(model, X))
+    return {"scores": scores, "label_f1": label_f1(Y, predicted).tolist()}
+
+
+def _at_cuts(method: FittedMethod, X: Any, Y: NDArray[Any]) -> dict[str, Any]:
+    """Return what a result holds of the predictions by both cuts."""
+    own, tuned, confidence = method.predictions(X)
+    found = {
+        "scores": scores_of(Y, own, confidence),
+        "label_f1": label_f1(Y, own).tolist(),
+        "cut": method.cut,
+        "tuning": method.tuning,
+        "threshold": method.threshold,
+    }
+    if tuned is not None:
+        found["tuned_scores"] = scores_of(Y, tuned, None)
+        found["tuned_label_f1"] = label_f1(Y, tuned).tolist()
+    return found
 
 
 def failed(error: Exception, fold: Fold) -> Result:
@@ -245,14 +282,3 @@ def scores_of(
         elif confidence is not None:
             found[name] = measure.function(Y, confidence)
     return found
-
-
-def _confidence(estimator: Any, X: Any) -> np.ndarray | None:
-    """Return the scores of the labels, if there are any; scikit-learn's come label by label."""
-    if not hasattr(estimator, "predict_proba"):
-        return None
-    found = estimator.predict_proba(X)
-    if not isinstance(found, list):
-        return np.asarray(found)
-    pairs = zip(found, estimator.classes_, strict=True)
-    return np.column_stack([table @ (np.asarray(classes) == 1) for table, classes in pairs])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.experiments.results import MEASURED
+from labelcover.experiments.results import MEASURED, TUNED
 from labelcover.experiments.statistics import (
     FriedmanResult,
     average_ranks,
@@ -16,7 +16,7 @@ from labelcover.experiments.statistics import (
     critical_difference,
     friedman,
 )
-from labelcover.metrics import MEASURES
+from labelcover.metrics import MEASURES, Measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,18 +31,25 @@ def summarize(results: pd.DataFrame) -> pd.DataFrame:
     """Return means (``mean_…``) and standard deviations (``sd_…``) over folds and seeds.
 
     There is a line per data set and method, in the order of the results; ``failed`` counts the
-    fits that failed, ``error`` is the first of their errors.
+    fits that failed, ``error`` is the first of their errors, ``cut`` and ``tuning`` say how the
+    method is cut by itself and on what its threshold was tuned.
     """
     import pandas as pd
 
-    numbers = [*MEASURES, *MEASURED, "size"]
+    numbers = [*MEASURES, *TUNED, *MEASURED, "size", "threshold"]
     groups = results.groupby(["dataset", "method"], sort=False)
     good = results[results["error"] == ""].groupby(["dataset", "method"], sort=False)[numbers]
     table = pd.DataFrame({"fits": groups.size()})
     table["failed"] = groups["error"].agg(lambda errors: int((errors != "").sum()))
-    table["error"] = groups["error"].agg(lambda errors: next((e for e in errors if e), ""))
+    for name in ("error", "cut", "tuning"):
+        table[name] = groups[name].agg(lambda texts: next((text for text in texts if text), ""))
     table = table.join(good.mean().add_prefix("mean_")).join(good.std().add_prefix("sd_"))
     return table.reset_index()
+
+
+def measure_of(column: str) -> Measure:
+    """Return the measure of a column of the results, at whichever cut."""
+    return MEASURES[TUNED.get(column, column)]
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ class Ranking:
     Attributes
     ----------
     measure : str
-        The measure.
+        The column of the results: a measure, or one at a tuned threshold (``"tuned_micro_f1"``).
     methods : list of str
         Methods without failures, best mean rank first.
     ranks : ndarray
@@ -114,8 +121,9 @@ def rank_methods(
 ) -> Ranking | None:
     """Return how the methods rank by `measure`; None if there is too little to compare.
 
-    With a `control`, all others are compared with it by the Bonferroni–Dunn test, unless the
-    control failed somewhere.
+    Measures of predictions are of the methods' own cuts, or with ``tuned_`` before their name at
+    tuned thresholds. With a `control`, all others are compared with it by the Bonferroni–Dunn test,
+    unless the control failed somewhere.
     """
     of_folds = results["dataset"].nunique() < FEWEST_DATASETS
     problem = ["dataset", "folds", "fold", "seed"] if of_folds else ["dataset"]
@@ -127,7 +135,7 @@ def rank_methods(
     if len(scores) < 2 or scores.shape[1] < 2:
         return None
     table = scores.to_numpy()
-    ranks = average_ranks(table, higher_is_better=MEASURES[measure].higher_is_better)
+    ranks = average_ranks(table, higher_is_better=measure_of(measure).higher_is_better)
     order = np.argsort(ranks, kind="stable")
     names = [str(scores.columns[j]) for j in order]
     p_values = {}
@@ -135,7 +143,7 @@ def rank_methods(
         p = bonferroni_dunn(
             table[:, order],
             names.index(control),
-            higher_is_better=MEASURES[measure].higher_is_better,
+            higher_is_better=measure_of(measure).higher_is_better,
         )
         p_values = {n: float(p[j]) for j, n in enumerate(names) if n != control}
     return Ranking(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,18 +123,18 @@ def draw_curves(curves: pd.DataFrame, theme: str = "plain") -> Figure:
     curves : DataFrame
         What `coverage_curves` returns.
     theme : {"plain", "page"}
-        Black on white, or in the colours of the report page.
+        In the light colours of the pages, or in those that follow the theme of the page it is in.
     """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    from labelcover.experiments.report.pictures import ACCENT, INK, SECOND, STYLE
+    from labelcover import _picture_style as light
+    from labelcover.experiments.report import pictures
 
     check_choice("theme", theme, ("plain", "page"))
-    plain = theme == "plain"
-    colours = ["#1b5e9b", "#b3541e", "#333333"] if plain else [ACCENT, SECOND, INK]
-    style: dict[Any, Any] = {"axes.grid": True, "font.size": 9} if plain else STYLE
-    with rc_context(style):
+    of_theme = light if theme == "plain" else pictures
+    colours = [of_theme.ACCENT, of_theme.SECOND, of_theme.INK]
+    with rc_context(light.picture_style() if theme == "plain" else pictures.STYLE):
         values = list(curves["m"].unique())
         figure = Figure(figsize=(3.4 * len(values), 3.4), layout="constrained")
         for axes, m in zip(np.atleast_1d(figure.subplots(1, len(values))), values, strict=True):
@@ -144,8 +144,8 @@ def draw_curves(curves: pd.DataFrame, theme: str = "plain") -> Figure:
                 axes.plot(x, part["bound"], color=colour, label=f"k = {k}, Lemma 1")
                 axes.plot(x, part[HOW[0]], "o", color=colour, markersize=3, mfc="none")
                 axes.plot(x, part[HOW[1]], "x", color=colour, markersize=3.5)
-            axes.set_title(f"m = {m}", fontsize=9)
-            axes.set_xlabel("labelsets σ")
+            axes.set_title(f"m = {m} labels", fontsize=9)
+            axes.set_xlabel("number of labelsets σ")
             axes.set_ylim(-0.03, 1.03)
             axes.legend(fontsize=7, loc="lower right")
         figure.axes[0].set_ylabel("probability that all pairs are covered")

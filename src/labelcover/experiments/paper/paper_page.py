@@ -43,15 +43,17 @@ def write_page(
     command : str
         What the user typed.
     """
-    picture = None
-    if curves is not None:
-        text = "Bound of Lemma 1 and simulated probabilities against the number of labelsets."
-        picture = Markup(to_svg(draw_curves(curves, "page"), "figure1", sheets[0].title, text))
+    panels = [] if curves is None else [panel for _, panel in curves.groupby("m")]
+    text = "Bound of Lemma 1 and simulated probabilities against the number of labelsets."
+    drawn = [
+        Markup(to_svg(draw_curves(panel, "page"), f"figure1-{number}", sheets[0].title, text))
+        for number, panel in enumerate(panels)
+    ]
     values = {
         "part": part,
         "sheets": sheets,
         "missing": missing,
-        "picture": picture,
+        "pictures": drawn,
         "command": command,
     }
     write_html_page(path, Path(__file__).with_name("paper_page.html"), values)

@@ -16,33 +16,22 @@ from labelcover.datasets import Dataset
 from labelcover.dependence import phi
 from labelcover.experiments.report import pictures
 from labelcover.experiments.report.html_page import HERE, versions_shown, write_html_page
+from labelcover.experiments.report.result_tables import (
+    OWN_CUT,
+    TUNED_CUT,
+    CutTable,
+    cost_table,
+    cut_table,
+    in_seconds,
+    label_table,
+    some_of,
+)
 from labelcover.experiments.running import cover_file
 from labelcover.experiments.statistics import groups
 from labelcover.experiments.summary import Ranking, rank_methods, summarize
-from labelcover.metrics import MEASURES
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SHOWN = (
-    "micro_f1",
-    "macro_f1",
-    "hamming_loss",
-    "subset_accuracy",
-    "example_accuracy",
-    "ranking_loss",
-    "average_precision",
-)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell of the table of results: what is shown, what it is sorted by, whether it is best."""
-
-    text: str
-    value: float
-    spread: str = ""
-    best: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,17 +68,23 @@ def write_report(
     control : str, optional
         The method that the others are compared with.
     """
-    summary, ranking = summarize(results), rank_methods(results, control=control)
+    summary = summarize(results)
+    tuned = summary["mean_tuned_micro_f1"].notna().any()
+    cuts = (TUNED_CUT, OWN_CUT) if tuned else (OWN_CUT,)
+    rankings = [rank_methods(results, f"{cut.prefix}micro_f1", control=control) for cut in cuts]
     values = {
         "title": _title(summary),
-        "findings": _findings(summary, ranking),
-        "measures": [(name, MEASURES[name]) for name in SHOWN],
+        "findings": _findings(summary, cuts, rankings),
         "sections": [
-            _section(number, dataset, summary, results, covers)
+            _section(number, dataset, summary, results, covers, cuts)
             for number, dataset in enumerate(datasets)
             if (summary["dataset"] == dataset.name).any()
         ],
-        "diagram": None if ranking is None else _diagram(ranking),
+        "diagrams": [
+            (cut, _diagram(cut, ranking))
+            for cut, ranking in zip(cuts, rankings, strict=True)
+            if ranking is not None
+        ],
         "methods": _methods(results),
         "folds": sorted(set(results["folds"])),
         "seeds": sorted(set(results["seed"].astype(int))),
@@ -106,28 +101,19 @@ def _title(summary):
     return f"{methods} methods on {where}"
 
 
-def _findings(summary, ranking):
+def _findings(summary, cuts, rankings):
     """Return the outcome in sentences, no stronger than the numbers."""
     found = []
     for dataset, lines in summary.groupby("dataset", sort=False):
-        lines = lines.dropna(subset=["mean_micro_f1"])
-        if lines.empty:
+        if lines["mean_micro_f1"].isna().all():
             found.append(f"On {dataset} no method finished.")
             continue
-        best = lines.loc[lines["mean_micro_f1"].idxmax()]
-        said = f"On {dataset}, {best['method']} has the highest micro-F1"
-        said += f", {best['mean_micro_f1']:.3f}"
-        timed = lines.dropna(subset=["mean_fit_seconds"])
-        # Methods that shared a fit have no time of their own.
-        if len(timed):
-            quick = timed.loc[timed["mean_fit_seconds"].idxmin()]
-            said += f"; {quick['method']} trains fastest, in "
-            said += f"{_seconds(quick['mean_fit_seconds'])} per fold"
-        found.append(f"{said}.")
-    if ranking is not None:
-        found.append(_verdict(ranking))
-        if ranking.control is not None:
-            found.append(f"{ranking.against_control()}.")
+        found.append(f"On {dataset}, {_best(lines, cuts)}{_quickest(lines)}.")
+    for cut, ranking in zip(cuts, rankings, strict=True):
+        if ranking is not None:
+            found.append(_verdict(cut, ranking))
+            if ranking.control is not None:
+                found.append(f"{ranking.against_control()}.")
     for _, line in summary[summary["failed"] > 0].iterrows():
         found.append(
             f"{line['method']} failed in {line['failed']} of {line['fits']} fits on "
@@ -136,8 +122,26 @@ def _findings(summary, ranking):
     return found
 
 
-def _verdict(ranking: Ranking) -> str:
-    over = f"Over {ranking.problems} {'folds' if ranking.of_folds else 'data sets'}"
+def _best(lines, cuts):
+    """Return which method has the highest micro-F1 at each cut."""
+    said = []
+    for cut in cuts:
+        scores = lines.set_index("method")[f"mean_{cut.prefix}micro_f1"].dropna()
+        if len(scores):
+            said.append(f"{scores.idxmax()} {cut.alone} ({scores.max():.3f})")
+    return f"the highest micro-F1 is that of {' and of '.join(said)}"
+
+
+def _quickest(lines):
+    # Methods that shared a fit have no time of their own.
+    seconds = lines.set_index("method")["mean_fit_seconds"].dropna()
+    if not len(seconds):
+        return ""
+    return f"; {seconds.idxmin()} trains fastest, in {in_seconds(seconds.min())} per fold"
+
+
+def _verdict(cut: CutTable, ranking: Ranking) -> str:
+    over = f"Over {ranking.problems} {'folds' if ranking.of_folds else 'data sets'}, {cut.words}"
     if ranking.test.p_value >= 0.05:
         return (
             f"{over}, no significant difference in micro-F1 between the methods was found "
@@ -159,55 +163,38 @@ def _verdict(ranking: Ranking) -> str:
     )
 
 
-def _section(number, dataset, summary, results, covers):
+def _section(number, dataset, summary, results, covers, cuts):
     lines = summary[summary["dataset"] == dataset.name]
-    done = lines.dropna(subset=["mean_micro_f1", "mean_fit_seconds"])
+    column = f"mean_{cuts[0].prefix}micro_f1"
+    done = lines.dropna(subset=[column, "mean_fit_seconds"])
     return {
         "id": f"data-{number}",
         "dataset": dataset,
-        "rows": [_row(line, lines) for _, line in lines.iterrows()],
-        "scatter": _scatter(number, dataset, done) if len(done) else None,
-        "label_table": _label_table(dataset, results),
+        "tables": [*(cut_table(cut, lines) for cut in cuts), cost_table(lines)],
+        "scatter": _scatter(number, dataset, done, cuts[0]) if len(done) else None,
+        "label_table": label_table(dataset, results, cuts[0]),
         "dependence": _dependence(number, dataset) if dataset.Y.shape[1] > 2 else None,
-        "cover": _cover(number, dataset, done, covers),
+        "cover": _cover(number, dataset, done.sort_values(column, ascending=False), covers),
     }
 
 
-def _row(line, lines):
-    cells = []
-    for name in SHOWN:
-        mean, spread = line[f"mean_{name}"], line[f"sd_{name}"]
-        column = lines[f"mean_{name}"]
-        best = column.max() if MEASURES[name].higher_is_better else column.min()
-        shown = _number(mean)
-        cells.append(Cell(shown, mean, "" if np.isnan(spread) else _number(spread), mean == best))
-    for name, text in (
-        ("size", lambda v: f"{v:.0f}"),
-        ("design_seconds", _seconds),
-        ("fit_seconds", _seconds),
-        ("predict_seconds", _seconds),
-        ("peak_mb", lambda v: f"{v:.0f} MB"),
-    ):
-        value = line[f"mean_{name}"]
-        cells.append(Cell("–" if np.isnan(value) else text(value), value))
-    return {"method": line["method"], "cells": cells, "failed": int(line["failed"])}
-
-
-def _scatter(number, dataset, done):
-    figure = pictures.time_against_quality(done)
+def _scatter(number, dataset, done, cut):
+    measure = f"{cut.prefix}micro_f1"
+    figure = pictures.time_against_quality(done, measure)
     text = "; ".join(
-        f"{line['method']}: {_seconds(line['mean_fit_seconds'])}, "
-        f"micro-F1 {line['mean_micro_f1']:.3f}"
+        f"{line['method']}: {in_seconds(line['mean_fit_seconds'])}, "
+        f"micro-F1 {line[f'mean_{measure}']:.3f}"
         for _, line in done.iterrows()
     )
     title = f"Training time against micro-F1 on {dataset.name}"
     return Picture(
         Markup(pictures.to_svg(figure, f"time-{number}", title, text + ".")),
-        "Up and to the left is better. Lines show one standard deviation over folds.",
+        f"Methods {cut.words}. Up and to the left is better. Lines show one standard deviation "
+        "over folds.",
     )
 
 
-def _diagram(ranking: Ranking) -> Picture:
+def _diagram(cut: CutTable, ranking: Ranking) -> Picture:
     ranks = ", ".join(
         f"{name} {rank:.2f}" for name, rank in zip(ranking.methods, ranking.ranks, strict=True)
     )
@@ -216,10 +203,11 @@ def _diagram(ranking: Ranking) -> Picture:
     text = f"Mean ranks: {ranks}. Critical difference {ranking.difference:.2f}. "
     text += f"Not significantly different: {joined}." if joined else "All differ significantly."
     figure = pictures.critical_difference_diagram(ranking)
-    svg = pictures.to_svg(figure, "ranks", "Critical-difference diagram by micro-F1", text)
+    title = f"Critical-difference diagram by micro-F1, methods {cut.words}"
+    svg = pictures.to_svg(figure, f"ranks-{cut.prefix or 'own'}", title, text)
     caption = (
-        "Rank 1 is best. Methods joined by a bar do not differ significantly (Nemenyi test at the "
-        "5 % level)."
+        f"Methods {cut.words}. Rank 1 is best. Methods joined by a bar do not differ "
+        "significantly (Nemenyi test at the 5 % level)."
     )
     if ranking.of_folds:
         caption += " Ranks are over folds, which share training rows, so p-values are optimistic."
@@ -238,14 +226,14 @@ def _dependence(number, dataset):
     title = f"Dependence of the labels of {dataset.name} (phi)"
     return Picture(
         Markup(pictures.to_svg(figure, f"dependence-{number}", title, text + ".")),
-        f"{_some(dataset.Y.shape[1], pictures.MOST_LABELS, 'labels')}Blue labels tend to occur "
+        f"{some_of(dataset.Y.shape[1], pictures.MOST_LABELS, 'labels')}Blue labels tend to occur "
         f"together, orange ones to exclude each other; deeper colours mean stronger. {text}.",
     )
 
 
 def _cover(number, dataset, done, covers):
-    """Return the cover of the best method that has one."""
-    for _, line in done.sort_values("mean_micro_f1", ascending=False).iterrows():
+    """Return the cover of the best method that has one; `done` has the best first."""
+    for _, line in done.iterrows():
         path = cover_file(covers, dataset.name, line["method"])
         if not path.exists():
             continue
@@ -259,7 +247,7 @@ def _cover(number, dataset, done, covers):
         )
         title = f"Cover of {line['method']} on {dataset.name}"
         figure = pictures.cover_picture(cover, dataset.label_names)
-        cut = _some(len(cover), pictures.MOST_LABELSETS, "labelsets")
+        cut = some_of(len(cover), pictures.MOST_LABELSETS, "labelsets")
         return Picture(
             Markup(pictures.to_svg(figure, f"cover-{number}", title, text + ".")),
             f"The cover of {line['method']}, the best of the methods that use one: {text}. {cut}",
@@ -267,52 +255,8 @@ def _cover(number, dataset, done, covers):
     return None
 
 
-def _label_table(dataset, results):
-    """Return the F1 of each label, mean over folds, for each method."""
-    good = results[(results["dataset"] == dataset.name) & (results["error"] == "")]
-    means = {
-        method: np.mean([np.array(text.split(), dtype=float) for text in lines], axis=0)
-        for method, lines in good.groupby("method", sort=False)["label_f1"]
-    }
-    if not means:
-        return None
-    counts = dataset.Y.sum(axis=0)
-    chosen = pictures.most_frequent(counts, pictures.MOST_LABELS)
-    return {
-        "methods": list(means),
-        "note": _some(len(counts), pictures.MOST_LABELS, "labels"),
-        "rows": [
-            {
-                "label": dataset.label_names[j],
-                "share": float(counts[j] / len(dataset.Y)),
-                "cells": [
-                    Cell(
-                        f"{mean[j]:.2f}", mean[j], best=mean[j] == max(m[j] for m in means.values())
-                    )
-                    for mean in means.values()
-                ],
-            }
-            for j in chosen
-        ],
-    }
-
-
 def _methods(results):
     return results.groupby("method", sort=False)["parameters"].first().to_dict()
-
-
-def _some(count: int, most: int, what: str) -> str:
-    return f"Showing {most} of {count} {what}. " if count > most else ""
-
-
-def _number(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}"
-
-
-def _seconds(value: float) -> str:
-    if value < 1:
-        return f"{value * 1000:.0f} ms"
-    return f"{value:.1f} s" if value < 100 else f"{value / 60:.1f} min"
 
 
 def _listed(names: list[str]) -> str:

@@ -13,10 +13,11 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
+from labelcover._picture_style import picture_style
 from labelcover.dependence import phi
 from labelcover.dependence.dependence_plot import clustered_order
 from labelcover.experiments.statistics import groups
-from labelcover.metrics import MEASURES
+from labelcover.experiments.summary import measure_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,29 +35,15 @@ VARIABLES = {
     PAPER: "var(--card)",
     SECOND: "var(--second)",
 }
-STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "text.parse_math": False,  # a name may hold dollar signs
-    "font.size": 9,
-    "text.color": INK,
-    "axes.edgecolor": FAINT,
-    "axes.labelcolor": INK,
-    "axes.facecolor": "none",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": FAINT,
-    "grid.linewidth": 0.6,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "xtick.major.size": 0,
-    "ytick.major.size": 0,
-    "xtick.minor.size": 0,
-    "figure.facecolor": "none",
-    "legend.frameon": False,
-}
-WIDTH = 4.6
+STYLE = {**picture_style(INK, FAINT, "none"), "svg.fonttype": "none"}
+# Inches; a picture of this width is so many rem wide on the page, where there is room.
+WIDTH, PAGE_WIDTH = 4.6, 36.0
+# The least width of pictures with many names, in rem: narrower pages scroll them.
+LEAST_WIDTH = 26.0
+# Names are small enough for that from so many on.
+MANY_NAMES = 16
+# Inches of a row of names, of the widest column, and of what is around them.
+ROW, WIDEST_COLUMN, AROUND = 0.155, 0.3, 0.7
 MOST_LABELS, MOST_LABELSETS = 40, 150
 # A longer name loses its middle: beside a picture there is no room for all of it.
 LONGEST_NAME = 24
@@ -64,6 +51,8 @@ LONGEST_NAME = 24
 
 def to_svg(figure: Figure, name: str, title: str, description: str) -> str:
     """Return a figure as an SVG element with a title and a description for screen readers.
+
+    One with many names is in a box that scrolls where the page is narrow.
 
     Parameters
     ----------
@@ -89,12 +78,21 @@ def to_svg(figure: Figure, name: str, title: str, description: str) -> str:
         svg = svg.replace(colour, variable)
     head, _, body = svg.partition(">")
     head = re.sub(r' (width|height|xmlns[^=]*|version)="[^"]*"', "", head)
+    # Letters are of one size in all pictures of a page, however wide these are.
+    width = PAGE_WIDTH * figure.get_figwidth() / WIDTH
+    many = any(len(axes.get_yticklabels()) >= MANY_NAMES for axes in figure.axes)
+    least = f"; min-width: {min(width, LEAST_WIDTH):.1f}rem" if many else ""
     label = f' role="img" aria-labelledby="{name}-title {name}-text"'
+    label += f' style="max-width: {width:.1f}rem{least}"'
     inside = (
         f'<title id="{name}-title">{_escape(title)}</title>'
         f'<desc id="{name}-text">{_escape(description)}</desc>'
     )
-    return f"{head}{label}>{inside}{body}"
+    svg = f"{head}{label}>{inside}{body}"
+    if not many:
+        return svg
+    region = f'tabindex="0" role="region" aria-labelledby="{name}-title"'
+    return f'<div class="scroll" {region}>{svg}</div>'
 
 
 def critical_difference_diagram(ranking: Ranking) -> Figure:
@@ -115,7 +113,7 @@ def critical_difference_diagram(ranking: Ranking) -> Figure:
                 fontsize=8,
             )
         axes.hlines(rows, 0.9, ranking.ranks, color=FAINT, linewidth=1.2)
-        place = k + 0.75
+        place = k + max(0.75, 0.14 * k)
         for bar in groups(ranking.ranks, ranking.difference):
             axes.plot(
                 [place, place],
@@ -160,7 +158,7 @@ def time_against_quality(lines: pd.DataFrame, measure: str = "micro_f1") -> Figu
             axes.text(place * 1.03, at, shortened(lines["method"].iloc[j]), va="center")
         axes.set_xlim(x.min() / 1.25, place * (place / x.min()) ** 0.5 * 1.6)
         axes.set_xlabel("time to train on one fold, seconds")
-        axes.set_ylabel(MEASURES[measure].title)
+        axes.set_ylabel(measure_of(measure).title)
         axes.set_xticks(nice_ticks(x.min(), x.max()))
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.minorticks_off()
@@ -207,15 +205,19 @@ def cover_picture(cover: Cover, label_names: list[str]) -> Figure:
             for label in labelset
             if int(label) in place
         ]
-        figure = Figure(figsize=(WIDTH, 0.7 + 0.155 * len(rows)), layout="constrained")
+        names = [shortened(label_names[j]) for j in rows]
+        width = min(WIDTH, _names_width(names) + WIDEST_COLUMN * len(shown))
+        height = AROUND + ROW * len(rows)
+        figure = Figure(figsize=(max(width, WIDTH / 2), height), layout="constrained")
         axes = figure.subplots()
         axes.add_collection(PolyCollection(cells, facecolors=ACCENT, edgecolors="none"))
         axes.set_xlim(0, len(shown))
         axes.set_ylim(len(rows), 0)
-        names = [shortened(label_names[j]) for j in rows]
         axes.set_yticks(np.arange(len(rows)) + 0.5, names, fontsize=7)
+        numbers = np.unique(np.linspace(1, len(shown), min(len(shown), 8)).round().astype(int))
+        axes.set_xticks(numbers - 0.5, [str(number) for number in numbers], fontsize=7)
         axes.grid(axis="x", visible=False)
-        axes.set_xlabel("labelsets")
+        axes.set_xlabel("labelset")
         return figure
 
 
@@ -234,7 +236,8 @@ def dependence_picture(Y: np.ndarray, label_names: list[str]) -> Figure:
             to_rgba(ACCENT if value > 0 else SECOND, min(1.0, float(abs(value)) ** 0.7))
             for value in values
         ]
-        figure = Figure(figsize=(WIDTH, WIDTH), layout="constrained")
+        side = min(WIDTH, _names_width(names) + max(ROW, WIDEST_COLUMN - 0.01 * m) * m)
+        figure = Figure(figsize=(side, side), layout="constrained")
         axes = figure.subplots()
         axes.add_collection(PolyCollection(corners, facecolors=colours, edgecolors="none"))
         axes.set_xlim(0, m)
@@ -266,6 +269,11 @@ def shortened(name: str, most: int = LONGEST_NAME) -> str:
 def most_frequent(counts: np.ndarray, most: int) -> np.ndarray:
     """Return the positions of the `most` greatest counts, in their own order."""
     return np.sort(np.argsort(-np.asarray(counts, dtype=float), kind="stable")[:most])
+
+
+def _names_width(names: list[str]) -> float:
+    """Return about how many inches names of 7 points take, with what is around them."""
+    return 0.3 + 0.055 * max(map(len, names), default=0)
 
 
 def _square(column, row):

@@ -1,0 +1,49 @@
+"""The look of all pictures: those of pages, and those that commands write to files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# The light colours of the pages (experiments/report/style.css).
+INK, FAINT, ACCENT, SECOND, PAPER = "#1d2430", "#d9dbe0", "#2f6f9f", "#b9652f", "#ffffff"
+
+
+def picture_style(ink: str = INK, faint: str = FAINT, paper: str = PAPER) -> dict[Any, Any]:
+    """Return matplotlib's settings for a picture with these colours of text, lines and ground."""
+    return {
+        "text.parse_math": False,  # a name may hold dollar signs
+        "font.size": 9,
+        "text.color": ink,
+        "axes.edgecolor": faint,
+        "axes.labelcolor": ink,
+        "axes.titlesize": 10,
+        "axes.facecolor": "none",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "grid.color": faint,
+        "grid.linewidth": 0.6,
+        "xtick.color": ink,
+        "ytick.color": ink,
+        "xtick.major.size": 0,
+        "ytick.major.size": 0,
+        "xtick.minor.size": 0,
+        "figure.facecolor": paper,
+        "savefig.dpi": 150,
+        "legend.frameon": False,
+    }
+
+
+def diverging_colours() -> Any:
+    """Return the colour map from what excludes each other over none to what goes together."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("labelcover", [SECOND, PAPER, ACCENT])
+
+
+def sequential_colours() -> Any:
+    """Return the colour map from none to all."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("labelcover", [PAPER, ACCENT])
