@@ -6,10 +6,17 @@ its multi-label problem by the five-fold cross-validated probabilities of `Label
 and by the leave-one-out probabilities of the audit; of its three scores the best counts. Seconds
 are CPU seconds of one thread, all measured in turn. Needs the data folder (``LABELCOVER_DATA``) and
 the ``bench`` extra.
+
+``python -m benchmarks.bench_audit --number docs/results/audit-number.csv [--sets a,b] [--seeds 5]``
+compares the number of wrong labels that the audit reports with that of cells flipped, and has a
+line without flips (seed -1) for each set. Of sets with more than 2,000 rows, 2,000 are drawn. Lines
+are written as they come, and the same command resumes an interrupted run.
 """
 
 import argparse
+import csv
 import time
+from pathlib import Path
 
 import numpy as np
 from sklearn.metrics import average_precision_score
@@ -18,6 +25,13 @@ from labelcover import LabelCoverClassifier
 from labelcover.audit import suspicious_labels
 from labelcover.datasets import load
 
+SETS = "debtags,medical,yeast"
+NUMBER_SETS = "emotions,genbase,medical,scene,debtags,enron,yeast,slashdot,ohsumed,mediamill-subset"
+MOST_ROWS = 2000
+COLUMNS = (
+    *("set", "rows", "labels", "seed", "flipped", "estimate", "low", "high"),
+    *("judged", "listed", "right"),
+)
 SHARE = 0.02
 FOLDS = 5
 SCORES = ("self_confidence", "normalized_margin", "confidence_weighted_entropy")
@@ -78,16 +92,59 @@ def measure(X, Y: np.ndarray, seed: int) -> dict[str, float]:
     }
 
 
+def number_line(name: str, seed: int) -> list:
+    """Return how many cells look wrong, and how many of those listed were flipped."""
+    data = load(name)
+    rows = np.arange(len(data.Y))
+    if len(rows) > MOST_ROWS:
+        rows = np.sort(np.random.default_rng(0).choice(len(rows), MOST_ROWS, replace=False))
+    X, Y = data.X[rows], data.Y[rows]
+    given, wrong = (Y, np.zeros(Y.shape, dtype=bool)) if seed < 0 else flipped(Y, seed)
+    suspects = suspicious_labels(X, given, label_names=data.label_names)
+    listed = suspects.ranked()
+    right = sum(wrong[each.row, data.label_names.index(each.label)] for each in listed)
+    numbers = [round(number, 1) for number in suspects.n_wrong]
+    judged = int(suspects.errors.judged.any(axis=0).sum())
+    return [name, *Y.shape, seed, int(wrong.sum()), *numbers, judged, len(listed), int(right)]
+
+
+def write_numbers(path: Path, names: list[str], seeds: int) -> None:
+    done = set()
+    if path.exists():
+        with path.open(newline="") as file:
+            done = {(line["set"], int(line["seed"])) for line in csv.DictReader(file)}
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if not done:
+            writer.writerow(COLUMNS)
+        for seed in range(-1, seeds):
+            for name in names:
+                if (name, seed) not in done:
+                    line = number_line(name, seed)
+                    print(*line, flush=True)
+                    writer.writerow(line)
+                    file.flush()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", default="debtags,medical,yeast")
+    parser.add_argument("--sets")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--number", type=Path, help="write the numbers to this CSV file")
     options = parser.parse_args()
-    for number, name in enumerate(options.sets.split(",")):
+    names = (options.sets or (NUMBER_SETS if options.number else SETS)).split(",")
+    if options.number:
+        write_numbers(options.number, names, options.seeds)
+    else:
+        write_scores(names, options.seeds)
+
+
+def write_scores(names: list[str], seeds: int) -> None:
+    for number, name in enumerate(names):
         data = load(name)
         if number == 0:  # what is compiled is compiled before anything is timed
             measure(data.X[:80], data.Y[:80], 0)
-        found = [measure(data.X, data.Y, seed) for seed in range(options.seeds)]
+        found = [measure(data.X, data.Y, seed) for seed in range(seeds)]
         if number == 0:
             print("| set |", " | ".join(found[0]), "|")
             print("|---|" + "---|" * len(found[0]))

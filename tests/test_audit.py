@@ -1,6 +1,8 @@
 """Labels that were flipped are found, by features and by the other labels of the row."""
 
 import csv
+import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +16,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from labelcover import LabelCoverClassifier
-from labelcover.audit import MOST_OTHERS, PENALTIES, suspicion, suspicious_labels
+from labelcover.audit import explain_suspects, label_errors, suspicion, suspicious_labels
+from labelcover.audit.other_labels import MOST_OTHERS, PENALTIES
 from labelcover.datasets import load
 from labelcover.ensemble.forest_view import LEFT_OUT_TREES
 from labelcover.ensemble.pooled_view import Pool
@@ -51,30 +54,157 @@ def test_flipped_cells_come_first(flipped, suspects):
     assert found > precision(wrong, alone), "the other labels of the row help"
 
 
-def test_wrong_and_missing_labels_are_apart_and_ranked(flipped, suspects):
+def test_wrong_and_missing_labels_are_one_list_by_suspicion(flipped, suspects):
     _, Y, _, names = flipped
     every = suspects.ranked()
+    assert [s.suspicion for s in every] == sorted((s.suspicion for s in every), reverse=True)
     wrong, missing = suspects.ranked("wrong"), suspects.ranked("missing")
-    assert len(every) == len(wrong) + len(missing) == (suspects.suspicion > 0.5).sum()
     assert wrong
     assert missing
+    assert [s for s in every if s.kind == "wrong"] == wrong
+    assert [s for s in every if s.kind == "missing"] == missing
     for part, value in ((wrong, 1), (missing, 0)):
-        assert [s.suspicion for s in part] == sorted((s.suspicion for s in part), reverse=True)
         assert {Y[s.row, names.index(s.label)] for s in part} == {value}
     assert suspects.ranked(most=3) == every[:3]
     assert len(suspects.ranked("wrong", above=0)) == Y.sum()
+    assert len(suspects.ranked(above=0.5)) == (suspects.suspicion > 0.5).sum()
     assert list(suspects.to_frame("wrong")["row"]) == [s.row for s in wrong]
+
+
+def test_the_list_has_as_many_cells_as_look_wrong(flipped, suspects):
+    _, _, wrong, names = flipped
+    number = suspects.n_wrong
+    assert 0.5 < number.estimate / wrong.sum() < 2
+    assert number.low < number.estimate < number.high
+    listed = suspects.ranked()
+    assert len(listed) == round(number.estimate)
+    right = sum(wrong[s.row, names.index(s.label)] for s in listed)
+    assert right > 0.4 * len(listed)
+    lines = suspects.by_label()
+    assert sum(line.wrong + line.missing for line in lines) == pytest.approx(number.estimate)
+    assert {line.label for line in lines} == set(names)
+    for line in lines:
+        assert line.low <= line.wrong + line.missing <= line.high
+
+
+@pytest.mark.parametrize("share", [0.5, 0.2, 0.04])
+def test_no_coin_flip_looks_wrong(share):
+    random = np.random.default_rng(3)
+    X = random.normal(size=(400, 5))
+    found = suspicious_labels(X, (random.random((400, 6)) < share).astype(int))
+    assert found.n_wrong == (0, 0, 0)
+    assert found.ranked() == []
+    assert "No label can be judged" in found.in_words()
+
+
+def test_coin_flips_beside_labels_with_errors_are_not_suspected():
+    random = np.random.default_rng(4)
+    X = random.normal(size=(600, 5))
+    Y = (X[:, :3] > 0) ^ (random.random((600, 3)) < 0.02)
+    coins = random.random((600, 3)) < [0.5, 0.2, 0.05]
+    found = suspicious_labels(X, np.column_stack([Y, coins]).astype(int))
+    assert {s.label for s in found.ranked()} == {"label0", "label1", "label2"}
+    assert 18 < found.n_wrong.estimate < 72
+    judged = {line.label: line.judged for line in found.by_label()}
+    assert [judged[f"label{j}"] for j in range(6)] == [True] * 3 + [False] * 3
+    assert "Judged are 3 of the 6" in found.in_words()
+
+
+@pytest.mark.parametrize("strength", [0.7, 2.0, 5.0])
+def test_labels_that_follow_from_features_by_chance_are_not_called_wrong(strength):
+    """By the true probabilities, so that nothing hangs on how well a model fits."""
+    random = np.random.default_rng(5)
+    P = expit(strength * random.normal(size=(4000, 5)))
+    Y = (random.random(P.shape) < P).astype(np.uint8)
+    unlikely = np.where(Y == 1, 1 - P, P)
+    assert label_errors(Y, unlikely).total.estimate < 0.1 * (unlikely > 0.5).sum()
+
+
+@pytest.mark.parametrize("rates", [(0.02, 0.02), (0.03, 0.0), (0.0, 0.03), (0.0, 0.0)])
+def test_errors_are_counted_where_labels_are_certain(rates):
+    """Wrong labels and missing ones each, by true probabilities of labels with errors."""
+    random = np.random.default_rng(6)
+    true = expit(6 * random.normal(size=(4000, 6)))
+    P = true * (1 - rates[1]) + (1 - true) * rates[0]
+    truth = random.random(P.shape) < true
+    flip = random.random(P.shape) < np.where(truth, rates[1], rates[0])
+    Y = (truth ^ flip).astype(np.uint8)
+    found = label_errors(Y, np.where(Y == 1, 1 - P, P))
+    for number, planted in ((found.wrong, flip & ~truth), (found.missing, flip & truth)):
+        assert abs(number.sum() - planted.sum()) < 60 + 0.3 * planted.sum()
+    assert found.total.low - 60 < flip.sum() < found.total.high + 60
+
+
+def test_suspects_are_displayed_in_short(suspects):
+    text = repr(suspects)
+    assert text.startswith("Suspects(500 rows, 24 labels: about ")
+    assert len(text) < 100
+    shown = suspects._repr_html_()
+    assert "of 12,000 labels (500 rows × 24) look wrong or missing" in shown
+    assert shown.count("<tr>") == 11
+    first = suspects.ranked(most=1)[0]
+    assert f"<td>{first.row}</td><td>{first.label}</td><td>{first.kind}</td>" in shown
+
+
+def test_names_are_escaped_where_suspects_are_displayed(suspects):
+    shown = replace(suspects, label_names=[f"<b>{name}" for name in suspects.label_names])
+    assert "<b>" not in shown._repr_html_()
+
+
+def test_reasons_are_of_models_that_have_not_seen_the_row(flipped, suspects):
+    """The features speak against most labels that are wrong, although they are in the table."""
+    X, _, _, _ = flipped
+    data = load("debtags")
+    listed = suspects.ranked(most=40)
+    why = explain_suspects(suspects, listed, X, feature_names=data.feature_names)
+    assert list(why) == [s[:2] for s in listed]
+    agree = 0
+    for suspect in listed:
+        reasons = why[suspect[:2]]
+        assert all(by < 0 for _, by in reasons.against)
+        assert all(by > 0 for _, by in reasons.speaking_for)
+        total = sum(by for _, by in reasons.against + reasons.speaking_for)
+        agree += (total < 0) == (suspect.kind == "wrong")
+    assert agree > 0.7 * len(listed)
+    told = " ".join(map(str, why.values()))
+    assert "has " in told
+    assert " = " in told
+
+
+def test_a_row_that_is_a_reason_is_named_as_in_the_table(flipped, suspects):
+    X, _, _, _ = flipped
+    names = [f"package-{i}" for i in range(500)]
+    why = explain_suspects(suspects, suspects.ranked(most=40), X, row_names=names)
+    rows = re.findall(
+        r"(?:like|near) row (\S+), tagged ([^(]*?)(?:, …)? \(", "; ".join(map(str, why.values()))
+    )
+    assert rows
+    for name, tags in rows:
+        has = suspects.Y[names.index(name)].nonzero()[0]
+        assert tags.split(", ") == [suspects.label_names[j] for j in has[:5]]
+
+
+def test_without_features_the_other_labels_are_reasons(suspects):
+    listed = suspects.ranked()
+    why = explain_suspects(suspects, listed)
+    assert len(why) == len(listed)
+    told = [what for reasons in why.values() for what, _ in reasons.against + reasons.speaking_for]
+    assert told
+    assert all(what.startswith(("has ", "does not have ")) for what in told)
 
 
 def test_the_file_has_a_line_for_each_suspect(suspects, tmp_path):
     path = tmp_path / "suspects.csv"
-    assert suspects.write(path) == len(suspects.ranked())
+    listed = suspects.ranked()
+    assert suspects.write(path) == len(listed)
     with path.open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
-    assert len(lines) == len(suspects.ranked())
     assert list(lines[0]) == ["row", "label", "kind", "suspicion", "features"]
-    kinds = [line["kind"] for line in lines]
-    assert kinds == sorted(kinds, reverse=True), "wrong before missing"
+    assert [(int(line["row"]), line["label"], line["kind"]) for line in lines] == [
+        s[:3] for s in listed
+    ]
+    suspects.write(path, reasons=explain_suspects(suspects, listed))
+    assert path.read_text(encoding="utf-8").startswith("row,label,kind,suspicion,features,reason\n")
 
 
 def test_frames_and_sparse_tables_give_the_same(flipped, suspects):

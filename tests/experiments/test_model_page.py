@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from labelcover import LabelCoverClassifier, RakelClassifier
-from labelcover.audit import Suspects, suspicious_labels
+from labelcover.audit import Suspects, explain_suspects, suspicious_labels
 from labelcover.chance import LabelFrequencies, chance_of
-from labelcover.datasets import Dataset, load
+from labelcover.datasets import Dataset, feature_words, load, row_contents
 from labelcover.experiments.report import write_audit_page, write_model_page
 from labelcover.judgement import Judgement, judged_left_out, judged_on
 from labelcover.metrics import MEASURES, label_f1
@@ -51,8 +51,11 @@ def pages(tmp_path_factory, model, test_rows):
     write_model_page(folder / "long.html", long, test, command="labelcover report " + LONG)
     suspects = suspicious_labels(test.X, test.Y, label_names=names)
     keys = [f"row-{i}-of-a-table-with-long-keys" for i in range(len(test.Y))]
-    about = {"name": LONG.format(7), "row_names": keys, "command": "labelcover"}
-    write_audit_page(folder / "audit.html", suspects, **about)
+    texts = {"subject": [LONG * 8] * len(keys)}
+    table = replace(test, name=LONG.format(7), ids=keys, texts=texts)
+    about = {"above": 0.5, "command": "labelcover"}
+    about["reasons"] = explain_suspects(suspects, suspects.ranked(above=0.5))
+    write_audit_page(folder / "audit.html", suspects, table, **about)
     return folder
 
 
@@ -94,16 +97,6 @@ def test_the_label_column_leaves_room_for_the_scores(open_page):
     )
     assert widths
     assert max(widths) < 390 / 2
-
-
-def test_long_names_of_rows_are_not_cut_into_syllables(open_page):
-    page = open_page("audit.html", 390)
-    widths = page.evaluate(
-        """() => [...document.querySelectorAll("tbody th:first-child")]
-          .map((cell) => cell.getBoundingClientRect().width)"""
-    )
-    assert widths
-    assert 110 < min(widths) <= max(widths) < 390 / 2
 
 
 def shown(page):
@@ -277,16 +270,42 @@ def test_the_audit_page_tells_what_was_asked_for(tmp_path):
     )
     write_audit_page(tmp_path / "page.html", some, above=0.25)
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "2 are wrong with a probability above 0.25." in text
-    assert "4 are missing with a probability above 0.25." in text
+    assert (
+        "The list has the 6 with a suspicion above 0.25, highest first: 2 wrong, 4 missing." in text
+    )
+    assert "No label can be judged" in text
     write_audit_page(tmp_path / "page.html", some)
-    assert "0 are likelier wrong than right" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "None." in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_the_audit_page_tells_both_kinds(open_page, tmp_path):
-    text = open_page("audit.html", 1280).locator("body").inner_text()
-    for piece in ("look wrong", "look missing", "suspicion", "labels of the row"):
+def test_the_audit_page_shows_the_row_and_reasons_of_each_suspect(tmp_path):
+    data = rows_of_debtags(slice(0, 300))
+    Y = data.Y.copy()
+    Y[np.random.default_rng(0).random(Y.shape) < 0.02] ^= 1
+    suspects = suspicious_labels(data.X, Y, label_names=data.label_names)
+    found = suspects.ranked()
+    assert found
+    reasons = explain_suspects(suspects, found, data.X, feature_names=feature_words(data))
+    write_audit_page(tmp_path / "page.html", suspects, data, reasons=reasons)
+    text = html.unescape((tmp_path / "page.html").read_text(encoding="utf-8"))
+    entries = re.findall("<li>\\s*<h3>.*?</li>", text, re.S)
+    assert len(entries) == len(found)
+    contents = row_contents(data, [suspect.row for suspect in found])
+    for suspect, entry in zip(found, entries, strict=True):
+        assert suspect.label in entry
+        assert f"looks {suspect.kind}" in entry
+        assert contents[suspect.row][0][1] in entry
+        why = reasons[suspect[:2]]
+        assert all(what in entry for what, _ in why.against + why.speaking_for)
+    assert f"About {len(found)} (" in text
+
+
+def test_the_audit_page_has_one_list_at_every_width(open_page):
+    page = open_page("audit.html", 400, "dark")
+    text = page.locator("body").inner_text()
+    for piece in ("looks wrong", "looks missing", "suspicion", "other labels", "subject"):
         assert piece in text, piece
-    nothing = Suspects(np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((3, 2), np.uint8), ["a", "b"])
-    write_audit_page(tmp_path / "none.html", nothing)
-    assert "None." in (tmp_path / "none.html").read_text(encoding="utf-8")
+    assert page.locator("ol.suspects").count() == 1
+    for width in (400, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -81,15 +81,54 @@ def test_report_without_left_out_rows_asks_for_test_data(table, command, tmp_pat
 def test_audit_finds_the_wrong_cell(table, command, tmp_path):
     path, wrong_row = table
     out, page = tmp_path / "suspects.csv", tmp_path / "suspects.html"
-    words = ("audit", path, "--label-prefix", "mood:", "-o", out, "--page", page, "--json")
-    code, printed, err = command(*words)
+    words = ("audit", path, "--label-prefix", "mood:", "-o", out, "--page", page)
+    code, printed, err = command(*words, "--json")
     assert code == 0, err
     suspects = read(out)
-    surest = max(suspects, key=lambda line: float(line["suspicion"]))
-    assert (int(surest["row"]), surest["label"]) == (wrong_row, "mood:b")
+    assert list(suspects[0]) == ["row", "label", "kind", "suspicion", "features", "reason"]
+    assert (int(suspects[0]["row"]), suspects[0]["label"]) == (wrong_row, "mood:b")
+    assert suspects[0]["reason"]
+    numbers = [float(line["suspicion"]) for line in suspects]
+    assert numbers == sorted(numbers, reverse=True)
     facts = json.loads(printed)
-    assert facts["wrong"] + facts["missing"] == len(suspects)
-    assert "look wrong" in page.read_text(encoding="utf-8")
+    assert facts["look wrong"] == facts["wrong"] + facts["missing"] == len(suspects) < 10
+    low, high = facts["between"]
+    assert low <= 1 <= high
+    text = page.read_text(encoding="utf-8")
+    assert "of 450 labels (150 rows × 3) look wrong" in text
+    assert "energy = " in text
+
+
+def test_audit_says_how_many_labels_look_wrong_and_lists_more_if_asked(table, command, tmp_path):
+    out = tmp_path / "suspects.csv"
+    words = ("audit", table[0], "--label-prefix", "mood:", "-o", out)
+    code, printed, _ = command(*words)
+    assert code == 0
+    assert "of 450 labels (150 rows × 3) look wrong or missing." in printed
+    listed = len(read(out))
+    assert command(*words, "--above", "0.02")[0] == 0
+    assert len(read(out)) > listed
+    assert min(float(line["suspicion"]) for line in read(out)) >= 0.02
+
+
+def test_audit_of_text_shows_the_text_of_the_row(command, tmp_path):
+    random = np.random.default_rng(1)
+    about = {"print": "toner tray paper", "login": "password locked reset"}
+    lines = ["key,message,tags"]
+    for i in range(160):
+        tag = list(about)[i % 2]
+        words = [*random.permutation(about[tag].split())[:2], *random.permutation(list("abcdefgh"))]
+        given = "login" if i in (20, 90) else tag
+        lines.append(f"T-{i:04d},{' '.join(words)} please help,{given}")
+    path, page = tmp_path / "tickets.csv", tmp_path / "page.html"
+    path.write_text("\n".join(lines))
+    words = ("audit", path, "--tags", "tags", "--text", "message", "--id", "key")
+    code, _, err = command(*words, "-o", tmp_path / "s.csv", "--page", page)
+    assert code == 0, err
+    assert {line["name"] for line in read(tmp_path / "s.csv")} == {"T-0020", "T-0090"}
+    text = page.read_text(encoding="utf-8")
+    assert lines[21].split(",")[1] in text
+    assert lines[91].split(",")[1] in text
 
 
 def test_a_folder_that_is_not_there_is_named_before_the_work(table, command, tmp_path):

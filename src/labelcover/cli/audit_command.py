@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from typing import Annotated
@@ -25,15 +26,21 @@ def audit(
     csv: CsvOptions,
     page: Annotated[Path | None, typer.Option(help="Write a page too, to this HTML file.")] = None,
     above: Annotated[
-        float, typer.Option(help="How likely a label must be wrong to be written, 0 to 1.")
-    ] = 0.5,
+        float | None,
+        typer.Option(
+            help="Write all labels whose suspicion exceeds this, 0 to 1; by default as many as "
+            "look wrong.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find labels of a file that look wrong, and labels that look missing.
 
     Example: labelcover audit tickets.csv --tags tags -o suspects.csv
     """
-    check_real("--above", above, low=0, high=1)
+    if above is not None:
+        check_real("--above", above, low=0, high=1)
     check_output(output, data, suffixes=[".csv"])
     if page is not None:
         check_output(page, data, option="--page", suffixes=HTML)
@@ -43,27 +50,34 @@ def audit(
     dataset = labelled_data(data, columns, csv)
     print_reading([dataset], as_json)
 
-    from labelcover.audit import suspicious_labels
+    from labelcover.audit import explain_suspects, suspicious_labels
+    from labelcover.datasets import feature_words
 
     began = time.perf_counter()
     suspects = suspicious_labels(dataset.X, dataset.Y, label_names=dataset.label_names)
-    written = suspects.write(output, row_names=dataset.ids, above=above)
+    found = suspects.ranked(above=above)
+    words = feature_words(dataset)
+    reasons = explain_suspects(
+        suspects, found, dataset.X, feature_names=words, row_names=dataset.ids
+    )
+    written = suspects.write(output, row_names=dataset.ids, reasons=reasons, above=above)
+    kinds = [suspect.kind for suspect in found]
+    number = suspects.n_wrong
     facts = {
         "rows": len(dataset.Y),
         "labels": len(dataset.label_names),
-        "wrong": len(suspects.ranked("wrong", above=above)),
-        "missing": len(suspects.ranked("missing", above=above)),
+        "judged": int(suspects.errors.judged.any(axis=0).sum()),
+        "look wrong": round(number.estimate),
+        "between": [int(number.low), math.ceil(number.high)],
+        "wrong": kinds.count("wrong"),
+        "missing": kinds.count("missing"),
         "seconds": round(time.perf_counter() - began, 3),
-        "written": f"{output} ({written} lines)",
+        "written": f"{output} ({written} lines, likeliest first)",
     }
     if page is not None:
-        write_audit_page(
-            page,
-            suspects,
-            name=dataset.name,
-            row_names=dataset.ids,
-            above=above,
-            command=command_line(),
-        )
+        typed = command_line()
+        write_audit_page(page, suspects, dataset, reasons=reasons, above=above, command=typed)
         facts["page"] = str(page)
     print_facts(facts | reading_facts([dataset], as_json), as_json)
+    if not as_json:
+        print(suspects.in_words())

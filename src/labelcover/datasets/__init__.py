@@ -7,6 +7,7 @@ from labelcover.datasets.loading import is_here, load
 from labelcover.datasets.raw_tables import is_table
 from labelcover.datasets.reading import read
 from labelcover.datasets.registry import KNOWN, KnownSet
+from labelcover.datasets.row_contents import feature_words, row_contents
 from labelcover.datasets.tables import read_csv, read_parquet, read_table
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "DataError",
     "Dataset",
     "KnownSet",
+    "feature_words",
     "is_here",
     "is_table",
     "load",
@@ -23,4 +25,5 @@ __all__ = [
     "read_libsvm",
     "read_parquet",
     "read_table",
+    "row_contents",
 ]
