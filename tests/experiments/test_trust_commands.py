@@ -143,7 +143,8 @@ def test_wrong_options_of_an_audit_are_named_before_the_work(table, command, tmp
     for more, said in [
         (["--above", "7"], "--above must be a number at least 0 and at most 1, got 7.0"),
         (["--above", "nan"], "--above must be a number at least 0 and at most 1, got nan"),
-        (["--page", tmp_path / "s.csv"], "--page must be another file than --output"),
+        (["--page", tmp_path / "s.csv"], "--page must end in .html or .htm"),
+        (["-o", tmp_path / "s", "--page", tmp_path / "s"], "--page must be another file than --o"),
         (["--page", table[0]], "--page must be another file than what is read"),
         (["--page", tmp_path], "--page must be a file, got the folder"),
     ]:
