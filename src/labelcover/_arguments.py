@@ -125,7 +125,8 @@ def naming_options() -> Iterator[None]:
 def parameter(name: str, value: Any = None) -> str:
     """Return how a message names a parameter, with a value: as Python or the command has it.
 
-    The command repeats an option for each value of a list, and takes ``none`` for an empty one.
+    The command repeats an option for each value of a list, takes ``none`` for an empty one, and
+    has ``--no-header`` for ``header=False``.
 
     Examples
     --------
@@ -141,5 +142,7 @@ def parameter(name: str, value: Any = None) -> str:
     option = "--" + name.replace("_", "-")
     if value is None:
         return option
+    if value is False:
+        return option.replace("--", "--no-", 1)
     values = (value or ["none"]) if isinstance(value, list) else [value]
     return " ".join(f"{option} {shlex.quote(str(each))}" for each in values)

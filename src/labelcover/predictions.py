@@ -106,10 +106,11 @@ def _first_columns(
 ) -> dict[str, list[Any]]:
     """Return the columns before those of the labels: what names the rows, and tags if there are."""
     tags = None if model.encoder is None else model.encoder.labels.tags
-    if model.encoder is not None and dataset.ids is not None:
-        columns: dict[str, list[Any]] = {str(model.encoder.id): dataset.ids}
-    else:
-        columns = {f"{ROW} (number)" if tags == ROW else ROW: list(range(1, len(predicted) + 1))}
+    numbered = f"{ROW} (number)" if tags == ROW else ROW
+    columns: dict[str, list[Any]] = {numbered: list(range(1, len(predicted) + 1))}
+    if dataset.ids is not None:
+        name = None if model.encoder is None else model.encoder.id
+        columns = {numbered if name is None else name: dataset.ids}
     if model.encoder is None or tags is None:
         return columns
     names = np.array(model.label_names, dtype=object)

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from labelcover._arguments import naming_options
 from labelcover.datasets import read_table
 from labelcover.datasets.label_facts import LabelFacts
 from labelcover.models import load_model
@@ -57,8 +58,11 @@ def test_the_report_says_what_is_odd_about_the_labels(report):
 
 
 def test_options_are_those_of_python_or_of_the_command(report):
-    assert "empty='skip'" in report.text()
-    assert "--empty skip" in report.text(command=True)
+    assert "empty='skip'" in str(report)
+    assert "text=['name'] takes it in" in str(report)
+    with naming_options():
+        assert "--empty skip" in str(report)
+        assert "--text name takes it in" in str(report)
 
 
 def test_columns_that_are_not_used_are_there_with_the_reason(report):
@@ -88,7 +92,7 @@ def test_names_are_escaped_for_notebooks(tmp_path):
 
 def test_rows_that_have_only_tags_left_out_are_told_from_empty_cells():
     Y = np.array([[1, 0], [0, 0], [0, 0], [0, 1]], dtype=np.uint8)
-    said = "\n".join(LabelFacts.of(Y, ["a", "b"], left_out=["c"], n_empty=1).sentences("empty"))
+    said = "\n".join(LabelFacts.of(Y, ["a", "b"], left_out=["c"], n_empty=1).sentences())
     assert "1 of 4 rows (25%) without tags" in said
     assert "1 of 4 rows (25%) without a label, only tags that are left out" in said
 
@@ -96,7 +100,7 @@ def test_rows_that_have_only_tags_left_out_are_told_from_empty_cells():
 def test_rows_that_are_left_out_are_counted():
     Y = np.eye(2, dtype=np.uint8)
     facts = LabelFacts.of(Y, ["a", "b"], n_empty=8, empty="skip")
-    assert "8 of 10 rows (80%) without tags, left out" in "\n".join(facts.sentences("empty"))
+    assert "8 of 10 rows (80%) without tags, left out" in "\n".join(facts.sentences())
 
 
 COMMANDS = {
@@ -123,3 +127,11 @@ def test_the_command_says_it_once(table, tmp_path, monkeypatch, command_that_war
     assert "only once" not in errors
     if name == "train":
         assert load_model("m.skops").encoder.report.as_dict() == read
+
+
+def test_rows_that_are_left_out_keep_the_numbers_of_the_others(table):
+    lines = table.read_text(encoding="utf-8").splitlines()
+    table.write_text("\n".join(line.split(";", 1)[1] for line in lines), encoding="utf-8")
+    with pytest.warns(UserWarning, match="only once"):
+        read = read_table(table, tags="tags", separator=";", empty="skip")
+    assert read.ids == [str(row + 1) for row, tags in enumerate(TAGS) if tags]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from dataclasses import fields
 from typing import Any, NoReturn
 
 import typer
 
 from labelcover._visible_text import visible
-from labelcover.cli.options import DEBUG, ColumnOptions, CsvOptions
+from labelcover.cli.options import DEBUG
 from labelcover.cli.outputs import Interrupted
 
 #: What typer raises for a wrong command line, wherever this version keeps it.
@@ -37,31 +35,12 @@ def message_and_code(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror, 2
     if isinstance(error, ValueError | OSError | ImportError):
-        return in_options(str(error)), 2
+        return str(error), 2
     if isinstance(error, RuntimeError) and str(error).startswith("cannot cache function"):
         return "NUMBA_CACHE_DIR must name a folder that can be written to, for compiled code", 2
     if isinstance(error, MemoryError):
         return f"out of memory ({error}); fewer rows, labels or columns need less", 1
     return f"unexpected {type(error).__name__}: {error} ({DEBUG} shows where)", 1
-
-
-def in_options(text: str) -> str:
-    """Return a message with options of the command for the parameters of Python that it gives.
-
-    Examples
-    --------
-    >>> from labelcover.cli.failures import in_options
-    >>> in_options("give delimiter=';' or header=False")
-    "give --delimiter ';' or --no-header"
-    """
-    names = "|".join(field.name for field in (*fields(ColumnOptions), *fields(CsvOptions)))
-
-    def option(found: re.Match[str]) -> str:
-        name, value = found[1].replace("_", "-"), found[2]
-        plain = {"True": f"--{name}", "False": f"--no-{name}"}
-        return plain.get(value, f"--{name} {value}")
-
-    return re.sub(rf"\b({names})=(True|False|'[^']*'|\"[^\"]*\")", option, text)
 
 
 def complain(message: str, code: int) -> NoReturn:

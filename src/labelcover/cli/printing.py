@@ -40,7 +40,7 @@ def print_reading(datasets: Sequence[Dataset], as_json: bool) -> None:
     """Print what was read from tables, and how; JSON has it at the end, see `reading_facts`."""
     for dataset in datasets:
         if dataset.encoder is not None and not as_json:
-            console().print(dataset.encoder.report.text(command=True) + "\n")
+            console().print(f"{dataset.encoder.report}\n")
 
 
 def reading_facts(datasets: Sequence[Dataset], as_json: bool) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from labelcover._arguments import parameter
 from labelcover.datasets.csv_rows import first_rows
 from labelcover.datasets.dataset import DataError
 from labelcover.datasets.text_format import DELIMITERS, TextFormat, is_number_like, usual_width
@@ -48,13 +49,13 @@ def hint(path: str | os.PathLike[str], text_format: TextFormat, wanted: str = ""
     if other := _other_delimiter(names, wanted):
         parts = [part.strip(' "') for part in other.join(names).split(other)]
         return (
-            f"; with delimiter={other!r} the file has {len(parts)} columns, {parts[0]} and "
-            f"{parts[-1]} among them"
+            f"; with {parameter('delimiter', other)} the file has {len(parts)} columns, "
+            f"{parts[0]} and {parts[-1]} among them"
         )
     if text_format.header and looks_like_data(names, below):
         return (
             "; the first row looks like data: if the file has no names of columns, give "
-            "header=False, and they are called 'column 1', 'column 2', …"
+            f"{parameter('header', False)}, and they are called 'column 1', 'column 2', …"
         )
     return ""
 

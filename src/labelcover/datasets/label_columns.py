@@ -223,7 +223,7 @@ def _found_tags(table: RawTable, name: str, given: LabelChoices) -> tuple[LabelC
     skipped = given.empty == "skip"
     n_empty = table.n_rows - kept.n_rows if skipped else sum(not row for row in rows)
     if given.empty is None and 2 * n_empty > len(rows):
-        _warn(
+        _warn_of_training(
             table,
             f"column {name!r} has no tags in {n_empty} of {len(rows)} rows "
             f"({n_empty / len(rows):.0%}), which are learned from as rows without tags; "

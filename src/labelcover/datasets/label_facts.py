@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcover._arguments import parameter
+
 COMMONEST = 8  # labels that are printed with their counts
 FEW_ROWS = 3  # labels of fewer rows are named: little can be learned of them
 
@@ -93,20 +95,14 @@ class LabelFacts:
         """Return the facts as data that JSON can hold."""
         return asdict(self)
 
-    def sentences(self, option: str) -> Iterator[str]:
-        """Yield what there is to say, each in a sentence.
-
-        Parameters
-        ----------
-        option : str
-            How the option that decides about empty cells is written: ``empty='skip'``.
-        """
+    def sentences(self) -> Iterator[str]:
+        """Yield what there is to say, each in a sentence."""
         commonest = [f"{name} ({n})" for name, n in list(self.counts.items())[:COMMONEST]]
         more = ", …" if len(self.counts) > COMMONEST else ""
         yield f"{_counted(len(self.counts), 'label')}: {', '.join(commonest)}{more}"
         if len(self.counts) == 1:
             yield "one label only: whether a row has it is all that is learned"
-        yield from self._without(option)
+        yield from self._without()
         if self.left_out:
             yield f"tags in one row only, left out: {_shown(self.left_out)}"
         if self.rare:
@@ -120,7 +116,7 @@ class LabelFacts:
         for group in self.together:
             yield f"labels that never occur without each other: {_shown(group)}"
 
-    def _without(self, option: str) -> Iterator[str]:
+    def _without(self) -> Iterator[str]:
         without = self.without
         if self.n_empty and self.empty == "skip":
             yield f"{_share(self.n_empty, self.n_empty + self.n_rows)} without tags, left out"
@@ -128,7 +124,7 @@ class LabelFacts:
             without -= self.n_empty
             yield (
                 f"{_share(self.n_empty, self.n_rows)} without tags: an empty cell is taken as no "
-                f"tags ({option} leaves such rows out)"
+                f"tags ({parameter('empty', 'skip')} leaves such rows out)"
             )
         if without:
             why = ", only tags that are left out" if self.left_out else ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from labelcover._arguments import parameter
 from labelcover.datasets.column_kinds import AS_ID, NOT_USED
 from labelcover.datasets.label_facts import LabelFacts
 
@@ -95,24 +96,15 @@ class ReadingReport:
         """Return the report as data that JSON can hold."""
         return {**vars(self), "labels": self.labels.as_dict()}
 
-    def text(self, *, command: bool = False) -> str:
-        """Return the report for people to read.
-
-        Parameters
-        ----------
-        command : bool
-            Name options of the command (``--text``) instead of parameters (``text``).
-        """
-        table = [("column", "read as", ""), *self._rows(command=command)]
+    def __str__(self) -> str:
+        table = [("column", "read as", ""), *self._rows()]
         widths = [max(len(row[j]) for row in table) for j in range(2)]
         lines = [
             "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[2]])
             for row in table
         ]
-        return "\n".join(
-            line.rstrip()
-            for line in [self.how(), *self.notes, *lines, *self._facts(command=command)]
-        )
+        told = [self.how(), *self.notes, *lines, *self.labels.sentences()]
+        return "\n".join(line.rstrip() for line in told)
 
     def how(self) -> str:
         """Return how the file is written, in a line."""
@@ -123,7 +115,7 @@ class ReadingReport:
             said += [] if self.header else ["no line of names"]
         return ", ".join(said)
 
-    def _rows(self, *, command: bool) -> Iterator[tuple[str, str, str]]:
+    def _rows(self) -> Iterator[tuple[str, str, str]]:
         """Yield what columns were read as; many plain ones of a kind in one line."""
         columns = list(self.columns)
         for alike in ("number", "truth value"):
@@ -132,15 +124,10 @@ class ReadingReport:
                 columns = [column for column in columns if column not in plain]
                 yield f"{plain[0]['name']} … {plain[-1]['name']}", alike, f"{len(plain)} columns"
         for column in columns:
-            option = _option(column["option"], column["name"], command=command)
-            why = f"{column['why']}; {option} takes it in" if option else column["why"]
+            why = column["why"]
+            if column["option"]:
+                why += f"; {parameter(column['option'], [column['name']])} takes it in"
             yield column["name"], column["read as"], why
-
-    def _facts(self, *, command: bool) -> Iterator[str]:
-        return self.labels.sentences("--empty skip" if command else "empty='skip'")
-
-    def __str__(self) -> str:
-        return self.text()
 
     def __repr__(self) -> str:
         used = sum(column["read as"] not in (AS_ID, NOT_USED, "tags") for column in self.columns)
@@ -154,17 +141,15 @@ class ReadingReport:
             "<tr>"
             + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row)
             + "</tr>"
-            for row in self._rows(command=False)
+            for row in self._rows()
         )
         head = "<tr><th>column</th><th>read as</th><th></th></tr>"
         notes = "".join(
-            f"<li>{escape(note)}</li>" for note in [*self.notes, *self._facts(command=False)]
+            f"<li>{escape(note)}</li>" for note in [*self.notes, *self.labels.sentences()]
         )
         return f"<p>{escape(self.how())}</p><table>{head}{rows}</table><ul>{notes}</ul>"
 
 
-def _option(option: str, column: str, *, command: bool) -> str:
-    """Return how an option that names a column is written, empty if there is none."""
-    if not option:
-        return ""
-    return f"--{option} {column!r}" if command else f"{option}=[{column!r}]"
+def _why(kind: ColumnKind) -> str:
+    """Return the words on a column; two readings of it are a remark of their own."""
+    return kind.why.replace(kind.both, "two readings, see above") if kind.both else kind.why

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover._arguments import parameter
 from labelcover.datasets.cell_values import (
     Readable,
     as_numbers,
@@ -233,6 +234,9 @@ class TableEncoder:
         def plain(name: str) -> list[str]:
             return [cell or "" for cell in as_strings(table.columns.column(name))]
 
+        ids = plain(self.id) if self.id in table.names else None
+        if ids is None and table.rows is not None:  # some rows are left out
+            ids = [str(row + 1) for row in table.rows]
         texts = [made.name for made in self._wide if isinstance(made, TextColumn)]
         names = self.feature_names
         return Dataset(
@@ -242,7 +246,7 @@ class TableEncoder:
             feature_names=names,
             label_names=list(self.labels.names) if Y.shape[1] else [],
             categorical=np.zeros(len(names), dtype=bool),
-            ids=plain(self.id) if self.id in table.names else None,
+            ids=ids,
             texts={name: plain(name) for name in texts},
             encoder=self,
         )
@@ -329,7 +333,7 @@ def _strange(table: RawTable, kind: ColumnKind) -> NDArray[np.bool_]:
 def _two_readings(kinds: Sequence[ColumnKind]) -> Iterator[str]:
     """Yield what to say of columns of which it is unknown how numbers or dates are meant."""
     for what, decides in (
-        ("number", "decimal ('.' or ',') decides"),
+        ("number", f"{parameter('decimal')} (. or ,) decides"),
         ("date", "dates such as 2024-12-31 have one reading only"),
     ):
         found = [kind for kind in kinds if kind.both and kind.kind == what]
