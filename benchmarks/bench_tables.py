@@ -235,8 +235,11 @@ def linear_svm(texts, Y, new_texts, names):
     return (model.decision_function(new) > 0).astype(int), time.process_time() - start
 
 
-def docstrings():
-    """Yield descriptions of functions and classes of installed packages, and their tags."""
+def docstrings(*, modules=False):
+    """Yield descriptions of functions and classes of installed packages, and their tags.
+
+    With `modules`, their module within the package is a tag too: most of these are rare.
+    """
     seen = set()
     for package in DOCUMENTED:
         spec = find_spec(package)
@@ -257,7 +260,10 @@ def docstrings():
                     continue
                 seen.add(description)
                 kind = "class" if isinstance(node, ast.ClassDef) else "function"
-                yield description, [package, kind, *dict.fromkeys(SECTION.findall(text))]
+                where = path.relative_to(Path(spec.origin).parent).with_suffix("").parts[:2]
+                more = ["/".join((package, *where[:i])) for i in (1, 2)] if modules else []
+                own = [package, kind, *more, *SECTION.findall(text)]
+                yield description, list(dict.fromkeys(own))
 
 
 if __name__ == "__main__":

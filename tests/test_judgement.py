@@ -197,7 +197,7 @@ def test_the_threshold_of_the_command_cuts_probabilities(files, command, tmp_pat
     code, printed, err = command("report", *files, "--threshold", "0.8", "-o", page, "--json")
     assert code == 0, err
     assert json.loads(printed)["micro-F1"] == pytest.approx(told["micro_f1"], abs=1e-4)
-    assert f"labelcover predict {files[0]} new.csv -o predictions.csv" in page.read_text("utf-8")
+    assert f"labelcover predict {files[0]} new.csv --threshold <span" in page.read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["predict", "evaluate", "report"])

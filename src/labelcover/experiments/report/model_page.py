@@ -86,7 +86,7 @@ def write_model_page(
         "choices": _choices(judged),
         "choices_note": _some(n_labels, MOST_CHOICES, "labels"),
         "threshold": _threshold(judged),
-        "cut_command": f"labelcover predict {shlex.quote(model_file)} new.csv -o predictions.csv",
+        "model_file": shlex.quote(model_file),
         "curve": _curve(judged.reliability(range(n_labels))),
         "pairs": _pairs(judged),
         "dependence": _dependence(judged),
@@ -127,8 +127,8 @@ def _findings(judged, lines, dataset, n_every):
     if len(good) > 1:
         best, worst = max(good, key=lambda line: line.f1), min(good, key=lambda line: line.f1)
         found.append(
-            f"The best predicted label is {best.label} (F1 {best.f1:.2f}), the worst {worst.label} "
-            f"(F1 {worst.f1:.2f}, {worst.support} rows have it)."
+            f"The best predicted label is {best.label} (F1 {best.f1:.2f}, {best.support} rows have "
+            f"it), the worst {worst.label} (F1 {worst.f1:.2f}, {worst.support} rows)."
         )
     without = int((judged.Y.sum(axis=0) == 0).sum())
     if without:
