@@ -2,6 +2,7 @@
 
 import csv
 import json
+import warnings
 from itertools import product
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from labelcover import LabelCoverClassifier, RakelClassifier
 from labelcover.chance import LabelFrequencies, chance_of, verdict
-from labelcover.datasets import Dataset
+from labelcover.datasets import Dataset, read_table
 from labelcover.judgement import EXPLANATIONS, JUDGED_BY, judged_left_out, judged_on
 from labelcover.metrics import MEASURES, micro_f1
 from labelcover.models import TrainedModel, load_model, save_model
@@ -168,6 +169,53 @@ def test_evaluate_says_whether_the_model_is_better_than_chance(files, command, m
     assert told["verdict"]["said"] == "better than chance"
     assert [line["label"] for line in told["labels"]] == ["a", "b", "c", "d"]
     assert set(told["label_f1"]) == set(LABELS)
+
+
+@pytest.fixture(scope="module")
+def rare_tags(tmp_path_factory):
+    """A model of a table with tags of one row, and a test file with tags it does not know."""
+    folder = tmp_path_factory.mktemp("tags")
+    random = np.random.default_rng(0)
+    for name, n, others in (("train.csv", 80, 20), ("test.csv", 60, 12)):
+        X = random.normal(size=(n, 3))
+        with (folder / name).open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["x", "y", "z", "tags"])
+            for i, x in enumerate(X.tolist()):
+                tags = [tag for tag, value in zip("abc", x, strict=True) if value > 0.3]
+                more = [f"{name}{i}"] if i < others else []
+                writer.writerow([*x, ";".join([*tags, *more])])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of tags in one row only
+        data = read_table(folder / "train.csv", tags="tags", separator=";")
+        model = TrainedModel.fit(LabelCoverClassifier(random_state=0), data)
+    return model, folder / "test.csv"
+
+
+def test_tags_that_the_model_does_not_know_are_told_as_missed(rare_tags):
+    model, path = rare_tags
+    with pytest.warns(UserWarning, match="12 tags that the model does not know"):
+        dataset = model.read(path, with_labels=True)
+    judged = judged_on(model, dataset)
+    assert judged.n_other_tags == 12
+    truth = np.hstack([judged.Y, np.eye(len(judged.Y), 12, dtype=np.uint8)])
+    guess = np.hstack([judged.predicted, np.zeros((len(judged.Y), 12), dtype=np.uint8)])
+    assert judged.all_tags_f1 == pytest.approx(micro_f1(truth, guess))
+    assert judged.all_tags_f1 < judged.scores["micro_f1"].value
+    assert f"counted as missed, micro-F1 is {judged.all_tags_f1:.3f}" in judged.other_tags_told
+
+
+def test_left_out_rows_miss_the_tags_of_one_row(rare_tags):
+    judged = judged_left_out(rare_tags[0])
+    assert judged.n_other_tags == pytest.approx(20)
+    assert judged.all_tags_f1 < judged.scores["micro_f1"].value
+    assert judged.sampled(40).n_other_tags == pytest.approx(10)
+
+
+def test_without_such_tags_nothing_is_said_of_them(good):
+    judged = judged_left_out(good)
+    assert judged.other_tags_told == ""
+    assert judged.all_tags_f1 == pytest.approx(judged.scores["micro_f1"].value)
 
 
 def test_evaluate_prints_the_most_frequent_labels_and_says_how_many_are_left(

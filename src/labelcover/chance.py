@@ -184,11 +184,18 @@ def verdict(name: str, Y: NDArray[Any], predicted: NDArray[Any], chance: Chance)
 
     value, gain = value_and_gain()
     half, half_of_gain = _half_widths(value_and_gain, len(Y))
-    # No measure of predictions is below 0 or above 1.
-    span = np.clip([value - half, value + half], 0, 1).tolist()
-    by_chance = chance.value(measure, Y)
-    ends = gain - half_of_gain, gain + half_of_gain
-    return Verdict(name, value, *span, by_chance, gain, *ends, len(Y))
+    return Verdict(
+        measure=name,
+        value=value,
+        # No measure of predictions is below 0 or above 1.
+        low=float(np.clip(value - half, 0, 1)),
+        high=float(np.clip(value + half, 0, 1)),
+        chance=chance.value(measure, Y),
+        gain=gain,
+        gain_low=gain - half_of_gain,
+        gain_high=gain + half_of_gain,
+        rows=len(Y),
+    )
 
 
 def _half_widths(statistics: Callable[..., tuple[float, ...]], n: int) -> list[float]:

@@ -107,6 +107,8 @@ class Judgement:
         The baseline of these rows.
     measure : str
         The measure that the predictions are meant for.
+    n_other_tags : float
+        How many tags these rows have, or may be expected to have, that the model does not know.
     """
 
     rows: NDArray[np.int64]
@@ -117,6 +119,7 @@ class Judgement:
     threshold: Any
     chance: Chance
     measure: str = "micro_f1"
+    n_other_tags: float = 0.0
 
     def sampled(self, most: int) -> Judgement:
         """Return a random sample of so many rows; itself if it has no more."""
@@ -133,6 +136,7 @@ class Judgement:
             P=self.P[kept],
             predicted=self.predicted[kept],
             chance=chance,
+            n_other_tags=self.n_other_tags * most / len(self.rows),
         )
 
     @cached_property
@@ -154,6 +158,36 @@ class Judgement:
     def verdict(self) -> Verdict:
         """Whether the predictions are better than chance."""
         return verdict(self.measure, self.Y, self.predicted, self.chance)
+
+    @property
+    def all_tags_f1(self) -> float:
+        """The micro-F1 with tags that the model does not know counted as missed."""
+        hits = float((self.Y & self.predicted).sum())
+        both = float(self.Y.sum() + self.predicted.sum())
+        return _ratio(2 * hits, both + self.n_other_tags)
+
+    @property
+    def told(self) -> list[str]:
+        """What is to be known of the measures, in sentences."""
+        said = [self.chance.told]
+        if self.n_without_labels:
+            said.append(
+                f"{self.n_without_labels:,} of {len(self.rows):,} rows have no labels; rankings of "
+                "labels within rows are measured on the others."
+            )
+        return said
+
+    @property
+    def other_tags_told(self) -> str:
+        """What tags that the model does not know would change; empty if there are none."""
+        if not self.n_other_tags:
+            return ""
+        share = self.n_other_tags / (self.n_other_tags + float(self.Y.sum()))
+        return (
+            f"{100 * share:.1f} % of the tags of rows like these are not known to the model, as "
+            "fewer than two training rows have them. No measure counts them; with them counted as "
+            f"missed, micro-F1 is {self.all_tags_f1:.3f}."
+        )
 
     @property
     def n_without_labels(self) -> int:
@@ -243,7 +277,9 @@ def judged_on(model: Any, dataset: Any, *, threshold: float | None = None) -> Ju
     P = np.asarray(model.estimator.predict_proba(dataset.X), dtype=np.float64)
     own = None if threshold is not None else _table(model.estimator.predict(dataset.X))
     rows = np.arange(len(dataset.Y))
-    return _judged(model, rows, dataset.Y, P, own, threshold)
+    return replace(
+        _judged(model, rows, dataset.Y, P, own, threshold), n_other_tags=dataset.n_other_tags
+    )
 
 
 def judged_left_out(model: Any, *, threshold: float | None = None) -> Judgement:
@@ -273,7 +309,12 @@ def judged_left_out(model: Any, *, threshold: float | None = None) -> Judgement:
     order = np.argsort(kept.rows, kind="stable")
     Y, P = _table(kept.Y)[order], _dense(kept.confidence)[order]
     own = None if threshold is not None else _cross_fitted(estimator, Y, P)
-    return _judged(model, kept.rows[order], Y, P, own, threshold)
+    judged = _judged(model, kept.rows[order], Y, P, own, threshold)
+    if model.encoder is None:
+        return judged
+    # A tag of one training row is to its row what an unknown tag is to a new row.
+    of_one_row = len(model.encoder.labels.left_out) / model.encoder.report.n_rows
+    return replace(judged, n_other_tags=of_one_row * len(Y))
 
 
 def _cross_fitted(estimator, Y, P):

@@ -123,6 +123,49 @@ def test_the_slider_shows_what_another_threshold_would_do(open_page, model, test
         assert page.locator("#cut-value").inner_text() == "0.77"
 
 
+def test_the_page_names_the_command_that_does_what_the_slider_shows(open_page):
+    page = open_page("test.html", 1280)
+    page.locator("#cut").fill("29")
+    code = page.locator("#what-if code").inner_text()
+    assert code == "labelcover predict model.skops new.csv --threshold 0.29 -o predictions.csv"
+
+
+def test_the_slider_counts_a_confidence_at_its_threshold(model, test_rows):
+    judged = judged_on(model, test_rows)
+    P = np.resize(np.arange(100) / 100, judged.P.shape)
+    true, false = replace(judged, P=P).counts(range(8))
+    for cut in (29, 57, 58, 99):
+        assert sum(true[cut:]) + sum(false[cut:]) == (float(f"0.{cut}") <= P).sum()
+
+
+def test_every_measure_stands_beside_chance_with_a_line_of_explanation(open_page, model, test_rows):
+    page = open_page("test.html", 390)
+    lines = page.locator("table.measures tbody tr").all_inner_texts()
+    scores = judged_on(model, test_rows).scores.values()
+    assert len(lines) == len(scores)
+    for line, score in zip(lines, scores, strict=True):
+        for piece in (score.title, score.explanation, score.direction):
+            assert piece in line
+        assert f"{score.value:.3f}" in line
+        assert f"{score.chance:.3f}" in line
+    assert "better than chance, which has" in page.locator("header").inner_text()
+
+
+def test_labels_come_by_support_with_bars_as_long_as_their_f1(open_page):
+    page = open_page("test.html", 1280)
+    rows = page.evaluate(
+        """() => [...document.querySelectorAll("table.labels tbody tr")].map((row) => {
+          const width = (e) => e.getBoundingClientRect().width;
+          const bar = row.querySelector(".bar");
+          return [Number(row.cells[1].dataset.value), Number(row.cells[5].dataset.value),
+            width(bar.querySelector("span")) / width(bar)];
+        })"""
+    )
+    support = [row[0] for row in rows]
+    assert support == sorted(support, reverse=True)
+    assert [row[2] for row in rows] == pytest.approx([row[1] for row in rows], abs=0.02)
+
+
 def test_the_reliability_curve_follows_the_choice(open_page, model, test_rows):
     page = open_page("test.html", 1280)
     judged = judged_on(model, test_rows)

@@ -60,6 +60,8 @@ def _as_json(judged: Any, threshold: float | None) -> dict[str, Any]:
         "label_f1": dict(zip(judged.label_names, each, strict=True)),
         "rows": len(judged.rows),
         "rows_without_labels": judged.n_without_labels,
+        "other_tags": judged.n_other_tags,
+        "micro_f1_of_all_tags": _number(judged.all_tags_f1),
         "threshold": threshold,
         "chance": {score.name: _number(score.chance) for score in scores},
         "chance_is": judged.chance.told,
@@ -74,12 +76,8 @@ def _as_json(judged: Any, threshold: float | None) -> dict[str, Any]:
 
 def _print(judged: Any) -> None:
     print(judged.verdict)
-    print(judged.chance.told)
-    if judged.n_without_labels:
-        print(
-            f"{judged.n_without_labels:,} of {len(judged.rows):,} rows have no labels; rankings of "
-            "labels within rows are measured on the others."
-        )
+    for sentence in filter(None, [*judged.told, judged.other_tags_told]):
+        print(sentence)
     measures = Table(box=None, pad_edge=False)
     for title, side in (("measure", "left"), ("model", "right"), ("chance", "right")):
         measures.add_column(title, justify=side)  # type: ignore[arg-type]

@@ -95,6 +95,8 @@ class Dataset:
         The columns of the table that are free text, as they are.
     encoder : TableEncoder or None
         How the table became features, if it was read by `read_table`.
+    n_other_tags : int
+        How many tags its rows have, counted in each row, that are not among the labels.
     """
 
     name: str
@@ -110,6 +112,7 @@ class Dataset:
     ids: list[str] | None = None
     texts: dict[str, list[str]] = field(default_factory=dict)
     encoder: TableEncoder | None = None
+    n_other_tags: int = 0
 
     def __post_init__(self) -> None:
         # The name of a file need not be UTF-8, and all that is written of a data set is.

@@ -169,6 +169,14 @@ class LabelColumns:
             )
         return tag_table(rows, self.names)[0]
 
+    def count_others(self, table: RawTable) -> int:
+        """Return how many tags the rows of a table have that are not among the labels."""
+        if self.tags is None:
+            return 0
+        known = set(self.names)
+        rows = _tag_rows(table, self.tags, self.separators)[0]
+        return sum(tag not in known for row in rows for tag in row)
+
     def _check(self, table: RawTable) -> None:
         for name in self.columns:
             if name not in table.names:

@@ -249,6 +249,7 @@ class TableEncoder:
             ids=ids,
             texts={name: plain(name) for name in texts},
             encoder=self,
+            n_other_tags=self.labels.count_others(table) if Y.shape[1] else 0,
         )
 
 

@@ -23,8 +23,8 @@ MOST_ROWS = 20_000
 MOST_LINES, MOST_CHOICES, MOST_MISTAKES, MOST_PAIRS, MOST_FEATURES = 200, 100, 20, 12, 5
 NOT_DEFINED = "–"
 LEFT_OUT_IS = (
-    "Rows left out of training are no test data: they helped to choose columns, words and tags. "
-    "On other rows of the same kind, expect a little less with few rows and rare tags."
+    "These rows are no test data: words, columns and tags were chosen with them. A file of other "
+    "rows, given to labelcover report, tells more."
 )
 
 
@@ -74,11 +74,10 @@ def write_model_page(
     n_labels = len(judged.label_names)
     page = {
         "title": f"{type(model.estimator).__name__} on {model.trained_on or 'a table'}",
-        "findings": _findings(judged, lines, dataset, len(every.rows)),
+        "findings": _findings(judged, lines, model, dataset, len(every.rows)),
         "facts": _facts(model, judged),
         "scores": list(judged.scores.values()),
-        "chance_is": judged.chance.told,
-        "without_labels": _without_labels(judged),
+        "told": judged.told,
         "lines": lines,
         "lines_note": _some(n_labels, MOST_LINES, "labels"),
         "number": _number,
@@ -100,7 +99,7 @@ def write_model_page(
     return judged
 
 
-def _findings(judged, lines, dataset, n_every):
+def _findings(judged, lines, model, dataset, n_every):
     """Return what matters in sentences."""
     n = len(judged.rows)
     sample = "" if n == n_every else f" (a random sample of {n_every:,})"
@@ -117,7 +116,9 @@ def _findings(judged, lines, dataset, n_every):
         f"{judged.predicted.sum(axis=1).mean():.2f} labels are predicted a row, "
         f"{judged.Y.sum(axis=1).mean():.2f} are true.",
     ]
-    if dataset is None:
+    if judged.n_other_tags:
+        found.append(judged.other_tags_told)
+    if dataset is None and model.encoder is not None:
         found.append(LEFT_OUT_IS)
     error = expected_calibration_error(judged.Y, judged.P)
     found.append(
@@ -134,16 +135,6 @@ def _findings(judged, lines, dataset, n_every):
     if without:
         found.append(f"{without} of {len(judged.label_names)} labels are in none of these rows.")
     return found
-
-
-def _without_labels(judged):
-    """Return what is to be said of rows without labels, if there are."""
-    if not judged.n_without_labels:
-        return ""
-    return (
-        f"{judged.n_without_labels:,} of {len(judged.rows):,} rows have no labels; rankings of "
-        "labels within rows are measured on the others."
-    )
 
 
 def _percent(share):
