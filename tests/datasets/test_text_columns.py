@@ -55,22 +55,28 @@ def test_keys_are_ids_even_where_rows_are_sorted_by_tags(tmp_path, key):
     assert kind_of(dataset, "key").kind == "id, not used"
     assert kind_of(dataset, "key").option == "text"
     assert dataset.ids == keys
-    with pytest.raises(
-        DataError, match=r"key \(60 different values in 60 cells; given as text, it"
-    ):
+    with pytest.raises(DataError, match=r"key \(60 different values in 60 cells; text takes it in"):
         read_table(path, tags="tags", drop=["number"])
 
 
 def test_values_that_recur_are_categories_and_name_no_row(tmp_path):
-    subtypes = [f"kind{chr(97 + i % 23)}" for i in range(20)] * 2 + [
-        f"x{chr(97 + i)}" for i in range(22)
-    ]
+    letters = [chr(97 + i) for i in range(26)]
+    subtypes = letters[:12] * 3 + [f"{letter}{letter}" for letter in letters]
     tags = np.random.default_rng(0).choice(["p", "q"], size=62)
     path = table(tmp_path, tags, subtype=subtypes, n=[i % 9 for i in range(62)])
     dataset = read_table(path, tags="tags")
     assert 2 * len(set(subtypes)) > len(subtypes)
     assert kind_of(dataset, "subtype").kind == "category"
     assert dataset.ids is None
+
+
+def test_values_that_are_all_rare_say_how_they_are_taken_in(tmp_path):
+    letters = [chr(97 + i) for i in range(26)]
+    path = table(tmp_path, ["p", "q"] * 26, a=letters * 2, n=[i % 9 for i in range(52)])
+    kind = kind_of(read_table(path, tags="tags"), "a")
+    assert (kind.kind, kind.option) == ("not used", "text")
+    assert kind.why == "26 values, each in fewer than 3 rows"
+    assert kind_of(read_table(path, tags="tags", category=["a"]), "a").kind == "category"
 
 
 def test_rows_are_named_by_a_column_that_is_different_in_all_of_them(tmp_path):

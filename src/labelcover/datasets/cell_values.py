@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ DECIMALS = (".", ",")
 UNGROUPED = {".": r"\d+\.?\d*|\.\d+", ",": r"\d+,?\d*|,\d+"}
 GROUPED = {".": r"[1-9]\d{0,2}(,\d{3})+(\.\d*)?", ",": r"[1-9]\d{0,2}(\.\d{3})+(,\d*)?"}
 ADDRESSES = r"^\s*\d{1,3}(\.\d{3}){3}\s*$"  # or large numbers
+LONGEST = 80  # characters of a cell in a message
 ISO_DATES = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?)?$"
 TRUTH = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0}
 TRUTH |= {"false": 0.0, "no": 0.0, "n": 0.0, "f": 0.0, "0": 0.0}
@@ -229,3 +230,14 @@ def as_seconds(column: pa.ChunkedArray, written: DateFormat) -> Readable:
         return _unreadable(column)
     coded = Coded.of(column if is_text(column) else column.cast(pa.string()))
     return coded.numbers(written.read)
+
+
+def shown_cell(value: Any) -> str:
+    """Return a value of a cell for people to read: strings in quotes, cut off if long."""
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def shown(names: Sequence[str], most: int = 8) -> str:
+    """Return some of the names, for people to read."""
+    return ", ".join(map(str, names[:most])) + (", …" if len(names) > most else "")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,8 +28,10 @@ from labelcover.datasets.cell_values import (
     is_text,
     is_time,
     quick_format,
+    shown_cell,
 )
-from labelcover.datasets.dataset import DataError, MissingColumn
+from labelcover.datasets.column_choices import ColumnChoices
+from labelcover.datasets.dataset import DataError
 from labelcover.datasets.date_cells import DateFormat, FoundDates, find_dates, looks_like_date
 from labelcover.datasets.number_cells import CODE, NumberFormat, is_range, looks_like_number
 from labelcover.datasets.option_columns import found_options
@@ -50,73 +52,8 @@ FEWEST_IDS = 10
 # Up to so many distinct values that recur are categories, even if they are several words.
 FEW = 30
 ID_NAME = re.compile(r"(^|.*[\W_])(id|ids|key|uuid|guid|index|nr|no)$|.*[a-z](Id|ID)$", re.I)
-LONGEST = 80  # characters of a cell in a message
 AS_ID = "id, not used"
 NOT_USED = "not used"
-
-
-@dataclass(frozen=True)
-class ColumnChoices:
-    """Which columns are what, as given: names of columns.
-
-    Attributes
-    ----------
-    text, category, number, date : tuple of str
-        Columns to be read so.
-    drop : tuple of str
-        Columns to leave out.
-    id : str or None
-        The column that names the rows: left out, and carried into predictions.
-    """
-
-    text: tuple[str, ...] = ()
-    category: tuple[str, ...] = ()
-    number: tuple[str, ...] = ()
-    date: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    id: str | None = None
-
-    @classmethod
-    def of(cls, *, id: str | None, **named: Sequence[str]) -> ColumnChoices:
-        """Return the choices, each a list of names.
-
-        Raises
-        ------
-        ValueError
-            If a string is given for a list, or a column for two things.
-        """
-        seen: dict[str, str] = {} if id is None else {id: "id"}
-        for what, columns in named.items():
-            if isinstance(columns, str):
-                raise ValueError(f"{what} must be a list of names of columns, got {columns!r}.")
-            for name in columns:
-                if seen.setdefault(name, what) != what:
-                    raise ValueError(
-                        f"{what} names column {name!r}, which is given for {seen[name]} too, "
-                        "expected each column for one thing."
-                    )
-        return cls(id=id, **{what: tuple(columns) for what, columns in named.items()})
-
-    def kind_of(self, name: str) -> str | None:
-        """Return what a column is said to be, or None."""
-        for field in fields(self):
-            given = getattr(self, field.name)
-            if name == given or (isinstance(given, tuple) and name in given):
-                return field.name
-        return None
-
-    def check(self, path, names: Sequence[str]) -> None:
-        """Raise a `DataError` if a column that is named is not there."""
-        for field in fields(self):
-            given = getattr(self, field.name)
-            for name in given if isinstance(given, tuple) else filter(None, [given]):
-                if name not in names:
-                    raise MissingColumn(
-                        path,
-                        f"no column {name!r}, expected {field.name} to name columns of the file: "
-                        f"{shown(names)}.",
-                        name=name,
-                    )
 
 
 @dataclass(frozen=True)
@@ -306,12 +243,6 @@ def check_plain(table: RawTable, name: str, expected: str) -> None:
         )
 
 
-def shown_cell(value: Any) -> str:
-    """Return a value of a cell for people to read: strings in quotes, cut off if long."""
-    text = repr(value) if isinstance(value, str) else str(value)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-
-
 def _found_kind(table: RawTable, name: str, decimal: str | None, habits: Habits) -> ColumnKind:
     import pyarrow.types as kinds
 
@@ -429,8 +360,3 @@ def _kind_of_strings(name: str, coded: Coded, filled: int) -> ColumnKind:
         return ColumnKind(name, "category", f"{distinct} values")
     why = f"{distinct} different values in {filled} cells"
     return ColumnKind(name, AS_ID, why, option="text")
-
-
-def shown(names: Sequence[str], most: int = 8) -> str:
-    """Return some of the names, for people to read."""
-    return ", ".join(map(str, names[:most])) + (", …" if len(names) > most else "")

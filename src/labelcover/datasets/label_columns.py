@@ -15,8 +15,7 @@ from labelcover._arguments import check_choice, parameter
 from labelcover._tag_lists import UnreadableTags
 from labelcover._tag_separators import Separators, UnclearSeparators
 from labelcover._tags import as_marks, free_separator, in_order, separated_tags, tag_table
-from labelcover.datasets.cell_values import as_strings, as_truth, is_plain
-from labelcover.datasets.column_kinds import shown
+from labelcover.datasets.cell_values import as_strings, as_truth, is_plain, shown
 from labelcover.datasets.dataset import DataError, MissingColumn, ReadingWarning, choose_labels
 from labelcover.datasets.label_facts import LabelFacts
 from labelcover.datasets.missing_cells import is_missing

@@ -14,41 +14,27 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._arguments import parameter
-from labelcover.datasets.cell_values import (
-    Readable,
-    as_numbers,
-    as_seconds,
-    as_strings,
-    as_truth,
-    is_text,
+from labelcover.datasets.cell_values import as_strings, shown
+from labelcover.datasets.column_choices import ColumnChoices
+from labelcover.datasets.column_encoders import DateColumn, NumberColumn
+from labelcover.datasets.column_fitting import (
+    AS_STRINGS,
+    bad_cells,
+    cells_of,
+    fitted_column,
+    strange,
+    two_readings,
 )
-from labelcover.datasets.column_encoders import CategoryColumn, DateColumn, NumberColumn
-from labelcover.datasets.column_kinds import (
-    AS_ID,
-    ColumnChoices,
-    ColumnKind,
-    check_plain,
-    column_kinds,
-    shown,
-    shown_cell,
-)
+from labelcover.datasets.column_kinds import AS_ID, ColumnKind, check_plain, column_kinds
 from labelcover.datasets.csv_columns import UNNAMED
 from labelcover.datasets.dataset import DataError, Dataset, Features, MissingColumn, ReadingWarning
 from labelcover.datasets.label_columns import LabelColumns
-from labelcover.datasets.option_columns import OptionsColumn
 from labelcover.datasets.raw_tables import RawTable, read_raw
 from labelcover.datasets.reading_report import ReadingReport
-from labelcover.datasets.text_columns import COUNTED, WORDS, TextColumn
+from labelcover.datasets.text_columns import TextColumn
 
-ENCODED = ("number", "truth value", "date", "category", "options", "text")
-AS_STRINGS = ("category", "options", "text")
 # Rows of a table are written to memory so many columns at a time, and so many rows.
 COLUMNS_TOGETHER, ROWS_TOGETHER = 16, 2048
-EXPECTED = {
-    "number": "a number",
-    "truth value": "yes or no, true or false, or 0 or 1",
-    "date": "a date",
-}
 
 
 @dataclass(frozen=True)
@@ -93,11 +79,11 @@ class TableEncoder:
         choices.check(table.path, table.names)
         features = [name for name in table.names if name not in labels.columns]
         kinds = column_kinds(table, features, choices, _decimal(table))
-        remarks = list(_two_readings(kinds))
+        remarks = list(two_readings(kinds))
         Y = labels.read(table, warn=False)
         encoders, told = [], []
         for kind in kinds:
-            made, tell, said = _fitted(table, kind, Y)
+            made, tell, said = fitted_column(table, kind, Y)
             encoders += [] if made is None else [made]
             told.append(tell)
             remarks += said
@@ -161,7 +147,7 @@ class TableEncoder:
             if kind.kind in AS_STRINGS:
                 check_plain(table, kind.name, kind.kind)
             else:
-                for text in _bad_cells(table, kind, _strange(table, kind)):
+                for text in bad_cells(table, kind, strange(table, kind)):
                     warnings.warn(f"{table.path}: {text}", UserWarning, stacklevel=2)
         if self.id in table.names:
             check_plain(table, self.id, "id")
@@ -216,12 +202,12 @@ class TableEncoder:
         of = {kind.name: kind for kind in kinds}
         width = sum(len(made.feature_names) for made in self._plain)
         columns = (
-            column for made in self._plain for column in made.encode(_cells(table, of[made.name]))
+            column for made in self._plain for column in made.encode(cells_of(table, of[made.name]))
         )
         numbers = _side_by_side(columns, np.empty((table.n_rows, width)))
         if not self._wide:
             return numbers, None, None
-        tables = [made.encode(_cells(table, of[made.name])) for made in self._wide]
+        tables = [made.encode(cells_of(table, of[made.name])) for made in self._wide]
         if not any(isinstance(made, TextColumn) for made in self._wide):
             return np.hstack([numbers, *(table.toarray() for table in tables)]), None, None
         if shift is None:
@@ -268,7 +254,7 @@ def _side_by_side(
 
 
 def _unused(kind: ColumnKind) -> str:
-    return f"{kind.why}; given as {kind.option}, it is used" if kind.option else kind.why
+    return f"{kind.why}; {parameter(kind.option)} takes it in" if kind.option else kind.why
 
 
 def _first_id(table: RawTable, kinds: Sequence[ColumnKind]) -> str | None:
@@ -304,132 +290,3 @@ def _needs_strings(kind: ColumnKind, decimal: str | None) -> bool:
 
 def _with_decimal(kind: ColumnKind, decimal: str | None) -> ColumnKind:
     return kind if decimal is None else replace(kind, numbers=kind.numbers.with_decimal(decimal))
-
-
-def _cells(table: RawTable, kind: ColumnKind) -> Any:
-    """Return the cells of a column as its encoder takes them."""
-    column = table.columns.column(kind.name)
-    return as_strings(column) if kind.kind in AS_STRINGS else _readable(table, kind).numbers
-
-
-def _readable(table: RawTable, kind: ColumnKind) -> Readable:
-    column = table.columns.column(kind.name)
-    if kind.kind == "date":
-        return as_seconds(column, kind.dates)
-    return as_truth(column) if kind.kind == "truth value" else as_numbers(column, kind.numbers)
-
-
-def _strange(table: RawTable, kind: ColumnKind) -> NDArray[np.bool_]:
-    """Return the cells that cannot be read and were not missing values in training either."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    bad = _readable(table, kind).bad
-    column = table.columns.column(kind.name)
-    if not kind.missing or not is_text(column):
-        return bad
-    return bad & ~pc.is_in(column, pa.array(kind.missing)).to_numpy()
-
-
-def _two_readings(kinds: Sequence[ColumnKind]) -> Iterator[str]:
-    """Yield what to say of columns of which it is unknown how numbers or dates are meant."""
-    for what, decides in (
-        ("number", f"{parameter('decimal')} (. or ,) decides"),
-        ("date", "dates such as 2024-12-31 have one reading only"),
-    ):
-        found = [kind for kind in kinds if kind.both and kind.kind == what]
-        if found:
-            names = shown([repr(kind.name) for kind in found])
-            columns = "column" if len(found) == 1 else "columns"
-            yield f"{columns} {names}: {found[0].both}; no cell shows which, {decides}."
-
-
-def _bad_cells(table: RawTable, kind: ColumnKind, bad: NDArray[np.bool_]) -> Iterator[str]:
-    """Yield what to say of the cells of a column that cannot be read, with the first of them."""
-    if bad.any():
-        row = int(np.argmax(bad))
-        value = table.columns.column(kind.name)[row].as_py()
-        yield (
-            f"column {kind.name!r} holds {shown_cell(value)} in {table.place(row)[0]}, expected "
-            f"{EXPECTED[kind.kind]}; {_cells_count(int(bad.sum()))} as missing."
-        )
-
-
-def _cells_count(many: int) -> str:
-    return "this cell counts" if many == 1 else f"{many} such cells count"
-
-
-def _fitted(
-    table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8]
-) -> tuple[Any, ColumnKind, list[str]]:
-    """Return the encoder of a column, None if it is not used, what to tell of it, and remarks."""
-    name = kind.name
-    if kind.kind == AS_ID and kind.option == "text":
-        return *_fitted_to_names(table, kind, Y, instead_of=None), []
-    if kind.kind not in ENCODED:
-        return None, kind, []
-    if kind.kind in AS_STRINGS:
-        asked_for = kind.kind == "text" and kind.why == "as given"
-        remarks = list(_text_of_numbers(table, name)) if asked_for else []
-        return *_fitted_to_strings(table, kind, Y), remarks
-    read = _readable(table, kind)
-    remarks = list(_bad_cells(table, kind, read.bad))
-    if kind.kind == "date":
-        why = ", ".join(filter(None, [kind.why, _missing(kind)]))
-        return DateColumn.fitted(name, read.numbers, Y), replace(kind, why=why), remarks
-    number = NumberColumn.fitted(name, read.numbers, Y)
-    missing = np.isnan(read.numbers).mean()
-    marked = ", marked by a feature" if number.marked else ""
-    told = [kind.why, f"{missing:.1%} missing{marked}" if missing else "", _missing(kind)]
-    return number, replace(kind, why=", ".join(filter(None, told))), remarks
-
-
-def _missing(kind: ColumnKind) -> str:
-    words = ", ".join(map(repr, kind.missing))
-    return f"{words} taken for missing" if words else ""
-
-
-def _fitted_to_strings(
-    table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8]
-) -> tuple[Any, ColumnKind]:
-    """Return the encoder of a column of text or categories, None if not used, and what to tell."""
-    name = kind.name
-    cells = as_strings(table.columns.column(name))
-    if kind.kind == "text":
-        text = TextColumn.fitted(name, cells, Y)
-        if text is None:
-            return None, ColumnKind(name, "not used", "text in which no word recurs")
-        return text, _told_of(text)
-    if kind.kind == "options":
-        options = OptionsColumn.fitted(name, cells)
-        return options, ColumnKind(name, "options", f"{len(options.options)}, {kind.why}")
-    if kind.why != "as given" and 2 * len(set(cells)) > len(cells):
-        text, told = _fitted_to_names(table, kind, Y, instead_of=WORDS)
-        if text is not None:
-            return text, told
-    category = CategoryColumn.fitted(name, cells)
-    return category, ColumnKind(name, "category", f"{len(category.feature_names)} values")
-
-
-def _fitted_to_names(
-    table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8], *, instead_of: str | None
-) -> tuple[Any, ColumnKind]:
-    """Return the encoder of names that are mostly different, if their characters say something."""
-    cells = as_strings(table.columns.column(kind.name))
-    text = TextColumn.of_names(kind.name, cells, Y, instead_of=instead_of)
-    return text, kind if text is None else _told_of(text)
-
-
-def _told_of(text: TextColumn) -> ColumnKind:
-    return ColumnKind(text.name, "text", f"{len(text.terms)} {COUNTED[text.kind]}")
-
-
-def _text_of_numbers(table: RawTable, name: str) -> Iterator[str]:
-    column = table.columns.column(name)
-    if as_numbers(column).share == 1:
-        row = next(i for i, cell in enumerate(column) if cell.is_valid)
-        yield (
-            f"column {name!r} is read as text, as asked for, but holds numbers, such as "
-            f"{column[row].as_py()!r} in {table.place(row)[0]}; given as number, it would be read "
-            "as such."
-        )

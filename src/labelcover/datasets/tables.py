@@ -9,7 +9,7 @@ import numpy as np
 
 from labelcover._arguments import parameter
 from labelcover.datasets.cell_values import as_numbers, found_numbers
-from labelcover.datasets.column_kinds import ColumnChoices
+from labelcover.datasets.column_choices import ColumnChoices
 from labelcover.datasets.dataset import DataError, Dataset, choose_features
 from labelcover.datasets.label_columns import LabelChoices, LabelColumns
 from labelcover.datasets.raw_tables import RawTable, read_raw
