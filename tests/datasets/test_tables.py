@@ -94,6 +94,37 @@ def test_libsvm_for_a_model_has_the_features_of_the_model(tmp_path):
         read_libsvm(path, ["1"])
 
 
+def test_labels_of_libsvm_keep_all_their_digits(tmp_path):
+    big = 2**60 + 1
+    text = f"1000001 1:1\n1000002,{big} 1:2\n+1000001,{big - 1}.0,0.25 2:1\n"
+    dataset = read(write(tmp_path, text, "t.svm"))
+    assert dataset.label_names == ["0.25", "1000001", "1000002", str(big - 1), str(big)]
+    assert dataset.Y.tolist() == [[0, 1, 0, 0, 0], [0, 0, 1, 0, 1], [1, 1, 0, 1, 0]]
+
+
+@pytest.mark.parametrize("label", ["nan", "inf", "-inf", "1,NaN"])
+def test_a_label_of_libsvm_is_a_number(tmp_path, label):
+    with pytest.raises(DataError, match=r"t.svm:2: the label '.*' is no number"):
+        read(write(tmp_path, f"1 1:1\n{label} 1:1\n", "t.svm"))
+
+
+def test_a_remark_in_libsvm_names_no_feature(tmp_path):
+    dataset = read(write(tmp_path, "1 1:5 # see 0:1\n2 2:7\n", "t.svm"))
+    assert dataset.feature_names == ["1", "2"]
+    dataset = read(write(tmp_path, "1 0:5\n2 2:7\n", "t.svm"))
+    assert dataset.feature_names == ["0", "1", "2"]
+    assert dataset.X.toarray().tolist() == [[5, 0, 0], [0, 0, 7]]
+    path = write(tmp_path, "1 0:5\n", "t.svm")
+    with pytest.raises(DataError, match="index 0, expected 1 to 2 as in training"):
+        read_libsvm(path, [], features=["1", "2"])
+
+
+def test_a_great_index_of_libsvm_is_refused_before_it_takes_memory(tmp_path):
+    path = write(tmp_path, "1 2147483646:1\n", "t.svm")
+    with pytest.raises(DataError, match=r"2147483647 features would take 137.4 GB.*MAX_BYTES"):
+        read(path)
+
+
 def test_a_bad_libsvm_line_is_named(tmp_path):
     with pytest.raises(DataError, match=r"t.svm:2: '1 x:y' cannot be read, expected labels"):
         read(write(tmp_path, "1 1:1\n1 x:y\n", "t.svm"))

@@ -12,13 +12,13 @@ import re
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import arff
 import numpy as np
 from scipy import sparse
 
 from labelcover.datasets.dataset import DataError, Features
+from labelcover.datasets.file_limits import read_bytes
 
 MISSING = float("nan")
 # MEKA writes remarks behind the relation's name, which liac-arff does not accept.
@@ -73,7 +73,7 @@ def read_arff_table(path: str | os.PathLike[str]) -> ArffTable:
 
 
 def _text(path):
-    raw = Path(path).read_bytes()
+    raw = read_bytes(path)
     if b"\0" in raw:
         raise DataError(
             path, "not a text file, expected ARFF.", raw[: raw.index(b"\0")].count(b"\n") + 1

@@ -20,9 +20,10 @@ from labelcover.datasets.cell_values import is_text
 from labelcover.datasets.csv_hints import hint
 from labelcover.datasets.csv_rows import UnclosedQuote, first_rows, is_blank, numbered_rows
 from labelcover.datasets.dataset import DataError
+from labelcover.datasets.file_limits import BLOCK, opened
+from labelcover.datasets.growing_blocks import in_growing_blocks, reason
 from labelcover.datasets.missing_cells import MISSING, without_markers
-from labelcover.datasets.mixed_encodings import BLOCK
-from labelcover.datasets.text_format import TextFormat, encoded, opened
+from labelcover.datasets.text_format import TextFormat, encoded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,11 +88,13 @@ def read_columns(
             columns = _arrow_csv(path, text_format, skipped, types, blank)
         except pa.ArrowException as error:
             raise _csv_error(path, text_format, len(names), error) from None
-    for j, name in enumerate(names):
-        if is_text(column := columns.column(j)):
+    made = {name: columns.column(j) for j, name in enumerate(names)}
+    for name, column in made.items():
+        if is_text(column):
             column = without_markers(column)
             column = _as_numbers(column, text_format.decimal) if name in numbers else column
-            columns = columns.set_column(j, name, _unguarded(column))
+            made[name] = _unguarded(column)
+    columns = pa.table(made)
     _check_last_quote(path, text_format, columns)
     columns, notes = _without_blank_rows(path, text_format, skipped, columns, blank[0] > 0)
     pa.default_memory_pool().release_unused()  # as much as the table, which encoding will need
@@ -219,26 +222,31 @@ def _arrow_csv(
         blank[0] += not is_row
         return "error" if is_row else "skip"
 
-    with encoded(path, text_format) as (stream, encoding):
-        if encoding not in ("utf-8", "utf-8-sig"):  # Arrow passes over the mark
-            stream = pa.transcoding_input_stream(pa.PythonFile(stream, "r"), encoding, "utf-8")
-        return arrow_csv.read_csv(
-            stream,
-            arrow_csv.ReadOptions(
-                column_names=list(types), skip_rows=skipped, use_threads=pa.cpu_count() > 1
-            ),
-            arrow_csv.ParseOptions(
-                delimiter=text_format.delimiter,
-                newlines_in_values=True,
-                invalid_row_handler=of_another_width,
-            ),
-            arrow_csv.ConvertOptions(
-                null_values=QUICK_NULLS,
-                strings_can_be_null=True,
-                decimal_point=text_format.decimal or ".",
-                column_types=types,
-            ),
+    parsing = arrow_csv.ParseOptions(
+        delimiter=text_format.delimiter,
+        newlines_in_values=True,
+        invalid_row_handler=of_another_width,
+    )
+    converting = arrow_csv.ConvertOptions(
+        null_values=QUICK_NULLS,
+        strings_can_be_null=True,
+        decimal_point=text_format.decimal or ".",
+        column_types=types,
+    )
+
+    def read(block_size: int) -> pa.Table:
+        reading = arrow_csv.ReadOptions(
+            column_names=list(types),
+            skip_rows=skipped,
+            use_threads=pa.cpu_count() > 1,
+            block_size=block_size,
         )
+        with encoded(path, text_format) as (stream, encoding):
+            if encoding not in ("utf-8", "utf-8-sig"):  # Arrow passes over the mark
+                stream = pa.transcoding_input_stream(pa.PythonFile(stream, "r"), encoding, "utf-8")
+            return arrow_csv.read_csv(stream, reading, parsing, converting)
+
+    return in_growing_blocks(read)
 
 
 def _csv_error(
@@ -258,11 +266,6 @@ def _csv_error(
     except DataError as found:
         return found
     return DataError(path, f"{reason(error)}, expected CSV.")
-
-
-def reason(error: Exception) -> str:
-    """Return the first line of what Arrow says of a file."""
-    return str(error).split("\n")[0].rstrip(".")
 
 
 def _check_last_quote(

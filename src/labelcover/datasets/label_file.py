@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import xml.sax
-from pathlib import Path
 
 import defusedxml
 import defusedxml.sax
 
 from labelcover.datasets.dataset import DataError
+from labelcover.datasets.file_limits import read_bytes
 
 
 class _Labels(xml.sax.ContentHandler):
@@ -42,7 +42,7 @@ def read_label_file(path: str | os.PathLike[str]) -> list[tuple[str, int]]:
     """
     handler = _Labels(path)
     try:
-        defusedxml.sax.parseString(Path(path).read_bytes(), handler)
+        defusedxml.sax.parseString(read_bytes(path), handler)
     except defusedxml.DefusedXmlException as error:
         raise DataError(
             path,

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-BLOCK = 1 << 20
+from labelcover.datasets.file_limits import BLOCK
+
 SHOWN_LINES = 5
 OTHERS = ("cp1252", "latin-1")  # the second takes every byte
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -15,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.datasets.cell_values import is_text
-from labelcover.datasets.csv_columns import check_names, read_columns, reason
+from labelcover.datasets.csv_columns import check_names, read_columns
 from labelcover.datasets.csv_hints import hint
 from labelcover.datasets.csv_rows import numbered_rows
 from labelcover.datasets.dataset import DataError, MissingColumn
+from labelcover.datasets.file_limits import check_bytes, check_ordinary
+from labelcover.datasets.growing_blocks import reason
+from labelcover.datasets.json_lines import read_json
 from labelcover.datasets.missing_cells import without_markers
-from labelcover.datasets.text_format import TextFormat, find_format, opened
+from labelcover.datasets.text_format import TextFormat, find_format
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -162,15 +164,17 @@ def read_raw(
         raise ValueError(
             f"{given[0]} is for CSV files only, got {given[0]}={written[given[0]]!r} for {path}."
         )
+    check_ordinary(path)
     Path(path).open("rb").close()  # a file that cannot be opened is not a damaged one
     if kind == CSV:
         text_format = find_format(path, **written)
         columns, notes = read_columns(path, text_format, as_text)
         table = RawTable(path, columns, text_format, (*text_format.notes, *notes))
     else:
-        read = _read_parquet if kind == PARQUET else _read_json
-        table = RawTable(path, _plain(read(path), as_text))
-        check_names(path, table.names)
+        read = _read_parquet if kind == PARQUET else read_json
+        columns = read(path)
+        check_names(path, columns.column_names)
+        table = RawTable(path, _plain(columns, as_text))
     if table.n_rows == 0:
         line = 1 if kind == CSV else None
         raise DataError(path, "no row follows the names, expected at least one.", line)
@@ -182,30 +186,24 @@ def _read_parquet(path) -> pa.Table:
     from pyarrow import parquet
 
     try:
-        return parquet.read_table(path)
+        with parquet.ParquetFile(path) as file:
+            found = file.metadata
+            cells = found.num_rows * found.num_columns
+            groups = (found.row_group(i) for i in range(found.num_row_groups))
+            unpacked = max(8 * cells, sum(group.total_byte_size for group in groups))
+            size = f"a table of {found.num_rows} rows and {found.num_columns} columns"
+            check_bytes(path, unpacked, size)
+            return file.read()
     except (pa.ArrowException, OSError) as error:
         raise DataError(path, f"{reason(error)}, expected a Parquet file.") from None
-
-
-def _read_json(path) -> pa.Table:
-    import pyarrow as pa
-    from pyarrow import json
-
-    with opened(path) as file:
-        try:
-            return json.read_json(pa.PythonFile(file, "r"))
-        except pa.ArrowException as error:
-            expected = "expected JSON lines, each an object with the same kinds of values"
-            # Arrow counts rows from 0, all other messages from 1.
-            said = re.sub(r"in row (\d+)$", lambda row: f"in row {int(row[1]) + 1}", reason(error))
-            raise DataError(path, f"{said}, {expected}.") from None
 
 
 def _plain(columns: pa.Table, as_text: Collection[str]) -> pa.Table:
     """Return the table with dictionaries decoded, one type of strings, and columns as text."""
     import pyarrow as pa
 
-    for j, field in enumerate(columns.schema):
+    made = {}
+    for field, column in zip(columns.schema, columns.columns, strict=True):
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
             kind = pa.string()
@@ -213,7 +211,6 @@ def _plain(columns: pa.Table, as_text: Collection[str]) -> pa.Table:
             kind = pa.string()
         if kind != field.type:
             with suppress(pa.ArrowInvalid):  # bytes that are no text stay what they are
-                columns = columns.set_column(j, field.name, columns.column(j).cast(kind))
-        if is_text(columns.column(j)):
-            columns = columns.set_column(j, field.name, without_markers(columns.column(j)))
-    return columns
+                column = column.cast(kind)
+        made[field.name] = without_markers(column) if is_text(column) else column
+    return pa.table(made)

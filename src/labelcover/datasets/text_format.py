@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
 import os
 import re
 import sys
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from labelcover._arguments import check_choice
 from labelcover.datasets.dataset import DataError
-from labelcover.datasets.mixed_encodings import BLOCK, MixedLines, Utf8Lines
+from labelcover.datasets.file_limits import BLOCK, check_not_blank, opened
+from labelcover.datasets.mixed_encodings import MixedLines, Utf8Lines
 
 DELIMITERS = (",", ";", "\t", "|")
 DECIMALS = (".", ",")
@@ -114,26 +113,6 @@ def find_format(
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes, unpacked if its name ends in ``.gz``.
-
-    Raises
-    ------
-    DataError
-        If what is read is not gzip although the name says so.
-    """
-    if Path(path).suffix.lower() != ".gz":
-        with open(path, "rb") as file:
-            yield file
-        return
-    try:
-        with gzip.open(path, "rb") as file:
-            yield cast(BinaryIO, file)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(path, f"{error}, expected a gzip file.") from None
-
-
-@contextmanager
 def encoded(path: str | os.PathLike[str], text_format: TextFormat) -> Iterator[tuple[Any, str]]:
     """Open a text file for reading bytes; yield the stream and the encoding of what it gives."""
     with opened(path) as file:
@@ -175,6 +154,7 @@ def _encoding(path: str | os.PathLike[str]) -> dict[str, Any]:
             if (at := block.find(b"\0")) >= 0:
                 said = "not a text file, expected CSV; if it is UTF-16, give encoding='utf-16-le'."
                 raise DataError(path, said, n_lines + block.count(b"\n", 0, at) + 1)
+            check_not_blank(path, block)
             is_utf8 = is_utf8 and _decodes(decoder, block)
             n_lines += block.count(b"\n")
     # UTF-8 may end in the middle of a character.
