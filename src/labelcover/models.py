@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from labelcover._files import replacing
@@ -26,11 +26,21 @@ from labelcover._versions import other_versions, versions_here
 from labelcover.chance import LabelFrequencies
 from labelcover.chunks import is_on_cluster, on_dask, open_chunks
 from labelcover.datasets import KNOWN, DataError, Dataset, load, read
+from labelcover.datasets.archive_limits import check_archive
+from labelcover.datasets.file_limits import check_ordinary
 from labelcover.datasets.table_encoder import TableEncoder
 from labelcover.ensemble.pooled_view import Pool
 from labelcover.learners import LeastSquaresClassifier
 
 FORMAT = "labelcover-model-1"
+# What a model file holds at least.
+PARTS = {
+    "estimator": BaseEstimator,
+    "feature_names": list,
+    "label_names": list,
+    "categories": dict,
+    "trained_on": str,
+}
 # The member of the archive that says which versions wrote it; it is read before anything else.
 VERSIONS = "versions.json"
 # Rows of a sparse training table are part of a kernel model.
@@ -236,11 +246,13 @@ def load_model(path: str | os.PathLike[str]) -> TrainedModel:
     """
     import skops.io
 
+    check_ordinary(path)
     with open(path, "rb") as file:
         if not zipfile.is_zipfile(file):
             raise DataError(path, "not a model, expected a file written by labelcover train.")
     other = ""
     try:
+        check_archive(path)
         other = _other_versions(path)
         foreign = _foreign_types(path)
         if foreign:
@@ -261,6 +273,9 @@ def load_model(path: str | os.PathLike[str]) -> TrainedModel:
         ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(path, f"not a labelcover model, expected the format {FORMAT!r}.")
+    for name, kind in PARTS.items():
+        if not isinstance(content.get(name), kind):
+            raise DataError(path, f"damaged: holds no {name}, expected {kind.__name__}.")
     if other:
         warnings.warn(f"{path}: {other}; train it again if in doubt.", UserWarning, stacklevel=2)
     return TrainedModel(

@@ -14,6 +14,7 @@ except ImportError:  # pragma: no cover
 
 from labelcover._arguments import naming_options
 from labelcover._interrupts import raising_interrupts
+from labelcover.cli.address_space import check_address_space
 from labelcover.cli.audit_command import audit
 from labelcover.cli.compare_command import compare
 from labelcover.cli.cover_command import cover
@@ -79,6 +80,7 @@ def main() -> None:
 
 def _run(words: list[str], *, debug: bool) -> NoReturn:
     try:
+        check_address_space(words)
         with raising_interrupts(), naming_options():
             code = app(words, prog_name="labelcover", standalone_mode=False)
     except Exception as error:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import typer
 
 from labelcover._visible_text import visible
+from labelcover.cli.address_space import TooLittleMemory
 from labelcover.cli.options import DEBUG
 from labelcover.cli.outputs import Interrupted
 
@@ -38,8 +39,11 @@ def message_and_code(error: Exception) -> tuple[str, int]:
         return str(error), 2
     if isinstance(error, RuntimeError) and str(error).startswith("cannot cache function"):
         return "NUMBA_CACHE_DIR must name a folder that can be written to, for compiled code", 2
+    if isinstance(error, TooLittleMemory):
+        return str(error), 2
     if isinstance(error, MemoryError):
-        return f"out of memory ({error}); fewer rows, labels or columns need less", 1
+        reason = f" ({error})" if str(error) else ""
+        return f"out of memory{reason}; fewer rows, labels or columns need less", 1
     return f"unexpected {type(error).__name__}: {error} ({DEBUG} shows where)", 1
 
 

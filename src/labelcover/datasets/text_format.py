@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from labelcover._arguments import check_choice
+from labelcover._arguments import check_choice, parameter
 from labelcover.datasets.dataset import DataError
 from labelcover.datasets.file_limits import BLOCK, check_not_blank, opened
 from labelcover.datasets.mixed_encodings import MixedLines, Utf8Lines
@@ -152,7 +152,8 @@ def _encoding(path: str | os.PathLike[str]) -> dict[str, Any]:
     with opened(path) as file:
         while block := file.read(BLOCK):
             if (at := block.find(b"\0")) >= 0:
-                said = "not a text file, expected CSV; if it is UTF-16, give encoding='utf-16-le'."
+                remedy = parameter("encoding", "utf-16-le")
+                said = f"not a text file, expected CSV; if it is UTF-16, give {remedy}."
                 raise DataError(path, said, n_lines + block.count(b"\n", 0, at) + 1)
             check_not_blank(path, block)
             is_utf8 = is_utf8 and _decodes(decoder, block)

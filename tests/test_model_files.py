@@ -1,0 +1,45 @@
+"""Model files that are not what `save_model` wrote: a sentence, before they take memory."""
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+import skops.io
+
+from labelcover.datasets import DataError
+from labelcover.learners import LogisticClassifier
+from labelcover.models import FORMAT, load_model
+
+
+@pytest.mark.parametrize(
+    ("content", "missing"),
+    [
+        ({}, "estimator"),
+        ({"estimator": 3}, "estimator"),
+        ({"estimator": LogisticClassifier()}, "feature_names"),
+        ({"estimator": LogisticClassifier(), "feature_names": "abc"}, "feature_names"),
+    ],
+)
+def test_a_model_without_a_part_is_refused_by_its_name(tmp_path, content, missing):
+    path = tmp_path / "part.skops"
+    skops.io.dump({"format": FORMAT, **content}, path)
+    with pytest.raises(DataError, match=f"part.skops: damaged: holds no {missing}, expected"):
+        load_model(path)
+
+
+def test_a_model_that_unpacks_to_gigabytes_is_refused_unread(tmp_path):
+    path = tmp_path / "large.skops"
+    zeros = io.BytesIO()
+    np.save(zeros, np.zeros(20_000_000))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", "{}")
+        archive.writestr("a.npy", zeros.getvalue())
+    with pytest.raises(DataError, match=r"what the archive unpacks to would take 160 MB"):
+        load_model(path)
+    packed = path.read_bytes()
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.npz", packed)
+        archive.writestr("schema.json", '[{"file": "a.npz"}, {"file": "a.npz"}]')
+    with pytest.raises(DataError, match=r"what the objects of it hold would take 32. MB"):
+        load_model(path)
