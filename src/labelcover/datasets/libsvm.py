@@ -6,6 +6,7 @@ import io
 import math
 import os
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def read_libsvm(
     X = sparse.csr_array(X[:, first:])
     rows = _label_rows(path, raw)
     if labels is None:
-        labels = sorted({name for row in rows for name in row}, key=float)
+        labels = sorted({name for row in rows for name in row}, key=Decimal)
     check_bytes(path, len(rows) * len(labels), f"a table of {len(rows)} x {len(labels)} labels")
     return Dataset(
         name=Path(path).stem,
