@@ -36,7 +36,9 @@ SECOND = 25  # bits that a second mark costs
 TAG_BITS, CHARACTER_BITS = 8, 2
 # Cells that recur tell little more: how often they do is the business of the labels.
 MOST_REPEATS = 3
-LARGEST_SAMPLE = 2000  # distinct cells that are looked at
+# So many distinct cells are looked at, and so many characters.
+LARGEST_SAMPLE, MOST_CHARACTERS = 2000, 300_000
+LONGEST = 80  # characters of an example
 TOGETHER = 3  # distinct cells in which parts of a tag must stand side by side, and nowhere apart
 # Readings are near if their descriptions differ by so many bits, or by this share of the bits of
 # the cells that they read differently.
@@ -172,9 +174,9 @@ def found_separators(cells: Iterable[str | None], marks: Iterable[str] = MARKS) 
     ()
     """
     counts = Counter(cell.strip() for cell in cells if cell and cell.strip())
-    step = max(1, len(counts) / LARGEST_SAMPLE)
     distinct = list(counts)
-    sample = [distinct[int(i * step)] for i in range(int(len(distinct) / step))]
+    step = max(1, len(distinct) / LARGEST_SAMPLE, sum(map(len, distinct)) / MOST_CHARACTERS)
+    sample = [distinct[int(i * step)] for i in range(math.ceil(len(distinct) / step))]
     weights = [min(counts[cell], MOST_REPEATS) for cell in sample]
     readings = _readings(sample, weights, list(marks))
     best, *others = sorted(readings, key=lambda reading: reading.bits)
@@ -279,7 +281,11 @@ def _are_sorted(rows: list[Tags]) -> bool:
 
 def _unclear(*both: _Reading) -> UnclearSeparators:
     one, two = both
-    at = next(i for i in range(len(one.rows)) if one.rows[i] != two.rows[i])
+    # The shortest cell in which they differ.
+    at = min(
+        (i for i in range(len(one.rows)) if one.rows[i] != two.rows[i]),
+        key=lambda i: sum(map(len, one.rows[i])),
+    )
     return UnclearSeparators([(each.separators, _example(each, at)) for each in both])
 
 
@@ -379,4 +385,5 @@ def _unquoted(tag: str) -> str:
 def _example(reading: _Reading, at: int) -> str:
     tags = {tag for row in reading.rows for tag in row}
     shown = " + ".join(map(repr, reading.rows[at]))
+    shown = shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
     return f"{len(tags)} tags, such as {shown}"

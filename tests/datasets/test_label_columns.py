@@ -25,7 +25,7 @@ def tags_of(data):
 
 def test_two_readings_are_an_error_that_names_the_parameter_and_each_answer_settles_it(tmp_path):
     path = write(tmp_path, TOWNS * 4)
-    said = r"'Salem' \+ 'Oregon'.*'Salem, Oregon'.* say which: separator=',' or separator=\[\]"
+    said = r"'Lima' \+ 'Ohio'.*'Lima, Ohio'.* say which: separator=',' or separator=\[\]"
     with pytest.raises(DataError, match=said):
         read_table(path, tags="tags")
     assert tags_of(read_table(path, tags="tags", separator=","))[0] == ["Oregon", "Salem"]

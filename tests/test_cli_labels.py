@@ -1,0 +1,93 @@
+"""Where the labels are, on the command line: names with commas, files of names, ranges, answers."""
+
+import json
+
+import pytest
+
+from labelcover.cli.labelled_data import named_columns
+
+TOWNS = ["Salem, Oregon", "Salem, Texas", "Dover, Texas", "Dover, Ohio", "Lima, Ohio", "Lima, Iowa"]
+
+
+@pytest.fixture
+def wide(tmp_path):
+    path = tmp_path / "wide.csv"
+    rows = [f"{i % 5},{i % 2},{i % 3 // 2},{(i + 1) % 2},{i % 4 // 3}" for i in range(24)]
+    path.write_text('size,"Milk, whole",Eggs,is:wet,has:fog\n' + "\n".join(rows), encoding="utf-8")
+    return path
+
+
+def labels(command, path, *words):
+    """Return the labels that a training finds."""
+    out = path.with_suffix(".skops")
+    code, printed, errors = command("train", path, *words, "--method", "BR", "-o", out, "--json")
+    assert code == 0, errors
+    return sorted(json.loads(printed)["reading"][0]["labels"]["counts"])
+
+
+def test_label_names_hold_commas_are_repeated_or_lie_in_a_file(command_that_warns, wide):
+    both = ["Eggs", "Milk, whole"]
+    names = wide.with_name("names.txt")
+    names.write_text("Milk, whole\n\nEggs\n", encoding="utf-8")
+    assert labels(command_that_warns, wide, "--labels", "Milk, whole,Eggs") == both
+    assert labels(command_that_warns, wide, "--labels", "Milk, whole", "--labels", "Eggs") == both
+    assert labels(command_that_warns, wide, "--labels", f"@{names}") == both
+    assert labels(command_that_warns, wide, "--label-range", "Milk, whole:Eggs") == both
+    prefixes = ["--label-prefix", "is:", "--label-prefix", "has:", "--drop", "Milk, whole,Eggs"]
+    assert labels(command_that_warns, wide, *prefixes) == ["has:fog", "is:wet"]
+
+
+def test_a_name_that_is_a_column_as_a_whole_is_not_split():
+    there = ["a", "b", "a, b", "@c"]
+    assert named_columns(["a, b"], there) == ["a, b"]
+    assert named_columns(["b,a, b,@c"], there) == ["b", "a, b", "@c"]
+    assert named_columns(["@c", "d, e"], there) == ["@c", "d", "e"]
+
+
+def test_a_file_of_names_that_is_not_there_is_named(command, wide):
+    code, _, errors = command("train", wide, "--labels", "@none.txt", "-o", "m.skops")
+    assert code == 2
+    assert errors.startswith("labelcover: none.txt: ")
+
+
+def test_errors_name_the_options_of_the_command(command, wide, tmp_path):
+    code, _, errors = command("train", wide, "-o", tmp_path / "m.skops")
+    assert code == 2
+    assert all(o in errors for o in ("--tags", "--labels", "--label-prefix", "--label-range"))
+    words = ["--tags", "size", "--label-range", "Eggs:is:wet"]
+    code, _, errors = command("train", wide, *words, "-o", tmp_path / "m.skops")
+    assert code == 2
+    assert "--tags size is given and --labels, --label-prefix or --label-range too" in errors
+
+
+def test_two_readings_stop_the_command_until_an_option_says_which(command_that_warns, tmp_path):
+    path = tmp_path / "towns.csv"
+    path.write_text("a,town\n" + "".join(f'{i % 5},"{t}"\n' for i, t in enumerate(TOWNS * 4)))
+    model = tmp_path / "m.skops"
+    code, _, errors = command_that_warns("train", path, "--tags", "town", "-o", model)
+    assert code == 2
+    assert "--separator , or --separator none" in errors
+    assert "'Lima' + 'Ohio'" in errors
+    assert "'Lima, Ohio'" in errors
+    assert not model.exists()
+    by = ["--tags", "town", "--separator"]
+    assert labels(command_that_warns, path, *by, "none") == sorted(TOWNS)
+    assert "Oregon" in labels(command_that_warns, path, *by, ",")
+    assert labels(command_that_warns, path, *by, ", O", "--separator", "blank")[0] == "Dover"
+
+
+def test_empty_labels_are_decided_by_an_option(command_that_warns, tmp_path):
+    path = tmp_path / "t.csv"
+    cells = ["rain", "", "", "wind", ""] * 4
+    path.write_text("a,tags\n" + "".join(f"{i % 5},{cell}\n" for i, cell in enumerate(cells)))
+    words = ["train", path, "--tags", "tags", "--method", "BR", "-o", tmp_path / "m.skops"]
+    code, printed, errors = command_that_warns(*words)
+    assert code == 0, errors
+    assert "12 of 20 rows (60%) without tags" in printed
+    assert "--empty skip" in printed
+    code, printed, errors = command_that_warns(*words, "--empty", "skip")
+    assert (code, errors) == (0, "")
+    assert "12 of 20 rows (60%) without tags, left out" in printed
+    code, _, errors = command_that_warns(*words, "--empty", "maybe")
+    assert code == 2
+    assert "--empty must be one of 'none', 'skip', got 'maybe'" in errors
