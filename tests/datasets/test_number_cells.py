@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelcover.datasets import read_table
+from labelcover.datasets import read_csv, read_table
 from labelcover.datasets.number_cells import NumberFormat, find_numbers
 
 TAGS = ("p", "p|q", "q")
@@ -243,3 +243,10 @@ def test_whole_numbers_of_a_file_with_decimal_commas_may_get_some(tmp_path):
     encoder = read_table(train, tags="tags").encoder
     read = encoder.read(table(tmp_path, "n.jsonl", a=["1", "2"], b=["2,5", "3"]), with_labels=False)
     assert values(read, "b") == [2.5, 3]
+
+
+def test_two_readings_of_a_table_of_numbers_are_said(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;l\n1,234;0\n2,500;1\n")
+    with pytest.warns(UserWarning, match=r"column 'a': '1,234' is read as 1234, and may be 1.234"):
+        assert read_csv(path, ["l"]).X[:, 0].tolist() == [1234, 2500]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -218,7 +219,10 @@ def _column(table: RawTable, name: str) -> np.ndarray:
     if pa.types.is_nested(column.type) or pa.types.is_temporal(column.type):
         raise DataError(table.path, f"column {name!r} holds {column.type}, expected numbers.")
     decimal = None if table.text_format is None else table.text_format.decimal
-    read = as_numbers(column, found_numbers(column, decimal=decimal).format)
+    found = found_numbers(column, decimal=decimal)
+    if found.both:
+        warnings.warn(f"{table.path}: column {name!r}: {found.both}.", UserWarning, stacklevel=2)
+    read = as_numbers(column, found.format)
     if read.bad.any():
         row = int(np.argmax(read.bad))
         value = str(column[row].as_py())[:40]
