@@ -106,6 +106,27 @@ def test_an_empty_string_in_a_list_is_no_tag_and_blanks_around_tags_are_dropped(
     assert read_tags(split) == [[], ["rain", "wind"], ["wind"]]
 
 
+def test_few_strings_are_read_as_the_tags_that_are_known():
+    known = ["dry", "red", "Milk, or cream", "R&B/Soul", "New York"]
+    cells = ["red dry", "dry"]
+    assert read_tags(cells) == [["red dry"], ["dry"]]
+    assert read_tags(cells, known=known) == [["red", "dry"], ["dry"]]
+    assert read_tags(["Milk, or cream, dry"], known=known) == [["Milk, or cream", "dry"]]
+    assert read_tags(["R&B/Soul/dry & New York"], known=known) == [["R&B/Soul", "dry", "New York"]]
+    assert read_tags(["New York", None], known=known) == [["New York"], []]
+
+
+def test_a_model_is_scored_with_the_tags_that_it_knows():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(40, 2))
+    cells = [
+        " ".join(tag for tag, x in zip(["dry", "red"], row, strict=True) if x > 0) for row in X
+    ]
+    lists = [cell.split() for cell in cells]
+    model = RakelClassifier(k=2, random_state=0).fit(X, lists)
+    assert model.score(X[:6], cells[:6]) == model.score(X[:6], lists[:6])
+
+
 def test_tags_that_are_numbers_are_sorted_as_numbers():
     assert tag_table([["10", "9"], ["100", "9.5"]])[1] == ["9", "9.5", "10", "100"]
     assert tag_table([["10", "9"], ["b", "a"]])[1] == ["10", "9", "a", "b"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 #: Marks that separate tags, the likeliest first, and the bits by which a reading with one of them
 #: is shorter than its description says: how often people separate tags so. Most blanks and hyphens
@@ -210,6 +210,34 @@ def with_phrases(cells: Iterable[str | None], marks: Sequence[str]) -> Separator
     plain = Separators(tuple(marks))
     distinct = list(dict.fromkeys(cell.strip() for cell in cells if cell))
     return _joining(plain, distinct, [plain.split(cell) for cell in distinct])
+
+
+def separators_of_known(cells: Iterable[str | None], known: Collection[str]) -> Separators:
+    """Return what separates the tags of cells if most of the tags are known: from training.
+
+    It is the reading with the fewest tags that are not known.
+
+    Examples
+    --------
+    >>> from labelcover._tag_separators import separators_of_known
+    >>> separators_of_known(["dry red"], ["dry", "red"]).marks
+    (' ',)
+    """
+    counts = Counter(cell.strip() for cell in cells if cell and cell.strip())
+    marks = [mark for mark in MARKS if _in_any(mark, list(counts))]
+    beside = [mark for mark in marks if mark not in PART_OF_NAMES]
+    known = set(known)
+
+    def unknown(separators: Separators) -> int:
+        rows = ((separators.split(cell), count) for cell, count in counts.items())
+        return sum(count * (tag not in known) for row, count in rows for tag in row)
+
+    plain = map(Separators, [(), *((mark,) for mark in marks), *combinations(beside, 2)])
+    tried = [
+        Separators(each.marks, tuple(tag for tag in known if len(each.split(tag)) > 1))
+        for each in plain
+    ]
+    return min(tried, key=unknown)  # the first of equals
 
 
 def _readings(sample: list[str], weights: list[int], marks: list[str]) -> list[_Reading]:

@@ -15,6 +15,7 @@ from labelcover._tag_separators import (
     Tags,
     UnclearSeparators,
     found_separators,
+    separators_of_known,
     with_phrases,
 )
 
@@ -152,11 +153,12 @@ def tag_table(
     return table if as_sparse else table.toarray(), columns
 
 
-def read_tags(Y: Any, name: str = "Y") -> list[Tags] | None:
+def read_tags(Y: Any, name: str = "Y", known: Collection[str] | None = None) -> list[Tags] | None:
     """Return the tags of each row if `Y` holds tags; None if it may be a table.
 
     Tags are a sequence with a list, tuple, set or array of strings for each row, or a column of
-    strings in which they are separated; a missing cell of such a column has no tags.
+    strings in which they are separated; a missing cell of such a column has no tags. Strings are
+    read so that most tags are `known`, if these are given: few rows do not show what separates.
 
     Raises
     ------
@@ -176,7 +178,7 @@ def read_tags(Y: Any, name: str = "Y") -> list[Tags] | None:
     if cells is None:
         return None
     if any(isinstance(cell, str) for cell in cells):
-        rows = _rows_of_strings(cells, name)
+        rows = _rows_of_strings(cells, name, known)
     elif any(_is_tags(cell) for cell in cells):
         rows = [_row_of_tags(i, cell, name) for i, cell in enumerate(cells)]
     elif cells and all(_is_missing(cell) or _is_empty(cell) for cell in cells):
@@ -229,7 +231,7 @@ def _check_lengths(cells: list[Any], name: str) -> None:
         )
 
 
-def _rows_of_strings(cells: list[Any], name: str) -> list[Tags]:
+def _rows_of_strings(cells: list[Any], name: str, known: Collection[str] | None) -> list[Tags]:
     strings: list[str | None] = []
     for i, cell in enumerate(cells):
         if not isinstance(cell, str) and not _is_missing(cell):
@@ -237,6 +239,8 @@ def _rows_of_strings(cells: list[Any], name: str) -> list[Tags]:
                 f"{name} must hold strings of separated tags in every row, got {cell!r} in row {i}."
             )
         strings.append(cell if isinstance(cell, str) else None)
+    if known is not None:
+        return separated_tags(strings, separators_of_known(strings, known))[0]
     try:
         rows, separators = separated_tags(strings)
     except UnclearSeparators as error:

@@ -323,10 +323,10 @@ class LabelModel(MemberEstimator, ABC):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows whose labels are all predicted right; `y` as in `fit`."""
-        rows = read_tags(y)
+        names = self.label_names_in_.tolist()
+        rows = read_tags(y, known=names)
         if rows is None:
             return super().score(X, y, sample_weight)
-        names = self.label_names_in_.tolist()
         table, _ = tag_table(rows, names, as_sparse=self._sparse_output)
         return super().score(X, table, sample_weight)
 
