@@ -183,7 +183,7 @@ def rare_tags(tmp_path_factory):
             writer.writerow(["x", "y", "z", "tags"])
             for i, x in enumerate(X.tolist()):
                 tags = [tag for tag, value in zip("abc", x, strict=True) if value > 0.3]
-                more = [f"{name}{i}"] if i < others else []
+                more = [f"{name}{i}"] if i < others else ["pair"] if i in (40, 41) else []
                 writer.writerow([*x, ";".join([*tags, *more])])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of tags in one row only
@@ -205,11 +205,15 @@ def test_tags_that_the_model_does_not_know_are_told_as_missed(rare_tags):
     assert f"counted as missed, micro-F1 is {judged.all_tags_f1:.3f}" in judged.other_tags_told
 
 
-def test_left_out_rows_miss_the_tags_of_one_row(rare_tags):
-    judged = judged_left_out(rare_tags[0])
-    assert judged.n_other_tags == pytest.approx(20)
+def test_left_out_rows_do_not_know_tags_that_only_they_bring_to_two_rows(rare_tags):
+    """Had the row been left out before tags were chosen, these would not be among them."""
+    model = rare_tags[0]
+    judged = judged_left_out(model)
+    assert model.frequencies.counts[model.label_names.index("pair")] == 2
+    assert judged.Y[:, model.label_names.index("pair")].sum() == 0
+    assert judged.n_other_tags == pytest.approx(20 + 2)
     assert judged.all_tags_f1 < judged.scores["micro_f1"].value
-    assert judged.sampled(40).n_other_tags == pytest.approx(10)
+    assert judged.sampled(40).n_other_tags == pytest.approx(11)
 
 
 def test_without_such_tags_nothing_is_said_of_them(good):

@@ -40,8 +40,10 @@ class LabelFrequencies:
 
     Attributes
     ----------
-    share : ndarray of shape (n_labels,)
-        How often each label occurs.
+    counts : ndarray of shape (n_labels,)
+        How many rows have each label.
+    n_rows : int
+        How many rows there are.
     decided : ndarray of shape (n_labels,) or None
         What the model's decision, fitted on these shares alone, predicts for every row; None if
         the model has a threshold that was given.
@@ -49,24 +51,31 @@ class LabelFrequencies:
         The measure of `labelcover.metrics.MEASURES` that the model decides for.
     """
 
-    share: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    n_rows: int
     decided: NDArray[np.bool_] | None
     measure: str
+
+    @property
+    def share(self) -> NDArray[np.float64]:
+        """How often each label occurs; half a row more of either kind, so never 0 or 1."""
+        return (self.counts + 0.5) / (self.n_rows + 1)
 
     @classmethod
     def of(cls, estimator: Any, Y: Any) -> LabelFrequencies:
         """Return the label frequencies of training labels `Y`, decided as `estimator` does."""
         n = Y.shape[0]
-        # Half a row more of either kind: what never occurred may still occur.
-        share = (np.asarray(Y.sum(axis=0), dtype=np.float64).ravel() + 0.5) / (n + 1)
+        counts = np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
+        plain = cls(counts, n, None, "micro_f1")
         decide = _tuned_for(estimator)
         if decide is None:
-            return cls(share, None, "micro_f1")
+            return plain
+        share = plain.share
         some = np.sort(np.random.default_rng(0).permutation(n)[:MOST_ROWS])
         rows = Y[some].toarray() if sparse.issparse(Y) else np.asarray(Y)[some]
         decision = fit_decision(decide, rows, np.tile(share, (len(rows), 1)))
         measure = decide if isinstance(decide, str) else "micro_f1"
-        return cls(share, decision.decide(share[None])[0], measure)
+        return cls(counts, n, decision.decide(share[None])[0], measure)
 
 
 def _tuned_for(estimator: Any) -> Any:

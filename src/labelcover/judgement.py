@@ -310,11 +310,26 @@ def judged_left_out(model: Any, *, threshold: float | None = None) -> Judgement:
     Y, P = _table(kept.Y)[order], _dense(kept.confidence)[order]
     own = None if threshold is not None else _cross_fitted(estimator, Y, P)
     judged = _judged(model, kept.rows[order], Y, P, own, threshold)
-    if model.encoder is None:
+    tags = None if model.encoder is None else model.encoder.labels
+    if tags is None or tags.tags is None or model.frequencies is None:
         return judged
-    # A tag of one training row is to its row what an unknown tag is to a new row.
-    of_one_row = len(model.encoder.labels.left_out) / model.encoder.report.n_rows
-    return replace(judged, n_other_tags=of_one_row * len(Y))
+    return _without_own_tags(judged, model.frequencies, len(tags.left_out))
+
+
+def _without_own_tags(judged, frequencies, n_left_out):
+    """Return the judgement as if each row had been left out before the tags were chosen.
+
+    A tag is learned from two rows. A tag of one row, which was left out, is to this row what an
+    unknown tag is to a new row; so is a tag of two rows, which without the row would have one.
+    """
+    unknown = (judged.Y == 1) & (frequencies.counts == 2)
+    return replace(
+        judged,
+        Y=np.where(unknown, 0, judged.Y).astype(np.uint8),
+        P=np.where(unknown, frequencies.share, judged.P),
+        predicted=np.where(unknown, 0, judged.predicted).astype(np.uint8),
+        n_other_tags=float(unknown.sum()) + n_left_out * len(judged.Y) / frequencies.n_rows,
+    )
 
 
 def _cross_fitted(estimator, Y, P):
@@ -342,7 +357,7 @@ def _judged(model, rows, Y, P, predicted, threshold):
         predicted = cut(P, cuts, "positive").astype(np.uint8)
     frequencies = model.frequencies
     if frequencies is None:  # a model that was not made by `TrainedModel.fit`
-        frequencies = LabelFrequencies(Y.mean(axis=0), None, "micro_f1")
+        frequencies = LabelFrequencies(Y.sum(axis=0, dtype=np.int64), len(Y), None, "micro_f1")
     chance = chance_of(frequencies, predicted, threshold_is_given=threshold is not None)
     measure = "micro_f1" if threshold is not None else frequencies.measure
     return Judgement(rows, Y, P, predicted, list(model.label_names), cuts, chance, measure)
