@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelcover._tag_lists import listed_tags
-from labelcover._tag_separators import (
-    Separators,
-    Tags,
+from labelcover._separator_search import (
     UnclearSeparators,
     found_separators,
     separators_of_known,
-    with_phrases,
 )
+from labelcover._tag_lists import listed_tags
+from labelcover._tag_separators import Separators, Tags, with_phrases
 
 #: What separates predicted tags: the first of these that is part of no tag.
 BETWEEN_TAGS = (";", "|", ",", "\t", "\n")

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice, parameter
+from labelcover._separator_search import UnclearSeparators
 from labelcover._tag_lists import UnreadableTags
-from labelcover._tag_separators import Separators, UnclearSeparators
+from labelcover._tag_separators import Separators
 from labelcover._tags import as_marks, free_separator, in_order, separated_tags, tag_table
 from labelcover.datasets.cell_values import as_strings, as_truth, is_plain, shown
 from labelcover.datasets.dataset import DataError, MissingColumn, ReadingWarning, choose_labels

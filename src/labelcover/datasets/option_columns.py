@@ -8,14 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
+from labelcover._separator_search import MARKS, PART_OF_NAMES, UnclearSeparators, found_separators
 from labelcover._tag_lists import UnreadableTags, listed_tags
-from labelcover._tag_separators import (
-    MARKS,
-    PART_OF_NAMES,
-    Separators,
-    UnclearSeparators,
-    found_separators,
-)
+from labelcover._tag_separators import Separators
 from labelcover._tags import separated_tags, split_tags, tag_table
 from labelcover.datasets.column_encoders import RARE, RARE_ROWS, RARE_SHARE
 
