@@ -207,6 +207,15 @@ def test_the_file_has_a_line_for_each_suspect(suspects, tmp_path):
     assert path.read_text(encoding="utf-8").startswith("row,label,kind,suspicion,features,reason\n")
 
 
+def test_names_that_a_spreadsheet_would_run_are_guarded_in_the_file(suspects, tmp_path):
+    path = tmp_path / "suspects.csv"
+    names = [f"=row{row}" for row in range(len(suspects.Y))]
+    suspects.write(path, row_names=names)
+    assert ",'=row" in path.read_text(encoding="utf-8")
+    suspects.write(path, row_names=names, raw=True)
+    assert ",=row" in path.read_text(encoding="utf-8")
+
+
 def test_frames_and_sparse_tables_give_the_same(flipped, suspects):
     X, Y, _, names = flipped
     dense = X.toarray() if sparse.issparse(X) else X

@@ -131,6 +131,16 @@ def test_a_finished_run_does_nothing_and_more_methods_add_only_theirs(tmp_path, 
     assert counts.to_dict() == {("a", 0): 3, ("a", 1): 3, ("b", 0): 3, ("b", 1): 3}
 
 
+def test_a_data_set_named_like_a_formula_is_guarded_and_found_again(tmp_path, part):
+    path, named = tmp_path / "r.csv", replace(part, name="=1+1")
+    run({"a": rakel(size=3)}, [named], path, n_folds=2)
+    written = path.read_text()
+    assert "\n'=1+1," in written
+    assert set(read_results(path)["dataset"]) == {"=1+1"}
+    run({"a": rakel(size=3)}, [named], path, n_folds=2)
+    assert path.read_text() == written
+
+
 def test_other_parameters_are_computed_again_and_the_old_lines_set_aside(tmp_path, part):
     path = tmp_path / "r.csv"
     run({"a": rakel(size=3), "b": rakel(size=5)}, [part], path, n_folds=2)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice, check_integer, check_real
 from labelcover._files import replacing
+from labelcover._spreadsheet_cells import guarded
 from labelcover.audit.error_numbers import LabelErrors, WrongLabels, label_errors
 from labelcover.audit.other_labels import OtherLabels
 
@@ -190,12 +191,14 @@ class Suspects:
         *,
         row_names: Sequence[str] | None = None,
         reasons: Mapping[tuple[int, str], Any] | None = None,
+        raw: bool = False,
         **which: Any,
     ) -> int:
         """Write what `ranked` returns to a CSV file; return the number.
 
         With `row_names`, one for each row of Y, there is a column ``name`` after ``row``; with
-        `reasons`, as `explain_suspects` returns them, a column ``reason`` at the end.
+        `reasons`, as `explain_suspects` returns them, a column ``reason`` at the end. Cells that a
+        spreadsheet would run (``=1+1``) get an apostrophe, unless they are to be `raw`.
         """
         if row_names is not None and len(row_names) != len(self.Y):
             raise ValueError(
@@ -214,7 +217,8 @@ class Suspects:
                 name = [] if row_names is None else [row_names[suspect.row]]
                 numbers = [f"{number:.4f}" for number in suspect[3:]]
                 why = [] if reasons is None else [str(reasons.get(suspect[:2], ""))]
-                writer.writerow([suspect.row, *name, *suspect[1:3], *numbers, *why])
+                cells = [suspect.row, *name, *suspect[1:3], *numbers, *why]
+                writer.writerow(cells if raw else map(guarded, cells))
         return len(found)
 
     def __repr__(self) -> str:

@@ -11,9 +11,9 @@ import typer
 
 from labelcover._arguments import check_real
 from labelcover.cli.labelled_data import labelled_data
-from labelcover.cli.options import AsJson, ColumnOptions, CsvOptions, Data
+from labelcover.cli.options import AsJson, ColumnOptions, CsvOptions, Data, Raw
 from labelcover.cli.outputs import HTML, check_output, command_line
-from labelcover.cli.printing import print_facts, print_reading, reading_facts
+from labelcover.cli.printing import console, print_facts, print_reading, reading_facts
 
 
 def audit(
@@ -33,6 +33,7 @@ def audit(
             show_default=False,
         ),
     ] = None,
+    raw: Raw = False,
     as_json: AsJson = False,
 ) -> None:
     """Find labels of a file that look wrong, and labels that look missing.
@@ -60,7 +61,7 @@ def audit(
     reasons = explain_suspects(
         suspects, found, dataset.X, feature_names=words, row_names=dataset.ids
     )
-    written = suspects.write(output, row_names=dataset.ids, reasons=reasons, above=above)
+    written = suspects.write(output, row_names=dataset.ids, reasons=reasons, raw=raw, above=above)
     kinds = [suspect.kind for suspect in found]
     number = suspects.n_wrong
     facts = {
@@ -80,4 +81,4 @@ def audit(
         facts["page"] = str(page)
     print_facts(facts | reading_facts([dataset], as_json), as_json)
     if not as_json:
-        print(suspects.in_words())
+        console().print(suspects.in_words())

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from labelcover import __version__
 from labelcover._files import locked, naming, replacing
+from labelcover._spreadsheet_cells import guarded, unguarded
 from labelcover.datasets import DataError
 from labelcover.metrics import MEASURES
 
@@ -214,7 +215,8 @@ class ResultsFile:
         for name in ("label_f1", "tuned_label_f1"):
             cells[name] = " ".join(f"{value:.4f}" for value in cells[name])
         with naming(self.path), open(self.path, "a", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerow([_text(cells.get(c)) for c in COLUMNS])
+            texts = [guarded(_text(cells.get(column))) for column in COLUMNS]
+            csv.writer(file, lineterminator="\n").writerow(texts)
             file.flush()
             os.fsync(file.fileno())
         self.done.add(task)
@@ -287,7 +289,8 @@ def _rows(path):
         try:
             _check_columns(path, tuple(reader.fieldnames or ()))
             for row in reader:
-                yield dict.fromkeys(LATER, "") | row
+                cells = {name: cell and unguarded(cell) for name, cell in row.items()}
+                yield dict.fromkeys(LATER, "") | cells
         except UnicodeDecodeError:
             raise DataError(path, "not a text file, expected a results file.") from None
 
@@ -316,7 +319,7 @@ def _write(path, rows):
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: guarded(cell) for name, cell in row.items()} for row in rows)
         file.flush()
         os.fsync(file.fileno())
 
