@@ -26,11 +26,12 @@ test: $(READY)
 test-slow: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow --timeout 0
 
-# Random problems for so many seconds: make fuzz seconds=3600. Further runs take other problems.
+# Random problems and hostile files for so many seconds each: make fuzz seconds=3600. Further runs take other problems.
 seconds ?= 600
 
 fuzz: $(READY)
 	$(ONE_THREAD) $(BIN)/python tests/fuzz/fuzz_estimators.py --seconds $(seconds) --results build/fuzz/estimators.json
+	$(ONE_THREAD) $(BIN)/python tests/hostile/fuzz_files.py --seconds $(seconds)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -117,6 +117,8 @@ def _head(
     except DataError as error:
         text = error.text.removesuffix(".") + hint(path, text_format)
         raise DataError(path, f"{text}.", line) from None
+    if len(first) == 1:
+        raise DataError(path, "no row follows the names, expected at least one.", line)
     breaks = sum(len(LINE_BREAK.findall(name)) for name in first[0][0])
     return names, line + breaks, [row for row in rows if len(row) == len(names)]
 

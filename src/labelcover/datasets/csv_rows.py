@@ -72,7 +72,7 @@ def first_rows(
                 characters += sum(map(len, row))
                 if characters > SAMPLE_CHARACTERS:
                     break
-    except UnclosedQuote:
-        if not rows:
+    except UnclosedQuote:  # perhaps only as so few lines were looked at
+        if len(rows) < 2:
             raise
     return rows

@@ -18,6 +18,7 @@ from labelcover._tag_separators import Separators
 from labelcover._tags import as_marks, free_separator, in_order, separated_tags, tag_table
 from labelcover.datasets.cell_values import as_strings, as_truth, is_plain, shown
 from labelcover.datasets.dataset import DataError, MissingColumn, ReadingWarning, choose_labels
+from labelcover.datasets.file_limits import check_bytes
 from labelcover.datasets.label_facts import LabelFacts
 from labelcover.datasets.missing_cells import is_missing
 
@@ -167,6 +168,8 @@ class LabelColumns:
                 f"column {self.tags!r} has {_tags(len(strange))} that the model does not know and "
                 f"that {_are(len(strange))} not counted: {shown(strange)}.",
             )
+        size = f"a table of {len(rows)} rows and {len(self.names)} tags"
+        check_bytes(table.path, len(rows) * len(self.names), size)
         return tag_table(rows, self.names)[0]
 
     def count_others(self, table: RawTable) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.datasets.cell_values import is_text
+from labelcover.datasets.cell_values import is_number, is_text
 from labelcover.datasets.csv_columns import check_names, read_columns
 from labelcover.datasets.csv_hints import hint
 from labelcover.datasets.csv_rows import numbered_rows
@@ -38,6 +38,7 @@ KINDS = {
     ".ndjson": JSON_LINES,
     ".jsonl.gz": JSON_LINES,
 }
+STRING_BYTES = 64  # of a cell that is no number, as an object of Python
 FORMAT_OPTIONS = ("delimiter", "encoding", "decimal", "header")
 
 
@@ -188,9 +189,10 @@ def _read_parquet(path) -> pa.Table:
     try:
         with parquet.ParquetFile(path) as file:
             found = file.metadata
-            cells = found.num_rows * found.num_columns
             groups = (found.row_group(i) for i in range(found.num_row_groups))
-            unpacked = max(8 * cells, sum(group.total_byte_size for group in groups))
+            # Whatever is written once for many rows is a cell in each of them.
+            row = sum(8 if is_number(field) else STRING_BYTES for field in file.schema_arrow)
+            unpacked = max(row * found.num_rows, sum(group.total_byte_size for group in groups))
             size = f"a table of {found.num_rows} rows and {found.num_columns} columns"
             check_bytes(path, unpacked, size)
             return file.read()

@@ -145,9 +145,9 @@ def _encoding(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the encoding of a file, as attributes of a `TextFormat`."""
     with opened(path) as file:
         start = file.read(4)
-    for mark, name in MARKS:
-        if start.startswith(mark):
-            return {"encoding": name}
+    marked = next((name for mark, name in MARKS if start.startswith(mark)), "utf-8")
+    if marked not in ("utf-8", "utf-8-sig"):
+        return {"encoding": _known_encoding(path, marked)}
     decoder, n_lines, is_utf8 = codecs.getincrementaldecoder("utf-8")(), 0, True
     with opened(path) as file:
         while block := file.read(BLOCK):
@@ -160,7 +160,7 @@ def _encoding(path: str | os.PathLike[str]) -> dict[str, Any]:
             n_lines += block.count(b"\n")
     # UTF-8 may end in the middle of a character.
     if is_utf8 and _decodes(decoder, b"", final=True):
-        return {"encoding": "utf-8"}
+        return {"encoding": marked}
     with opened(path) as file:
         lines = MixedLines.of(file)
     if lines.is_mixed:
@@ -190,6 +190,8 @@ def _known_encoding(path: str | os.PathLike[str], name: str) -> str:
             if not _decodes(decoder, block):
                 raise DataError(path, f"not a text file in {name}, expected CSV.", lines + 1)
             lines += block.count(b"\n")
+    if not _decodes(decoder, b"", final=True):
+        raise DataError(path, f"ends in the middle of a character of {name}, expected CSV.")
     return name
 
 
