@@ -117,7 +117,7 @@ def test_what_was_decided_is_printed_and_overruled(tmp_path, command):
     path, model = messy_files.plain(tmp_path), tmp_path / "m.skops"
     words = ["train", path, "--tags", "tags", "--method", "BR", "-o", model]
     printed = command(*words)[1].splitlines()
-    assert printed[0] == f"{path}: 60 rows, delimiter ',', encoding utf-8"
+    assert printed[0] == f"{path.name}: 60 rows, delimiter ',', encoding utf-8"
     assert printed[1].split() == ["column", "read", "as"]
     assert printed[2].split()[:2] == ["ticket", "id,"]
     assert "separated by ';'" in printed[8]

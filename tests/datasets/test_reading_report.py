@@ -41,7 +41,7 @@ def report(table):
 
 
 def test_the_report_says_how_the_file_is_written(report, table):
-    assert str(report).startswith(f"{table}: 12 rows, delimiter ';', encoding utf-8\n")
+    assert str(report).startswith(f"{table.name}: 12 rows, delimiter ';', encoding utf-8\n")
 
 
 def test_the_report_says_what_is_odd_about_the_labels(report):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labelcover._arguments import parameter
@@ -29,7 +29,7 @@ class ReadingReport:
     Attributes
     ----------
     file : str
-        The file.
+        The name of the file.
     n_rows : int
         Rows that were read.
     delimiter, encoding : str
@@ -70,19 +70,15 @@ class ReadingReport:
         """Return the report about a training table; `remarks` are sentences about its columns."""
         written = table.text_format
         columns = [
-            {
-                "name": kind.name,
-                "read as": kind.kind,
-                "why": kind.why,
-                "option": kind.option,
-            }
+            {"name": kind.name, "read as": kind.kind, "why": kind.why, "option": kind.option}
             for kind in kinds
         ]
         if labels.tags is not None:
             tags = {"name": labels.tags, "read as": "tags", "why": labels.told, "option": ""}
             columns.append(tags)
         return cls(
-            file=os.fspath(table.path),
+            # The folder is of no interest where the model goes.
+            file=Path(table.path).name.encode("utf-8", "backslashreplace").decode("utf-8"),
             n_rows=table.n_rows,
             delimiter="" if written is None else written.delimiter,
             encoding="" if written is None else written.encoding,
@@ -148,8 +144,3 @@ class ReadingReport:
             f"<li>{escape(note)}</li>" for note in [*self.notes, *self.labels.sentences()]
         )
         return f"<p>{escape(self.how())}</p><table>{head}{rows}</table><ul>{notes}</ul>"
-
-
-def _why(kind: ColumnKind) -> str:
-    """Return the words on a column; two readings of it are a remark of their own."""
-    return kind.why.replace(kind.both, "two readings, see above") if kind.both else kind.why
