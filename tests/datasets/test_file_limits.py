@@ -44,6 +44,14 @@ LARGE = {
     ),
     "breaks.csv": (b"a,b\n" + b"\n" * 3_000_000 + b"1,2\n", "a megabyte of blank lines in a row"),
     "breaks.svm": (b"1 1:1\n" + b"\n" * 3_000_000, "a megabyte of blank lines in a row"),
+    "values.csv": (
+        b",".join(b"c%d" % j for j in range(30))
+        + b",tags\n"
+        + b"".join(
+            b"v%d," % (i % 999) * 30 + b"p;q\np"[: 3 - i % 2 * 2] + b"\n" for i in range(3000)
+        ),
+        "a table of 3000 rows and 29970 features would take 719 MB",
+    ),
     "tags.csv": (
         b"a,tags\n" + b"".join(b"1,t%d\n" % (i // 2) for i in range(60_000)),
         "a table of 60000 rows and 30000 tags would take 1.8 GB",
@@ -51,6 +59,7 @@ LARGE = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*tag")
 @pytest.mark.parametrize("name", LARGE)
 def test_what_would_take_too_much_is_refused_with_a_sentence(tmp_path, name):
     content, message = LARGE[name]

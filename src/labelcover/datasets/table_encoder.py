@@ -28,6 +28,7 @@ from labelcover.datasets.column_fitting import (
 from labelcover.datasets.column_kinds import AS_ID, ColumnKind, check_plain, column_kinds
 from labelcover.datasets.csv_columns import UNNAMED
 from labelcover.datasets.dataset import DataError, Dataset, Features, MissingColumn, ReadingWarning
+from labelcover.datasets.file_limits import check_bytes
 from labelcover.datasets.label_columns import LabelColumns
 from labelcover.datasets.raw_tables import RawTable, read_raw
 from labelcover.datasets.reading_report import ReadingReport
@@ -209,7 +210,10 @@ class TableEncoder:
             return numbers, None, None
         tables = [made.encode(cells_of(table, of[made.name])) for made in self._wide]
         if not any(isinstance(made, TextColumn) for made in self._wide):
-            return np.hstack([numbers, *(table.toarray() for table in tables)]), None, None
+            total = width + sum(made.shape[1] for made in tables)
+            size = f"a table of {table.n_rows} rows and {total} features"
+            check_bytes(table.path, 8 * table.n_rows * total, size)
+            return np.hstack([numbers, *(made.toarray() for made in tables)]), None, None
         if shift is None:
             shift, spread = numbers.mean(axis=0), numbers.std(axis=0)
             factor = 1 / (np.where(spread > 0, spread, 1.0) * np.sqrt(max(width, 1)))
