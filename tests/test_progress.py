@@ -8,7 +8,7 @@ import numba
 import pytest
 
 from labelcover import _progress
-from labelcover._progress import progress_bar, tell
+from labelcover._progress import progress_bar, tell, telling_of_compilation
 
 
 class Terminal(io.StringIO):
@@ -75,6 +75,26 @@ def test_the_bar_is_drawn_on_standard_error(terminal):
     assert "working" in screen.getvalue()
 
 
+def test_what_is_told_is_printed_where_there_is_no_terminal(capsys):
+    tell("96 labelsets", show=True)
+    tell("nothing", show=False)
+    assert capsys.readouterr().err == "96 labelsets\n"
+
+
+def test_compilation_is_told_once_and_only_where_asked_for(capsys, monkeypatch):
+    monkeypatch.setattr(_progress, "_told_of_compilation", threading.Event())
+    with telling_of_compilation(show=False):
+        freshly_compiled()(1)
+    assert capsys.readouterr().err == ""
+    for _ in range(2):
+        with telling_of_compilation():
+            freshly_compiled()(1)
+    assert capsys.readouterr().err == f"{_progress.COMPILING_ONCE}\n"
+    with telling_of_compilation():
+        pass
+    assert capsys.readouterr().err == ""
+
+
 def test_quick_work_leaves_no_trace(terminal, monkeypatch):
     screen = terminal()
     monkeypatch.setattr(_progress._Delayed, "DELAY", 60.0)
@@ -113,19 +133,8 @@ def test_the_bar_says_when_numba_compiles_and_what_it_does_afterwards(terminal, 
 
 def test_a_numba_without_events_still_works(terminal, texts, monkeypatch):
     terminal()
-    monkeypatch.setattr(_progress, "numba_event", None)
+    monkeypatch.setattr(_progress, "_numba_event", lambda: None)
     with progress_bar("working"):
         assert texts[1].wait(10)
         assert freshly_compiled()(1) == 2
     assert set(texts[0]) == {"working", "stopped"}
-
-
-def test_a_line_is_told_on_a_terminal_only_and_only_if_asked_for(monkeypatch):
-    for stream, show, expected in [(Terminal(), True, "chosen\n"), (Terminal(), False, "")]:
-        monkeypatch.setattr("sys.stderr", stream)
-        tell("chosen", show=show)
-        assert stream.getvalue() == expected
-    plain = io.StringIO()
-    monkeypatch.setattr("sys.stderr", plain)
-    tell("chosen", show=True)
-    assert plain.getvalue() == ""

@@ -1,4 +1,4 @@
-"""Progress bars: seen in a terminal, silent everywhere else."""
+"""Progress: bars in a terminal, lines of what was chosen, and that numba compiles."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from typing import Any, Protocol
 
 from labelcover._visible_text import visible
 
-try:
-    from numba.core import event as numba_event
-except ImportError:  # a numba without events: bars do not tell when it compiles
-    numba_event = None  # type: ignore[assignment]
-
 COMPILING = "compiling, first use"
+COMPILING_ONCE = "compiling for this machine; this happens once and may take a minute"
+_told_of_compilation = threading.Event()
 
 
 class Progress(Protocol):
@@ -92,8 +89,51 @@ class _Delayed:
 
 
 @contextmanager
+def telling_of_compilation(*, show: bool = True) -> Iterator[None]:
+    """Print a line on standard error if numba compiles in the block, once in a process.
+
+    What is loaded from numba's cache does not count.
+    """
+    numba_event = _numba_event() if show else None
+    if numba_event is None:
+        yield
+        return
+
+    class Listener(numba_event.Listener):
+        def on_start(self, event: Any) -> None:
+            if not _told_of_compilation.is_set():
+                _told_of_compilation.set()
+                tell(COMPILING_ONCE, show=True)
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with _listening(numba_event, Listener()):
+        yield
+
+
+def _numba_event() -> Any:
+    """Return the events of numba, whose import is slow; None if it is one without events."""
+    try:
+        from numba.core import event
+    except ImportError:
+        return None
+    return event
+
+
+@contextmanager
+def _listening(numba_event: Any, listener: Any) -> Iterator[None]:
+    numba_event.register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        numba_event.unregister("numba:compile", listener)
+
+
+@contextmanager
 def _telling_of_compilation(bar: _Delayed) -> Iterator[None]:
     """Let `bar` say so while numba compiles; code that is loaded from its cache does not count."""
+    numba_event = _numba_event()
     if numba_event is None:
         yield
         return
@@ -105,12 +145,8 @@ def _telling_of_compilation(bar: _Delayed) -> Iterator[None]:
         def on_end(self, event: Any) -> None:
             bar.compiles(-1)
 
-    listener = Listener()
-    numba_event.register("numba:compile", listener)
-    try:
+    with _listening(numba_event, Listener()):
         yield
-    finally:
-        numba_event.unregister("numba:compile", listener)
 
 
 def _rich_bar(total: int | None):
@@ -151,6 +187,6 @@ def progress_bar(text: str, total: int | None = None, *, show: bool = True) -> I
 
 
 def tell(text: str, *, show: bool) -> None:
-    """Print a line on standard error if `show` is true and standard error is a terminal."""
-    if show and sys.stderr.isatty():
+    """Print a line on standard error, terminal or not, if `show` is true."""
+    if show:
         print(visible(text), file=sys.stderr)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import metadata
 
 #: Distributions whose objects are in model files.
@@ -53,6 +54,26 @@ def extra_of(module: str) -> str:
         if name and extra and extra[1] not in OTHER_EXTRAS and _plain(name[0]) == wanted:
             return extra[1]
     return "all"
+
+
+@contextmanager
+def naming_extra() -> Iterator[None]:
+    """Let a module that is missing in the block be named with the extra that installs it.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If a module is missing.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or "pip install" in str(error):
+            raise
+        missing = error.name.split(".")[0]
+        raise ModuleNotFoundError(
+            f"{missing} is missing: pip install 'labelcover[{extra_of(missing)}]'", name=missing
+        ) from error
 
 
 def _plain(name: str) -> str:

@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from labelcover._files import replacing
-from labelcover._versions import other_versions, versions_here
+from labelcover._versions import naming_extra, other_versions, versions_here
 from labelcover.chance import LabelFrequencies
 from labelcover.chunks import is_on_cluster, on_dask, open_chunks
 from labelcover.datasets import KNOWN, DataError, Dataset, load, read
@@ -88,8 +88,12 @@ class TrainedModel:
         rows: tuple[Any, ...] = dataset.X, dataset.Y
         if is_on_cluster() and getattr(estimator, "reads_chunks", False):
             rows = (on_dask(open_chunks(*rows)),)
+        fitted = estimator.fit(*rows)
+        if hasattr(fitted, "label_names_in_"):
+            # Y is an array: the names are those of the data set.
+            fitted.label_names_in_ = np.array(dataset.label_names, dtype=object)
         return cls(
-            estimator.fit(*rows),
+            fitted,
             list(dataset.feature_names),
             list(dataset.label_names),
             dict(dataset.categories),
@@ -199,11 +203,13 @@ def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
     return clone(estimator).set_params(**{name: nominal})
 
 
+@naming_extra()
 def check_can_save() -> None:
     """Raise an ``ImportError`` if what writes models is not installed."""
     import skops.io  # noqa: F401
 
 
+@naming_extra()
 def save_model(model: TrainedModel, path: str | os.PathLike[str]) -> None:
     """Write `model` to `path`, which is replaced as a whole.
 
@@ -236,6 +242,7 @@ def save_model(model: TrainedModel, path: str | os.PathLike[str]) -> None:
             )
 
 
+@naming_extra()
 def load_model(path: str | os.PathLike[str]) -> TrainedModel:
     """Return the model that `save_model` wrote to `path`.
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from labelcover._arguments import check_choice, check_integer, check_real
 from labelcover._files import replacing
 from labelcover._spreadsheet_cells import guarded
+from labelcover._versions import naming_extra
 from labelcover.audit.error_numbers import LabelErrors, WrongLabels, label_errors
 from labelcover.audit.other_labels import OtherLabels
 
@@ -179,6 +180,7 @@ class Suspects:
             order = order[(self.Y[rows, labels] == 1)[order] == (kind == "wrong")]
         return [self._cell(int(rows[at]), int(labels[at])) for at in order[:most]]
 
+    @naming_extra()
     def to_frame(self, kind: str | None = None, **which: Any) -> pd.DataFrame:
         """Return what `ranked` returns as a pandas data frame."""
         import pandas as pd

@@ -12,6 +12,7 @@ from joblib import parallel_config
 from joblib.parallel import get_active_backend
 
 from labelcover._arguments import check_real
+from labelcover._versions import naming_extra
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 TIMEOUT = 10.0
 
 
+@naming_extra()
 def connect(address: str, *, timeout: float | None = None) -> Client:
     """Return a client of a running Dask scheduler that has workers.
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._arguments import check_integer
+from labelcover._versions import naming_extra
 from labelcover.chunks.row_chunks import ChunkError, LocalChunks
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ SPARSE_ROWS = 2**16
 Named = tuple[str, Any, Any]
 
 
+@naming_extra()
 def open_chunks(source: Any, labels: Any = None, *, chunk_rows: int | None = None) -> LocalChunks:
     """Return a table in chunks, to be given to ``fit`` in place of X and Y.
 

@@ -14,6 +14,7 @@ except ImportError:  # pragma: no cover
 
 from labelcover._arguments import naming_options
 from labelcover._interrupts import raising_interrupts
+from labelcover._progress import telling_of_compilation
 from labelcover.cli.address_space import check_address_space
 from labelcover.cli.audit_command import audit
 from labelcover.cli.compare_command import compare
@@ -81,7 +82,9 @@ def main() -> None:
 def _run(words: list[str], *, debug: bool) -> NoReturn:
     try:
         check_address_space(words)
-        with raising_interrupts(), naming_options():
+        # numba, which tells of it, is slow to import: not for a word of help.
+        telling = telling_of_compilation(show=not {"--help", "--version"}.intersection(words))
+        with raising_interrupts(), naming_options(), telling:
             code = app(words, prog_name="labelcover", standalone_mode=False)
     except Exception as error:
         if debug:

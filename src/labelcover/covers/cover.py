@@ -16,6 +16,7 @@ from scipy import sparse
 
 from labelcover._arguments import check_integer
 from labelcover._files import replacing
+from labelcover._versions import naming_extra
 from labelcover.covers._labelset_table import Labelsets, label_matrix, labelset_rows, labelset_table
 from labelcover.covers.labelset_kernels import labelset_ranks, mark_covered, unrank_labelsets
 
@@ -318,6 +319,7 @@ class Cover:
         rows = self._labelsets.astype("<i4").tobytes()
         return "sha256:" + hashlib.sha256(header + rows).hexdigest()
 
+    @naming_extra()
     def plot(self, label_names: ArrayLike | None = None) -> Figure:
         """Draw the incidence matrix and the label frequencies.
 

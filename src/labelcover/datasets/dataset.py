@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._arguments import parameter
+from labelcover._versions import naming_extra
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from labelcover.datasets.table_encoder import TableEncoder
 
 Features: TypeAlias = "NDArray[np.float64] | sparse.csr_array"
@@ -118,6 +121,14 @@ class Dataset:
         # The name of a file need not be UTF-8, and all that is written of a data set is.
         name = self.name.encode("utf-8", "backslashreplace").decode("utf-8")
         object.__setattr__(self, "name", name)
+
+    @property
+    @naming_extra()
+    def labels(self) -> pd.DataFrame:
+        """Y as a pandas frame whose columns are `label_names`, which estimators keep."""
+        import pandas as pd
+
+        return pd.DataFrame(self.Y, columns=list(self.label_names))
 
     @property
     def cardinality(self) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from labelcover._arguments import parameter
+from labelcover._versions import naming_extra
 from labelcover.datasets.cell_values import as_numbers, found_numbers
 from labelcover.datasets.column_choices import ColumnChoices
 from labelcover.datasets.dataset import DataError, Dataset, choose_features
@@ -17,6 +18,7 @@ from labelcover.datasets.raw_tables import RawTable, read_raw
 from labelcover.datasets.table_encoder import TableEncoder
 
 
+@naming_extra()
 def read_table(
     path: str | os.PathLike[str],
     *,

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from labelcover._arguments import check_integer
 from labelcover._label_values import label_rows
 from labelcover._picture_style import ACCENT, INK, SECOND, diverging_colours, picture_style
+from labelcover._versions import naming_extra
 from labelcover.dependence.chi_square import label_dependence, phi
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ MOST_ORDERED_LEAVES = 300
 MOST_LABELS = 2_000
 
 
+@naming_extra()
 def plot_dependence(
     Y: Any, label_names: ArrayLike | None = None, *, n_pairs: int = 40, min_count: int = 5
 ) -> Figure:

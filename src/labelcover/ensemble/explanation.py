@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._table_numbers import rows_of
+from labelcover._versions import naming_extra
 from labelcover.ensemble.shares import Shares, ShareTable, check_explained, training_labels
 from labelcover.learners.features import FeatureCoding
 from labelcover.learners.least_squares.score_parts import ScoreParts
@@ -85,6 +86,7 @@ class Explanation(Sequence[Reason]):
     def __getitem__(self, at: int | slice) -> Reason | tuple[Reason, ...]:
         return self.reasons[at]
 
+    @naming_extra()
     def to_frame(self) -> pd.DataFrame:
         """Return the reasons as a pandas data frame, a line each."""
         import pandas as pd

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
 from labelcover._interrupts import raising_interrupts
 from labelcover._probabilities import checked_probabilities
+from labelcover._progress import tell, telling_of_compilation
 from labelcover._table_numbers import is_plain
 from labelcover._tags import read_tags, tag_table
 from labelcover._warnings import each_warning_once
@@ -92,7 +93,7 @@ class LabelModel(MemberEstimator, ABC):
     def _make_view(self, learner: Any, training: TrainingRows, seed: int) -> View:
         """Return what is to be fitted for the training rows."""
 
-    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit all members and the threshold.
 
         Parameters
@@ -106,15 +107,15 @@ class LabelModel(MemberEstimator, ABC):
             ``label_names_in_``. Or the tags of each row: lists or sets of strings, or a column of
             strings in which they are separated (``"rain; wind"``); the labels are then the tags
             that occur, sorted.
+        sample_weight : array-like of shape (n,), optional
+            Weights of rows, for the members and the threshold. Only their proportions count: they
+            are divided by their mean. A row of weight 0 is as good as removed; a weight of 2 is
+            the row twice, but for what the number of rows decides, such as ridges, priors, folds.
         **fit_params
-            Metadata for the ``fit`` of every member, such as ``sample_weight``, routed as
-            scikit-learn does. Weights count in the members and in the threshold, and only their
-            proportions do: they are divided by their mean. A row of weight 0 is as good as
-            removed; a weight of 2 is the row twice, but for what the number of rows decides, such
-            as ridges, priors and folds.
+            Metadata for the ``fit`` of every member, routed as scikit-learn does.
         """
         learner = self._learner()
-        params = self._route(fit_params)
+        params = self._route({"sample_weight": sample_weight, **fit_params})
         # A fit that fails half-way leaves no model, rather than an earlier one with new names.
         self.__dict__.pop("view_", None)
         chunks = chunked(X, y)
@@ -176,7 +177,8 @@ class LabelModel(MemberEstimator, ABC):
     def _fit_rows(self, learner: Any, training: TrainingRows, seeds: NDArray[np.int64]) -> None:
         """Fit the view and the threshold."""
         try:
-            with raising_interrupts(), _telling(learner):
+            telling = telling_of_compilation(show=bool(self.verbose))
+            with raising_interrupts(), _telling(learner), telling:
                 view = self._make_view(learner, training, int(seeds[0]))
                 self.view_ = view.fit(
                     training,
@@ -207,6 +209,8 @@ class LabelModel(MemberEstimator, ABC):
             self.threshold_ = cross_validated_threshold(
                 make_view, training, self._search(), labels, random=random, n_jobs=self.n_jobs
             )
+        rows, m = training.Y.shape
+        tell(f"{type(self).__name__}: {rows} rows, {m} labels", show=bool(self.verbose))
 
     def _tuning(self) -> str | None:
         """Return how the threshold is tuned, ``"loo"`` or ``"cv"``; None if it is given."""

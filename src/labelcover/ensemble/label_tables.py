@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 from labelcover._label_values import as_booleans
 from labelcover._table_numbers import unmasked
 from labelcover._tags import read_tags, tag_table
+from labelcover._versions import naming_extra
 from labelcover.covers import Cover
 from labelcover.ensemble.many_labels import are_many
 
@@ -65,11 +66,23 @@ def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:
     columns = getattr(Y, "columns", None)
     if columns is None:
         return Y, None
-    found = np.asarray(list(columns), dtype=object)
-    twice = [name for j, name in enumerate(found) if name in found[:j].tolist()][:1]
+    found = _column_names(columns)
+    twice = [] if found is None else [n for j, n in enumerate(found) if n in found[:j].tolist()][:1]
     if twice:
         raise ValueError(f"Y must have columns of different names, got {twice[0]!r} twice.")
-    return Y, found if all(isinstance(name, str) for name in found) else None
+    return Y, found
+
+
+def _column_names(columns: Any) -> NDArray[np.object_] | None:
+    """Return names of columns as strings; None if they are only numbered from 0.
+
+    The levels of a pandas MultiIndex are joined by " / ".
+    """
+    given = list(columns)
+    if given == list(range(len(given))):
+        return None
+    names = [" / ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in given]
+    return np.array(names, dtype=object)
 
 
 def numbered_labels(m: int) -> NDArray[np.object_]:
@@ -77,6 +90,7 @@ def numbered_labels(m: int) -> NDArray[np.object_]:
     return np.array([f"label{j}" for j in range(m)], dtype=object)
 
 
+@naming_extra()
 def labelled(table: NDArray, container: str, names: NDArray[np.object_], X: Any) -> Any:
     """Return a prediction as the `container` asked for: "default", "pandas" or "polars".
 

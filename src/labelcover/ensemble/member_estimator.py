@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import (
+    UNUSED,
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
 from sklearn.utils.validation import has_fit_parameter
 
 from labelcover.learners import LeastSquaresClassifier
@@ -36,6 +41,20 @@ class MemberEstimator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if nested and self._has_default_member() and "estimator" not in params:
             params["estimator"] = self._member()
         return super().set_params(**params)
+
+    # Weights go to the members, whose requests count; `fit` names them for who looks there.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": UNUSED}
+
+    def set_fit_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Say whether `fit` asks for weights, for metadata routing: as of the members.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None
+            As in scikit-learn's ``set_fit_request``.
+        """
+        self.estimator = clone(self._member()).set_fit_request(sample_weight=sample_weight)
+        return self
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return that metadata given to `fit` goes to the ``fit`` of the members."""
