@@ -133,7 +133,8 @@ def test_the_bar_says_when_numba_compiles_and_what_it_does_afterwards(terminal, 
 
 def test_a_numba_without_events_still_works(terminal, texts, monkeypatch):
     terminal()
-    monkeypatch.setattr(_progress, "_numba_event", lambda: None)
+    monkeypatch.setitem(sys.modules, "numba.core.event", None)
+    monkeypatch.delattr("numba.core.event")
     with progress_bar("working"):
         assert texts[1].wait(10)
         assert freshly_compiled()(1) == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any, Protocol
@@ -94,59 +94,41 @@ def telling_of_compilation(*, show: bool = True) -> Iterator[None]:
 
     What is loaded from numba's cache does not count.
     """
-    numba_event = _numba_event() if show else None
-    if numba_event is None:
+    if not show:
+        yield
+        return
+
+    def told() -> None:
+        if not _told_of_compilation.is_set():
+            _told_of_compilation.set()
+            tell(COMPILING_ONCE, show=True)
+
+    with _listening(told, lambda: None):
+        yield
+
+
+@contextmanager
+def _listening(begun: Callable[[], None], ended: Callable[[], None]) -> Iterator[None]:
+    """Call `begun` and `ended` around each function that numba compiles, if it tells of them."""
+    try:
+        from numba.core import event as numba_event  # here, because importing numba is slow
+    except ImportError:
         yield
         return
 
     class Listener(numba_event.Listener):
         def on_start(self, event: Any) -> None:
-            if not _told_of_compilation.is_set():
-                _told_of_compilation.set()
-                tell(COMPILING_ONCE, show=True)
+            begun()
 
         def on_end(self, event: Any) -> None:
-            pass
+            ended()
 
-    with _listening(numba_event, Listener()):
-        yield
-
-
-def _numba_event() -> Any:
-    """Return the events of numba, whose import is slow; None if it is one without events."""
-    try:
-        from numba.core import event
-    except ImportError:
-        return None
-    return event
-
-
-@contextmanager
-def _listening(numba_event: Any, listener: Any) -> Iterator[None]:
+    listener = Listener()
     numba_event.register("numba:compile", listener)
     try:
         yield
     finally:
         numba_event.unregister("numba:compile", listener)
-
-
-@contextmanager
-def _telling_of_compilation(bar: _Delayed) -> Iterator[None]:
-    """Let `bar` say so while numba compiles; code that is loaded from its cache does not count."""
-    numba_event = _numba_event()
-    if numba_event is None:
-        yield
-        return
-
-    class Listener(numba_event.Listener):
-        def on_start(self, event: Any) -> None:
-            bar.compiles(1)
-
-        def on_end(self, event: Any) -> None:
-            bar.compiles(-1)
-
-    with _listening(numba_event, Listener()):
-        yield
 
 
 def _rich_bar(total: int | None):
@@ -180,7 +162,7 @@ def progress_bar(text: str, total: int | None = None, *, show: bool = True) -> I
         return
     bar = _Delayed(text, total)
     try:
-        with _telling_of_compilation(bar):
+        with _listening(lambda: bar.compiles(1), lambda: bar.compiles(-1)):
             yield bar
     finally:
         bar.close()
