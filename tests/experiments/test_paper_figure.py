@@ -12,6 +12,8 @@ from labelcover.experiments.paper.coverage_figure import (
     draw_curves,
     simulated_coverage,
 )
+from labelcover.experiments.paper.paper_page import write_page
+from labelcover.experiments.paper.sheets import Sheet
 
 
 def plain_coverage(m, k, size, *, replacement, draws, seed):
@@ -64,3 +66,43 @@ def test_a_panel_for_each_m_and_a_line_for_each_k():
 def test_more_labelsets_than_there_are_cannot_be_drawn_without_replacement():
     with pytest.raises(ValueError, match=r"at most C\(5, 3\) = 10 without replacement, got 11"):
         simulated_coverage(5, 3, [11], replacement=False)
+
+
+def test_the_page_explains_letters_and_names_of_methods_where_they_stand(tmp_path):
+    sheets = [
+        Sheet("Table 9", ["data set", "k", "σ", "DD-BALANCOR", "EPS"], [["a"] * 5]),
+        Sheet("Sizes", ["data set", "rows"], [["a", "2"]]),
+    ]
+    write_page(tmp_path / "page.html", "table9", sheets, [])
+    first, second = (tmp_path / "page.html").read_text(encoding="utf-8").split("Sizes</h3>")
+    for text in (
+        "k: number of labels in a labelset.",
+        "σ: number of labelsets.",
+        "DD-BALANCOR: BALANCOR, dependent labels together.",
+        "EPS: ensemble of pruned sets.",
+    ):
+        assert text in first
+        assert text not in second
+    assert "balanced cover of all pairs" not in first
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+def test_letters_of_the_figure_can_be_read_on_any_page(
+    browser, overflowing, tmp_path, width, scheme
+):
+    path = tmp_path / "page.html"
+    curves = coverage_curves(draws=20, panels={6: (3,), 9: (3, 4)})
+    sheet = Sheet("Figure 1: σ random labelsets", [], [], ["Lines: the bound."])
+    write_page(path, "figure1", [sheet], [], curves=curves)
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page.goto(path.as_uri())
+    heights = page.evaluate(
+        """() => [...document.querySelectorAll("svg text")].map(text => {
+             const turned = text.getScreenCTM();
+             return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(turned.a, turned.b);
+           })"""
+    )
+    found = page.evaluate(overflowing)
+    page.close()
+    assert not found
+    assert min(heights) >= 8, sorted(heights)[:3]

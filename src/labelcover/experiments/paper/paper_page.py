@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from labelcover.experiments.named_methods import TITLES
 from labelcover.experiments.paper.coverage_figure import draw_curves
 from labelcover.experiments.paper.sheets import Sheet
 from labelcover.experiments.report.html_page import write_html_page
@@ -16,6 +18,13 @@ from labelcover.experiments.report.pictures import to_svg
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LETTERS = {
+    "m": "number of labels",
+    "k": "number of labels in a labelset",
+    "r": "so many labels at a time are covered",
+    "σ": "number of labelsets",
+}
 
 
 def write_page(
@@ -51,9 +60,26 @@ def write_page(
     ]
     values = {
         "part": part,
-        "sheets": sheets,
+        "sheets": [(sheet, explained(sheet)) for sheet in sheets],
         "missing": missing,
         "pictures": drawn,
         "command": command,
     }
     write_html_page(path, Path(__file__).with_name("paper_page.html"), values)
+
+
+def explained(sheet: Sheet) -> str:
+    """Return what the letters and the names of methods of a sheet stand for.
+
+    Examples
+    --------
+    >>> from labelcover.experiments.paper.paper_page import explained
+    >>> from labelcover.experiments.paper.sheets import Sheet
+    >>> explained(Sheet("Table 9", ["data set", "σ", "ECC"], []))
+    'σ: number of labelsets. ECC: ensemble of classifier chains.'
+    """
+    texts = [sheet.title, *sheet.heads, *sheet.notes]
+    # Names hold hyphens and pluses: BALANCOR is not a word of DD-BALANCOR.
+    words = {word for text in texts for word in re.findall(r"[\w+-]+", text)}
+    known = {**LETTERS, **TITLES}
+    return " ".join(f"{word}: {known[word]}." for word in known if word in words)
