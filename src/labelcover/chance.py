@@ -175,6 +175,8 @@ class Verdict(NamedTuple):
         )
         if self.said != "no better than chance":
             return f"{start}, by {abs(self.gain):.3f} {span}."
+        if self.gain_low == self.gain_high == 0:
+            return f"{start}: there is no difference (95 % interval, {self.rows:,} rows)."
         return f"{start}: the difference of {self.gain:+.3f} is within the noise {span}."
 
 

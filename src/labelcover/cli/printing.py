@@ -16,6 +16,9 @@ from labelcover._visible_text import visible
 if TYPE_CHECKING:
     from labelcover.datasets import Dataset
 
+# In a file or a pipe nothing ends a line but its content: a row of a table is one line.
+WIDTH_WITHOUT_TERMINAL = 10_000
+
 
 def let_streams_encode_all() -> None:
     """Let what is printed never fail for a character that a terminal or a pipe cannot encode."""
@@ -33,7 +36,10 @@ class _VisibleConsole(Console):
 
 def console() -> Console:
     """Return what prints tables: names as they are, whatever brackets and colons they hold."""
-    return _VisibleConsole(soft_wrap=True, markup=False, emoji=False, highlight=False)
+    printer = _VisibleConsole(soft_wrap=True, markup=False, emoji=False, highlight=False)
+    if not printer.is_terminal:
+        printer.width = WIDTH_WITHOUT_TERMINAL
+    return printer
 
 
 def print_reading(datasets: Sequence[Dataset], as_json: bool) -> None:
