@@ -109,6 +109,8 @@ class Judgement:
         The measure that the predictions are meant for.
     n_other_tags : float
         How many tags these rows have, or may be expected to have, that the model does not know.
+    n_others_judged : float
+        How many of these are in `Y` all the same.
     """
 
     rows: NDArray[np.int64]
@@ -120,6 +122,7 @@ class Judgement:
     chance: Chance
     measure: str = "micro_f1"
     n_other_tags: float = 0.0
+    n_others_judged: float = 0.0
 
     def sampled(self, most: int) -> Judgement:
         """Return a random sample of so many rows; itself if it has no more."""
@@ -137,6 +140,7 @@ class Judgement:
             predicted=self.predicted[kept],
             chance=chance,
             n_other_tags=self.n_other_tags * most / len(self.rows),
+            n_others_judged=self.n_others_judged * most / len(self.rows),
         )
 
     @cached_property
@@ -162,9 +166,8 @@ class Judgement:
     @property
     def all_tags_f1(self) -> float:
         """The micro-F1 with tags that the model does not know counted as missed."""
-        hits = float((self.Y & self.predicted).sum())
-        both = float(self.Y.sum() + self.predicted.sum())
-        return _ratio(2 * hits, both + self.n_other_tags)
+        known = float(self.Y.sum() + self.predicted.sum()) - self.n_others_judged
+        return self.scores["micro_f1"].value * _ratio(known, known + self.n_other_tags)
 
     @property
     def told(self) -> list[str]:
@@ -182,7 +185,8 @@ class Judgement:
         """What tags that the model does not know would change; empty if there are none."""
         if not self.n_other_tags:
             return ""
-        share = self.n_other_tags / (self.n_other_tags + float(self.Y.sum()))
+        known = float(self.Y.sum()) - self.n_others_judged
+        share = self.n_other_tags / (self.n_other_tags + known)
         return (
             f"{100 * share:.1f} % of the tags of rows like these are not known to the model, as "
             "fewer than two training rows have them. No measure counts them; with them counted as "
@@ -313,23 +317,11 @@ def judged_left_out(model: Any, *, threshold: float | None = None) -> Judgement:
     tags = None if model.encoder is None else model.encoder.labels
     if tags is None or tags.tags is None or model.frequencies is None:
         return judged
-    return _without_own_tags(judged, model.frequencies, len(tags.left_out))
-
-
-def _without_own_tags(judged, frequencies, n_left_out):
-    """Return the judgement as if each row had been left out before the tags were chosen.
-
-    A tag is learned from two rows. A tag of one row, which was left out, is to this row what an
-    unknown tag is to a new row; so is a tag of two rows, which without the row would have one.
-    """
-    unknown = (judged.Y == 1) & (frequencies.counts == 2)
-    return replace(
-        judged,
-        Y=np.where(unknown, 0, judged.Y).astype(np.uint8),
-        P=np.where(unknown, frequencies.share, judged.P),
-        predicted=np.where(unknown, 0, judged.predicted).astype(np.uint8),
-        n_other_tags=float(unknown.sum()) + n_left_out * len(judged.Y) / frequencies.n_rows,
-    )
+    # A tag is learned from two rows. To a row that is left out before tags are chosen, its tags of
+    # one row, which are not in Y, and of two rows, which are, would not be known.
+    twice = float(Y[:, model.frequencies.counts == 2].sum())
+    once = len(tags.left_out) * len(Y) / model.frequencies.n_rows
+    return replace(judged, n_other_tags=once + twice, n_others_judged=twice)
 
 
 def _cross_fitted(estimator, Y, P):

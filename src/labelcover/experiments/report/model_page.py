@@ -23,9 +23,8 @@ MOST_ROWS = 20_000
 MOST_LINES, MOST_CHOICES, MOST_MISTAKES, MOST_PAIRS, MOST_FEATURES = 200, 100, 20, 12, 5
 NOT_DEFINED = "–"
 LEFT_OUT_IS = (
-    "These rows are no test data: words and columns were chosen with them, and tags of two "
-    "training rows cannot be judged by leaving one out. A file of other rows, given to labelcover "
-    "report, tells more."
+    "These rows are no test data: words, columns and tags were chosen with them. A file of other "
+    "rows, given to labelcover report, tells more."
 )
 
 
