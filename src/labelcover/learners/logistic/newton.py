@@ -100,7 +100,8 @@ class Block:
                 number += self._only(running)._descend(rest, tolerance)
                 W[:, own] = rest
                 return number
-            share = np.minimum(FORCING, np.sqrt(norm / np.maximum(first, 1e-300)))
+            # Roots first: the quotient itself may overflow.
+            share = np.minimum(FORCING, np.sqrt(norm) / np.sqrt(np.maximum(first, 1e-300)))
             wanted = np.maximum(share * norm, tolerance / 2 * first)
             step = self._newton_step(P, G, M, np.where(running, wanted, np.inf))
             gain = LEAST_GAIN * dots(G, step, self.starts)
