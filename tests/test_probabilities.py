@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from labelcover import LabelCoverClassifier, RakelPlusPlusClassifier
 from labelcover._probabilities import checked_probabilities
 from labelcover.learners import LogisticClassifier, SMOClassifier
-from labelcover.methods import LabelPowersetClassifier
+from labelcover.methods import LabelPowersetClassifier, ProbabilisticChainClassifier
 
 
 class Broken(ClassifierMixin, BaseEstimator):
@@ -36,7 +36,11 @@ def test_members_that_give_no_number_are_named():
     X, Y = np.arange(12.0)[:, None], np.eye(2, dtype=int)[np.arange(12) % 2]
     model = LabelCoverClassifier(Broken(), threshold=0.5, k=2, random_state=0).fit(X, Y)
     for method in (model.predict_proba, model.predict):
-        with pytest.raises(ValueError, match=r"Broken\(\) gave nan as the probability of 'label0'"):
+        with pytest.raises(ValueError, match=r"Broken\(\) gave nan as the probability of"):
+            method(X)
+    chain = ProbabilisticChainClassifier(Broken(), random_state=0).fit(X, Y)
+    for method in (chain.predict_proba, chain.predict):
+        with pytest.raises(ValueError, match=r"Broken\(\) gave nan as the probability of"):
             method(X)
 
 

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
+from labelcover._probabilities import checked_probabilities
 from labelcover.learners.features import checked_table, columns_without_numbers, is_frame
 from labelcover.learners.problems import LeftOut, Members, Problems, in_parallel
 
@@ -118,7 +119,9 @@ def class_distribution(model: BaseEstimator | None, X: Any) -> NDArray[np.float6
     if model is None:
         return np.ones((X.shape[0], 1))
     with _already_checked(X), _naming_columns(model, X):
-        return _distribution(model, X)
+        found = _distribution(model, X)
+    # Here, too: what methods make of them may hide that they are not numbers.
+    return checked_probabilities(found, getattr(model, "classes_", range(found.shape[1])), model)
 
 
 def _distribution(model: BaseEstimator, X: Any) -> NDArray[np.float64]:
