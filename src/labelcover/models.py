@@ -32,7 +32,8 @@ from labelcover.datasets.table_encoder import TableEncoder
 from labelcover.ensemble.pooled_view import Pool
 from labelcover.learners import LeastSquaresClassifier
 
-FORMAT = "labelcover-model-1"
+FORMAT = "labelcover-model-2"
+FIRST_FORMAT = "labelcover-model-1"  # which did not say so beside the versions
 # What a model file holds at least.
 PARTS = {
     "estimator": BaseEstimator,
@@ -233,7 +234,7 @@ def save_model(model: TrainedModel, path: str | os.PathLike[str]) -> None:
     with replacing(path) as temporary:
         skops.io.dump(content, temporary)
         with zipfile.ZipFile(temporary, "a") as archive:
-            archive.writestr(VERSIONS, json.dumps(versions_here()))
+            archive.writestr(VERSIONS, json.dumps({"format": FORMAT, **versions_here()}))
         foreign = _foreign_types(temporary)
         if foreign:
             raise ValueError(
@@ -301,7 +302,11 @@ def _other_versions(path: str | os.PathLike[str]) -> str:
     with zipfile.ZipFile(path) as archive:
         if VERSIONS not in archive.namelist():
             return ""  # written before versions were kept
-        return other_versions(json.loads(archive.read(VERSIONS)))
+        written = json.loads(archive.read(VERSIONS))
+    found = written.pop("format", FIRST_FORMAT)
+    if found != FORMAT:
+        raise DataError(path, f"written in the format {found!r}, now {FORMAT!r}: train it again.")
+    return other_versions(written)
 
 
 def is_trusted(type_name: str) -> bool:

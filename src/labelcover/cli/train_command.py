@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -61,7 +62,7 @@ def train(
         make = named_method(method, k=k, r=r, member=member, n_jobs=jobs)
         dataset = labelled_data(data, columns, csv)
         print_reading([dataset], as_json)
-        estimator = make(dataset).set_params(random_state=seed, verbose=True)
+        estimator = make(dataset).set_params(random_state=seed, verbose=sys.stderr.isatty())
         began = time.perf_counter()
         trained = TrainedModel.fit(estimator, dataset)
     save_model(trained, output)
