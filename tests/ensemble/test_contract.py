@@ -40,7 +40,15 @@ EXPECTED_FAILURES = {
 }
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
+def expected_failures(estimator):
+    """Return the checks that fail; pruned sets keep too few rows of the check to differ."""
+    if not isinstance(estimator, methods.PrunedSetsClassifier):
+        return EXPECTED_FAILURES
+    passed = "check_sample_weight_equivalence"
+    return {name: why for name, why in EXPECTED_FAILURES.items() if not name.startswith(passed)}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 @pytest.mark.filterwarnings("ignore:p=. prunes every labelset")
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
