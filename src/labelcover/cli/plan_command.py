@@ -1,4 +1,4 @@
-"""`labelcover plan`: what training will take, before the work."""
+"""`labelcover plan`: how large a fit will be, before the work."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ def plan(
     r: R = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print what training the default on a file will take: members, products, memory, time.
+    """Print how large training the default on a file will be: members, products, memory.
 
-    Nothing is fitted. Seconds are CPU seconds on one thread of the machine where the costs were
-    measured; expect half to twice as many.
+    Nothing is fitted. Memory is a bound: what is used is often half as much.
 
     Example: labelcover plan tickets.csv --tags tags
     """
@@ -32,20 +31,20 @@ def plan(
     dataset = labelled_data(data, columns, csv)
 
     from labelcover import LabelCoverClassifier
-    from labelcover.experiments.planning import plan_fit
+    from labelcover.experiments.fit_sizes import fit_sizes
 
     order = min(k, 2) if r is None else r
-    found = plan_fit(LabelCoverClassifier(k=k, r=order, random_state=0), dataset.X, dataset.Y)
+    estimator = LabelCoverClassifier(k=k, r=order, random_state=0)
+    sizes = fit_sizes(estimator, dataset.X, dataset.Y)
     print_facts(
         {
-            "views": found.kind,
-            "rows": found.rows,
-            "features": found.features,
-            "labels": found.labels,
-            "members": found.members,
-            "label products": found.products,
-            "CPU seconds": float(f"{found.seconds:.2g}"),
-            "memory, GB": float(f"{found.memory_gb:.2g}"),
+            "rows": sizes.rows,
+            "features": sizes.features,
+            "labels": sizes.labels,
+            "members": sizes.members,
+            "problems": sizes.problems,
+            "label products": sizes.products,
+            "memory at most, GB": float(f"{sizes.memory_gb:.2g}"),
         },
         as_json,
     )

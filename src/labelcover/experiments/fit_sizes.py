@@ -1,0 +1,149 @@
+"""How large a fit of the default will be, before it is started: members, products, memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from labelcover._label_values import label_rows
+from labelcover.covers import Cover
+from labelcover.ensemble import LabelCoverClassifier
+from labelcover.ensemble.choose_cover import choose_cover, cover_of_many
+from labelcover.ensemble.many_labels import are_many
+
+# The most that the default holds, whatever the table has: rows whose kernel is exact, left-out
+# rows, distinct labelsets that correct the pool.
+EXACT_ROWS, LEFT_OUT_ROWS, MOST_LABELSETS = 1_000, 2_048, 5_000
+# Bytes of the program itself, with everything imported and compiled.
+PROGRAM = 350_000_000
+# Tables of the size of X, of the kernel and of the solution that are held at the same time.
+X_COPIES, KERNEL_COPIES, SOLUTION_COPIES = 4, 5, 8
+# Bytes of all trees for a label of a row.
+TREES_PER_LABEL_CELL = 2_500
+# With very many labels: bytes for a nonzero of X (means, trees, linear SVMs) and for a label.
+MANY_PER_NONZERO, MANY_PER_LABEL = 1_000, 8_000
+
+
+@dataclass(frozen=True)
+class FitSizes:
+    """How large a fit is.
+
+    Attributes
+    ----------
+    rows, features, labels : int
+    members : int
+        Labelsets of the cover.
+    problems : int
+        What is solved for these and for every label alone, each distinct labelset once.
+    products : int
+        Label products that the labelsets make and that occur: those are solved.
+    memory_gb : float
+        Bound of the memory of the process, with the table.
+    """
+
+    rows: int
+    features: int
+    labels: int
+    members: int
+    problems: int
+    products: int
+    memory_gb: float
+
+
+def fit_sizes(estimator: LabelCoverClassifier, X: Any, Y: Any) -> FitSizes:
+    """Return how large the fit of the default estimator on a table will be.
+
+    The cover is made, nothing else.
+
+    Parameters
+    ----------
+    estimator : LabelCoverClassifier
+        With the default ``estimator="auto"``; its cover, `k`, `r` and `size` count.
+    X : array or sparse matrix of shape (n, d)
+    Y : array or sparse matrix of shape (n, n_labels)
+
+    Examples
+    --------
+    >>> from labelcover import LabelCoverClassifier
+    >>> from labelcover.datasets import load
+    >>> from labelcover.experiments.fit_sizes import fit_sizes
+    >>> data = load("debtags")
+    >>> sizes = fit_sizes(LabelCoverClassifier(random_state=0), data.X, data.Y)
+    >>> sizes.members, sizes.problems, sizes.products <= 24 + 7 * sizes.members
+    (96, 120, True)
+    """
+    if estimator.estimator not in (None, "auto"):
+        raise ValueError(
+            "estimator must be the default, whose sizes are known, "
+            f"got LabelCoverClassifier({estimator.estimator!r})."
+        )
+    many, labels = are_many(Y), label_rows(Y)
+    given: Any = labels if many else labels.toarray()
+    by_default = many and isinstance(estimator.cover, str) and estimator.cover == "auto"
+    cover, _ = choose_cover(
+        given,
+        cover_of_many if by_default else estimator.cover,
+        k=estimator.k,
+        r=estimator.r,
+        size=estimator.size,
+        random_state=0,
+    )
+    products = n_products(cover, labels)
+    distinct = {tuple(row[row >= 0].tolist()) for row in cover.labelsets}
+    return FitSizes(
+        *X.shape,
+        labels=labels.shape[1],
+        members=len(cover),
+        problems=len(distinct | {(j,) for j in range(labels.shape[1])}),
+        products=products,
+        memory_gb=memory_bound(X, labels, products, many=many) / 1e9,
+    )
+
+
+def memory_bound(X: Any, Y: sparse.csr_array, products: int, *, many: bool) -> float:
+    """Return the bytes that a fit of the default does not exceed: those of its largest tables.
+
+    `many` says whether there are so many labels that only candidates are looked at.
+    """
+    n, d = X.shape
+    nonzeros = X.nnz if sparse.issparse(X) else n * d
+    if many:
+        return PROGRAM + MANY_PER_NONZERO * nonzeros + MANY_PER_LABEL * Y.shape[1]
+    of_x = 12 * nonzeros if sparse.issparse(X) else 8 * n * d
+    exact, left_out = min(n, EXACT_ROWS), min(n, LEFT_OUT_ROWS)
+    patterns = {row.tobytes() for row in np.split(Y.indices, Y.indptr[1:-1])}
+    tables = (
+        KERNEL_COPIES * n * exact
+        + SOLUTION_COPIES * exact * products
+        + left_out * min(len(patterns), MOST_LABELSETS)
+    )
+    return PROGRAM + X_COPIES * of_x + 8 * tables + TREES_PER_LABEL_CELL * Y.nnz
+
+
+def n_products(cover: Cover, Y: sparse.csr_array) -> int:
+    """Return how many different products the labels of the labelsets have that are 1 in some row.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from labelcover.covers import Cover
+    >>> from labelcover.experiments.fit_sizes import n_products
+    >>> Y = sparse.csr_array([[1, 1, 1, 0], [1, 0, 0, 1]])
+    >>> n_products(Cover([[0, 1, 2], [0, 1, 3]], n_labels=4), Y)
+    9
+    """
+    columns = Y.tocsc()
+    rows = [frozenset(each.tolist()) for each in np.split(columns.indices, columns.indptr[1:-1])]
+    found: dict[tuple[int, ...], frozenset[int]] = {}
+    for labelset in cover.labelsets.tolist():
+        own = [j for j in labelset if j >= 0]
+        for size in range(1, len(own) + 1):
+            for labels in combinations(own, size):
+                if labels not in found:
+                    others = found[labels[:-1]] if size > 1 else rows[labels[0]]
+                    found[labels] = others & rows[labels[-1]]
+    return sum(map(bool, found.values()))
