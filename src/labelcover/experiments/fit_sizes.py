@@ -95,7 +95,8 @@ def fit_sizes(estimator: LabelCoverClassifier, X: Any, Y: Any) -> FitSizes:
     products = n_products(cover, labels)
     distinct = {tuple(row[row >= 0].tolist()) for row in cover.labelsets}
     return FitSizes(
-        *X.shape,
+        rows=X.shape[0],
+        features=X.shape[1],
         labels=labels.shape[1],
         members=len(cover),
         problems=len(distinct | {(j,) for j in range(labels.shape[1])}),
