@@ -256,16 +256,16 @@ def test_only_what_left_out_predictions_need_is_fitted(flipped, monkeypatch):
     """Fewer trees, unless their number is given, and no decision."""
     X, Y, _, _ = flipped
     grown = []
-    grow = LabelForest.start_labels
+    grow = LabelForest.fit_labels
 
-    def start_labels(self, *tables, **how):
+    def fit_labels(self, *tables, **how):
         grown.append(self.n_trees)
         return grow(self, *tables, **how)
 
     def fit_decision(*_, **__):
         raise AssertionError("a decision was fitted")
 
-    monkeypatch.setattr(LabelForest, "start_labels", start_labels)
+    monkeypatch.setattr(LabelForest, "fit_labels", fit_labels)
     monkeypatch.setattr("labelcover.ensemble.label_cover.fit_decision", fit_decision)
     for forest in (LabelForest(), LabelForest(n_trees=7)):
         model = LabelCoverClassifier(Pool(forest=forest), k=1, r=1, random_state=0)

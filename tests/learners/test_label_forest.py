@@ -57,6 +57,11 @@ def shares(tree, rows, counts, Y, x):
     return counts[own] @ Y[rows[own]] / counts[own].sum()
 
 
+def left_out(forest):
+    """What the trees say of all training rows, each by those grown without it."""
+    return forest.left_out(np.arange(len(forest.labels[1]) - 1))
+
+
 def as_read(forest, X):
     """The numbers that the trees compare: 0/1 columns by their rarer value."""
     X = forest.rare.transform(X)
@@ -82,7 +87,7 @@ def test_rows_out_of_the_bag_are_answered_by_trees_that_did_not_draw_them(kind):
     for i, x in enumerate(as_read(forest, X)):
         said = [shares(*tree, Y, x) for tree in forest.trees if i not in tree[1]]
         assert said
-        np.testing.assert_allclose(forest.left_out[i], np.mean(said, axis=0), atol=1e-12)
+        np.testing.assert_allclose(left_out(forest)[i], np.mean(said, axis=0), atol=1e-12)
 
 
 def test_rows_with_few_words_fall_into_the_leaves_of_long_paths():
@@ -109,7 +114,7 @@ def test_a_row_that_every_tree_drew_gets_the_frequencies():
     forest = grown(X, Y, n_trees=1)
     seen = forest.trees[0][1]
     expected = (Y.sum(axis=0) + 0.5) / (len(Y) + 1)
-    np.testing.assert_allclose(forest.left_out[seen], np.tile(expected, (len(seen), 1)))
+    np.testing.assert_allclose(left_out(forest)[seen], np.tile(expected, (len(seen), 1)))
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["equal weights", "weights"])
@@ -161,7 +166,7 @@ def test_a_leaf_has_at_least_min_leaf_draws(kind, min_leaf):
 
 def test_dense_and_sparse_tables_of_the_same_numbers_are_both_learnt():
     X, Y = problem(300)
-    confident = [grown(kind, Y, n_trees=40).left_out for kind in (X, sparse.csr_array(X))]
+    confident = [left_out(grown(kind, Y, n_trees=40)) for kind in (X, sparse.csr_array(X))]
     for found in confident:
         assert ((found > 0.5) == Y).mean() > 0.7
     assert np.abs(confident[0] - confident[1]).mean() < 0.15
@@ -171,9 +176,9 @@ def test_the_same_seed_gives_the_same_forest_whatever_n_jobs():
     X, Y = problem()
     first, again, other = grown(X, Y), grown(X, Y, n_jobs=2), grown(X, Y, seed=1)
     np.testing.assert_array_equal(first.confidence(X), again.confidence(X))
-    np.testing.assert_array_equal(first.left_out, again.left_out)
-    assert not np.array_equal(first.left_out, other.left_out)
-    own = [grown(X, Y, seed=seed, random_state=3).left_out for seed in (0, 1)]
+    np.testing.assert_array_equal(left_out(first), left_out(again))
+    assert not np.array_equal(left_out(first), left_out(other))
+    own = [left_out(grown(X, Y, seed=seed, random_state=3)) for seed in (0, 1)]
     np.testing.assert_array_equal(*own)
 
 
@@ -314,10 +319,8 @@ def test_rows_that_are_asked_for_are_answered_as_all_are():
         asked = np.array([7, 3, 50])
         every = learner.fit_labels(X, Y, numeric, seed=0)
         for n_jobs in (1, 2, 5):
-            growing = learner.start_labels(X, Y, numeric, seed=0, n_jobs=n_jobs)
-            growing.ask(asked)
-            forest = growing.finished()
-            np.testing.assert_array_equal(forest.left_out, every.left_out[asked])
+            forest = learner.fit_labels(X, Y, numeric, seed=0, n_jobs=n_jobs)
+            np.testing.assert_array_equal(forest.left_out(asked, n_jobs), left_out(every)[asked])
 
 
 def test_an_error_in_a_thread_is_raised(monkeypatch):
@@ -374,7 +377,7 @@ def test_small_tables_give_probabilities(shape, make):
     random = np.random.default_rng(2)
     X, Y = random.normal(size=(n, d)), random.integers(0, 2, (n, m)).astype(np.uint8)
     forest = grown(make(X), Y)
-    for found in (forest.left_out, forest.confidence(make(random.normal(size=(7, d))))):
+    for found in (left_out(forest), forest.confidence(make(random.normal(size=(7, d))))):
         assert np.isfinite(found).all()
         assert ((found >= 0) & (found <= 1 + 1e-12)).all()
 
@@ -426,7 +429,7 @@ def test_features_that_are_always_zero_do_not_count_among_those_to_try():
     assert grown(sparse.csr_array(wide), Y, n_trees=1).n_present == 6
     assert grown(X, Y, n_trees=1).n_present == 6
     own, asked = (
-        grown(sparse.csr_array(wide), Y, n_trees=5, **parameters).left_out
+        left_out(grown(sparse.csr_array(wide), Y, n_trees=5, **parameters))
         for parameters in ({}, {"max_features": 2})
     )
     np.testing.assert_array_equal(own, asked)
@@ -434,4 +437,4 @@ def test_features_that_are_always_zero_do_not_count_among_those_to_try():
 
 def test_more_features_than_there_are_may_be_asked_for():
     X, Y = problem()
-    assert np.isfinite(grown(X, Y, max_features=100).left_out).all()
+    assert np.isfinite(left_out(grown(X, Y, max_features=100))).all()

@@ -10,7 +10,6 @@ from labelcover.learners.features import csr_arrays
 from labelcover.learners.neighbours import nearest_rows
 from labelcover.learners.neighbours.nearest_rows import N_NEIGHBOURS, NearestRows
 from labelcover.learners.neighbours.neighbour_kernels import neighbours_of
-from labelcover.learners.rare_values import RareValues
 
 
 def words(n=120, d=30, m=4, seed=0):
@@ -22,11 +21,8 @@ def words(n=120, d=30, m=4, seed=0):
 
 
 def fitted(X, Y, weights=None, seed=0):
-    rows = sparse.csr_array(Y)
-    labels = rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
-    frequency = (Y.sum(axis=0) + 0.5) / (len(Y) + 1)
     numbers = np.zeros(X.shape[1], np.int32)
-    return NearestRows(X, numbers, RareValues().fit(X), labels, frequency, weights, seed)
+    return NearestRows(X, Y, numbers, weights=weights, seed=seed)
 
 
 def plain_shares(X, Y, queries, own, weights):

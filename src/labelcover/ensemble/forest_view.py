@@ -11,7 +11,8 @@ from sklearn.base import clone
 from labelcover.ensemble.chunked_training import sampled_rows
 from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.chunked_table import ChunkedTable
-from labelcover.learners.forest.growing_forest import GrowingForest
+from labelcover.learners.forest.feature_forest import MANY_ROWS
+from labelcover.learners.forest.grown_forest import reads_as_sparse
 from labelcover.learners.forest.label_forest import (
     AUTO,
     MANY_LABELS,
@@ -48,10 +49,6 @@ class ForestView:
     has_all_rows = True
     left_out_only = False
     sparse_trees: int | None = None
-    # What is needed while the forest grows.
-    growing: GrowingForest
-    rows: NDArray[np.int64]
-    training: TrainingRows
 
     def __init__(self, learner: LabelForest) -> None:
         self.learner = learner
@@ -66,13 +63,14 @@ class ForestView:
         verbose: bool = False,
     ) -> ForestView:
         """Grow the forest; its seed is the first of `seeds`."""
-        self.start(training, seeds, n_jobs=n_jobs, verbose=verbose)
-        rows = self.rows
-        confidence = self.finish()
-        self.left_out = (rows, [confidence]) if keep_left_out else None
+        rows = self.grow(training, seeds, n_jobs=n_jobs, verbose=verbose)
+        self.left_out = None
+        if keep_left_out:
+            self.left_out = rows, [self.forest.left_out(np.arange(len(rows)), n_jobs)]
+        self.forest.forget_training()
         return self
 
-    def start(
+    def grow(
         self,
         training: TrainingRows,
         seeds: NDArray[np.int64],
@@ -80,46 +78,34 @@ class ForestView:
         n_jobs: int | None = None,
         verbose: bool = False,
         among: NDArray[np.int64] | None = None,
-    ) -> GrowingForest:
-        """Begin to grow the forest, beside what the caller does. A sample of rows holds `among`.
-
-        No further tree is grown if the caller fails in the context of what is returned.
-        """
-        self.rows = np.arange(len(training.Y))
+    ) -> NDArray[np.int64]:
+        """Grow the forest; return the rows it was grown on. A sample of rows holds `among`."""
+        rows = np.arange(len(training.Y))
         n = training.X.shape[0]
         if isinstance(training.X, ChunkedTable):
-            self.rows = sampled_rows(training.X, int(seeds[0]), among)
-            training = training.rows(self.rows)
-        self.n_rows, self.training = len(self.rows), training
-        self.has_all_rows = self.n_rows == n
-        learner = self.learner
-        if self.left_out_only and learner.n_trees == AUTO and training.Y.shape[1] < MANY_LABELS:
-            learner = clone(learner).set_params(n_trees=LEFT_OUT_TREES)
-        self.growing = learner.start_labels(
-            training.X,
-            training.Y,
-            training.n_values,
-            weights=training.weights,
-            seed=int(seeds[0]),
-            n_jobs=n_jobs,
-            verbose=verbose,
-            sparse_trees=self.sparse_trees,
-        )
-        return self.growing
+            rows = sampled_rows(training.X, int(seeds[0]), among)
+            training = training.rows(rows)
+        self.n_rows, self.has_all_rows = len(rows), len(rows) == n
+        how: dict[str, Any] = {"weights": training.weights, "seed": int(seeds[0])}
+        learner = self._with_trees(training, how)
+        tables = training.X, training.Y, training.n_values
+        self.forest = learner.fit_labels(*tables, **how, n_jobs=n_jobs, verbose=verbose)
+        self.training = training
+        return rows
 
-    def ask(self, asked: NDArray[np.int64]) -> None:
-        """Say which training rows `finish` is asked for, while the forest grows."""
-        self.growing.ask(np.searchsorted(self.rows, asked))
-
-    def finish(self) -> NDArray[np.float64]:
-        """Grow the rest; return the confidences of rows by the trees grown without them.
-
-        Of the rows that were asked for, else of all that trees were grown on.
-        """
-        self.forest = self.growing.finished()
-        confidence, self.forest.left_out = self.forest.left_out, np.zeros((0, 0))
-        del self.growing, self.rows, self.training
-        return confidence
+    def _with_trees(self, training: TrainingRows, how: dict[str, Any]) -> LabelForest:
+        """Return the learner with the number of trees that serves here."""
+        learner, X = self.learner, training.X
+        if learner.n_trees != AUTO:
+            return learner
+        if self.left_out_only and training.Y.shape[1] < MANY_LABELS:
+            return clone(learner).set_params(n_trees=LEFT_OUT_TREES)
+        are_many = X.shape[0] >= MANY_ROWS and self.sparse_trees is not None
+        if not are_many or not reads_as_sparse(X, training.n_values):
+            return learner
+        splits = learner.chosen_splits(X, training.Y, training.n_values, **how)
+        n_trees = self.sparse_trees if splits == "features" else AUTO
+        return clone(learner).set_params(splits=splits, n_trees=n_trees)
 
     @property
     def n_seeds(self) -> int:

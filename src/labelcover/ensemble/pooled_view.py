@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +19,6 @@ from labelcover.ensemble.log_linear_pool import LogLinearPool, fit_pool
 from labelcover.ensemble.view import TrainingRows
 from labelcover.ensemble.wide_text import is_wide_text, on_scores, reading_scores
 from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
-from labelcover.learners.blas_threads import are_worth_threads
 from labelcover.learners.chunked_table import ChunkedTable
 from labelcover.learners.forest.feature_forest import FeatureForest
 from labelcover.learners.forest.label_forest import LabelForest
@@ -186,16 +182,10 @@ class PooledView:
             training = training.rows(sample)
         if not (self.reads_scores or self.always_logistic):
             self.logistic = None
-        grow = partial(self.forest.start, training, more[:1], n_jobs=n_jobs, verbose=verbose)
-        are_beside = self._can_grow_beside(training.X)
-        ask = partial(self._ask_by_rows, seed=int(more[0]))
-        with grow() if are_beside else nullcontext():
-            when_known = ask if are_beside else None
-            rows, tables = self._fit_linear(training, seeds, more[1:], how, when_known)
-        if not are_beside:
-            grow(among=rows)
-            ask(rows)
-        views = self._inside([*tables, *self._fitted_by_rows()])
+        rows, tables = self._fit_linear(training, seeds, more[1:], how)
+        views = self._inside(
+            [*tables, *self._fit_by_rows(training, more[:1], rows, n_jobs, verbose)]
+        )
         rows = sample[rows]
         Y, weights = all_rows.Y, all_rows.weights
         own = None if weights is None else weights[rows]
@@ -208,28 +198,14 @@ class PooledView:
         self.left_out = (rows, [self.correction.pool(stages)]) if keep_left_out else None
         return self
 
-    def _can_grow_beside(self, X: Any) -> bool:
-        """Return whether trees grow while least squares is solved, which has one thread then.
-
-        A sample of rows in chunks is drawn later: it holds the rows that least squares leaves out.
-        """
-        if isinstance(X, ChunkedTable):
-            return False
-        n_classes = sum(int((2.0**cover.labelset_sizes).sum()) for cover in self.covers.covers)
-        return not are_worth_threads(X.shape[0], min(X.shape), n_classes)
-
     def _fit_linear(
         self,
         training: TrainingRows,
         seeds: NDArray[np.int64],
         of_singles: NDArray[np.int64],
         how: dict[str, Any],
-        when_known: Callable[[NDArray[np.int64]], None] | None,
     ) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
-        """Fit the linear views; return rows and their left-out confidences by each.
-
-        `when_known` is given the rows as soon as they are known.
-        """
+        """Fit the linear views; return rows and their left-out confidences by each."""
         unseen: list[NDArray[np.float64]] = []
         if self.logistic is not None:
             _, unseen = _taken(self.logistic.fit(training, of_singles, **how))
@@ -237,31 +213,32 @@ class PooledView:
         if self.reads_scores:
             self.covers.learner = reading_scores(self.covers.learner)
             table = on_scores(training, inside(unseen[0]))
-        rows, tables = _taken(self.covers.fit(table, seeds, when_known=when_known, **how))
+        rows, tables = _taken(self.covers.fit(table, seeds, **how))
         return rows, [*tables, *(each[rows] for each in unseen)]
 
-    def _ask_by_rows(self, rows: NDArray[np.int64], seed: int) -> None:
-        """Have the growing forest, and then neighbours, find out what they say of rows left out."""
-        training, growing = self.forest.training, self.forest.growing
-        self.forest.ask(rows)
-        forest = growing.forest
-        self._made: list[NearestRows] = []
+    def _fit_by_rows(
+        self,
+        training: TrainingRows,
+        seeds: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        n_jobs: int | None,
+        verbose: bool,
+    ) -> list[NDArray[np.float64]]:
+        """Fit neighbours and the forest; return what they say of left-out rows."""
+        among = self.forest.grow(training, seeds, n_jobs=n_jobs, verbose=verbose, among=rows)
+        places = np.searchsorted(among, rows)
+        forest, held = self.forest.forest, self.forest.training
+        left_out = [forest.left_out(places, n_jobs)]
+        forest.forget_training()
+        del self.forest.training
+        self.neighbours = None
         if forest.is_sparse and isinstance(forest, FeatureForest):
-            coded = forest.n_values, forest.rare, forest.labels, forest.frequency
-            make = partial(NearestRows, training.X, *coded, training.weights, seed)
-            made = self._made = growing.jobs.add([make])
-            places = np.searchsorted(self.forest.rows, rows)
-            self._near = growing.add_parts(lambda part: made[0].left_out(part), places)
-
-    def _fitted_by_rows(self) -> list[NDArray[np.float64]]:
-        """Grow the rest of the forest; return what neighbours and it say of the rows left out."""
-        of_forest, self.neighbours = self.forest.finish(), None
-        if not self._made:
-            return [of_forest]
-        self.neighbours, of_neighbours = self._made[0], np.concatenate(self._near)
-        self.neighbours.forget_rows()
-        del self._made, self._near
-        return [of_neighbours, of_forest]
+            self.neighbours = NearestRows(
+                held.X, held.Y, held.n_values, weights=held.weights, seed=int(seeds[0])
+            )
+            left_out = [self.neighbours.left_out(places), *left_out]
+            self.neighbours.forget_training()
+        return left_out
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the pooled confidences of new rows, ``(n, n_labels)``."""

@@ -62,27 +62,19 @@ class FeatureForest(GrownForest):
 
     @property
     def default_trees(self) -> int:
-        """How many trees serve where nobody asked for a number."""
+        """Default number of trees."""
         return SPARSE_TREES if self.is_sparse else TREES
 
-    def gather(self, trees) -> None:
+    def gather(self, trees, weights=None, n_jobs=None) -> None:
         """Take the trees, all of them, and keep their arrays one after the other."""
         self.stack = _stacked(trees)
         self.trees = _views(self.stack)
-
-    def unseen_shares(self, asked) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return what `out_of_bag` does, of all trees."""
-        return self._unseen_means(self.stack, asked)
-
-    def out_of_bag(self, trees, asked) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the label shares of training rows by the trees grown without them."""
-        return self._unseen_means(_stacked(trees), asked)
-
-    def finish(self, shares, are_known, weights=None, asked=None) -> None:
-        """Take what trees say of rows they have not seen; forget what only growing needs."""
-        super().finish(shares, are_known, weights, asked)
         if not self.is_sparse:
             del self.training
+
+    def left_out(self, rows, n_jobs=None) -> NDArray[np.float64]:
+        """Return the confidences of training rows by the trees grown without them."""
+        return self._out_of_bag(self.stack, rows, n_jobs)[0]
 
     def __getstate__(self) -> dict[str, Any]:
         # A saved forest holds the arrays of its trees once.
@@ -136,8 +128,9 @@ class FeatureForest(GrownForest):
     def _add_answers(self, table, sums) -> None:
         add_answers_of_all(table, self.n_features, self.stack, self.labels, sums)
 
-    def _add_unseen_answers(self, trees, asked, sums, n_trees) -> None:
-        add_unseen_answers(self.table, self.n_features, trees, self.labels, asked, sums, n_trees)
+    def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
+        stack = trees if isinstance(trees, tuple) else _stacked(trees)
+        add_unseen_answers(self.table, self.n_features, stack, self.labels, asked, sums, n_trees)
 
 
 def _stacked(trees: list[tuple[Any, ...]]) -> tuple[NDArray[Any], ...]:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numba import get_num_threads
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.parallel import delayed
 
 from labelcover.learners.features import numeric
+from labelcover.learners.problems import in_parallel
 from labelcover.learners.rare_values import RareValues
 
-# A table with a smaller share of cells that are not 0 is read as a sparse one.
+# A table with a smaller share of nonzeros is read as a sparse one.
 SPARSE_SHARE = 0.25
+# Training rows are asked for in so many parts, which threads take.
+N_PARTS = 8
 
 
 class GrownForest(ABC):
@@ -25,14 +31,11 @@ class GrownForest(ABC):
         Each a tree, its rows leaf by leaf, and how often each was drawn.
     n_present : int
         How many features there are; of a sparse table, those that are not 0 in all training rows.
-    left_out : ndarray of shape (n, n_labels)
-        Confidences of the training rows, or of those asked for, by the trees grown without them;
-        the frequency of the label where a row is in all samples.
+    table : tuple
+        The training rows, until `forget_training`.
     """
 
     trees: list[tuple[Any, ...]]
-    left_out: NDArray[np.float64]
-    # The training rows, until the trees have been asked for those they have not seen.
     table: tuple[Any, ...]
 
     def __init__(self, X: Any, Y: NDArray[np.uint8], n_values: NDArray[np.int32]) -> None:
@@ -42,7 +45,7 @@ class GrownForest(ABC):
         X = self.rare.transform(X)
         rows = sparse.csr_array(Y)
         self.labels = (rows.indices.astype(np.int32), rows.indptr.astype(np.int64))
-        self.is_sparse = sparse.issparse(X) or np.count_nonzero(X) < SPARSE_SHARE * X.size
+        self.is_sparse = _is_mostly_zero(X)
         self.n_present = _n_present(X) if self.is_sparse else self.n_features
         self.frequency = (Y.sum(axis=0) + 0.5) / (Y.shape[0] + 1)
         self._read_training(X)
@@ -71,39 +74,24 @@ class GrownForest(ABC):
         rows = np.flatnonzero(counts).astype(np.int32)
         return self._grow(counts, rows, wanted, min_leaf, random, state), rows, counts[rows]
 
-    def answered_rows(self, asked: NDArray[np.int64] | None) -> NDArray[np.int64]:
-        """Return the rows that `finish` wants answers for if some, or all, are asked for."""
-        return np.arange(len(self.labels[1]) - 1) if asked is None else asked
-
-    def gather(self, trees: list[tuple[Any, ...]]) -> None:
-        """Take the trees, all of them."""
+    def gather(
+        self,
+        trees: list[tuple[Any, ...]],
+        weights: NDArray[np.float64] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        """Take the trees, all of them, grown with these weights of the rows."""
         self.trees = trees
 
-    def unseen_shares(
-        self, asked: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return what `out_of_bag` does, of all trees."""
-        return self.out_of_bag(self.trees, asked)
+    def left_out(self, rows: NDArray[np.int64], n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Return the confidences of training rows by the trees grown without them (out-of-bag).
 
-    def finish(
-        self,
-        shares: NDArray[np.float64],
-        are_known: NDArray[np.bool_],
-        weights: NDArray[np.float64] | None = None,
-        asked: NDArray[np.int64] | None = None,
-    ) -> None:
-        """Take what trees say of rows they have not seen; forget what only growing needs.
-
-        Parameters
-        ----------
-        shares, are_known
-            What `unseen_shares` returns for `answered_rows`.
-        weights : ndarray of shape (n,), optional
-            Weights of the training rows.
-        asked : ndarray, optional
-            The training rows that `left_out` is wanted of; all by default.
+        A row that all trees were grown on gets the frequencies of the labels.
         """
-        self.left_out = shares
+        return self._out_of_bag(self.trees, rows, n_jobs)[0]
+
+    def forget_training(self) -> None:
+        """Forget what only `left_out` needs."""
         del self.table
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
@@ -115,21 +103,24 @@ class GrownForest(ABC):
     def out_of_bag(
         self, trees: list[tuple[Any, ...]], asked: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the label shares of training rows by the trees grown without them.
+        """Return the label shares of training rows by those of some trees grown without them.
 
         And for which rows there are such trees; the others have the frequencies of the labels.
         """
-        return self._unseen_means(trees, asked)
-
-    def _unseen_means(
-        self, trees: Any, asked: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the same, of trees as `_add_unseen_answers` takes them."""
         sums, n_trees = np.zeros((len(asked), self.n_labels)), np.zeros(len(asked), np.int64)
-        self._add_unseen_answers(trees, asked, sums, n_trees)
+        self._add_out_of_bag(trees, asked, sums, n_trees)
         shares = sums / np.maximum(n_trees, 1)[:, None]
         shares[n_trees == 0] = self.frequency
         return shares, n_trees > 0
+
+    def _out_of_bag(
+        self, trees: Any, asked: NDArray[np.int64], n_jobs: int | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the same, found in threads, a part of the rows each."""
+        parts = np.array_split(asked, max(1, min(N_PARTS, len(asked))))
+        jobs = (delayed(self.out_of_bag)(trees, part) for part in parts)
+        shares, are_known = zip(*in_threads(jobs, n_jobs), strict=True)
+        return np.concatenate(shares), np.concatenate(are_known)
 
     def _draw(
         self, random: np.random.Generator, weights: NDArray[np.float64] | None
@@ -143,7 +134,7 @@ class GrownForest(ABC):
     @property
     @abstractmethod
     def default_trees(self) -> int:
-        """How many trees serve where nobody asked for a number."""
+        """Default number of trees."""
 
     @abstractmethod
     def _read_training(self, X: Any) -> None:
@@ -162,8 +153,32 @@ class GrownForest(ABC):
         """Add the label shares of the leaves of all rows of a table, in all trees, to `sums`."""
 
     @abstractmethod
-    def _add_unseen_answers(self, trees, asked, sums, n_trees) -> None:
+    def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
         """Add those of training rows in the trees without them, and how many trees these are."""
+
+
+def in_threads(jobs: Iterable[Any], n_jobs: int | None, **how: Any) -> Iterator[Any]:
+    """Yield the results of delayed calls, made in as many threads as numba has by default.
+
+    Joblib limits those in its workers.
+    """
+    n_jobs = get_num_threads() if n_jobs is None else n_jobs
+    return in_parallel(jobs, n_jobs, require="sharedmem", **how)
+
+
+def reads_as_sparse(X: Any, n_values: NDArray[np.int32]) -> bool:
+    """Return whether forests read a table as a sparse one: less than a quarter are nonzeros.
+
+    Binary columns are flipped first so that 1 marks the rarer value.
+    """
+    if sparse.issparse(X):
+        return True
+    X = numeric(X, n_values)
+    return _is_mostly_zero(RareValues().fit(X).transform(X))
+
+
+def _is_mostly_zero(X: Any) -> bool:
+    return sparse.issparse(X) or bool(np.count_nonzero(X) < SPARSE_SHARE * X.size)
 
 
 def _n_present(X: Any) -> int:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
-from numba import get_num_threads
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice, check_integer, check_random_state, check_seed
 from labelcover.learners.features import FeatureCoding
 from labelcover.learners.forest.feature_forest import FeatureForest
-from labelcover.learners.forest.growing_forest import GrowingForest
-from labelcover.learners.forest.grown_forest import GrownForest
+from labelcover.learners.forest.grown_forest import GrownForest, in_threads
 from labelcover.learners.forest.mean_forest import MeanForest
 
 AUTO = "auto"
-SPLITS = (AUTO, "features", "means")
+KINDS: dict[str, type[GrownForest]] = {"features": FeatureForest, "means": MeanForest}
+SPLITS = (AUTO, *KINDS)
 # From this many labels on, the way to split is chosen, by this many trees of each kind on no more
 # rows than these.
 MANY_LABELS = 100
@@ -125,15 +124,6 @@ class LabelForest(BaseEstimator):
         raise TypeError("LabelForest is an estimator of LabelCoverClassifier, not fitted alone.")
 
     def fit_labels(
-        self, X: Any, Y: NDArray[np.uint8], n_values: NDArray[np.int32], **how: Any
-    ) -> GrownForest:
-        """Return the forest of a table and its labels, with what it says of rows out of the bag.
-
-        Parameters are those of `start_labels`.
-        """
-        return self.start_labels(X, Y, n_values, **how).finished()
-
-    def start_labels(
         self,
         X: Any,
         Y: NDArray[np.uint8],
@@ -143,9 +133,8 @@ class LabelForest(BaseEstimator):
         seed: int = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
-        sparse_trees: int | None = None,
-    ) -> GrowingForest:
-        """Return a forest that grows in all threads but one, beside what the caller does.
+    ) -> GrownForest:
+        """Return the forest of a table and its labels, which also answers for training rows.
 
         Parameters
         ----------
@@ -159,55 +148,68 @@ class LabelForest(BaseEstimator):
         seed : int
             Used unless ``random_state`` is given.
         n_jobs : int, optional
-            Number of trees grown in parallel, the caller's thread included; by default as many as
-            numba has threads, which joblib limits in its workers.
-        sparse_trees : int, optional
-            What ``n_trees="auto"`` is on a sparse table of 1,000 rows or more, where trees split by
-            features.
+            Number of trees grown in parallel; by default as many as numba has threads.
         """
-        if self.random_state is not None:
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        if weights is not None and np.ptp(weights) == 0:
-            weights = None  # equal weights draw the same rows as none
-        kind = self._kind(X, Y, n_values, weights, seed)
-        forest = kind(X, Y, n_values)
+        seed, weights = self._seed(seed), _unequal(weights)
+        forest = KINDS[self._splits(X, Y, n_values, weights, seed)](X, Y, n_values)
         n_trees = forest.default_trees if isinstance(self.n_trees, str) else int(self.n_trees)
-        are_fewer = isinstance(forest, FeatureForest) and forest.is_large
-        if sparse_trees is not None and self.n_trees == AUTO and are_fewer:
-            n_trees = sparse_trees
-        seeds = np.random.SeedSequence(seed).spawn(n_trees)
         how = self._how(forest, weights)
-        n_threads = get_num_threads() if n_jobs is None else effective_n_jobs(n_jobs)
-        return GrowingForest(forest, how, seeds, n_threads=n_threads, verbose=verbose)
+        seeds = np.random.SeedSequence(seed).spawn(n_trees)
+        jobs = (delayed(forest.grow)(*how, one) for one in seeds)
+        trees = in_threads(jobs, n_jobs, text="growing trees", verbose=verbose)
+        forest.gather(list(trees), weights, n_jobs)
+        return forest
+
+    def chosen_splits(
+        self,
+        X: Any,
+        Y: NDArray[np.uint8],
+        n_values: NDArray[np.int32],
+        *,
+        weights: NDArray[np.float64] | None = None,
+        seed: int = 0,
+    ) -> str:
+        """Return "features" or "means": how nodes split in `fit_labels` with the same arguments."""
+        return self._splits(X, Y, n_values, _unequal(weights), self._seed(seed))
+
+    def _seed(self, seed: int) -> int:
+        if self.random_state is None:
+            return seed
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _how(self, forest: GrownForest, weights: Any) -> tuple[Any, int, int]:
         """Return what `GrownForest.grow` is to be given."""
         wanted = int(self.max_features or max(1, int(np.sqrt(forest.n_present))))
         return weights, min(wanted, forest.n_features), int(self.min_leaf)
 
-    def _kind(self, X, Y, n_values, weights, seed) -> type[GrownForest]:
-        """Return the kind of trees: as asked for, by features for few labels, or the better."""
+    def _splits(self, X, Y, n_values, weights, seed) -> str:
+        """Return the way to split: as asked for, by features for few labels, or the better."""
         if self.splits != AUTO:
-            return MeanForest if self.splits == "means" else FeatureForest
+            return self.splits
         if Y.shape[1] < MANY_LABELS:
-            return FeatureForest
+            return "features"
         rows = np.random.default_rng(seed).permutation(len(Y))[:TRIAL_ROWS]
         rows = np.sort(rows if weights is None else rows[weights[rows] > 0])
         own = None if weights is None else weights[rows]
         seeds = np.random.SeedSequence(seed).spawn(TRIAL_TREES)
 
-        def error(kind: type[GrownForest]) -> float:
-            forest = kind(X[rows], Y[rows], n_values)
+        def error(splits: str) -> float:
+            forest = KINDS[splits](X[rows], Y[rows], n_values)
             trees = [forest.grow(*self._how(forest, own), one) for one in seeds]
             return _error_of_many(forest, trees, Y[rows], own)
 
-        return min((FeatureForest, MeanForest), key=error)
+        return min(KINDS, key=error)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _unequal(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """Return weights of rows, or None if all are equal: both draw the same rows then."""
+    return None if weights is None or np.ptp(weights) == 0 else weights
 
 
 def _error_of_many(forest, trees, Y, weights) -> float:

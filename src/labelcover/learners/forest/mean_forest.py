@@ -43,7 +43,7 @@ class MeanForest(GrownForest):
 
     @property
     def default_trees(self) -> int:
-        """How many trees serve where nobody asked for a number.
+        """Default number of trees.
 
         Their shares are inputs of the correction, which takes what the second hundred adds.
         """
@@ -58,24 +58,28 @@ class MeanForest(GrownForest):
             (values.astype(np.float32), *self.labels), shape=(n, self.n_labels)
         )
 
-    def answered_rows(self, asked: NDArray[np.int64] | None) -> NDArray[np.int64]:
-        """Return all rows: the correction is fitted on them."""
-        return super().answered_rows(None)
-
-    def finish(self, shares, are_known, weights=None, asked=None) -> None:
-        """Fit the correction on what trees say of rows they have not seen."""
-        super().finish(shares, are_known, weights, asked)
+    def gather(self, trees, weights=None, n_jobs=None) -> None:
+        """Take the trees; fit the correction on what they say of rows out of their bags."""
+        super().gather(trees)
+        n = len(self.labels[1]) - 1
+        shares, are_known = self._out_of_bag(trees, np.arange(n), n_jobs)
         ones = sparse.csr_array(self.unit_labels > 0, dtype=np.uint8)
-        self.correction = None
         rows = np.flatnonzero(are_known if weights is None else are_known & (weights > 0))
+        self.correction = None
         if len(rows) > 1:
             own = None if weights is None else weights[rows]
-            self.correction, self.left_out[rows] = fit_share_regression(
-                self.left_out[rows], ones[rows], own
-            )
-        if asked is not None:
-            self.left_out = self.left_out[asked]
+            self.correction, shares[rows] = fit_share_regression(shares[rows], ones[rows], own)
+        self.corrected_left_out = shares
         del self.unit_labels
+
+    def left_out(self, rows, n_jobs=None) -> NDArray[np.float64]:
+        """Return the corrected shares of training rows by the trees grown without them."""
+        return self.corrected_left_out[rows]
+
+    def forget_training(self) -> None:
+        """Forget what only `left_out` needs."""
+        super().forget_training()
+        del self.corrected_left_out
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the corrected label shares of new rows, ``(n, n_labels)``."""
@@ -128,7 +132,7 @@ class MeanForest(GrownForest):
         for tree, rows, counts in self.trees:
             self._add(table, tree, rows, counts, all_rows, all_rows, sums)
 
-    def _add_unseen_answers(self, trees, asked, sums, n_trees) -> None:
+    def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
         for tree, rows, counts in trees:
             unseen = np.ones(len(self.labels[1]) - 1, dtype=bool)
             unseen[rows] = False

@@ -33,14 +33,9 @@ class NearestRows:
     ----------
     X : ndarray or CSR matrix of shape (n, features)
         Training rows, nominal features as numbers of their values.
+    Y : ndarray of shape (n, n_labels)
     n_values : ndarray of shape (features,)
         How many values a nominal feature has, 0 for a numeric one.
-    rare : RareValues
-        Fitted on the training rows.
-    labels : (label_indices, label_starts)
-        Row ``i`` has the labels ``label_indices[label_starts[i]:label_starts[i + 1]]``.
-    frequency : ndarray of shape (n_labels,)
-        How frequent the labels are, inside (0, 1).
     weights : ndarray of shape (n,), optional
         Votes are multiplied by those of the rows.
     seed : int
@@ -49,20 +44,23 @@ class NearestRows:
     ----------
     rows : ndarray
         The training rows that neighbours are looked for among, ascending.
+    frequency : ndarray of shape (n_labels,)
+        How frequent the labels are, inside (0, 1).
     """
 
     def __init__(
         self,
         X: Any,
+        Y: NDArray[np.uint8],
         n_values: NDArray[np.int32],
-        rare: RareValues,
-        labels: tuple[NDArray[np.int32], NDArray[np.int64]],
-        frequency: NDArray[np.float64],
-        weights: NDArray[np.float64] | None,
-        seed: int,
+        *,
+        weights: NDArray[np.float64] | None = None,
+        seed: int = 0,
     ) -> None:
-        self.n_values, self.rare = n_values, rare
-        self.labels, self.frequency = labels, frequency
+        self.n_values, self.rare = n_values, RareValues().fit(numeric(X, n_values))
+        held_labels = sparse.csr_array(Y)
+        self.labels = held_labels.indices.astype(np.int32), held_labels.indptr.astype(np.int64)
+        self.frequency = (Y.sum(axis=0) + 0.5) / (Y.shape[0] + 1)
         n = X.shape[0]
         self.rows = np.arange(n)
         if n > MOST_ROWS:
@@ -74,7 +72,7 @@ class NearestRows:
         self.factors = np.where(held > MOST_COMMON * n, 0.0, factors).astype(np.float32)
         table = self._scaled(table)
         self.posts = csr_arrays(sparse.csc_array(table[self.rows]))
-        # The rows themselves, until `forget_rows`.
+        # The rows themselves, until `forget_training`.
         self.table: Any = table
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
@@ -103,7 +101,7 @@ class NearestRows:
         is_held = self.rows[np.minimum(place, len(self.rows) - 1)] == asked
         return self._shares(self.table[asked], np.where(is_held, place, -1))
 
-    def forget_rows(self) -> None:
+    def forget_training(self) -> None:
         """Forget what only `left_out` needs."""
         del self.table
 
