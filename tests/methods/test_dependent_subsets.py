@@ -20,15 +20,14 @@ from labelcover.methods import (
     EnsembleOfDependentSubsetsClassifier,
     LabelPowersetClassifier,
 )
-from labelcover.methods.ensemble_of_dependent_subsets import (
+from labelcover.methods.label_partitions import (
+    RowsRight,
     best_partitions,
+    cluster_labels,
+    conditional_dependence,
     diverse_partitions,
     partition_weights,
     random_partitions,
-)
-from labelcover.methods.greedy_label_clustering import RowsRight, cluster_labels
-from labelcover.methods.label_pair_dependence import (
-    conditional_dependence,
     shuffled_folds,
     unconditional_dependence,
 )

@@ -17,12 +17,15 @@ from labelcover import LabelCoverClassifier, RakelClassifier
 from labelcover.covers import Cover
 from labelcover.learners import C45Classifier, LeastSquaresClassifier
 from labelcover.methods import BinaryRelevanceClassifier, HomerClassifier
-from labelcover.methods.balanced_k_means import (
+from labelcover.methods.label_tree import (
+    CLUSTERINGS,
+    LabelNode,
+    LabelTree,
     balanced_k_means,
     divide_evenly,
+    grow_tree,
     squared_distances,
 )
-from labelcover.methods.label_tree import CLUSTERINGS, LabelNode, LabelTree, grow_tree
 from labelcover.metrics import micro_f1
 from labelcover.models import TrainedModel, load_model, save_model
 

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.methods import BinaryRelevanceClassifier, LeadClassifier
-from labelcover.methods.appended_labels import with_labels
+from labelcover.methods.member_rows import with_labels
 from labelcover.methods.network_search import (
     GaussianBic,
     correlations,

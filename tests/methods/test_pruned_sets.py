@@ -20,8 +20,7 @@ from labelcover.methods import (
     LabelPowersetClassifier,
     PrunedSetsClassifier,
 )
-from labelcover.methods.ensemble_of_pruned_sets import sample_size
-from labelcover.methods.pruned_sets import Pruning
+from labelcover.methods.pruned_sets import Pruning, sample_size
 
 TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from labelcover.learners import C45Classifier, LeastSquaresClassifier
 from labelcover.methods import BinaryRelevanceClassifier, StackedBinaryRelevanceClassifier
-from labelcover.methods.stacked_binary_relevance import correlations
+from labelcover.methods.network_search import correlations
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def test_correlations_are_phi_coefficients(problem):
     repeated = np.repeat(Y, weights, axis=0)
     np.testing.assert_allclose(correlations(Y, weights + 0.0), np.corrcoef(repeated.T), atol=1e-12)
     Y[:, 2] = 1
-    assert not correlations(Y)[2].any()
+    assert not np.delete(correlations(Y)[2], 2).any()
 
 
 @pytest.mark.parametrize("table", [np.asarray, sparse.csr_matrix, pd.DataFrame])

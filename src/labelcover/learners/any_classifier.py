@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +31,7 @@ class AnyClassifier:
 
     gives_left_out = False
     is_linear = False
+    side_by_side: Mapping[str, str] = {}
 
     def __init__(self, estimator: BaseEstimator) -> None:
         self.estimator = estimator
@@ -38,6 +39,13 @@ class AnyClassifier:
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if the estimator cannot be a member."""
         check_classifier(self.estimator)
+
+    def with_choices_of(self, members: Any) -> AnyClassifier:
+        """Return this learner, which makes no choices."""
+        return self
+
+    def label_system(self, X: Any, problems: Problems) -> None:
+        """Return None: clones are fitted one by one."""
 
     def read_table(self, owner: BaseEstimator, X: Any) -> tuple[AsItIs, Any]:
         """Return the table as clones take it: a data frame stays one, other tables are checked."""

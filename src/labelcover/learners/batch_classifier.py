@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -28,10 +29,13 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
         Whether `fit_problems` can say what members fitted without a training row say of it.
     is_linear : bool
         Whether `fit_problems` solves ``problems.targets`` instead of classes.
+    side_by_side : dict
+        How joblib is to run several fits: in threads, which share the table.
     """
 
     gives_left_out = False
     is_linear = False
+    side_by_side: Mapping[str, str] = {"require": "sharedmem"}
     members_: Any
 
     @abstractmethod
@@ -60,6 +64,14 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
         n_jobs : int, optional
             Number of problems solved in parallel; ignored where they are solved jointly.
         """
+
+    def with_choices_of(self, members: Any) -> Any:
+        """Return a learner that does not choose again what was chosen for `members`."""
+        return self
+
+    def label_system(self, X: Any, problems: Problems) -> Any:
+        """Return what chains of labels are made of, solved together; None if it is not offered."""
+        return None
 
     def read_table(self, owner: BaseEstimator, X: Any) -> tuple[FeatureCoding, Any]:
         """Return how a training table is coded, and the table as `fit_problems` takes it.

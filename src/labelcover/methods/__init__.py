@@ -1,10 +1,14 @@
 """The other multi-label methods that the paper names."""
 
-from labelcover.methods.binary_relevance import BinaryRelevanceClassifier
+from labelcover.methods.binary_relevance import (
+    BinaryRelevanceClassifier,
+    StackedBinaryRelevanceClassifier,
+)
 from labelcover.methods.chains import EnsembleOfChainsClassifier
-from labelcover.methods.dependent_subsets import DependentSubsetsClassifier
-from labelcover.methods.ensemble_of_dependent_subsets import EnsembleOfDependentSubsetsClassifier
-from labelcover.methods.ensemble_of_pruned_sets import EnsembleOfPrunedSetsClassifier
+from labelcover.methods.dependent_subsets import (
+    DependentSubsetsClassifier,
+    EnsembleOfDependentSubsetsClassifier,
+)
 from labelcover.methods.homer import HomerClassifier
 from labelcover.methods.label_powerset import LabelPowersetClassifier
 from labelcover.methods.lead import LeadClassifier
@@ -12,8 +16,7 @@ from labelcover.methods.probabilistic_chains import (
     EnsembleOfProbabilisticChainsClassifier,
     ProbabilisticChainClassifier,
 )
-from labelcover.methods.pruned_sets import PrunedSetsClassifier
-from labelcover.methods.stacked_binary_relevance import StackedBinaryRelevanceClassifier
+from labelcover.methods.pruned_sets import EnsembleOfPrunedSetsClassifier, PrunedSetsClassifier
 
 __all__ = [
     "BinaryRelevanceClassifier",

@@ -18,6 +18,7 @@ from scipy import sparse
 from labelcover._hash_kernels import alike_rows
 from labelcover.methods.chain_models import Chain
 
+INFERENCES = ("auto", "exact", "beam", "epsilon", "monte-carlo")
 # Exact inference takes up to this many labels: 32,768 labelsets a row.
 MOST_EXACT_LABELS = 15
 # Rows are taken together as long as they have no more paths than these.
@@ -244,6 +245,46 @@ def spread_uniforms(n_samples: int, n_labels: int, seed: int) -> NDArray[np.floa
     random = np.random.default_rng(seed)
     strata = np.array([random.permutation(n_samples) for _ in range(n_labels)]).T
     return (strata + random.random((n_samples, n_labels))) / n_samples
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How labelsets are found in a chain."""
+
+    how: str
+    beam_width: int
+    epsilon: float
+    n_samples: int
+
+    def of(self, decide: str, n_labels: int) -> str:
+        """Return how, where the choice is left: all labelsets, or what serves the decision."""
+        if self.how != "auto":
+            return self.how
+        if n_labels <= MOST_EXACT_LABELS:
+            return "exact"
+        return "beam" if decide == "subset_accuracy" else "monte-carlo"
+
+    def paths_of_a_row(self, how: str, n_labels: int) -> float:
+        """Return how many paths a row has at most."""
+        return {
+            "exact": 2.0 ** min(n_labels, MOST_EXACT_LABELS),
+            "beam": 2.0 * self.beam_width,
+            "epsilon": min(2.0**n_labels, 2 / self.epsilon),
+            "monte-carlo": 2.0 * self.n_samples,
+        }[how]
+
+    def labelsets(
+        self, how: str, chain: Chain, prepared: Any, rows: NDArray[np.int64], seed: int
+    ) -> Labelsets:
+        """Return the labelsets of some rows."""
+        if how == "exact":
+            return exact(chain, prepared, rows)
+        if how == "beam":
+            return beam(chain, prepared, rows, self.beam_width)
+        if how == "epsilon":
+            return epsilon_approximate(chain, prepared, rows, self.epsilon)
+        uniforms = spread_uniforms(self.n_samples, len(chain.order), seed)
+        return monte_carlo(chain, prepared, rows, uniforms)
 
 
 def in_blocks(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +14,7 @@ from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.features import is_frame
 from labelcover.learners.least_squares.label_chains import LabelSystem
 from labelcover.learners.problems import Members, Problems
-from labelcover.methods.appended_labels import values_with_labels, with_labels
+from labelcover.methods.member_rows import values_with_labels, with_labels
 
 # Rows with labels beside them are made in blocks of so many numbers (64 MB).
 BLOCK_NUMBERS = 2**23
@@ -139,7 +139,12 @@ class WithConstants:
 
 
 def fitted_chains(
-    learner: Any, training: TrainingRows, orders: NDArray[np.int64], seeds: NDArray[np.int64]
+    learner: Any,
+    training: TrainingRows,
+    orders: NDArray[np.int64],
+    seeds: NDArray[np.int64],
+    *,
+    drawn: NDArray[np.int64] | None = None,
 ) -> list[Chain]:
     """Return a chain for each of some orders, fitted on the same rows.
 
@@ -150,32 +155,44 @@ def fitted_chains(
     Parameters
     ----------
     seeds : ndarray of shape (n_orders, n_labels)
+    drawn : ndarray of shape (n,), optional
+        How often each row counts; by default once.
     """
-    varies = np.ptp(training.Y, axis=0) > 0
+    counted = training if drawn is None else _weighted(training, drawn)
+    varies = np.ptp(counted.Y, axis=0) > 0
     labels = np.flatnonzero(varies)
-    system = None
-    if hasattr(learner, "label_system") and len(labels):
-        system = _label_system(learner, training, labels, seeds[0, :1])
+    system = _label_system(learner, counted, labels, seeds[0, :1]) if len(labels) else None
+    if drawn is None or system is not None:
+        sample = counted
+    else:
+        sample = training.rows(np.repeat(np.arange(len(drawn)), drawn))
     chains: list[Chain] = []
     for order, of_links in zip(orders, seeds, strict=True):
         constant, varying = order[~varies[order]], order[varies[order]]
         chain: Chain | None = None
         if system is not None:
-            among = np.searchsorted(labels, varying)
-            chain = system.chain(among)
+            chain = system.chain(np.searchsorted(labels, varying))
         elif len(labels):
-            chain = LinkedChain.fitted(learner, training, varying, of_links)
+            chain = LinkedChain.fitted(learner, sample, varying, of_links)
         if len(constant):
-            values = training.Y[0, constant].astype(np.float64)
+            values = sample.Y[0, constant].astype(np.float64)
             chain = WithConstants(np.concatenate([constant, varying]), values, chain)
         assert chain is not None
         chains.append(chain)
     return chains
 
 
+def _weighted(training: TrainingRows, drawn: NDArray[np.int64]) -> TrainingRows:
+    """Return each row drawn once, with weight 2 if drawn twice: leave-one-out leaves both out."""
+    rows = np.flatnonzero(drawn)
+    sample = training.rows(rows)
+    weights = drawn[rows].astype(np.float64) * (1 if sample.weights is None else sample.weights)
+    return replace(sample, weights=None if (weights == 1).all() else weights)
+
+
 def _label_system(
     learner: Any, training: TrainingRows, labels: NDArray[np.int64], seeds: NDArray[np.int64]
-) -> LabelSystem:
+) -> LabelSystem | None:
     problems = Problems(
         np.ascontiguousarray(training.Y[:, labels].T, dtype=np.int32),
         2 * np.arange(len(labels) + 1),
@@ -183,7 +200,7 @@ def _label_system(
         training.weights,
         seeds,
     )
-    system: LabelSystem = learner.label_system(training.X, problems)
+    system: LabelSystem | None = learner.label_system(training.X, problems)
     return system
 
 

@@ -9,19 +9,54 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice, check_integer, check_real
-from labelcover._table_numbers import rows_of
 from labelcover.ensemble.label_model import LabelModel
 from labelcover.ensemble.view import TrainingRows
-from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.problems import in_parallel
 from labelcover.methods.chain_models import Chain, fitted_chains
+from labelcover.methods.member_rows import AGGREGATES, out_of_bag
 
-AGGREGATES = ("mean", "votes")
 # How the rows of a chain are drawn, and which share of them by default.
 BAGGING = {"bootstrap": 1.0, "subsample": 0.67}
 
 
-class EnsembleOfChainsClassifier(LabelModel):
+class ChainModel(LabelModel):
+    """An estimator of chains: one on all rows, unless a subclass has parameters that say more.
+
+    Attributes
+    ----------
+    orders_ : ndarray of shape (n_chains, n_labels)
+        The labels of each chain, in order.
+    """
+
+    n_chains: Any = 1
+    order: Any
+    bagging: Any = None
+    sample_fraction: Any = None
+
+    def _bags(self, training: TrainingRows, seed: int) -> dict[str, Any]:
+        """Return the parameters of `BaggedChains`."""
+        self.orders_ = self._orders(training.Y.shape[1], seed)
+        share = 1.0 if self.bagging is None else BAGGING[self.bagging]
+        return {
+            "orders": self.orders_,
+            "bagging": self.bagging,
+            "fraction": share if self.sample_fraction is None else float(self.sample_fraction),
+        }
+
+    def _orders(self, n_labels: int, seed: int) -> NDArray[np.int64]:
+        return chain_orders(self.order, self.n_chains, n_labels, seed)
+
+    def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
+        check_integer("n_chains", self.n_chains, low=1)
+        self._orders(n_labels, 0)
+        if self.bagging is not None:
+            check_choice("bagging", self.bagging, (*BAGGING, None))
+        if self.sample_fraction is not None:
+            check_real("sample_fraction", self.sample_fraction, above=0, high=1)
+        super()._check_parameters(n_labels, weighted=weighted)
+
+
+class EnsembleOfChainsClassifier(ChainModel):
     """Classifier chains in random orders, each on its own sample of the rows (ECC).
 
     A chain has a binary model for each label, whose features are X and the labels that come before
@@ -122,17 +157,9 @@ class EnsembleOfChainsClassifier(LabelModel):
         self.verbose = verbose
 
     def _make_view(self, learner, training, seed):
-        self.orders_ = chain_orders(self.order, self.n_chains, training.Y.shape[1], seed)
-        return ChainsView(
-            learner,
-            self.orders_,
-            bagging=self.bagging,
-            fraction=sampled_fraction(self.bagging, self.sample_fraction),
-            votes=self.aggregate == "votes",
-        )
+        return ChainsView(learner, **self._bags(training, seed), votes=self.aggregate == "votes")
 
     def _check_parameters(self, n_labels, *, weighted):
-        check_chains(self, n_labels)
         check_choice("aggregate", self.aggregate, AGGREGATES)
         super()._check_parameters(n_labels, weighted=weighted)
 
@@ -196,8 +223,7 @@ class BaggedChains:
             delayed(_fitted_chain)(self.learner, training, drawn, order[None], links[None])
             for drawn, order, links in zip(counts, self.orders, of_links, strict=True)
         )
-        # The learners of the library work in threads, which share the table.
-        how = {"require": "sharedmem"} if isinstance(self.learner, BatchClassifier) else {}
+        how = self.learner.side_by_side
         self.chains = list(in_parallel(jobs, n_jobs, text="fitting chains", verbose=verbose, **how))
         return [np.flatnonzero(drawn == 0) for drawn in counts]
 
@@ -224,10 +250,8 @@ class ChainsView(BaggedChains):
         Rows that some chain has not seen, and their out-of-bag confidences, if kept.
     """
 
-    def __init__(
-        self, learner: Any, orders: NDArray[np.int64], *, votes: bool, **bags: Any
-    ) -> None:
-        super().__init__(learner, orders, **bags)
+    def __init__(self, learner: Any, *, votes: bool, **bags: Any) -> None:
+        super().__init__(learner, **bags)
         self.votes = votes
         self.left_out: tuple[NDArray[np.int64], list[NDArray[np.float64]]] | None = None
 
@@ -243,7 +267,7 @@ class ChainsView(BaggedChains):
         """Fit all chains; `seeds` are drawn beforehand."""
         unseen = self.fit_chains(training, seeds, n_jobs=n_jobs, verbose=verbose)
         if keep_left_out:
-            self.left_out = self._out_of_bag(training, unseen)
+            self.left_out = out_of_bag(training, self.chains, unseen, self._answers)
         return self
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
@@ -253,18 +277,6 @@ class ChainsView(BaggedChains):
     def _answers(self, chain: Chain, X: Any) -> NDArray[np.float64]:
         confidence = chain_confidence(chain, X)
         return (confidence > 0.5).astype(np.float64) if self.votes else confidence
-
-    def _out_of_bag(
-        self, training: TrainingRows, unseen: list[NDArray[np.int64]]
-    ) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
-        sums = np.zeros(training.Y.shape)
-        counts = np.zeros(len(training.Y), np.int64)
-        for chain, rows in zip(self.chains, unseen, strict=True):
-            if len(rows):
-                sums[rows] += self._answers(chain, rows_of(training.X, rows))
-                counts[rows] += 1
-        rows = np.flatnonzero(counts)
-        return rows, [sums[rows] / counts[rows, None]]
 
 
 def chain_confidence(chain: Chain, X: Any) -> NDArray[np.float64]:
@@ -281,33 +293,7 @@ def chain_confidence(chain: Chain, X: Any) -> NDArray[np.float64]:
 
 def _fitted_chain(learner, training, drawn, order, seeds):
     """Return a chain fitted on a sample of the rows."""
-    rows = np.flatnonzero(drawn)
-    if hasattr(learner, "label_system"):
-        # A row drawn twice has weight 2, so that leave-one-out leaves out both.
-        sample = training.rows(rows)
-        weights = drawn[rows] if sample.weights is None else drawn[rows] * sample.weights
-        weights = None if (weights == 1).all() else weights.astype(np.float64)
-        sample = TrainingRows(sample.X, sample.Y, sample.n_values, weights, sample.metadata)
-    else:
-        sample = training.rows(np.repeat(rows, drawn[rows]))
-    return fitted_chains(learner, sample, order, seeds)[0]
-
-
-def check_chains(model: Any, n_labels: int) -> None:
-    """Raise a ``ValueError`` if orders or samples of an ensemble of chains are not possible."""
-    n_chains = check_integer("n_chains", model.n_chains, low=1)
-    chain_orders(model.order, n_chains, n_labels, 0)
-    if model.bagging is not None:
-        check_choice("bagging", model.bagging, (*BAGGING, None))
-    if model.sample_fraction is not None:
-        check_real("sample_fraction", model.sample_fraction, above=0, high=1)
-
-
-def sampled_fraction(bagging: str | None, fraction: float | None) -> float:
-    """Return which share of the rows is drawn."""
-    if fraction is not None:
-        return float(fraction)
-    return 1.0 if bagging is None else BAGGING[bagging]
+    return fitted_chains(learner, training, order, seeds, drawn=drawn)[0]
 
 
 def chain_orders(order: Any, n_chains: int, n_labels: int, seed: int) -> NDArray[np.int64]:

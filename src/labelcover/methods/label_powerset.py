@@ -46,6 +46,9 @@ class LabelsetModel(LabelModel):
     def _given_threshold(self) -> Any:
         return None if self.threshold is None else super()._given_threshold()
 
+    def _gives_left_out(self) -> bool:
+        return bool(self._learner().gives_left_out)
+
 
 def one_labelset(n_labels: int) -> Cover:
     """Return the cover of one labelset that holds all labels."""
@@ -125,6 +128,3 @@ class LabelPowersetClassifier(LabelsetModel):
     def _make_view(self, learner, training, seed):
         self.cover_ = one_labelset(training.Y.shape[1])
         return LabelsetView(learner, [self.cover_])
-
-    def _gives_left_out(self) -> bool:
-        return bool(self._learner().gives_left_out)

@@ -6,15 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from labelcover._arguments import check_integer
-from labelcover.covers import Cover
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.label_model import LabelModel
 from labelcover.ensemble.view import TrainingRows
-from labelcover.learners import LeastSquaresClassifier
-from labelcover.methods.appended_labels import rows_with_labels, with_labels
+from labelcover.methods.member_rows import fitted_singles, rows_with_labels, with_labels
 from labelcover.methods.network_search import (
     GaussianBic,
     correlations,
@@ -181,14 +178,16 @@ class LeadView:
         without, with_parents = seeds[: self.n_labels], seeds[self.n_labels :]
         how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
         unseen = bool(self.learner.gives_left_out)
-        self.alone = CoverView(self.learner, [self._singles(np.arange(self.n_labels))])
-        self.alone.fit(training, without, keep_left_out=unseen, **how)
+        every = np.arange(self.n_labels)
+        self.alone = fitted_singles(
+            self.learner, every, training, without, keep_left_out=unseen, **how
+        )
         self.parents = self._learn_network(training)
-        learner = _with_choices(self.learner, self.alone.members)
+        learner = self.learner.with_choices_of(self.alone.members)
         self.given_parents = []
         for parents, children in _families(self.parents):
-            view = CoverView(learner, [self._singles(children)])
-            view.fit(rows_with_labels(training, parents), with_parents[children], **how)
+            rows = rows_with_labels(training, parents)
+            view = fitted_singles(learner, children, rows, with_parents[children], **how)
             self.given_parents.append((parents, children, view))
         return self
 
@@ -199,9 +198,6 @@ class LeadView:
             known = confidence[:, parents] > 0.5
             confidence[:, children] = view.confidences(with_labels(X, known))[0][:, children]
         return [confidence]
-
-    def _singles(self, labels: NDArray[np.int64]) -> Cover:
-        return Cover(labels[:, None], self.n_labels, method="single labels")
 
     def _learn_network(self, training: TrainingRows) -> list[tuple[int, ...]]:
         """Return the parents of every label, from the errors of the members fitted alone."""
@@ -215,22 +211,6 @@ class LeadView:
         found = correlations(training.Y[rows] - confidence, weights)
         bic = GaussianBic(found, len(rows))
         return search_network(bic, max_parents=self.max_parents, seed=self.seed)
-
-
-def _with_choices(learner: Any, members: Any) -> Any:
-    """Return a learner that does not choose again what it has chosen for `members`.
-
-    Least squares chooses its scale, kernel and ridge, which takes longer than the fit. A few labels
-    more among the features leave them as they are.
-    """
-    if not isinstance(learner, LeastSquaresClassifier):
-        return learner
-    return clone(learner).set_params(
-        scale=members.features.scaling.scale,
-        kernel="linear" if members.kernel.is_linear else "rbf",
-        gamma=members.kernel.gammas or None,
-        alpha=members.ridge,
-    )
 
 
 def _families(

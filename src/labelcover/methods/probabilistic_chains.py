@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,64 +10,18 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from labelcover._arguments import check_choice, check_integer, check_real
-from labelcover.ensemble.label_model import LabelModel
 from labelcover.ensemble.view import TrainingRows
 from labelcover.methods.chain_inference import (
+    INFERENCES,
     MOST_EXACT_LABELS,
+    Inference,
     Labelsets,
-    beam,
-    epsilon_approximate,
-    exact,
     in_blocks,
     mean_of,
-    monte_carlo,
-    spread_uniforms,
 )
-from labelcover.methods.chain_models import Chain
-from labelcover.methods.chains import BaggedChains, chain_orders, check_chains, sampled_fraction
+from labelcover.methods.chains import BaggedChains, ChainModel, chain_orders
 
 DECISIONS = ("subset_accuracy", "hamming_loss", "example_f1")
-INFERENCES = ("auto", "exact", "beam", "epsilon", "monte-carlo")
-
-
-@dataclass(frozen=True)
-class Inference:
-    """How labelsets are found in a chain."""
-
-    how: str
-    beam_width: int
-    epsilon: float
-    n_samples: int
-
-    def of(self, decide: str, n_labels: int) -> str:
-        """Return how, where the choice is left: all labelsets, or what serves the decision."""
-        if self.how != "auto":
-            return self.how
-        if n_labels <= MOST_EXACT_LABELS:
-            return "exact"
-        return "beam" if decide == "subset_accuracy" else "monte-carlo"
-
-    def paths_of_a_row(self, how: str, n_labels: int) -> float:
-        """Return how many paths a row has at most."""
-        return {
-            "exact": 2.0 ** min(n_labels, MOST_EXACT_LABELS),
-            "beam": 2.0 * self.beam_width,
-            "epsilon": min(2.0**n_labels, 2 / self.epsilon),
-            "monte-carlo": 2.0 * self.n_samples,
-        }[how]
-
-    def labelsets(
-        self, how: str, chain: Chain, prepared: Any, rows: NDArray[np.int64], seed: int
-    ) -> Labelsets:
-        """Return the labelsets of some rows."""
-        if how == "exact":
-            return exact(chain, prepared, rows)
-        if how == "beam":
-            return beam(chain, prepared, rows, self.beam_width)
-        if how == "epsilon":
-            return epsilon_approximate(chain, prepared, rows, self.epsilon)
-        uniforms = spread_uniforms(self.n_samples, len(chain.order), seed)
-        return monte_carlo(chain, prepared, rows, uniforms)
 
 
 class ProbabilisticChainsView(BaggedChains):
@@ -85,17 +38,8 @@ class ProbabilisticChainsView(BaggedChains):
 
     left_out = None
 
-    def __init__(
-        self,
-        learner: Any,
-        orders: NDArray[np.int64],
-        *,
-        bagging: str | None,
-        fraction: float,
-        decide: str,
-        inference: Inference,
-    ) -> None:
-        super().__init__(learner, orders, bagging=bagging, fraction=fraction)
+    def __init__(self, learner: Any, *, decide: str, inference: Inference, **bags: Any) -> None:
+        super().__init__(learner, **bags)
         self.decide, self.inference = decide, inference
 
     @property
@@ -156,7 +100,7 @@ class ProbabilisticChainsView(BaggedChains):
         return in_blocks(X.shape[0], paths, infer)
 
 
-class _ProbabilisticChains(LabelModel):
+class _ProbabilisticChains(ChainModel):
     """What one probabilistic chain and an ensemble of them have in common."""
 
     _tunes = False
@@ -170,9 +114,12 @@ class _ProbabilisticChains(LabelModel):
         chosen = self.view_.decided(self._coding.read(self, X))
         return self._predicted(chosen, X)
 
-    def _inference(self) -> Inference:
-        return Inference(
+    def _make_view(self, learner, training, seed):
+        inference = Inference(
             self.inference, int(self.beam_width), float(self.epsilon), int(self.n_samples)
+        )
+        return ProbabilisticChainsView(
+            learner, **self._bags(training, seed), decide=self.decide, inference=inference
         )
 
     def _check_parameters(self, n_labels, *, weighted):
@@ -284,24 +231,9 @@ class ProbabilisticChainClassifier(_ProbabilisticChains):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _make_view(self, learner, training, seed):
-        self.orders_ = self._orders(training.Y.shape[1], seed)
-        return ProbabilisticChainsView(
-            learner,
-            self.orders_,
-            bagging=None,
-            fraction=1.0,
-            decide=self.decide,
-            inference=self._inference(),
-        )
-
-    def _orders(self, n_labels: int, seed: int) -> NDArray[np.int64]:
+    def _orders(self, n_labels, seed):
         order = np.arange(n_labels) if self.order is None else self.order
         return chain_orders(order, 1, n_labels, seed)
-
-    def _check_parameters(self, n_labels, *, weighted):
-        self._orders(n_labels, 0)
-        super()._check_parameters(n_labels, weighted=weighted)
 
 
 class EnsembleOfProbabilisticChainsClassifier(_ProbabilisticChains):
@@ -371,18 +303,3 @@ class EnsembleOfProbabilisticChainsClassifier(_ProbabilisticChains):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _make_view(self, learner, training, seed):
-        self.orders_ = chain_orders(self.order, self.n_chains, training.Y.shape[1], seed)
-        return ProbabilisticChainsView(
-            learner,
-            self.orders_,
-            bagging=self.bagging,
-            fraction=sampled_fraction(self.bagging, self.sample_fraction),
-            decide=self.decide,
-            inference=self._inference(),
-        )
-
-    def _check_parameters(self, n_labels, *, weighted):
-        check_chains(self, n_labels)
-        super()._check_parameters(n_labels, weighted=weighted)

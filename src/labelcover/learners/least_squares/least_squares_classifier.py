@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from labelcover._arguments import (
     check_choice,
@@ -160,6 +161,19 @@ class LeastSquaresClassifier(BatchClassifier):
         bar_of = progress_bar("solving members", len(problems), show=verbose)
         with bar_of as bar, blas_threads(X.shape[0], min(X.shape), int(problems.offsets[-1])):
             return solve(X, problems, self._settings(seed), left_out, bar)
+
+    def with_choices_of(self, members: Any) -> LeastSquaresClassifier:
+        """Return a learner with the scale, kernel and ridge that were chosen for `members`.
+
+        Choosing takes longer than the fit, and a few labels more among the features leave the
+        choice as it is.
+        """
+        return clone(self).set_params(
+            scale=members.features.scaling.scale,
+            kernel="linear" if members.kernel.is_linear else "rbf",
+            gamma=members.kernel.gammas or None,
+            alpha=members.ridge,
+        )
 
     def label_system(self, X: Any, problems: Problems) -> LabelSystem:
         """Return all labels solved from the features, from which chains of labels are made.

@@ -1,16 +1,25 @@
-"""Labels as further features of a table."""
+"""The rows and columns that members of a method are trained on."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.model_selection import KFold
 
+from labelcover._table_numbers import rows_of
+from labelcover.covers import Cover
+from labelcover.ensemble.cover_view import CoverView
+from labelcover.ensemble.label_model import MOST_SEED
 from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.features import is_frame
+
+# What members say of a label: how probable it is, or whether they predict it.
+AGGREGATES = ("mean", "votes")
 
 
 def rows_with_labels(training: TrainingRows, labels: NDArray[np.int64]) -> TrainingRows:
@@ -63,3 +72,54 @@ def values_with_labels(n_values: NDArray[np.int32], n: int) -> NDArray[np.int32]
     if not len(n_values):
         return n_values
     return np.concatenate([n_values, np.full(n, 2, np.int32)])
+
+
+def single_labels(labels: NDArray[np.int64], n_labels: int) -> Cover:
+    """Return the cover of some labels, a labelset each."""
+    return Cover(labels[:, None], n_labels, method="single labels")
+
+
+def fitted_singles(
+    learner: Any,
+    labels: NDArray[np.int64],
+    training: TrainingRows,
+    seeds: NDArray[np.int64],
+    **how: Any,
+) -> CoverView:
+    """Return members for some labels, each alone; `how` goes to `CoverView.fit`."""
+    cover = single_labels(labels, training.Y.shape[1])
+    return CoverView(learner, [cover]).fit(training, seeds, **how)
+
+
+def shuffled_folds(
+    n: int, n_folds: int, random: np.random.Generator
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield the training and the test rows of each fold."""
+    seed = int(random.integers(MOST_SEED))
+    return KFold(n_folds, shuffle=True, random_state=seed).split(np.empty(n))
+
+
+def out_of_bag(
+    training: TrainingRows,
+    members: list[Any],
+    left_out: list[NDArray[np.int64]],
+    confidence: Callable[[Any, Any], NDArray[np.float64]],
+) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
+    """Return the rows that some member was fitted without, and their mean confidences by these.
+
+    Parameters
+    ----------
+    training : TrainingRows
+    members : list
+    left_out : list of ndarray
+        The rows that each member was fitted without.
+    confidence : callable
+        From a member and a table to ``(n, n_labels)``.
+    """
+    sums, times = np.zeros(training.Y.shape), np.zeros(len(training.Y))
+    for member, rows in zip(members, left_out, strict=True):
+        if len(rows):
+            sums[rows] += confidence(member, rows_of(training.X, rows))
+            times[rows] += 1
+    rows = np.flatnonzero(times)
+    return rows, [sums[rows] / times[rows, None]]
