@@ -7,7 +7,7 @@ from labelcover.ensemble.covering_methods import (
     InlacClassifier,
 )
 from labelcover.ensemble.label_cover import LabelCoverClassifier
-from labelcover.ensemble.many_labels import ManyLabelPool
+from labelcover.ensemble.many_label_pool import ManyLabelPool
 from labelcover.ensemble.out_of_fold_scores import OutOfFoldScores
 from labelcover.ensemble.pooled_view import Pool
 from labelcover.ensemble.rakel import RakelClassifier, RakelPlusPlusClassifier

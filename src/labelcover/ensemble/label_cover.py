@@ -9,26 +9,22 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from labelcover._arguments import check_integer
 from labelcover._label_values import alike_labelsets, label_rows
 from labelcover._progress import tell
 from labelcover.decisions import Cut, Decision, check_decision, fit_decision
-from labelcover.ensemble.candidate_decisions import (
-    check_candidate_decision,
-    decide_candidates,
-    fit_candidate_decision,
-)
-from labelcover.ensemble.candidate_labels import Candidates
 from labelcover.ensemble.choose_cover import choose_cover, cover_of_many
 from labelcover.ensemble.chunked_training import chunked
 from labelcover.ensemble.forest_view import ForestView
 from labelcover.ensemble.label_ensemble import MANY_MEMBERS, LabelEnsemble
-from labelcover.ensemble.labelset_lifts import MOST_K
-from labelcover.ensemble.many_label_view import ManyLabelView
-from labelcover.ensemble.many_labels import ManyLabelPool, are_many
+from labelcover.ensemble.many_label_pool import ManyLabelPool, ManyLabelView, are_many
 from labelcover.ensemble.pooled_view import Pool, PooledView, view_of
 from labelcover.ensemble.threshold_tuning import cross_validated_confidence
 from labelcover.ensemble.view import TrainingRows
+from labelcover.many_labels import (
+    Candidates,
+    check_candidate_decision,
+    fit_candidate_decision,
+)
 
 AUTO = "auto"
 
@@ -195,7 +191,7 @@ class LabelCoverClassifier(LabelEnsemble):
         self._check_fitted()
         decision = self.decision_ if decide is None else self._decision(decide)
         if isinstance(self.view_, ManyLabelView):
-            return sparse.csr_matrix(decide_candidates(decision, self._candidates(X)))
+            return sparse.csr_matrix(self._candidates(X).decide(decision))
         return self._predicted(decision.decide(self._confidence(X)), X)
 
     @property
@@ -208,7 +204,7 @@ class LabelCoverClassifier(LabelEnsemble):
             return None
         Y, confidence, *_ = self._unseen
         if isinstance(confidence, Candidates):
-            confidence = confidence.sparse_table()
+            confidence = confidence.sparse()
         return LeftOutPredictions(self._unseen_rows, Y, confidence)
 
     @property
@@ -275,7 +271,6 @@ class LabelCoverClassifier(LabelEnsemble):
         if not isinstance(learner, ManyLabelPool):
             learner = ManyLabelPool()
         self.cover_ = self._make_cover(training.Y, seed)
-        check_integer("k", self.cover_.k, high=MOST_K)
         return ManyLabelView(learner, self.cover_)
 
     def _candidates(self, X: Any) -> Candidates:

@@ -19,7 +19,6 @@ from labelcover._progress import tell, telling_of_compilation
 from labelcover._table_numbers import is_plain
 from labelcover._tags import read_tags, tag_table
 from labelcover._warnings import each_warning_once
-from labelcover.ensemble.candidate_labels import RankedLabels, ranked_labels
 from labelcover.ensemble.chunked_training import (
     check_chunked,
     chunked,
@@ -45,6 +44,7 @@ from labelcover.ensemble.threshold_tuning import (
 from labelcover.ensemble.view import TrainingRows, View, metadata_of
 from labelcover.learners.any_classifier import AnyClassifier
 from labelcover.learners.targets import weighted_rows
+from labelcover.many_labels import RankedLabels, ranked_labels
 from labelcover.thresholds import TIES, cut_inside, inside
 
 if TYPE_CHECKING:

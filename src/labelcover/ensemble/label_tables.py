@@ -15,7 +15,7 @@ from labelcover._table_numbers import unmasked
 from labelcover._tags import read_tags, tag_table
 from labelcover._versions import naming_extra
 from labelcover.covers import Cover
-from labelcover.ensemble.many_labels import are_many
+from labelcover.ensemble.many_label_pool import are_many
 
 CONTAINERS = ("default", "pandas", "polars")
 

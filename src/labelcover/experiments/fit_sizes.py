@@ -13,7 +13,7 @@ from labelcover._label_values import label_rows
 from labelcover.covers import Cover
 from labelcover.ensemble import LabelCoverClassifier
 from labelcover.ensemble.choose_cover import choose_cover, cover_of_many
-from labelcover.ensemble.many_labels import are_many
+from labelcover.ensemble.many_label_pool import are_many
 
 # The most that the default holds, whatever the table has: rows whose kernel is exact, left-out
 # rows, distinct labelsets that correct the pool.

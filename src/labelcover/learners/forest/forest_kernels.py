@@ -18,7 +18,7 @@ _NO_PATH = np.zeros(1, np.int32), np.zeros(0, np.int32)
 
 
 @njit(cache=True, nogil=True)
-def _random(state):
+def next_random(state):
     """Advance the generator (xorshift64*) and return a number in [0, 1)."""
     x = state[0]
     x ^= x >> np.uint64(12)
@@ -157,13 +157,13 @@ def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, st
         if weight >= 2 * min_leaf and plain - squares / weight > 1e-9:
             tried = 0
             for a in range(n_features):
-                b = a + int(_random(state) * (n_features - a))
+                b = a + int(next_random(state) * (n_features - a))
                 order[a], order[b] = order[b], order[a]
                 column = table[order[a]]
                 for at in range(len(own)):
                     values[at] = column[np.uintp(own[at])]
                 score, cut = _try_split(
-                    values[: len(own)], own, counts, node, labels, totals, part, _random(state)
+                    values[: len(own)], own, counts, node, labels, totals, part, next_random(state)
                 )
                 if score > best:
                     best, best_feature, best_threshold = score, order[a], cut

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.learners.features import numeric
 from labelcover.learners.forest.feature_forest import FeatureForest
 from labelcover.learners.forest.path_kernels import add_directions, add_paths, node_shares
 
@@ -33,7 +32,7 @@ class ForestPaths:
 
     def __init__(self, forest: FeatureForest, X: Any) -> None:
         self.forest, self.n = forest, X.shape[0]
-        self.table = forest._read(forest.rare.transform(numeric(X, forest.n_values)))
+        self.table = forest.read(X)
 
     def of_label(self, label: int) -> tuple[float, NDArray[np.float64]]:
         """Return the mean share of the label in the roots, and the shares, ``(n, n_columns)``."""

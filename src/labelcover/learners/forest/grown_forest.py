@@ -97,8 +97,12 @@ class GrownForest(ABC):
     def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the mean share of every label in the leaves of new rows, ``(n, n_labels)``."""
         sums = np.zeros((X.shape[0], self.n_labels))
-        self._add_answers(self._read(self.rare.transform(numeric(X, self.n_values))), sums)
+        self._add_answers(self.read(X), sums)
         return sums / len(self.trees)
+
+    def read(self, X: Any) -> tuple[Any, ...]:
+        """Return new rows as the trees take them."""
+        return self._read(self.rare.transform(numeric(X, self.n_values)))
 
     def out_of_bag(
         self, trees: list[tuple[Any, ...]], asked: NDArray[np.int64]
@@ -142,7 +146,7 @@ class GrownForest(ABC):
 
     @abstractmethod
     def _read(self, X: Any) -> tuple[Any, ...]:
-        """Return rows as the trees take them."""
+        """Return rows as the trees take them, of flipped binary columns."""
 
     @abstractmethod
     def _grow(self, counts, rows, wanted, min_leaf, random, state) -> tuple[Any, ...]:

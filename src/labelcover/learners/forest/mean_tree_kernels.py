@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelcover.learners.forest.forest_kernels import _random
+from labelcover.learners.forest.forest_kernels import next_random
 
 # A node has at most this many sons.
 MOST_SONS = 4
@@ -37,10 +37,10 @@ def _label_groups(sketch, counts, chosen, centres, sums, group, state):
     q, k = centres.shape
     n = len(chosen)
     for c in range(k):
-        start = chosen[int(_random(state) * n)]
+        start = chosen[int(next_random(state) * n)]
         least = np.inf
         for _ in range(START_DRAWS if c else 0):
-            i = chosen[int(_random(state) * n)]
+            i = chosen[int(next_random(state) * n)]
             likest = -np.inf
             for other in range(c):
                 likeness = 0.0
@@ -250,7 +250,7 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
         n_chosen = min(e - s, MOST_ROWS)
         if n_chosen < e - s:
             for a in range(n_chosen):
-                b = a + int(_random(state) * (e - s - a))
+                b = a + int(next_random(state) * (e - s - a))
                 rows[s + a], rows[s + b] = rows[s + b], rows[s + a]
         chosen = rows[s : s + n_chosen]
         _label_groups(sketch, counts, chosen, centres, sums, group, state)

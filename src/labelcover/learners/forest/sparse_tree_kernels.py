@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelcover.learners.forest.forest_kernels import _random
+from labelcover.learners.forest.forest_kernels import next_random
 
 # Numbers of a row: columns of the sketch, and one for the draws.
 WIDTH = 8
@@ -89,7 +89,7 @@ def _random_cut(columns, f, state):
     s, e = starts[f], ends[f]
     if e == s:
         return np.float32(0.0)
-    return np.float32(_random(state)) * values[s + int(_random(state) * (e - s))]
+    return np.float32(next_random(state)) * values[s + int(next_random(state) * (e - s))]
 
 
 @njit(cache=True, nogil=True)
@@ -103,12 +103,12 @@ def _best_splits(columns, present, n_present, place, node, sketch, total, kept, 
     wanted, min_leaf = how
     a, n_kept = 0, 0
     while a < min(wanted, n_present):
-        b = a + int(_random(state) * (n_present - a))
+        b = a + int(next_random(state) * (n_present - a))
         f = present[b]
         cut = _random_cut(columns, f, state)
         score, low, high = _score_column(columns, f, cut, place, node, sketch, total, min_leaf)
         if low < high and not low <= cut < high:
-            cut = np.float32(low + _random(state) * (high - low))
+            cut = np.float32(low + next_random(state) * (high - low))
             if cut >= high:
                 cut = low
             score, _, _ = _score_column(columns, f, cut, place, node, sketch, total, min_leaf)

@@ -1,4 +1,4 @@
-"""The learners of very many labels, against plain twins of their compiled loops."""
+"""What finds and scores the candidates of rows, against plain twins of the compiled loops."""
 
 from itertools import pairwise
 
@@ -7,13 +7,11 @@ import pytest
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
-from labelcover.learners.candidates import candidate_machines
-from labelcover.learners.candidates.candidate_forest import CandidateForest, csr_of
-from labelcover.learners.candidates.candidate_machines import hard_samples, train_on_candidates
-from labelcover.learners.candidates.label_mean_kernels import likeliest_means
-from labelcover.learners.candidates.label_means import NOTHING, LabelMeans
-from labelcover.learners.candidates.share_kernels import greatest_first
 from labelcover.learners.features import csr_arrays
+from labelcover.many_labels import candidate_search, candidate_svms
+from labelcover.many_labels.candidate_kernels import greatest_first
+from labelcover.many_labels.candidate_search import NOTHING, CandidateForest, LabelMeans, csr_of
+from labelcover.many_labels.candidate_svms import hard_samples, train_on_candidates
 
 
 def text(n=60, m=9, d=30, seed=0):
@@ -65,12 +63,12 @@ def test_likeliest_labels_have_the_greatest_cosines(training):
         np.testing.assert_allclose(of_row[some[some >= 0]], expected, atol=1e-5)
 
 
-def test_few_posts_read_the_rarest_features_only():
+def test_few_posts_read_the_rarest_features_only(monkeypatch):
+    monkeypatch.setattr(candidate_search, "MOST_POSTS", 2)
     X = sparse.csr_array(np.array([[1.0, 1.0], [1.0, 0.0], [1.0, 0.0]], dtype=np.float32))
     Y = sparse.csr_array(np.eye(3, dtype=np.uint8))
     means = LabelMeans(X, Y, np.ones(3))
-    how = means.posts, means.squares, *NOTHING, 3
-    found = likeliest_means(csr_arrays(X), np.arange(3), *how, 2)
+    found = means.likeliest(csr_arrays(X), np.arange(3), 3, NOTHING)
     # The second feature has one label, the first three: more than two may be read.
     assert found[0].tolist() == [0, -1, -1]
     assert found[1].tolist() == [1, 2, 0]  # a row's first feature is always read
@@ -133,8 +131,8 @@ def test_hard_samples_are_the_rows_with_the_label_and_with_it_in_mind():
     assert found == [{0: 1, 1: -1, 2: -1}, {0: -1, 1: 1}, {2: -1}]
 
 
-def test_machines_after_many_rounds_are_those_of_liblinear(monkeypatch):
-    monkeypatch.setattr(candidate_machines, "STOP", (20_000, 1e-9))
+def test_linear_svms_after_many_rounds_are_those_of_liblinear(monkeypatch):
+    monkeypatch.setattr(candidate_svms, "STOP", (20_000, 1e-9))
     X, Y = text(n=200, m=4)
     everything = np.tile(np.arange(4, dtype=np.int32), (200, 1))
     found = train_on_candidates(csr_arrays(X), 30, everything, Y, np.full(200, 2.0), 0)
@@ -147,7 +145,7 @@ def test_machines_after_many_rounds_are_those_of_liblinear(monkeypatch):
         assert biases[j] == pytest.approx(best.intercept_[0], abs=1e-4)
 
 
-def test_machines_do_not_depend_on_the_number_of_jobs():
+def test_linear_svms_do_not_depend_on_the_number_of_jobs():
     X, Y = text(n=200)
     candidates = np.tile(np.arange(9, dtype=np.int32), (200, 1))
     one, two = (

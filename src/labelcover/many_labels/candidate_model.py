@@ -1,19 +1,21 @@
-"""The views of `ManyLabelPool`, fitted: candidates of rows with their probabilities."""
+"""Candidates of rows with their probabilities, by means, trees, linear SVMs and labelsets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numba import get_num_threads
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import gen_batches
 from sklearn.utils.parallel import delayed
 
 from labelcover.covers import Cover
-from labelcover.ensemble.candidate_kernels import true_candidates
-from labelcover.ensemble.candidate_labels import Candidates, check_fits
-from labelcover.ensemble.cell_regression import (
+from labelcover.learners.forest.grown_forest import in_threads
+from labelcover.many_labels.candidate_search import NOTHING, CandidateForest, LabelMeans, csr_of
+from labelcover.many_labels.candidate_svms import CandidateSvms, train_on_candidates
+from labelcover.many_labels.candidates import Candidates, true_candidates
+from labelcover.many_labels.cell_regression import (
     ODDS_OF_SHARES,
     CellRegression,
     cell_inputs,
@@ -21,27 +23,18 @@ from labelcover.ensemble.cell_regression import (
     log_loss_of_cells,
     one_input,
 )
-from labelcover.ensemble.labelset_lifts import LabelsetLifts, fit_lifts
-from labelcover.ensemble.many_labels import ManyLabelPool
-from labelcover.ensemble.view import TrainingRows
-from labelcover.learners.candidates.candidate_forest import CandidateForest, csr_of
-from labelcover.learners.candidates.candidate_machines import (
-    CandidateMachines,
-    train_on_candidates,
-)
-from labelcover.learners.candidates.label_means import NOTHING, LabelMeans
-from labelcover.learners.problems import in_parallel
+from labelcover.many_labels.labelset_lifts import LabelsetLifts, fit_lifts
 
 # Of the candidates of a row, this share comes from the means of labels.
 SHARE_OF_MEANS = 0.6
 # Rows that are looked at in one call.
 BLOCK_ROWS = 4_096
-# Scores of machines for training rows come from so many folds.
+# Scores of linear SVMs for training rows come from so many folds.
 N_FOLDS = 3
 # The weights of the views, and the decision, are fitted on no more rows than these.
-MOST_UNSEEN = 5_000
+MOST_LEFT_OUT = 5_000
 # The cost of errors that is tried first, the factor of the next ones, and the greatest and least;
-# the machines of no more labels than these are trained for it.
+# the SVMs of no more labels than these are trained for it.
 FIRST_COST, COST_STEP, COSTS = 1.0, 10.0**0.5, (0.01, 100.0)
 CHOICE_LABELS = 5_000
 # A tree is grown without so many of its training rows, on average.
@@ -56,123 +49,143 @@ class Found(NamedTuple):
     cosines: NDArray[np.float32]
 
 
-class ManyLabelView:
-    """A `ManyLabelPool`, fitted.
+class CandidateModel:
+    """Candidate labels of rows, and how likely they are.
+
+    Parameters
+    ----------
+    cover : Cover
+        Its labelsets correct each other's labels.
+    n_candidates : int
+        Candidates of a row. Of these, six in ten come from the means, the others from the forest.
+    n_trees : int
+    C : float, optional
+        Cost of an error of the linear SVMs; by default the one with the least log-loss on left-out
+        rows, for a part of the labels.
 
     Attributes
     ----------
     forest : CandidateForest
     means : LabelMeans
-    machines : CandidateMachines
-    C : float
-        The cost of an error of the machines.
+    svms : CandidateSvms
     cells : CellRegression
-        How likely candidates are, by all views.
+        How likely candidates are, by means, trees and SVMs.
     lifts : LabelsetLifts
     correction : CellRegression
         On the log-odds by `cells` and their change by `lifts`.
     counts : ndarray of shape (n_labels,)
         How many training rows each label has.
     recall : float
-        The share of true labels that are candidates, of training rows not seen.
-    left_out : tuple or None
-        Some training rows, and their candidates by models fitted without them, if kept.
+        The share of true labels that are candidates, of left-out training rows.
+    left_out : (rows, Candidates) or None
+        Some training rows, and their candidates by models fitted without them, until
+        `forget_training`.
     """
 
     forest: CandidateForest
     means: LabelMeans
-    machines: CandidateMachines
-    C: float
+    svms: CandidateSvms
     cells: CellRegression
     lifts: LabelsetLifts
     correction: CellRegression
     counts: NDArray[np.float64]
     recall: float
-    left_out: Any
+    left_out: tuple[NDArray[np.int64], Candidates] | None = None
 
-    def __init__(self, learner: ManyLabelPool, cover: Cover) -> None:
-        self.learner, self.cover = learner, cover
+    def __init__(
+        self, cover: Cover, n_candidates: int, n_trees: int, C: float | None = None
+    ) -> None:
+        self.cover, self.n_candidates, self.n_trees, self.C = cover, n_candidates, n_trees, C
 
     def fit(
         self,
-        training: TrainingRows,
-        seeds: NDArray[np.int64],
+        X: Any,
+        Y: sparse.csr_array,
+        n_values: NDArray[np.int32],
         *,
-        keep_left_out: bool = False,
+        weights: NDArray[np.float64] | None = None,
+        seeds: NDArray[np.int64],
         n_jobs: int | None = None,
         verbose: bool = False,
-    ) -> ManyLabelView:
-        """Fit all views, then their weights on rows they have not seen."""
+    ) -> Self:
+        """Fit means, trees and SVMs, then what they are worth on rows left out.
+
+        Parameters
+        ----------
+        X : ndarray or CSR array of shape (n, features)
+            Nominal features as numbers of their values.
+        Y : CSR array of shape (n, n_labels)
+            Ones, and sorted labels.
+        n_values : ndarray of shape (features,)
+            How many values a nominal feature has, 0 for a numeric one.
+        weights : ndarray of shape (n,), optional
+        seeds : ndarray of shape (2,)
+            One for the forest, and one for folds and SVMs.
+        """
         how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
-        Y, n = training.Y, training.Y.shape[0]
-        weights, drawn = np.ones(n), None
-        if training.weights is not None and np.ptp(training.weights) > 0:
-            drawn = weights = training.weights / training.weights.mean()
+        n = Y.shape[0]
+        drawn = None
+        if weights is not None and np.ptp(weights) > 0:
+            drawn = weights / weights.mean()
+        weights = np.ones(n) if drawn is None else drawn
         self.counts = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64)
-        self.forest = CandidateForest(training.X, Y, training.n_values)
-        self.forest.grow_all(int(self.learner.n_trees), drawn, int(seeds[0]), **how)
+        self.forest = CandidateForest(X, Y, n_values)
+        self.forest.grow_all(self.n_trees, drawn, int(seeds[0]), **how)
         table = self.forest.table
         self.means = LabelMeans(csr_of(table, self.forest.n_features), Y, weights)
         found = self._found(table, (self.forest.labels, weights), **how)
-        truth = true_candidates(found.candidates, Y.indices, Y.indptr)
+        truth = true_candidates(found.candidates, Y)
 
         random = np.random.default_rng(seeds[1])
-        unseen = np.sort(random.permutation(n)[:MOST_UNSEEN])
-        scores = self._fit_machines(table, found.candidates, truth, Y, weights, random, how)
+        left = np.sort(random.permutation(n)[:MOST_LEFT_OUT])
+        scores = self._fit_svms(table, found.candidates, truth, Y, weights, random, how)
         alike = _rows_are_alike(table)
-        P = self._fit_cells(found, scores, truth, weights, unseen, alike)
+        P = self._fit_cells(found, scores, truth, weights, left, alike)
         self.lifts = fit_lifts(self.cover, found.candidates, P, truth, weights)
-        own = found.candidates[unseen], truth[unseen], weights[unseen]
-        P = self._fit_correction(P[unseen], *own, alike)
+        own = found.candidates[left], truth[left], weights[left]
+        P = self._fit_correction(P[left], *own, alike)
         del self.forest.table
 
-        labels_of = np.diff(Y.indptr)[unseen]
-        hits = float(weights[unseen] @ truth[unseen].sum(axis=1))
-        self.recall = (hits + 0.5) / (float(weights[unseen] @ labels_of) + 1)
+        labels_of = np.diff(Y.indptr)[left]
+        hits = float(weights[left] @ truth[left].sum(axis=1))
+        self.recall = (hits + 0.5) / (float(weights[left] @ labels_of) + 1)
         frequency = (weights @ Y + 0.5) / (n + 1)
         self.others = np.clip(frequency * (1 - self.recall), 1e-12, 0.5)
-        kept = Candidates.ranked(own[0], P, self.others)
-        self.left_out = (unseen, kept) if keep_left_out else None
+        self.left_out = left, Candidates.ranked(own[0], P, self.others)
         return self
 
-    @property
-    def n_seeds(self) -> int:
-        """One for the forest, and one for folds and machines."""
-        return 2
+    def forget_training(self) -> None:
+        """Forget `left_out`."""
+        self.left_out = None
 
     def candidates(self, X: Any) -> Candidates:
         """Return the candidates of new rows, with their confidences."""
         parts = []
-        for rows in _blocks(X.shape[0]):
+        for rows in gen_batches(X.shape[0], BLOCK_ROWS):
             table = self.forest.read(X[rows])
             found = self._found(table, NOTHING)
             every = np.arange(len(found.candidates))
-            scores = self.machines.scores(table, self.forest.n_features, every, found.candidates)
+            scores = self.svms.scores(table, self.forest.n_features, every, found.candidates)
             P = self.cells.probability(self._inputs(found, scores))
             P = self.correction.probability(self._changed(P, found.candidates))
             parts.append(Candidates.ranked(found.candidates, P, self.others))
-        most = int(self.learner.n_candidates)
+        most = self.n_candidates
         labels = [np.zeros((0, most), np.int32), *(part.labels for part in parts)]
         confidence = [np.zeros((0, most)), *(part.confidence for part in parts)]
         return Candidates(np.concatenate(labels), np.concatenate(confidence), self.others)
-
-    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
-        """Return the confidences of all labels of new rows, if they fit into memory."""
-        check_fits(X.shape[0], len(self.others))
-        return [self.candidates(X).dense_table()]
 
     def told(self) -> str:
         """Return in words what was found, for people to read."""
         weight = self.correction.weights[1]
         return (
-            f"{self.learner.n_candidates} candidates (with {self.recall:.0%} of the true labels), "
-            f"means, {len(self.forest.trees)} trees and machines (C: {self.C:.3g}), "
+            f"{self.n_candidates} candidates (with {self.recall:.0%} of the true labels), "
+            f"means, {len(self.forest.trees)} trees and linear SVMs (C: {self.C:.3g}), "
             f"labelsets with weight {weight:.2f}"
         )
 
     def _found(self, table: Any, own: Any, n_jobs: int | None = 1, verbose: bool = False) -> Found:
         """Return the candidates of all rows of a table; training rows are left out of all views."""
-        n, most = len(table[2]) - 1, int(self.learner.n_candidates)
+        n, most = len(table[2]) - 1, self.n_candidates
         from_means = max(1, int(SHARE_OF_MEANS * most))
         leaves = self.forest.leaves(table, training=len(own[1]) > 0)
 
@@ -182,17 +195,12 @@ class ManyLabelView:
             candidates, shares = self.forest.shares(leaves[rows], given, most)
             return Found(candidates, shares, self.means.cosines(table, which, candidates, own))
 
-        parts = in_parallel(
-            (delayed(find)(rows) for rows in _blocks(n)),
-            get_num_threads() if n_jobs is None else n_jobs,
-            text="finding candidates",
-            verbose=verbose,
-            require="sharedmem",
-        )
+        jobs = (delayed(find)(rows) for rows in gen_batches(n, BLOCK_ROWS))
+        parts = in_threads(jobs, n_jobs, text="finding candidates", verbose=verbose)
         return Found(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
-    def _fit_machines(self, table, candidates, truth, Y, weights, random, how):
-        """Fit the machines; return the scores of training rows by machines without their fold."""
+    def _fit_svms(self, table, candidates, truth, Y, weights, random, how):
+        """Fit the SVMs; return the scores of training rows by SVMs trained without their fold."""
         n, d = len(candidates), self.forest.n_features
         fold = random.permutation(n) % min(N_FOLDS, n)
         seed, some = int(random.integers(2**31 - 1)), random.permutation(Y.shape[1])
@@ -200,26 +208,24 @@ class ManyLabelView:
         def trained(asked, labels, costs):
             return train_on_candidates(table, d, asked, labels, costs, seed, **how)
 
-        if self.learner.C is None:
+        if self.C is None:
             asked, few = _some_labels(candidates, Y, np.sort(some[:CHOICE_LABELS]))
             left = np.flatnonzero(fold == 0)
             cells = asked[left] >= 0
             y, w = truth[left][cells], np.repeat(weights[left], cells.sum(axis=1))
 
             def loss(C: float) -> float:
-                machines = trained(asked, few, np.where(fold == 0, 0, C * weights))
-                scores = machines.scores(table, d, left, asked[left])[cells]
+                svms = trained(asked, few, np.where(fold == 0, 0, C * weights))
+                scores = svms.scores(table, d, left, asked[left])[cells]
                 return log_loss_of_cells(scores[:, None].astype(np.float64), y, w)
 
             self.C = _least(loss) if len(y) else FIRST_COST
-        else:
-            self.C = float(self.learner.C)
         scores = np.zeros(candidates.shape, np.float32)
         for one in range(int(fold.max()) + 1):
             left = np.flatnonzero(fold == one)
-            machines = trained(candidates, Y, np.where(fold == one, 0, self.C * weights))
-            scores[left] = machines.scores(table, d, left, candidates[left])
-        self.machines = trained(candidates, Y, self.C * weights)
+            svms = trained(candidates, Y, np.where(fold == one, 0, self.C * weights))
+            scores[left] = svms.scores(table, d, left, candidates[left])
+        self.svms = trained(candidates, Y, self.C * weights)
         return scores
 
     def _inputs(self, found: Found, scores: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -227,22 +233,22 @@ class ManyLabelView:
         n_votes = OUT_OF_BAG * len(self.forest.trees)
         return cell_inputs(found.cosines, found.shares, scores, counts, n_votes)
 
-    def _fit_cells(self, found, scores, truth, weights, unseen, alike):
+    def _fit_cells(self, found, scores, truth, weights, left, alike):
         """Fit the regression of views on some rows; return the probabilities of all.
 
         Where all rows are alike, views of a row left out tell only that it is: the shares in the
         leaves, which are frequencies, are the answer.
         """
-        some = Found(*(each[unseen] for each in found))
+        some = Found(*(each[left] for each in found))
         cells = some.candidates >= 0
-        w = np.repeat(weights[unseen], cells.sum(axis=1))
-        inputs = self._inputs(some, scores[unseen])[cells]
+        w = np.repeat(weights[left], cells.sum(axis=1))
+        inputs = self._inputs(some, scores[left])[cells]
         if alike:
             self.cells = one_input(ODDS_OF_SHARES, inputs.shape[1])
         else:
-            self.cells = fit_cells(inputs, truth[unseen][cells], w)
+            self.cells = fit_cells(inputs, truth[left][cells], w)
         P = np.empty(scores.shape)
-        for rows in _blocks(len(P)):
+        for rows in gen_batches(len(P), BLOCK_ROWS):
             part = Found(*(each[rows] for each in found))
             P[rows] = self.cells.probability(self._inputs(part, scores[rows]))
         return P
@@ -292,8 +298,3 @@ def _least(loss: Any) -> float:
         if moved:
             break
     return best
-
-
-def _blocks(n: int) -> Iterator[slice]:
-    for start in range(0, n, BLOCK_ROWS):
-        yield slice(start, min(start + BLOCK_ROWS, n))

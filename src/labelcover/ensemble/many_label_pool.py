@@ -1,15 +1,20 @@
-"""Very many labels: the learner, and when it is the default."""
+"""Very many labels: the learner, its view, and when it is the default."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from labelcover._arguments import check_integer, check_real
+from labelcover.covers import Cover
+from labelcover.ensemble.view import TrainingRows
 from labelcover.learners import LeastSquaresClassifier
+from labelcover.many_labels import MOST_K, CandidateModel, Candidates, check_fits
 
 # A sparse label table with more columns and more cells than these is never made dense.
 FEW_LABELS = 1_000
@@ -25,12 +30,12 @@ class ManyLabelPool(BaseEstimator):
 
     - the cosine with the mean of the label, for training rows without the row itself;
     - the share in the leaves of trees that split by means, out-of-bag for training rows;
-    - a linear machine for each label, trained on the rows that have it and on those that have it
+    - a linear SVM for each label, trained on the rows that have it and on those that have it
       as a candidate, out-of-fold for training rows.
 
     One logistic regression of these says how likely a candidate is. The labelsets of the cover
     then correct each other's labels by which of their patterns occur
-    (`labelcover.ensemble.labelset_lifts`). Both are fitted on predictions for rows not seen.
+    (`labelcover.many_labels.labelset_lifts`). Both are fitted on out-of-sample predictions.
 
     It is the default of `LabelCoverClassifier` where Y is sparse and has more than 1,000 labels
     and 50 million cells.
@@ -41,8 +46,8 @@ class ManyLabelPool(BaseEstimator):
         Candidates of a row. Of these, six in ten come from the means, the others from the forest.
     n_trees : int, default=32
     C : float, optional
-        Cost of an error of the linear machines; by default the one with the least log-loss on
-        rows left out, for a part of the labels.
+        Cost of an error of the linear SVMs; by default the one with the least log-loss on
+        left-out rows, for a part of the labels.
 
     Examples
     --------
@@ -77,13 +82,72 @@ class ManyLabelPool(BaseEstimator):
         return LeastSquaresClassifier().read_table(owner, X)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> None:
-        """Say that weights of rows are taken: the pool is fitted by `LabelCoverClassifier`."""
+        """Declare `sample_weight`: the pool is fitted by `LabelCoverClassifier`."""
         raise TypeError("ManyLabelPool is an estimator of LabelCoverClassifier, not fitted alone.")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(LeastSquaresClassifier()).input_tags
         return tags
+
+
+class ManyLabelView:
+    """A `ManyLabelPool`, fitted.
+
+    Attributes
+    ----------
+    model : CandidateModel
+    left_out : (rows, Candidates) or None
+        Some training rows, and their candidates by models fitted without them, if kept.
+    """
+
+    left_out: Any = None
+
+    def __init__(self, learner: ManyLabelPool, cover: Cover) -> None:
+        check_integer("k", cover.k, high=MOST_K)
+        C = None if learner.C is None else float(learner.C)
+        self.model = CandidateModel(cover, int(learner.n_candidates), int(learner.n_trees), C)
+
+    @property
+    def n_seeds(self) -> int:
+        """One for the forest, and one for folds and linear SVMs."""
+        return 2
+
+    def fit(
+        self,
+        training: TrainingRows,
+        seeds: NDArray[np.int64],
+        *,
+        keep_left_out: bool = False,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> ManyLabelView:
+        """Fit the model."""
+        self.model.fit(
+            training.X,
+            training.Y,
+            training.n_values,
+            weights=training.weights,
+            seeds=seeds,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.left_out = self.model.left_out if keep_left_out else None
+        self.model.forget_training()
+        return self
+
+    def candidates(self, X: Any) -> Candidates:
+        """Return the candidates of new rows, with their confidences."""
+        return self.model.candidates(X)
+
+    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return the confidences of all labels of new rows, if they fit into memory."""
+        check_fits(X.shape[0], len(self.model.others))
+        return [self.model.candidates(X).dense()]
+
+    def told(self) -> str:
+        """Return in words what was found, for people to read."""
+        return self.model.told()
 
 
 def are_many(Y: Any) -> bool:

@@ -5,7 +5,7 @@ labelset of k labels with the probabilities p, its pattern y has the probability
 
     P(y) ∝ lift(y) · Π p(y),   lift(y) = how often y occurs / how often the p expect it
 
-in the rows that have at least two of its labels as candidates. The p are those of rows not seen.
+in the rows that have at least two of its labels as candidates. The p are out-of-sample.
 A label's log-odds change by the mean over the labelsets that hold it.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.covers import Cover
-from labelcover.ensemble.candidate_kernels import count_patterns, labelset_changes
+from labelcover.many_labels.labelset_lift_kernels import count_patterns, labelset_changes
 
 # Added to observed and expected counts, so that a pattern seen once says little.
 PSEUDO_COUNT = 0.5
@@ -78,7 +78,7 @@ def fit_lifts(
     candidates : ndarray of shape (n, most), int32
         Of training rows.
     P, truth : ndarray of shape (n, most)
-        Their probabilities by models that have not seen the row, and which are true.
+        Their out-of-sample probabilities, and which are true.
     weights : ndarray of shape (n,)
     """
     labelsets = cover.labelsets.copy()  # not read-only, as in a model that is loaded

@@ -1,4 +1,4 @@
-"""Compiled loops over the candidate labels of rows, and over labelsets that hold several of them.
+"""Compiled loops over the labelsets that hold several candidate labels of a row.
 
 Candidates are an int32 array ``(n, most)`` of labels, -1 where a row has no more. Labelsets are
 ``(size, k)``, -1 where they are shorter; ``(holder_starts, holders)`` lists those of each label.
@@ -9,57 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-
-
-@njit(cache=True, nogil=True)
-def true_candidates(candidates, label_indices, label_starts):
-    """Return which candidates are labels of their row; row i has sorted labels."""
-    found = np.zeros(candidates.shape, np.bool_)
-    for i in range(len(candidates)):
-        own = label_indices[label_starts[i] : label_starts[i + 1]]
-        for c in range(candidates.shape[1]):
-            place = np.searchsorted(own, candidates[i, c])
-            found[i, c] = place < len(own) and own[place] == candidates[i, c]
-    return found
-
-
-@njit(cache=True, nogil=True)
-def merge_others(labels, confidence, others, order, most):
-    """Return the `most` likeliest labels of each row, and their confidences.
-
-    Parameters
-    ----------
-    labels, confidence : ndarray of shape (n, n_candidates)
-        Candidates, the likeliest first.
-    others : ndarray of shape (n_labels,)
-        Confidences of labels that are no candidates.
-    order : ndarray of shape (n_labels,)
-        All labels, those with the greatest `others` first.
-    """
-    n = len(labels)
-    found, values = np.empty((n, most), np.int64), np.empty((n, most))
-    is_candidate = np.zeros(len(others), np.bool_)
-    for i in range(n):
-        n_own = 0
-        while n_own < labels.shape[1] and labels[i, n_own] >= 0:
-            is_candidate[labels[i, n_own]] = True
-            n_own += 1
-        own, other = 0, 0
-        for place in range(most):
-            while other < len(order) and is_candidate[order[other]]:
-                other += 1
-            is_own = own < n_own and (
-                other == len(order) or confidence[i, own] >= others[order[other]]
-            )
-            if is_own:
-                found[i, place], values[i, place] = labels[i, own], confidence[i, own]
-                own += 1
-            else:
-                found[i, place], values[i, place] = order[other], others[order[other]]
-                other += 1
-        for own in range(n_own):
-            is_candidate[labels[i, own]] = False
-    return found, values
 
 
 @njit(cache=True, nogil=True)

@@ -1,4 +1,4 @@
-"""Compiled loops over candidates, against plain twins."""
+"""Candidates of rows: which are true, the likeliest of all labels, and labelsets that hold them."""
 
 from itertools import product
 
@@ -7,8 +7,9 @@ import pytest
 from scipy import sparse
 
 from labelcover.covers import Cover
-from labelcover.ensemble.candidate_kernels import merge_others, true_candidates
-from labelcover.ensemble.labelset_lifts import PSEUDO_COUNT, fit_lifts
+from labelcover.many_labels import Candidates, candidates
+from labelcover.many_labels.candidates import true_candidates
+from labelcover.many_labels.labelset_lifts import PSEUDO_COUNT, fit_lifts
 
 
 def candidates_of(random, n, m, most):
@@ -18,28 +19,31 @@ def candidates_of(random, n, m, most):
     return np.array([sorted(row, key=lambda j: j < 0) for row in found], dtype=np.int32)
 
 
-def test_candidates_are_true_where_the_table_says_so():
+@pytest.mark.parametrize("cells", [12, 10**6])
+def test_candidates_are_true_where_the_table_says_so(cells, monkeypatch):
+    monkeypatch.setattr(candidates, "BLOCK_CELLS", cells)
     random = np.random.default_rng(0)
     Y = sparse.csr_array((random.random((40, 12)) < 0.3).astype(np.uint8))
-    candidates = candidates_of(random, 40, 12, 5)
-    found = true_candidates(candidates, Y.indices, Y.indptr)
+    labels = candidates_of(random, 40, 12, 5)
     dense = np.column_stack([Y.toarray(), np.zeros(40)])
-    np.testing.assert_array_equal(found, np.take_along_axis(dense, candidates, axis=1) > 0)
+    expected = np.take_along_axis(dense, labels, axis=1) > 0
+    np.testing.assert_array_equal(true_candidates(labels, Y), expected)
+    assert not true_candidates(labels, sparse.csr_array((40, 12))).any()
 
 
-def test_merged_labels_are_the_greatest_of_the_whole_table():
+@pytest.mark.parametrize("cells", [12, 10**6])
+def test_top_labels_are_the_greatest_of_the_whole_table(cells, monkeypatch):
+    monkeypatch.setattr(candidates, "BLOCK_CELLS", cells)
     random = np.random.default_rng(1)
     labels = candidates_of(random, 30, 12, 5)
     confidence = np.where(labels >= 0, -np.sort(-random.random((30, 5)), axis=1), 0)
-    others = random.random(12) / 2
-    table = np.tile(others, (30, 1))
-    rows, places = np.nonzero(labels >= 0)
-    table[rows, labels[rows, places]] = confidence[rows, places]
-    order = np.argsort(-others, kind="stable")
+    found = Candidates(labels, confidence, random.random(12) / 2)
+    table = found.dense()
     for most in (1, 4, 12):
-        found, values = merge_others(labels, confidence, others, order, most)
-        np.testing.assert_array_equal(values, -np.sort(-table, axis=1)[:, :most])
-        np.testing.assert_array_equal(np.take_along_axis(table, found, axis=1), values)
+        top = found.top(most)
+        np.testing.assert_array_equal(top.confidence, -np.sort(-table, axis=1)[:, :most])
+        np.testing.assert_array_equal(np.take_along_axis(table, top.labels, axis=1), top.confidence)
+        assert all(len(set(row)) == most for row in top.labels.tolist())
 
 
 def plain_patterns(labelset, p):
@@ -88,18 +92,18 @@ def plain_changes(cover, rows, left_out):
 def test_labelsets_change_log_odds_by_the_patterns_that_occur(left_out):
     random = np.random.default_rng(2)
     cover = Cover([[0, 1, 2], [2, 3, 4], [1, 5], [0, 6, 7]], n_labels=8)
-    candidates = candidates_of(random, 50, 8, 5)
-    P = random.uniform(0.05, 0.95, candidates.shape)
-    truth = (random.random(candidates.shape) < P) & (candidates >= 0)
+    own_labels = candidates_of(random, 50, 8, 5)
+    P = random.uniform(0.05, 0.95, own_labels.shape)
+    truth = (random.random(own_labels.shape) < P) & (own_labels >= 0)
     weights = random.uniform(0.5, 2, 50)
-    lifts = fit_lifts(cover, candidates, P, truth, weights)
-    found = lifts.changes(candidates, P, (truth, weights) if left_out else None)
+    lifts = fit_lifts(cover, own_labels, P, truth, weights)
+    found = lifts.changes(own_labels, P, (truth, weights) if left_out else None)
     rows = []
     for i in range(50):
-        own = candidates[i] >= 0
-        p = dict(zip(candidates[i][own].tolist(), P[i][own].tolist(), strict=True))
-        rows.append((p, set(candidates[i][truth[i]].tolist()), weights[i]))
+        own = own_labels[i] >= 0
+        p = dict(zip(own_labels[i][own].tolist(), P[i][own].tolist(), strict=True))
+        rows.append((p, set(own_labels[i][truth[i]].tolist()), weights[i]))
     expected = plain_changes(cover, rows, left_out)
     for i in range(50):
-        for c, j in enumerate(candidates[i].tolist()):
+        for c, j in enumerate(own_labels[i].tolist()):
             assert found[i, c] == pytest.approx(expected[i][j] if j >= 0 else 0.0, abs=1e-9)

@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 
 from labelcover import LabelCoverClassifier
-from labelcover.ensemble import candidate_labels, many_labels
-from labelcover.ensemble.many_label_view import ManyLabelView
-from labelcover.ensemble.many_labels import ManyLabelPool, are_many
+from labelcover.ensemble import many_label_pool
+from labelcover.ensemble.many_label_pool import ManyLabelPool, ManyLabelView, are_many
 from labelcover.ensemble.pooled_view import PooledView
+from labelcover.many_labels import candidates
 from labelcover.metrics import micro_f1, precision_at
 from labelcover.models import is_trusted
 
@@ -127,7 +127,7 @@ def test_a_wrong_number_of_labels_is_named(model, data, n_top):
 
 
 def test_a_table_that_does_not_fit_is_refused_with_the_alternative(model, data, monkeypatch):
-    monkeypatch.setattr(candidate_labels, "_memory", lambda: 100_000)
+    monkeypatch.setattr(candidates, "_memory", lambda: 100_000)
     with pytest.raises(ValueError, match=r"predict_top\(X, n_top\)"):
         model.predict_proba(data[2])
     assert model.predict_proba(data[2][:50]).shape == (50, 50)
@@ -253,11 +253,11 @@ def test_the_default_is_chosen_by_the_size_of_a_sparse_table(monkeypatch, data):
     assert are_many(sparse.csr_array((60_000, 1_001)))
     assert not are_many(sparse.csr_array((60_000, 1_000)))
     assert not are_many(sparse.csr_array((40_000, 1_001)))
-    monkeypatch.setattr(many_labels, "FEW_LABELS", 40)
-    monkeypatch.setattr(many_labels, "FEW_CELLS", 1_000)
+    monkeypatch.setattr(many_label_pool, "FEW_LABELS", 40)
+    monkeypatch.setattr(many_label_pool, "FEW_CELLS", 1_000)
     sparsely = LabelCoverClassifier(random_state=0).fit(X, Y)
     assert isinstance(sparsely.view_, ManyLabelView)
-    assert sparsely.view_.C > 0
+    assert sparsely.view_.model.C > 0
     with pytest.raises(ValueError, match="left_out_proba gives a table"):
         LabelCoverClassifier().left_out_proba(X, Y)
     densely = LabelCoverClassifier(random_state=0, size=20).fit(X, Y.toarray())
@@ -267,8 +267,8 @@ def test_the_default_is_chosen_by_the_size_of_a_sparse_table(monkeypatch, data):
 def test_many_tags_become_a_sparse_table(monkeypatch, data):
     X, Y, X_new, Y_new = data
     tags = [[f"tag{j:02}" for j in row.indices] for row in Y]
-    monkeypatch.setattr(many_labels, "FEW_LABELS", 40)
-    monkeypatch.setattr(many_labels, "FEW_CELLS", 1_000)
+    monkeypatch.setattr(many_label_pool, "FEW_LABELS", 40)
+    monkeypatch.setattr(many_label_pool, "FEW_CELLS", 1_000)
     model = LabelCoverClassifier(random_state=0).fit(X, tags)
     assert isinstance(model.view_, ManyLabelView)
     found = model.predict_tags(X_new)

@@ -1,4 +1,4 @@
-"""A linear machine for every label, trained on the rows that have the label or have it in mind."""
+"""A linear SVM for every label, trained on rows that have it or might have it."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.parallel import delayed
 
-from labelcover.learners.candidates.machine_kernels import candidate_scores, train_machines
-from labelcover.learners.problems import in_parallel, problem_blocks
+from labelcover.learners.forest.grown_forest import in_threads
+from labelcover.learners.problems import problem_blocks
+from labelcover.many_labels.candidate_kernels import candidate_scores, train_svms
 
-# Weights that a machine keeps: the largest.
+# Weights that an SVM keeps: the largest.
 MOST_FEATURES = 1_024
 # Rounds of descent, and the tolerance: more rounds do not predict better.
 STOP = (10, 0.1)
-# Rows of the machines that are trained in one call.
+# Rows of the SVMs that are trained in one call.
 BLOCK_SAMPLES = 200_000
 
 
 @dataclass(frozen=True)
-class CandidateMachines:
-    """One-vs-rest machines with the squared hinge loss, on hard rows only.
+class CandidateSvms:
+    """One-vs-rest linear SVMs with the squared hinge loss, on hard rows only.
 
     A row is a negative example of a label only where the label is one of its candidates: the
     other rows, nearly all, are easily told apart. The work grows with rows times candidates, not
@@ -67,8 +67,8 @@ def train_on_candidates(
     *,
     n_jobs: int | None = None,
     verbose: bool = False,
-) -> CandidateMachines:
-    """Return the machines of all labels.
+) -> CandidateSvms:
+    """Return the SVMs of all labels.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def train_on_candidates(
     blocks = list(problem_blocks(starts, BLOCK_SAMPLES))
     states = np.random.default_rng(seed).integers(1, 2**63, size=len(blocks)).astype(np.uint64)
     jobs = (
-        delayed(train_machines)(
+        delayed(train_svms)(
             table,
             n_features,
             samples,
@@ -97,23 +97,17 @@ def train_on_candidates(
         )
         for block, state in zip(blocks, states, strict=True)
     )
-    found = in_parallel(
-        jobs,
-        get_num_threads() if n_jobs is None else n_jobs,
-        text="training machines",
-        verbose=verbose,
-        require="sharedmem",
-    )
+    found = in_threads(jobs, n_jobs, text="training linear SVMs", verbose=verbose)
     weight_starts, *rest = zip(*found, strict=True)
     sizes = np.concatenate([np.diff(own) for own in weight_starts])
     kept = [np.concatenate(parts) for parts in rest]
-    return CandidateMachines((np.concatenate([[0], np.cumsum(sizes)]), *kept))
+    return CandidateSvms((np.concatenate([[0], np.cumsum(sizes)]), *kept))
 
 
 def hard_samples(
     candidates: NDArray[np.int32], labels: sparse.csr_array, used: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.int64]]:
-    """Return the rows of each label's machine, their classes -1 or 1, and where each starts.
+    """Return the rows of each label's SVM, their classes -1 or 1, and where each starts.
 
     Those are the rows that have the label, and those that have it as a candidate.
     """

@@ -53,7 +53,7 @@ def one_input(number: int, n_inputs: int) -> CellRegression:
 def fit_cells(
     inputs: NDArray[np.float64], truth: NDArray[np.bool_], weights: NDArray[np.float64]
 ) -> CellRegression:
-    """Return the regression of cells, by what models that have not seen them say.
+    """Return the regression of cells, on out-of-sample scores.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def cell_inputs(
     """Return what is known of the candidates of rows, ``(n, most, 8)``.
 
     The cosine with the mean of the label's rows, that over the greatest one of the row, its
-    logarithm, the log-odds of the share in the leaves, the score of the machine, how many rows
+    logarithm, the log-odds of the share in the leaves, the score of the linear SVM, how many rows
     the label has (a logarithm), and products with that: views can be trusted more where a label
     has more rows.
 

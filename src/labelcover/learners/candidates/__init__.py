@@ -1,1 +1,0 @@
-"""Very many labels: each row has some candidates, and only these are looked at."""

@@ -1,0 +1,23 @@
+"""Labels so many that only some candidates of each row are looked at."""
+
+from labelcover.many_labels.candidate_model import CandidateModel
+from labelcover.many_labels.candidates import (
+    Candidates,
+    RankedLabels,
+    check_candidate_decision,
+    check_fits,
+    fit_candidate_decision,
+    ranked_labels,
+)
+from labelcover.many_labels.labelset_lifts import MOST_K
+
+__all__ = [
+    "MOST_K",
+    "CandidateModel",
+    "Candidates",
+    "RankedLabels",
+    "check_candidate_decision",
+    "check_fits",
+    "fit_candidate_decision",
+    "ranked_labels",
+]
