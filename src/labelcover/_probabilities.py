@@ -32,7 +32,8 @@ def checked_probabilities(P: NDArray[np.float64], names: Any, by: Any) -> NDArra
     if P.min() >= -ROUNDING and P.max() <= 1 + ROUNDING:
         return np.clip(P, 0.0, 1.0)
     row, column = np.argwhere(~((P >= -ROUNDING) & (P <= 1 + ROUNDING)))[0].tolist()
+    name = names[column].item() if isinstance(names[column], np.generic) else names[column]
     raise ValueError(
-        f"{by!r} gave {P[row, column]} as the probability of {names[column]!r} in row {row}, which "
+        f"{by!r} gave {P[row, column]} as the probability of {name!r} in row {row}, which "
         "must lie between 0 and 1."
     )

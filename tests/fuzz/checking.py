@@ -12,11 +12,15 @@ from random_problems import SMALL, Member, Problem
 from scipy import sparse
 from sklearn.base import clone
 
+from labelcover._table_numbers import rows_of
 from labelcover.ensemble.label_model import LabelModel
 from labelcover.thresholds import cut_inside
 
-# How far a row alone may be from the same row in a batch: sums are rounded in another order.
+# How far a row alone may be from the same row in a batch: members of other libraries may round sums
+# in another order.
 ALONE_TOLERANCE = 1e-9
+# Rows of the largest batch that is tried.
+LARGE_BATCH = 100
 
 
 def check_problem(problem: Problem) -> str | None:
@@ -57,14 +61,20 @@ def _check_predictions(model: Any, P: np.ndarray, new: Any) -> None:
     assert np.array_equal(again, P), f"the same seed differs by {np.abs(again - P).max():.3g}"
     predicted = _dense(model.predict(new))
     for i in range(len(P)):
-        row = new.iloc[i : i + 1] if hasattr(new, "iloc") else new[i : i + 1]
-        apart = np.abs(np.asarray(model.predict_proba(row))[0] - P[i]).max()
-        assert apart <= ALONE_TOLERANCE, f"row {i} alone differs by {apart:.3g}"
+        _check_batch(model, P, new, np.array([i]))
+    _check_batch(model, P, new, np.arange(LARGE_BATCH) % len(P))
     if hasattr(model, "decision_") and not sparse.issparse(model.predict(new)):
         assert np.array_equal(model.decision_.decide(P), predicted), "decide and predict differ"
     elif type(model).predict is LabelModel.predict:
         decided = cut_inside(P, model.threshold_, model._cut_ties)
         assert np.array_equal(decided, predicted), "cut and predict differ"
+
+
+def _check_batch(model: Any, P: np.ndarray, new: Any, rows: np.ndarray) -> None:
+    """Check that some of the new rows, given as a batch of their own, are answered as before."""
+    found = np.asarray(model.predict_proba(rows_of(new, rows)))
+    apart = np.abs(found - P[rows]).max()
+    assert apart <= ALONE_TOLERANCE, f"{len(rows)} rows from row {rows[0]} differ by {apart:.3g}"
 
 
 def _check_weights(problem: Problem, model: Any, P: np.ndarray, X: Any, Y: Any, new: Any) -> None:
@@ -73,7 +83,7 @@ def _check_weights(problem: Problem, model: Any, P: np.ndarray, X: Any, Y: Any, 
         return
     weights = np.array(problem.weights)
     kept = np.flatnonzero(weights)
-    own = X.iloc[kept] if hasattr(X, "iloc") else X[kept]
+    own = rows_of(X, kept)
     equal = np.ptp(weights[kept]) == 0
     how = {} if equal else {"sample_weight": 4.0 * weights[kept]}
     found = np.asarray(clone(model).fit(own, Y[kept], **how).predict_proba(new))

@@ -253,12 +253,13 @@ def random_member(owner: str, random: np.random.Generator) -> Member | None:
     return Member(module, name, params)
 
 
-# None that multiplies: what BLAS rounds of one row and of many is scikit-learn's.
 SKLEARN: list[tuple[str, str, dict[str, Any]]] = [
     ("DecisionTreeClassifier", "sklearn.tree", {}),
     ("GaussianNB", "sklearn.naive_bayes", {}),
     ("KNeighborsClassifier", "sklearn.neighbors", {"n_neighbors": 1}),
+    ("LogisticRegression", "sklearn.linear_model", {"max_iter": 20}),
     ("NearestCentroid", "sklearn.neighbors", {}),
+    ("RidgeClassifier", "sklearn.linear_model", {}),
 ]
 
 
@@ -273,7 +274,7 @@ def random_learner(name: str, random: np.random.Generator) -> Member:
         params = {
             "LeastSquaresClassifier": lambda: {
                 "kernel": one("auto", "linear", "rbf"),
-                "alpha": one(None, 1e-6, 1.0, 1e6),
+                "alpha": one(None, 1e-9, 1e-6, 1.0, 1e6),
                 "scale": one("auto", "standard", "rows", "none"),
             },
             "LogisticClassifier": lambda: {

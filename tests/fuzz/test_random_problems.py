@@ -9,26 +9,9 @@ from random_problems import Problem, random_problem
 
 # Seeds, so many at a time that a failure is found quickly.
 FIRST, N_PROBLEMS, AT_ONCE = 10**6, 300, 25
-# Not mended: a row alone differs from the same row in a batch by 1e-9 to 2e-8.
-FOREST = "the correction of label shares multiplies in single precision"
-STILL_FAIL = {
-    "ensembleofprobabilisticchainsclassifier-4579": "a ridge of 1e-9 enlarges rounding",
-    "labelcoverclassifier-6630": FOREST,
-    "labelcoverclassifier-8694": FOREST,
-    "labelcoverclassifier-9571": FOREST,
-    "leadclassifier-9533": "RidgeClassifier of scikit-learn, columns of 1e9 not centred",
-    "stackedbinaryrelevanceclassifier-8444": "cause not found; a kernel after a kernel",
-}
 
 
-def kept(path: Path):
-    """Return a kept case, marked if it is known to fail."""
-    reason = STILL_FAIL.get(path.stem)
-    marks = [] if reason is None else [pytest.mark.xfail(raises=AssertionError, reason=reason)]
-    return pytest.param(path, id=path.stem, marks=marks)
-
-
-@pytest.mark.parametrize("path", [kept(path) for path in sorted(FAILED.glob("*.json"))])
+@pytest.mark.parametrize("path", sorted(FAILED.glob("*.json")), ids=lambda path: path.stem)
 def test_what_failed_once_does_not_fail_again(path: Path):
     check_problem(Problem.read(path))
 

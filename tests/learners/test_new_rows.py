@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners import LeastSquaresClassifier, LogisticClassifier, SMOClassifier
+from labelcover.learners.row_products import row_products
 
 X = np.random.default_rng(0).integers(0, 9, size=(80, 3)).astype(np.float64)
 y = (X[:, 0] > X[:, 1]).astype(int)
@@ -69,3 +70,37 @@ def test_frames_of_any_numbers_are_read_alike():
         model.predict(frame.where(frame != 3))
     with pytest.raises(ValueError, match=r"X must hold numbers .* in column 'a'"):
         model.predict(frame.assign(a="three"))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        LeastSquaresClassifier(kernel="linear"),
+        LeastSquaresClassifier(kernel="rbf", alpha=1e-9),
+        LeastSquaresClassifier(kernel="rbf", n_landmarks=10),
+        LogisticClassifier(C=1e5),
+        SMOClassifier(),
+    ],
+)
+def test_a_row_alone_is_answered_as_in_a_batch_to_the_last_bit(learner):
+    new = np.random.default_rng(1).normal(size=(300, 30))
+    fitted = learner.fit(new[:80], np.arange(80) % 3)
+    together = fitted.predict_proba(new)
+    for rows in (new, np.asfortranarray(new), pd.DataFrame(new).to_numpy()):
+        assert np.array_equal(fitted.predict_proba(rows), together)
+    for i in range(0, 300, 7):
+        assert np.array_equal(fitted.predict_proba(new[i : i + 1])[0], together[i])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 300), (20, 5), (300, 1), (300, 40), (1000, 6)])
+def test_products_of_a_row_do_not_depend_on_other_rows(shape, dtype):
+    random = np.random.default_rng(2)
+    rows, matrix = random.normal(size=(130, shape[0])), random.normal(size=shape).astype(dtype)
+    for stored in (matrix, np.asfortranarray(matrix)):
+        for table in (rows.astype(dtype), np.asfortranarray(rows, dtype=dtype)):
+            together = row_products(table, stored)
+            np.testing.assert_allclose(together, table @ stored, rtol=1e-3, atol=1e-3)
+            for start, stop in ((0, 1), (5, 8), (9, 26), (129, 130)):
+                assert np.array_equal(row_products(table[start:stop], stored), together[start:stop])
+    assert row_products(rows[:0].astype(dtype), matrix).shape == (0, shape[1])

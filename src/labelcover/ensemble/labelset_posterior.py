@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from labelcover._label_values import alike_labelsets
 from labelcover.ensemble.labelset_posterior_kernels import exponentials_below
 from labelcover.learners.blas_threads import blas_threads
+from labelcover.learners.row_products import row_products
 
 # Where more labelsets occur, only the most frequent of these many count.
 MOST_LABELSETS = 5_000
@@ -61,7 +62,7 @@ class LabelsetPosterior:
         """Return the logarithms of the probabilities of all labelsets if labels are independent."""
         P = np.clip(P, TINY, 1 - TINY)
         absent = np.log1p(-P)
-        joint = (np.log(P) - absent) @ self.labelsets.T.astype(np.float64)
+        joint = row_products(np.log(P) - absent, self.labelsets.T.astype(np.float64))
         joint += absent.sum(axis=1)[:, None]
         return joint
 
@@ -73,7 +74,7 @@ class LabelsetPosterior:
         `scores` are overwritten. A row in which all are −∞ has sum 0, and so have its marginals.
         """
         totals = exponentials_below(scores, lift, True)
-        sums = scores @ self.labelsets.astype(np.float64)
+        sums = row_products(scores, self.labelsets.astype(np.float64))
         return sums / np.where(totals > 0, totals, 1)[:, None], totals
 
     def _expected(

@@ -19,6 +19,7 @@ from sklearn.utils.parallel import delayed
 from labelcover._probabilities import checked_probabilities
 from labelcover.learners.features import checked_table, columns_without_numbers, is_frame
 from labelcover.learners.problems import LeftOut, Members, Problems, in_parallel
+from labelcover.learners.row_products import filled_up
 
 
 class AnyClassifier:
@@ -105,8 +106,10 @@ class Clones(Members):
 
     def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
         """Return the class distributions of some problems side by side."""
-        jobs = (delayed(class_distribution)(model, prepared) for model in self.models[problems])
-        return np.hstack(list(in_parallel(jobs, self.n_jobs, shared=[prepared])))
+        rows = filled_up(prepared)
+        jobs = (delayed(class_distribution)(model, rows) for model in self.models[problems])
+        found = np.hstack(list(in_parallel(jobs, self.n_jobs, shared=[rows])))
+        return found[: prepared.shape[0]]
 
 
 @dataclass(frozen=True)

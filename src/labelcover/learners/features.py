@@ -108,13 +108,16 @@ class FeatureCoding:
         """Return the numbers of a table of new rows."""
         plain = None if self.mixed else _plain_numbers(owner, X, reset=False)
         if plain is not None:
-            return self.numbers(plain)
+            return np.ascontiguousarray(self.numbers(plain))
         dtype = None if self.mixed else np.float64
         numbers = self.numbers(
             checked_table(owner, X, reset=False, dtype=dtype, allow_nan=self.allow_nan)
         )
         numbers = _checked_size(owner, numbers)
-        return numbers.toarray() if self.of_dense and sparse.issparse(numbers) else numbers
+        if sparse.issparse(numbers):
+            return numbers.toarray() if self.of_dense else numbers
+        # Sums over a row are rounded by how it lies in memory.
+        return np.ascontiguousarray(numbers)
 
     @property
     def nominal(self) -> NDArray[np.bool_]:

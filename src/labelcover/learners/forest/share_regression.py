@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover.learners.row_products import row_products
+
 # The shares of this many most frequent labels are regressed on.
 MOST_INPUTS = 1_024
 # Ridges that are tried, times the mean eigenvalue, on the leave-one-out errors of so many rows.
@@ -48,7 +50,8 @@ class ShareRegression:
         """Return the corrected shares of new rows, between 0 and 1."""
         found = np.empty_like(shares)
         for rows in _blocks(len(shares)):
-            fitted = shares[rows][:, self.inputs].astype(np.float32) @ self.slopes + self.intercept
+            inputs = shares[rows][:, self.inputs].astype(np.float32)
+            fitted = row_products(inputs, self.slopes) + self.intercept
             found[rows] = _mixed(shares[rows], fitted, self.trust)
         return found
 

@@ -14,6 +14,7 @@ from scipy.linalg.lapack import dtrtri
 from labelcover.learners.features import csr_arrays
 from labelcover.learners.least_squares.gaussian_kernels import gaussians_of_products
 from labelcover.learners.least_squares.sparse_product_kernels import dense_product, sparse_gram
+from labelcover.learners.row_products import row_products
 
 # Added to the kernel values of landmarks with themselves, in mean diagonal elements: directions
 # with less than this are rounding errors in sums over many rows.
@@ -83,14 +84,17 @@ class KernelMap:
 
     def values(self, X: Any) -> NDArray[np.float64]:
         """Return the kernel values of the rows of `X` with all rows of the map."""
-        values = inner_products(X, self.rows)
+        if sparse.issparse(X) or sparse.issparse(self.rows):
+            values = inner_products(X, self.rows)
+        else:
+            values = row_products(X, self.rows.T)
         self.kernel.from_products(values, squared_lengths(X), self.squares)
         return values
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the features of the rows of `X`."""
         values = self.values(X)
-        return values if self.combine is None else values @ self.combine
+        return values if self.combine is None else row_products(values, self.combine)
 
 
 def landmark_combination(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -32,6 +32,7 @@ from labelcover.learners.least_squares.least_squares_members import (
     targets_of,
 )
 from labelcover.learners.problems import Problems
+from labelcover.learners.row_products import row_products
 
 # Ridges of the labels that are compared, in mean diagonal elements of G.
 LABEL_RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
@@ -173,6 +174,8 @@ class LeastSquaresChain:
             Labels of the links before, in the order of the chain.
         """
         coefficients = self.coefficients[link, :link]
-        scores = prepared[:, link] - prepared[:, :link] @ coefficients
-        scores = (scores if rows is None else scores[rows]) + before @ coefficients
+        steps = coefficients[:, None]
+        scores = prepared[:, link] - row_products(prepared[:, :link], steps)[:, 0]
+        scores = scores if rows is None else scores[rows]
+        scores = scores + row_products(before.astype(np.float64), steps)[:, 0]
         return expit(self.inverse_temperatures[link] * (2 * scores - 1))

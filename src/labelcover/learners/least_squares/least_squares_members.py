@@ -31,6 +31,7 @@ from labelcover.learners.least_squares.feature_scaling import FeatureScaling
 from labelcover.learners.least_squares.ridge_systems import RidgeSystem, Solved
 from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import LeftOut, Members, Problems, problem_blocks
+from labelcover.learners.row_products import row_products
 
 # Temperatures are tuned on the leave-one-out predictions of no more rows than this.
 TEMPERATURE_ROWS = 512
@@ -142,7 +143,7 @@ class LeastSquaresMembers(Members):
         return shares
 
     def prepare(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of the targets for new rows, those of a target side by side."""
+        """Return the scores of the targets for new rows."""
         if self.of_values is None:
             features, weights = self.features.transform(X), self.coefficients
         else:
@@ -150,7 +151,7 @@ class LeastSquaresMembers(Members):
         if sparse.issparse(features):
             scores = np.asfortranarray(features @ weights.T)
         else:
-            scores = (weights @ features.T).T
+            scores = row_products(features, weights.T)
         scores += self.intercept
         return scores
 
