@@ -77,6 +77,13 @@ def test_dates_in_any_style_are_read_back(times, style, names, clock):
             ["2024-12-31T23:59:59", "2024-12-31T21:59"],
         ),
         (["5/6/2020 12:05 a.m.", "13/6/2020 12:05pm"], ["2020-06-05T00:05", "2020-06-13T12:05"]),
+        (["Oct-12", "Mai-97", "Sept. '03"], ["2012-10-01", "1997-05-01", "2003-09-01"]),
+        (["05/2021", "11.1999", "1-2003"], ["2021-05-01", "1999-11-01", "2003-01-01"]),
+        (["20241231", "19990101"], ["2024-12-31", "1999-01-01"]),
+        (
+            ["Wed Oct 10 20:19:24 +0000 2018", "Mon Jan  5 10:11:12 2015"],
+            ["2018-10-10T20:19:24", "2015-01-05T10:11:12"],
+        ),
         (["Oktober 2012", "2003-05", "1998"], ["2012-10-01", "2003-05-01", "1998-01-01"]),
     ],
 )
@@ -133,6 +140,24 @@ def test_years_are_dates_among_dates_and_else_numbers(tmp_path):
         table(tmp_path, day=["2003-05-12", *years], year=["1999", *years]), tags="tags"
     )
     assert [kind.kind for kind in dataset.encoder.kinds[:2]] == ["date", "number"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_months_and_days_without_signs_are_dates_not_numbers(tmp_path, suffix):
+    rows = [(f"{1 + i % 12:02d}.{2001 + i}", f"{2001 + i}{1 + i % 12:02d}17") for i in range(20)]
+    path = tmp_path / f"t.{suffix}"
+    if suffix == "csv":
+        lines = [f"{month},{day},{'pq'[i % 2]}" for i, (month, day) in enumerate(rows)]
+        path.write_text("\n".join(["month,day,tags", *lines]))
+    else:
+        cells = [{"month": m, "day": int(d), "tags": "pq"[i % 2]} for i, (m, d) in enumerate(rows)]
+        path.write_text("\n".join(map(json.dumps, cells)))
+    dataset = read_table(path, tags="tags")
+    assert [kind.kind for kind in dataset.encoder.kinds] == ["date", "date"]
+    years = dataset.X[:, dataset.feature_names.index("month (year)")]
+    assert years.tolist() == list(range(2001, 2021))
+    again = dataset.encoder.read(path, with_labels=False)
+    assert (again.X == dataset.X).all()
 
 
 def test_two_readings_of_dates_are_said_and_decided_by_other_columns(tmp_path):

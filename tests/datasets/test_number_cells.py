@@ -109,6 +109,15 @@ def test_what_python_writes_is_read_back(floats):
         (["1.2K", "3M", "500"], [1200, 3e6, 500]),
         (["2,5 Mio. €", "EUR 3"], [2.5e6, 3]),
         (["18-24", "65+"], [21, 65]),
+        (["<5.5", "> 7", "~ 40", "≈3", "≤ 2", "ca. 30", "approx. 12"], [5.5, 7, 40, 3, 2, 30, 12]),
+        (["1,200 sq ft", "800 sq ft"], [1200, 800]),
+        (["12.5% vol", "13% vol."], [12.5, 13]),
+        (["7/10", "8.5/10"], [7, 8.5]),
+        (["4 out of 5", "2 out of 5"], [4, 2]),
+        (["1h 45min", "50 min", "2h", "2 hrs 5 mins"], [105, 50, 120, 125]),
+        (["12:30", "7:05", "2:30 PM"], [750, 425, 870]),
+        (["1:02:03", "0:59:59"], [3723, 3599]),
+        (["3,4", "3.5", "12"], [3.4, 3.5, 12]),
     ],
 )
 def test_cells_of_a_column_are_read_in_one_way(cells, expected):
@@ -120,7 +129,7 @@ def test_cells_of_a_column_are_read_in_one_way(cells, expected):
     [
         ["1.2.3", "1.10.0", "2.0.11"],
         ["192.168.100.101", "192.168.100.120"],
-        ["12:30", "7:05"],
+        ["5-2010", "11-2009"],
         ["2024-12-31", "31.12.2024", "26-Oct-12", "1/2/2020"],
         ["+49 170 1234567", "030 123 456", "555-1234", "555-123-4567"],
         ["T-0003", "A4", "v2", "No. 5"],
@@ -139,6 +148,16 @@ def test_units_are_not_mixed():
     assert found("5", "6", "7 min").format.unit == ""  # one cell is no unit of the column
     assert found("5 min", "6 min", "7").format.words == "in min"
     assert numbers("45%", "0.45", "50%") == [45, None, 50]  # which may be 45 % or less than one
+
+
+def test_both_decimal_signs_are_said_and_never_beside_thousands():
+    assert found("3,4", "3.5").format.words == "decimal sign '.' or ','"
+    assert found("1,234.5", "2,5").format == NumberFormat(".", ",")
+    assert numbers("3,4", "3.5", decimal=",") == [3.4, None]
+
+
+def test_a_bound_is_said_to_be_read_as_its_number():
+    assert found("<5", "7").words == "'<5' is read as the number alone"
 
 
 def test_a_column_of_groups_of_three_only_has_two_readings():

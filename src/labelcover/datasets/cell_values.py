@@ -25,9 +25,11 @@ UNGROUPED = {".": r"\d+\.?\d*|\.\d+", ",": r"\d+,?\d*|,\d+"}
 GROUPED = {".": r"[1-9]\d{0,2}(,\d{3})+(\.\d*)?", ",": r"[1-9]\d{0,2}(\.\d{3})+(,\d*)?"}
 ADDRESSES = r"^\s*\d{1,3}(\.\d{3}){3}\s*$"  # or large numbers
 LONGEST = 80  # characters of a cell in a message
+# 05.2021 is May 2021, not a number.
+MONTHS = r"^\s*(0[1-9]|1[0-2])\.(19|20)\d\d\s*$"
 ISO_DATES = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?)?$"
-TRUTH = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0}
-TRUTH |= {"false": 0.0, "no": 0.0, "n": 0.0, "f": 0.0, "0": 0.0}
+TRUTH = dict.fromkeys(["1", "true", "t", "yes", "y", "ja", "wahr", "oui", "vrai"], 1.0)
+TRUTH |= dict.fromkeys(["0", "false", "f", "no", "n", "nein", "falsch", "non", "faux"], 0.0)
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,8 @@ def _quick_numbers(column: pa.ChunkedArray, written: NumberFormat) -> Readable |
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if written.decimal not in DECIMALS:
+        return None
     other = _other(written.decimal)
     pattern = _numbers_with(written.decimal, grouped=other in written.thousands)
     if written.unit or not _are_all(column, pattern) or _is_any(column, ADDRESSES):
@@ -203,12 +207,17 @@ def _unreadable(column: pa.ChunkedArray) -> Readable:
 
 
 def as_truth(column: pa.ChunkedArray) -> Readable:
-    """Return the cells as 0 and 1: yes and no, true and false, or their first letters."""
+    """Return the cells as 0 and 1: yes and no, true and false in three languages, or y, n, t, f."""
     if not is_text(column):
         read = as_numbers(column)
         bad = read.bad | ((read.numbers != 0) & (read.numbers != 1) & ~np.isnan(read.numbers))
         return Readable(np.where(bad, np.nan, read.numbers), bad)
     return Coded.of(column).numbers(lambda text: TRUTH.get(text.strip().lower()))
+
+
+def are_months(column: pa.ChunkedArray) -> bool:
+    """Return whether all cells of a column of strings look like 05.2021, some with a zero."""
+    return _are_all(column, MONTHS) and _is_any(column, r"^\s*0")
 
 
 def are_iso_dates(column: pa.ChunkedArray) -> bool:

@@ -15,10 +15,12 @@ import numpy as np
 
 from labelcover.datasets.cell_values import (
     DAY_FIRST,
+    DECIMALS,
     PLAIN,
     Coded,
     Readable,
     are_iso_dates,
+    are_months,
     as_numbers,
     as_seconds,
     as_truth,
@@ -49,6 +51,7 @@ MANY = 1000
 # Strings are an id if this share of them differs; whole numbers only if there are so many.
 ALMOST_ALL = 0.95
 FEWEST_IDS = 10
+FIRST_DAY, LAST_DAY = 1900_01_01, 2099_12_31  # what eight digits may be
 # Up to so many distinct values that recur are categories, even if they are several words.
 FEW = 30
 ID_NAME = re.compile(r"(^|.*[\W_])(id|ids|key|uuid|guid|index|nr|no)$|.*[a-z](Id|ID)$", re.I)
@@ -115,7 +118,7 @@ class Habits:
         signs: Counter[str] = Counter()
         orders: Counter[str] = Counter()
         for kind in kinds:
-            if kind.decided and kind.kind == "number":
+            if kind.decided and kind.kind == "number" and kind.numbers.decimal in DECIMALS:
                 signs[kind.numbers.decimal] += 1
             elif kind.decided and kind.kind == "date":
                 orders[kind.dates.order] += 1
@@ -211,8 +214,9 @@ def _as_numbers(
     found = found_numbers(column, decimal=decimal, likely=habits.decimal)
     # Arrow reads numbers with a point only, if nothing else was given.
     decided = found.decided or types.is_floating(column.type)
-    why = ", ".join(filter(None, [found.format.words, found.both]))
-    kind = ColumnKind(name, "number", why, numbers=found.format, decided=decided, both=found.both)
+    kind = ColumnKind(
+        name, "number", found.words, numbers=found.format, decided=decided, both=found.both
+    )
     return kind, as_numbers(column, found.format)
 
 
@@ -220,6 +224,8 @@ def _as_dates(
     name: str, column: pa.ChunkedArray, _: str | None, habits: Habits
 ) -> tuple[ColumnKind, Readable]:
     """Return a column as dates, and its cells."""
+    if is_number(column):
+        column = column.cast("string")
     if is_text(column) and not are_iso_dates(column):
         coded = Coded.of(column)
         found = find_dates(coded.values, coded.counts.tolist(), likely=habits.order)
@@ -254,10 +260,14 @@ def _found_kind(table: RawTable, name: str, decimal: str | None, habits: Habits)
         return _as_dates(name, column, decimal, habits)[0]
     if kinds.is_boolean(column.type):
         return ColumnKind(name, "truth value", "true or false")
+    if kinds.is_integer(column.type) and _are_compact_dates(column):
+        return _as_dates(name, column, decimal, habits)[0]
     if is_number(column) or kinds.is_time(column.type) or kinds.is_duration(column.type):
         return _kind_of_numbers(column, *_as_numbers(name, column, decimal, habits))
     if not is_text(column):
         return ColumnKind(name, NOT_USED, f"holds {column.type}, not plain values")
+    if are_months(column):
+        return _as_dates(name, column, decimal, habits)[0]
     if quick_format(column, decimal) is not None:
         return _kind_of_numbers(column, *_as_numbers(name, column, decimal, habits))
     coded = Coded.of(column)
@@ -276,6 +286,14 @@ def _found_kind(table: RawTable, name: str, decimal: str | None, habits: Habits)
         if missing is not None:
             return replace(kind, missing=missing)
     return _kind_of_strings(name, coded, filled)
+
+
+def _are_compact_dates(column: pa.ChunkedArray) -> bool:
+    """Return whether all whole numbers of a column are days such as 20241231."""
+    import pyarrow.compute as pc
+
+    low, high = (bound.as_py() for bound in pc.min_max(column).values())
+    return low >= FIRST_DAY and high <= LAST_DAY and as_seconds(column, DAY_FIRST).share == 1
 
 
 def _most(values: Sequence[str], is_so: Callable[[str], bool]) -> bool:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 INTEGER = r"-?(?:0|[1-9]\d{0,17})"
 # Numbers by the decimal sign that was given; a point if none was.
 NUMBER = {
-    ".": r"-?(?:0|[1-9]\d*|\d*\.\d+)(?:[eE][-+]?\d{1,2})?",
-    ",": r"-?(?:0|[1-9]\d*|\d*,\d+)(?:[eE][-+]?\d{1,2})?",
+    ".": r"-?(?:0|[1-9]\d*|(?:0|[1-9]\d*)?\.\d+)(?:[eE][-+]?\d{1,2})?",
+    ",": r"-?(?:0|[1-9]\d*|(?:0|[1-9]\d*)?,\d+)(?:[eE][-+]?\d{1,2})?",
 }
 # What may be a whole number with a point between its thousands.
 GROUPED = r"-?[1-9]\d{0,2}(?:\.\d{3})+"

@@ -58,7 +58,13 @@ NAME_FIRST = re.compile(
     rf"({NAME})\.?[-./\s]*(\d{{1,2}})(?:st|nd|rd|th|\.)?(?:,\s*|[-./\s]\s*)(\d{{4}}|\d\d)"
 )
 MONTH_ONLY = re.compile(rf"({NAME})\.?[-./,\s]*(\d{{4}})")
+# Oct-12 and Oct '12, as spreadsheets write a month; Oct 12 may be a day.
+MONTH_AND_SHORT_YEAR = re.compile(rf"({NAME})\.?(?:-|\s?['’])(\d\d)")
 YEAR_AND_MONTH = re.compile(r"(\d{4})-(\d\d)")
+MONTH_AND_YEAR = re.compile(r"(\d{1,2})[-./](\d{4})")
+COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)")
+# Wed Oct 10 20:19:24 +0000 2018, as programs print it: the year is last.
+YEAR_LAST = re.compile(rf"({NAME} +\d\d?) (\d\d:\d\d:\d\d(?: [-+]\d{{4}}| UTC| GMT)?) (\d{{4}})")
 # Year, month and day for each possible order, or for "" if there is one; and the time of day.
 _Split: TypeAlias = "tuple[dict[str, tuple[int, int, int]], re.Match[str] | None]"
 YEAR = re.compile(r"\d{4}")
@@ -189,6 +195,8 @@ def _split(text: str) -> _Split | None:
         if _plain(front[1]) in MONTH and not months:  # Mar 5, 2012, but mar. 5 mars 2012
             break
         text = rest
+    if last := YEAR_LAST.fullmatch(text):
+        text = f"{last[1]}, {last[3]} {last[2]}"
     clock = (
         CLOCK.search(text) if ":" in text or re.search(r"\d\s?[ap]\.?m\.?$", text, re.I) else None
     )
@@ -204,11 +212,15 @@ def _parts(day: str) -> dict[str, tuple[int, int, int]] | None:
     if found := NAME_FIRST.fullmatch(day):
         month = MONTH.get(_plain(found[1]))
         return None if month is None else {"": (_year(found[3]), month, int(found[2]))}
-    if found := MONTH_ONLY.fullmatch(day):
+    if found := MONTH_ONLY.fullmatch(day) or MONTH_AND_SHORT_YEAR.fullmatch(day):
         month = MONTH.get(_plain(found[1]))
-        return None if month is None else {"": (int(found[2]), month, 1)}
+        return None if month is None else {"": (_year(found[2]), month, 1)}
     if found := YEAR_AND_MONTH.fullmatch(day):
         return {"": (int(found[1]), int(found[2]), 1)}
+    if (found := MONTH_AND_YEAR.fullmatch(day)) and int(found[2]) in YEARS:
+        return {"": (int(found[2]), int(found[1]), 1)}
+    if (found := COMPACT.fullmatch(day)) and int(found[1]) in YEARS:
+        return {"": (int(found[1]), int(found[2]), int(found[3]))}
     if YEAR.fullmatch(day) and int(day) in YEARS:
         return {"": (int(day), 1, 1)}
     return None

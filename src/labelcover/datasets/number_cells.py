@@ -35,6 +35,17 @@ BEFORE = re.compile(rf"(?P<sign>[-+]?)\s*(?P<unit>{WORD})?\s*(?P<inner>[-+]?)\s*
 BETWEEN = re.compile(rf"\s*(?P<unit>{WORD})?\s*(?:[-–—]|\bto\b|\bbis\b|…)\s*(?P<again>{WORD})?\s*")
 AFTER = re.compile(rf"\s*(?P<end>[-–—]+|\+)?\s*(?P<unit>{WORD})?(?:\s+(?P<more>{WORD}))?")
 LONGEST_UNIT = 12
+# What stands before a number that is a bound or a guess: <5, ~40, ca. 30.
+ABOUT = re.compile(
+    r"(?:[<>≤≥~≈]\s*=?|\b(?:ca|c|circa|approx|about|etwa|env|environ)\b\.?)\s*", re.I
+)
+OUT_OF = re.compile(r"(?<=\d)\s*(?:/|\bout of\b)\s*(\d{1,3})")  # 7/10, 4 out of 5
+# Times of day and durations: 14:35, 2:30 PM, 1:02:03, 1h 45min.
+CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d)(?:[.,]\d+)?)?(?:\s?([ap])\.?m\.?)?", re.I)
+HOURS = ["h", "hr", "hrs", "hour", "hours", "std", "stunde", "stunden", "heure", "heures"]
+HOURS_AND_MINUTES = re.compile(
+    rf"(\d+)\s?(?:{'|'.join(HOURS)})\.?\s?(\d\d?)\s?(?:m|min|mins|minutes?)?\.?", re.I
+)
 SHARES = ("%", "‰")
 GROUPS = r"(?!0)\d{{1,3}}(?:[{0}]\d{{3}})+|(?!0)\d{{1,2}}(?:[{0}]\d{{2}})+[{0}]\d{{3}}"
 ADDRESS = re.compile(r"(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)")
@@ -47,7 +58,7 @@ class NumberFormat:
     Attributes
     ----------
     decimal : str
-        The decimal sign.
+        The decimal sign; ``".,"`` if it is either of both.
     thousands : str
         The signs that may stand between groups of three digits; none if empty.
     unit : str
@@ -77,7 +88,8 @@ class NumberFormat:
         return None if cell is None else self._value(cell)
 
     def _value(self, cell: _Written) -> float | None:
-        if cell.unit and not same_unit(cell.unit, self.unit):
+        factor = _factor_between(cell.unit, self.unit) if cell.unit else 1
+        if not factor:
             return None
         if not cell.unit and self.unit in SHARES:
             return None  # beside 45% a mere 0.45 may be as much or less than one
@@ -87,7 +99,7 @@ class NumberFormat:
         numbers = [part for part in parts if part is not None]
         if len(numbers) == 2 and numbers[0] > numbers[1]:
             return None  # 3-1 is a result, not a range
-        number = cell.factor * sum(numbers) / len(numbers)
+        number = factor * cell.factor * sum(numbers) / len(numbers)
         return number if np.isfinite(number) else None
 
     def _number(self, digits: str) -> float | None:
@@ -96,13 +108,14 @@ class NumberFormat:
             return None
         for sign in self.thousands:
             whole = whole.replace(sign, "")
-        return float(whole.replace(self.decimal, ".") + point + rest)
+        return float(re.sub(f"[{self.decimal}]", ".", whole) + point + rest)
 
     @property
     def words(self) -> str:
         """What is unusual about the format, for people to read; empty if nothing is."""
         said = [f"in {self.unit}"] if self.unit else []
-        said += [f"decimal sign {self.decimal!r}"] if self.decimal != "." else []
+        if self.decimal != ".":
+            said.append("decimal sign " + " or ".join(map(repr, self.decimal)))
         if self.thousands:
             said.append("thousands sign " + " or ".join(map(repr, self.thousands)))
         return ", ".join(said)
@@ -120,11 +133,20 @@ class FoundNumbers:
         Whether some cell shows what the decimal sign is.
     both : str
         Two readings of a cell, if it is unknown which one is right.
+    about : str
+        A cell that is a bound or a guess, such as ``<5``, read as the number.
     """
 
     format: NumberFormat
     decided: bool
     both: str = ""
+    about: str = ""
+
+    @property
+    def words(self) -> str:
+        """What is unusual about the numbers, for people to read; empty if nothing is."""
+        about = f"{self.about!r} is read as the number alone" if self.about else ""
+        return ", ".join(filter(None, [self.format.words, about, self.both]))
 
 
 @dataclass(frozen=True)
@@ -148,7 +170,8 @@ def find_numbers(
 
     The decimal sign is the one with which more cells are numbers: in ``0,5`` the comma, in
     ``1.234.567`` too, in ``1,234.5`` the point. Where all cells are numbers with both, as
-    ``1,234`` is, it is `likely`, else the point.
+    ``1,234`` is, it is `likely`, else the point. It is both where ``3,4`` and ``3.4`` are in one
+    column, and no thousands are grouped with either.
 
     Parameters
     ----------
@@ -167,7 +190,7 @@ def find_numbers(
         if (cell := _written(value)) is not None
     ]
     unit = _main_unit(cells)
-    cells = [each for each in cells if not each[0].unit or same_unit(each[0].unit, unit)]
+    cells = [each for each in cells if not each[0].unit or _factor_between(each[0].unit, unit)]
     safe = "".join(s for s in SAFE_THOUSANDS if any(s in p for c, _ in cells for p in c.parts))
     formats = {sign: NumberFormat(sign, _other(sign) + safe, unit) for sign in ".,"}
     signed = [each for each in cells if any({".", ","} & set(part) for part in each[0].parts)]
@@ -178,7 +201,13 @@ def find_numbers(
     decided = decimal is not None or score["."] != score[","]
     best = formats[decimal or (max(score, key=score.__getitem__) if decided else likely or ".")]
     both = "" if decided else _both([cell for cell, _ in signed], best, formats)
-    return FoundNumbers(_without_unused(best, signed), decided, both)
+    about = next((cell.text for cell, _ in cells if ABOUT.match(cell.text)), "")
+    best = _without_unused(best, signed)
+    either = replace(best, decimal=".,")
+    if decimal is None and not {".", ","} & set(best.thousands):
+        is_read = [[form._value(cell) is not None for cell, _ in signed] for form in (best, either)]
+        best = either if sum(is_read[1]) > sum(is_read[0]) else best
+    return FoundNumbers(best, decided, both, about)
 
 
 def _both(cells: list[_Written], best: NumberFormat, formats: dict[str, NumberFormat]) -> str:
@@ -224,6 +253,13 @@ def _main_unit(cells: list[tuple[_Written, int]]) -> str:
     return units[0] if units and 2 * sum(counts[u] for u in units) >= counts.total() else ""
 
 
+def _factor_between(one: str, other: str) -> float:
+    """Return what a number in one unit is multiplied with to be in another; 0 if it cannot be."""
+    if same_unit(one, other):
+        return 1
+    return 60 if same_unit(other, "min") and one.rstrip(".").lower() in HOURS else 0
+
+
 def same_unit(one: str, other: str) -> bool:
     """Return whether two units are the same, but for an ending such as the plural's."""
     if one == other:
@@ -237,7 +273,7 @@ def same_unit(one: str, other: str) -> bool:
 
 @cache
 def _shape(decimal: str, thousands: str) -> re.Pattern[str]:
-    point = re.escape(decimal)
+    point = f"[{decimal}]"
     groups = "|".join(GROUPS.format(re.escape(sign)) for sign in thousands)
     whole = rf"\d+|{groups}" if groups else r"\d+"
     return re.compile(rf"(?:{whole})(?:{point}\d*)?|{point}\d+")
@@ -248,15 +284,26 @@ def _written(text: str) -> _Written | None:
     if len(text) > LONGEST_NUMBER or not any(map(str.isdigit, text)):
         return None
     text = text.translate(SIGNS).strip()
-    inner = re.fullmatch(r"(\D*)\(([^()]*)\)(\D*)", text)
-    pieces = TOKEN.split("".join(inner.groups()) if inner else text)
+    if clock := CLOCK.fullmatch(text):
+        return _clock(text, *clock.groups())
+    if time := HOURS_AND_MINUTES.fullmatch(text):
+        return _Written(text, (str(60 * int(time[1]) + int(time[2])),), "min", 1.0)
+    bare = ABOUT.sub("", text, count=1) if ABOUT.match(text) else text
+    inner = re.fullmatch(r"(\D*)\(([^()]*)\)(\D*)", bare)
+    bare = "".join(inner.groups()) if inner else bare
+    of = OUT_OF.search(bare)
+    if of is not None and of.end() == len(bare):
+        bare = bare[: of.start()]
+    else:
+        of = None
+    pieces = TOKEN.split(bare)
     if len(pieces) not in (3, 5):
         return None
     before, after = BEFORE.fullmatch(pieces[0]), AFTER.fullmatch(pieces[-1])
     if before is None or after is None:
         return None
     numbers = [piece.strip() for piece in pieces[1::2]]
-    in_front, units = [before["unit"]], [after["unit"], after["more"]]
+    in_front, units = [before["unit"]], _one_unit(after["unit"], after["more"])
     if len(numbers) == 2:
         between = BETWEEN.fullmatch(pieces[2])
         if between is None or before["sign"] or before["inner"] or after["end"] or inner:
@@ -269,6 +316,10 @@ def _written(text: str) -> _Written | None:
     if name_and_factor is None:
         return None
     unit, factor = name_and_factor
+    if of is not None:
+        if unit or len(numbers) == 2:
+            return None
+        unit = f"/{of[1]}"
     if len(numbers) == 2 and not _may_be_range(numbers[0], numbers[1], unit):
         return None
     minus = "-" in before["sign"] + before["inner"] or inner is not None
@@ -278,8 +329,28 @@ def _written(text: str) -> _Written | None:
     return _Written(text, parts, unit, -factor if minus else factor)
 
 
+def _clock(text: str, first: str, second: str, third: str | None, half: str | None) -> _Written:
+    """Return a time of day in minutes, or in seconds if it has them."""
+    hour = int(first)
+    if half is not None:
+        hour = hour % 12 + 12 * (half.lower() == "p")
+    minutes = 60 * hour + int(second)
+    if third is None:
+        return _Written(text, (str(minutes),), "h:min", 1.0)
+    return _Written(text, (str(60 * minutes + int(third)),), "h:min:s", 1.0)
+
+
+def _one_unit(word: str | None, more: str | None) -> list[str | None]:
+    """Return two words after a number as one unit (``sq ft``, ``% vol``) if both are a unit."""
+    if word and more and all(_currency(w) is None and not _factor(w, False) for w in (word, more)):
+        return [f"{word} {more}"]
+    return [word, more]
+
+
 def _may_be_range(low: str, high: str, unit: str) -> bool:
-    """Return whether two numbers with a dash are a range: 555-1234 is a telephone number."""
+    """Return whether two numbers are a range: not 555-1234, a telephone number, nor 5-2010."""
+    if not unit and re.fullmatch(r"1?\d-(19|20)\d\d", f"{low}-{high}"):
+        return False
     if not unit and re.fullmatch(r"\d{3}-\d{4}", f"{low}-{high}"):
         return high[-1] in "059"
     return not any(CODE.match(part) for part in (low, high))
@@ -291,15 +362,20 @@ def _unit_and_factor(words: list[str]) -> tuple[str, float] | None:
     rest = dict.fromkeys(word.rstrip(".") for word in words if _currency(word) is None)
     factor = 1.0
     for word in list(rest):
-        by = FACTORS.get(word) or FACTORS.get(word.lower() if len(word) > 1 else "")
-        by = by or (WITH_CURRENCY.get(word) if currencies else None)
-        if by is not None:
+        if by := _factor(word, bool(currencies)):
             factor *= by
             del rest[word]
     units = [*currencies, *rest]
-    if len(units) > 1 or any(len(unit) > LONGEST_UNIT for unit in units):
+    if len(units) > 1 or any(len(word) > LONGEST_UNIT for unit in units for word in unit.split()):
         return None
     return (units[0] if units else ""), factor
+
+
+def _factor(word: str, with_currency: bool) -> float:
+    """Return what a word such as million multiplies a number with; 0 if it does not."""
+    word = word.rstrip(".")
+    by = FACTORS.get(word) or FACTORS.get(word.lower() if len(word) > 1 else "", 0.0)
+    return by or (WITH_CURRENCY.get(word, 0.0) if with_currency else 0.0)
 
 
 def _currency(word: str) -> str | None:
