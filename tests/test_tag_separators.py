@@ -128,6 +128,29 @@ def test_tags_are_found_whatever_separates_them(tags, mean, mark, n):
     assert found([mark.join(row) for row in rows]) == rows
 
 
+@pytest.mark.parametrize(
+    "mark", [" · ", " > ", "~", "*", "\\", "_", ":", "、", "；", " and ", " und ", " et "]
+)
+def test_marks_that_few_people_use_are_found_too(mark):
+    rows = drawn(WINE, 60, 2)
+    assert found([mark.join(row) for row in rows]) == rows
+
+
+@pytest.mark.parametrize("last", [" and ", ", and ", " und ", " & "])
+def test_the_last_of_several_tags_may_follow_a_word(last):
+    rows = drawn(WINE, 60, 3)
+    cells = [last.join(filter(None, [", ".join(row[:-1]), row[-1]])) for row in rows]
+    assert found(cells) == rows
+
+
+def test_words_between_parts_of_names_separate_nothing():
+    names = ["Trinidad and Tobago", "Bosnia and Herzegovina", "Cuba", "Chad", "snake_case", "a:b"]
+    cells = random.Random(0).choices(names, k=100)
+    assert found(cells) == [[cell] for cell in cells]
+    rows = drawn(["Food and Drink", "Arts and Crafts", "Music", "Sport", "role::game"], 60, 2)
+    assert found([", ".join(row) for row in rows]) == rows
+
+
 @pytest.mark.parametrize("mark", ["; ", "|", "\n"])
 @pytest.mark.parametrize("tags", [SKILLS, SOLVENTS, ADDITIONS, MUSIC])
 def test_marks_inside_tags_separate_nothing_where_another_mark_separates(tags, mark):

@@ -230,6 +230,15 @@ def test_an_object_without_a_name_is_an_error_with_its_row():
         separated_tags(['[{"name": "Drama"}]', '[{"id": 1}]'])
 
 
+def test_arrays_of_databases_and_objects_of_truth_values_are_lists():
+    rows = [["hard rock", "pop"], ["pop"], []]
+    assert separated_tags(['{"hard rock",pop}', "{pop}", "{}"])[0] == rows
+    assert separated_tags(["(hard rock, pop)", "(pop)", "()"])[0] == rows
+    objects = ['{"hard rock": true, "pop": 3}', '{"pop": 1, "hard rock": 0}', "{}"]
+    assert separated_tags(objects)[0] == rows
+    assert separated_tags(['{"id": 1, "name": "pop"}'])[0] == [["pop"]]
+
+
 def test_brackets_in_some_cells_are_no_lists():
     assert separated_tags(["(rain)", "(fog)"])[0] == [["(rain)"], ["(fog)"]]
     assert separated_tags(["[draft]; rain", "rain"])[0] == [["[draft]", "rain"], ["rain"]]

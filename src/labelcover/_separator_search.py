@@ -20,7 +20,7 @@ from labelcover._tag_separators import (
 
 #: Marks that separate tags, the likeliest first, and the bits by which a reading with one of them
 #: is shorter than its description says: how often people separate tags so. Most blanks and hyphens
-#: are part of a tag.
+#: are part of a tag, and many a word.
 MARKS = {
     ";": -60,
     "|": -60,
@@ -28,16 +28,30 @@ MARKS = {
     "\n": -60,
     ",": -40,
     ", ": -40,
+    "、": -40,
+    "，": -40,
+    "；": -60,
     " / ": 0,
     " & ": 0,
     " + ": 0,
+    " · ": 0,
+    "•": 0,
+    " > ": 10,
     "/": 10,
     "&": 10,
     "+": 10,
+    "~": 10,
+    "*": 10,
+    "\\": 10,
+    " and ": 20,
+    " und ": 20,
+    " et ": 20,
     "-": 40,
+    "_": 40,
+    ":": 40,
     " ": 40,
 }
-PART_OF_NAMES = frozenset("- ")  # marks that are looked at alone, never beside another
+PART_OF_NAMES = frozenset("-_: ")  # marks that are looked at alone, never beside another
 SECOND = 25  # bits that a second mark costs
 # Bits of a tag, and of each of its characters, in the list of all tags.
 TAG_BITS, CHARACTER_BITS = 8, 2
@@ -55,7 +69,7 @@ NEAR_TO_WHOLE = 0.25  # that a comma, which separates most often, separates noth
 # bits.
 NAMES_SHARE, NAMES_BITS = (0.5, 0.9), 10
 # A blank beside another mark.
-BESIDE = re.compile(r"[,;|] | [,;|/&+-] ")
+BESIDE = re.compile(r"[,;|] | (?:[,;|/&+·•>-]|and|und|et) ")
 
 
 class UnclearSeparators(ValueError):

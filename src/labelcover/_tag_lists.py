@@ -14,10 +14,11 @@ from labelcover._tag_separators import Separators, Tags
 # A string in quotes, in a list as Python, JSON or NumPy print it.
 QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'" + r'|"(?:[^"\\]|\\.)*"')
 LIST = re.compile(r"\[[^][]*\]")
-# A tuple or a set as Python prints it, without its strings; brackets may also be part of a tag.
-TUPLE_OR_SET = re.compile(r"\([\s,]*\)|\{[\s,]*\}")
+# A tuple or a set as Python prints it, or an array of a database, without its strings.
+TUPLE_OR_SET = re.compile(r"\([^()]*\)|\{[^{}]*\}")
+ASIDE = re.compile(r"\([^(),'\"]+\)")  # brackets that are part of a tag
 EMPTY_SET = "set()"
-OBJECTS = re.compile(r"\[\s*\{.*\}\s*\]|\[\s*\]", re.DOTALL)
+OBJECTS = re.compile(r"\[\s*\{.*\}\s*\]|\[\s*\]|\{\s*[\"'].*:.*\}|\{\s*\}", re.DOTALL)
 ANGLED = re.compile(r"(?:<[^<>]+>\s*)+")  # <python><numpy>, as question sites write tags
 COMMA = Separators((",",))
 
@@ -33,7 +34,8 @@ class UnreadableTags(ValueError):
 def listed_tags(cells: Sequence[str | None]) -> list[Tags] | None:
     """Return the tags of each cell if all that are filled are lists, else None.
 
-    Of a list of JSON objects the name of each is a tag.
+    Of a list of JSON objects the name of each is a tag; of an object that has numbers or truth
+    values, each name whose value is not 0 or false.
 
     Raises
     ------
@@ -54,10 +56,10 @@ def listed_tags(cells: Sequence[str | None]) -> list[Tags] | None:
         return None
     if all(map(ANGLED.fullmatch, filled)):
         return [_distinct(re.findall(r"<([^<>]+)>", cell)) for cell in plain]
-    if any(cell != "[]" for cell in filled) and all(map(OBJECTS.fullmatch, filled)):
+    if any(":" in cell for cell in filled) and all(map(OBJECTS.fullmatch, filled)):
         return [_names(i, cell) for i, cell in enumerate(plain)]
-    if all(map(_is_list, filled)):
-        return [_listed(i, cell.removeprefix("set")[1:-1]) for i, cell in enumerate(plain)]
+    if all(map(_is_list, filled)) and not all(map(ASIDE.fullmatch, filled)):
+        return [_listed(i, cell.removeprefix("set")) for i, cell in enumerate(plain)]
     return None
 
 
@@ -67,12 +69,15 @@ def _is_list(cell: str) -> bool:
     return cell == EMPTY_SET or any(kind.fullmatch(bare) for kind in (LIST, TUPLE_OR_SET))
 
 
-def _listed(i: int, inside: str) -> Tags:
-    """Return the tags of a list that is written out, without its brackets."""
+def _listed(i: int, cell: str) -> Tags:
+    """Return the tags of a list that is written out."""
+    inside = cell[1:-1]
     quoted = QUOTED.findall(inside)
     if not quoted:
         return COMMA.split(inside)
     if QUOTED.sub("", inside).replace(",", "").strip():
+        if cell[0] == "{":  # a database quotes only what it must
+            return COMMA.split(inside)
         raise UnreadableTags(i, f"the list [{inside}], in which only some tags are in quotes")
     return _distinct(map(_unquoted, quoted))
 
@@ -84,6 +89,10 @@ def _names(i: int, cell: str) -> Tags:
         with suppress(ValueError, SyntaxError):
             objects = read(cell or "[]")
             break
+    if isinstance(objects, dict):
+        if all(isinstance(value, bool | int | float) for value in objects.values()):
+            return _distinct(str(name) for name, value in objects.items() if value)
+        objects = [objects]
     if not isinstance(objects, list) or not all(isinstance(each, dict) for each in objects):
         raise UnreadableTags(i, f"{cell}, which is no list of JSON objects")
     return _distinct(_name(i, each) for each in objects)

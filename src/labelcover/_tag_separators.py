@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-BETWEEN = ("/", "&", "+", "-")  # marks that separate only if they stand alone: not those of C++
+# Marks that separate only if they stand alone: not those of C++.
+BETWEEN = ("/", "&", "+", "-", "_", ":")
 TOGETHER = 3  # distinct cells in which parts of a tag must stand side by side, and nowhere apart
 # Nothing is split inside brackets, and inside quotes that begin and end where a tag may.
 PROTECTED = (
@@ -175,7 +176,8 @@ def mark_regex(mark: str) -> str:
         return r"[ \u00a0]+"
     if mark in BETWEEN:
         return rf"(?<!^)(?<!\{mark})\{mark}(?!\{mark}|\s*$)"
-    before = r"\s+" if mark.startswith(" ") else ""
+    # A word may follow the blank that belongs to a comma.
+    before = r"(?:\s+|(?<=\s))" if mark.startswith(" ") else ""
     after = r"(?:\s+|$)" if mark.endswith(" ") else ""
     return before + re.escape(mark.strip(" ")) + after
 
