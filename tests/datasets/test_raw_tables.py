@@ -156,6 +156,10 @@ def test_a_title_above_the_names_is_left_out_and_told(tmp_path, text, title):
 WRONG = {
     "delimiter": ("a:b:tags\n1:x:p\n", r"no column 'tags'.*delimiter=':' the file has 3 columns"),
     "one of two delimiters": ("a,b:tags\n1,x:p\n", r"no column 'tags'.*with delimiter=':'"),
+    "blanks before quotes": ('n, "tags"\n1, "p"\n2, "q"\n', r"blanks stand before quotes"),
+    "a note below": ("n,m,tags\n1,2,p\n2,3,q\nSource: us\n", r":4: 1 cell, .* note below the"),
+    "tags cut instead of cells": ("n:m:tags\n1:2:p|q\n3:4:q|p\n", r"with delimiter=':' the file"),
+    "a column without a name": ("n,tags\n1,2,p\n2,3,q\n", r"if the first column has no name"),
     "no names": ("5,x,p\n6,y,p\n", r"no column 'tags'.*looks like data.*header=False"),
     "no names but words": ("x,p\ny,p\nx,q\n", r"no column 'tags'.*looks like data.*header=False"),
     "no names, twice": ("1,1,p\n2,3,p\n", r"column '1' is there twice.*header=False"),
@@ -169,6 +173,14 @@ def test_a_column_that_is_not_found_comes_with_what_may_help(tmp_path, case):
     text, message = WRONG[case]
     with pytest.raises(DataError, match=message):
         read_table(write(tmp_path, text), tags="tags")
+
+
+def test_empty_columns_without_a_name_are_left_out_and_told(tmp_path):
+    table = read_raw(write(tmp_path, "a,tags,,\n1,p,,\n2,q,,\n"))
+    assert table.names == ["a", "tags"]
+    assert table.notes == ("Column 3, column 4 have no name, are empty, were left out.",)
+    with pytest.raises(DataError, match=r":1: column 4 has no name"):
+        read_raw(write(tmp_path, "a,tags,,\n1,p,,\n2,q,,x\n"))
 
 
 def test_an_empty_cell_of_the_only_column_is_a_row(tmp_path):

@@ -66,7 +66,7 @@ def read_columns(
     """
     import pyarrow as pa
 
-    names, skipped, rows = _head(path, text_format)
+    names, unnamed, skipped, rows = _head(path, text_format)
     types = {name: pa.string() for name in names}
     cells_of = {name: cells for name, *cells in zip(names, *rows, strict=True)}
     numbers = {}
@@ -89,6 +89,7 @@ def read_columns(
         except pa.ArrowException as error:
             raise _csv_error(path, text_format, len(names), error) from None
     made = {name: columns.column(j) for j, name in enumerate(names)}
+    notes = _drop_unnamed(path, made, unnamed, skipped)
     for name, column in made.items():
         if is_text(column):
             column = without_markers(column)
@@ -96,31 +97,56 @@ def read_columns(
             made[name] = _unguarded(column)
     columns = pa.table(made)
     _check_last_quote(path, text_format, columns)
-    columns, notes = _without_blank_rows(path, text_format, skipped, columns, blank[0] > 0)
+    columns, said = _without_blank_rows(path, text_format, skipped, columns, blank[0] > 0)
     pa.default_memory_pool().release_unused()  # as much as the table, which encoding will need
-    return columns, notes
+    return columns, [*notes, *said]
 
 
 def _head(
     path: str | os.PathLike[str], text_format: TextFormat
-) -> tuple[list[str], int, list[list[str]]]:
-    """Return the names of the columns, the number of lines before the rows, and the first rows."""
+) -> tuple[list[str], list[str], int, list[list[str]]]:
+    """Return the names of the columns, which of them were made up, and the first rows.
+
+    Before the rows is the number of lines above them.
+    """
     first = first_rows(path, text_format)
     if not first:
         raise DataError(path, "the file is empty, expected a line of column names.", 1)
     (names, line), rows = first[0], [row for row, _ in first[1:]]
     if not text_format.header:
         names = [f"column {j + 1}" for j in range(len(names))]
-        return names, line - 1, [row for row, _ in first if len(row) == len(names)]
+        return names, [], line - 1, [row for row, _ in first if len(row) == len(names)]
+    names = [unguarded(name.strip()) for name in names]
+    unnamed = [f"column {j + 1}" for j, name in enumerate(names) if j and not name]
+    names = [name or f"column {j + 1}" for j, name in enumerate(names)]
     try:
-        names = check_names(path, [unguarded(name.strip()) for name in names], line)
+        names = check_names(path, names, line)
     except DataError as error:
         text = error.text.removesuffix(".") + hint(path, text_format)
         raise DataError(path, f"{text}.", line) from None
     if len(first) == 1:
         raise DataError(path, "no row follows the names, expected at least one.", line)
     breaks = sum(len(LINE_BREAK.findall(name)) for name in first[0][0])
-    return names, line + breaks, [row for row in rows if len(row) == len(names)]
+    return names, unnamed, line + breaks, [row for row in rows if len(row) == len(names)]
+
+
+def _drop_unnamed(
+    path: str | os.PathLike[str], columns: dict[str, Any], unnamed: Sequence[str], line: int
+) -> list[str]:
+    """Remove empty columns without a name, which spreadsheets leave behind, and say so.
+
+    Raises
+    ------
+    DataError
+        If such a column is not empty.
+    """
+    for name in unnamed:
+        if columns.pop(name).drop_null():
+            raise DataError(path, f"{name} has no name, expected one.", line)
+    if not unnamed:
+        return []
+    one = "has no name, is empty and was" if len(unnamed) == 1 else "have no name, are empty, were"
+    return [f"{', '.join(unnamed).capitalize()} {one} left out."]
 
 
 def check_names(
@@ -263,8 +289,11 @@ def _csv_error(
             _, first = next(rows)
             for row, line in rows:
                 if len(row) != width:
-                    text = f"{len(row)} cells, expected {width} as in line {first}"
-                    return DataError(path, f"{text}{hint(path, text_format)}.", line)
+                    cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+                    text = f"{cells}, expected {width} as in line {first}"
+                    is_last = len(row) < width and next(rows, None) is None
+                    below = "; if this is a note below the table, remove it" if is_last else ""
+                    return DataError(path, f"{text}{below or hint(path, text_format)}.", line)
     except DataError as found:
         return found
     return DataError(path, f"{reason(error)}, expected CSV.")

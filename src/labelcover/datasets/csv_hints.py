@@ -41,12 +41,18 @@ def hint(path: str | os.PathLike[str], text_format: TextFormat, wanted: str = ""
         return ""
     names, below = rows[0], rows[1:]
     usual = usual_width(rows)
+    if any(cell[:1] == " " and cell.lstrip()[:1] == '"' for row in rows for cell in row):
+        return "; blanks stand before quotes, which are then part of the cells: remove these blanks"
+    other = _other_delimiter(names, wanted)
     if usual > len(names):
-        return (
-            f"; most rows have {usual} cells, and the first has {len(names)}: if it is a title, "
-            "remove the lines above the names of the columns"
-        )
-    if other := _other_delimiter(names, wanted):
+        other = _regular_delimiter([text_format.delimiter.join(row) for row in rows])
+        if other is None:
+            return (
+                f"; most rows have {usual} cells, and the first has {len(names)}: if it is a "
+                "title, remove the lines above the names of the columns; if the first column has "
+                "no name, give it one"
+            )
+    if other is not None:
         parts = [part.strip(' "') for part in other.join(names).split(other)]
         return (
             f"; with {parameter('delimiter', other)} the file has {len(parts)} columns, "
@@ -58,6 +64,15 @@ def hint(path: str | os.PathLike[str], text_format: TextFormat, wanted: str = ""
             f"{parameter('header', False)}, and they are called 'column 1', 'column 2', …"
         )
     return ""
+
+
+def _regular_delimiter(lines: Sequence[str]) -> str | None:
+    """Return what cuts the first line and most others into as many cells, None if nothing does."""
+    for delimiter in ODD_DELIMITERS:
+        widths = [line.count(delimiter) + 1 for line in lines]
+        if widths[0] > 1 and 2 * widths.count(widths[0]) > len(lines):
+            return delimiter
+    return None
 
 
 def _other_delimiter(names: Sequence[str], wanted: str) -> str | None:
