@@ -143,6 +143,12 @@ def test_the_last_of_several_tags_may_follow_a_word(last):
     assert found(cells) == rows
 
 
+def test_few_cells_that_recur_and_whose_parts_are_never_alone_have_two_readings():
+    places = ["Salem, Oregon", "Boston, Texas", "Salem, Texas", "Austin, Texas", "Bend, Oregon"]
+    with pytest.raises(UnclearSeparators, match=r"separated by ',' .* or one in a cell"):
+        found_separators(places * 6)
+
+
 def test_words_between_parts_of_names_separate_nothing():
     names = ["Trinidad and Tobago", "Bosnia and Herzegovina", "Cuba", "Chad", "snake_case", "a:b"]
     cells = random.Random(0).choices(names, k=100)

@@ -122,7 +122,7 @@ def found_separators(cells: Iterable[str | None], marks: Iterable[str] = MARKS) 
     readings = _readings(sample, weights, list(marks))
     best, *others = sorted(readings, key=lambda reading: reading.bits)
     whole = next(each for each in readings if not each.separators.marks)
-    if best is not whole and _are_names(best):
+    if best is not whole and (_are_names(best) or _is_no_shorter(best, whole, counts)):
         raise _unclear(best, whole)
     for other in others[:1]:
         differ = [
@@ -226,6 +226,17 @@ def _are_names(reading: _Reading) -> bool:
         bits += sum(math.log2(len(row)) for tag in held if counts[tag] > 1)
     share = NAMES_SHARE[not PART_OF_NAMES.issuperset(reading.separators.marks)]
     return bits >= NAMES_BITS and in_place >= share * occurrences
+
+
+def _is_no_shorter(best: _Reading, whole: _Reading, counts: Counter[str]) -> bool:
+    """Tell whether a comma leaves more tags than there are cells, which recur.
+
+    Of few places such as Salem, Oregon, each of them in many rows, both readings recur.
+    """
+    tags = {tag for row in best.rows for tag in row}
+    is_comma = [mark.strip() for mark in best.separators.marks] == [","]
+    recur = counts.total() >= 2 * len(counts)
+    return is_comma and recur and len(tags) > len(whole.rows) > 1 and min(map(len, best.rows)) > 1
 
 
 def _unclear(*both: _Reading) -> UnclearSeparators:
