@@ -293,3 +293,10 @@ def test_a_hundred_thousand_cells_are_read_from_a_sample():
     rows = drawn(INGREDIENTS, 5000, 6)
     cells = [f"{', '.join(row)}, n{i}" for i, row in enumerate(rows * 20)]
     assert found_separators(cells).marks == (",",)
+
+
+def test_so_many_long_cells_that_a_sample_is_taken():
+    # 276 cells of 1500 characters: by floats the place of the last cell was one too far.
+    cells = [f"{i:04d};" + "tag" * 498 + "t;" for i in range(276)]
+    assert {len(cell) for cell in cells} == {1501}
+    assert found_separators([cell[:-1] for cell in cells]).marks == (";",)

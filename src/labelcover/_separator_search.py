@@ -117,7 +117,8 @@ def found_separators(cells: Iterable[str | None], marks: Iterable[str] = MARKS) 
     counts = Counter(cell.strip() for cell in cells if cell and cell.strip())
     distinct = list(counts)
     step = max(1, len(distinct) / LARGEST_SAMPLE, sum(map(len, distinct)) / MOST_CHARACTERS)
-    sample = [distinct[int(i * step)] for i in range(math.ceil(len(distinct) / step))]
+    n = math.ceil(len(distinct) / step)
+    sample = [distinct[i * len(distinct) // n] for i in range(n)]
     weights = [min(counts[cell], MOST_REPEATS) for cell in sample]
     readings = _readings(sample, weights, list(marks))
     best, *others = sorted(readings, key=lambda reading: reading.bits)
