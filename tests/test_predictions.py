@@ -13,6 +13,7 @@ from pyarrow import parquet
 from labelcover import RakelClassifier
 from labelcover._spreadsheet_cells import guarded, unguarded
 from labelcover.datasets import read_table
+from labelcover.datasets.raw_tables import read_raw
 from labelcover.datasets.writing import table_suffix, write_table
 from labelcover.models import TrainedModel, save_model
 from labelcover.predictions import write_predictions
@@ -151,3 +152,12 @@ def test_a_negative_number_of_reasons_is_refused_by_the_name_of_its_option(
     code, _, errors = command("predict", model, rows, "-o", out, "--why", -1)
     assert code == 2
     assert "--why must be a number of reasons, 0 or more, got -1." in errors
+
+
+@pytest.mark.parametrize("cell", ["a\rb", "\rz", "a\nb", "a\r\nb", 'a"b', "a,b"])
+def test_a_cell_that_breaks_lines_is_written_as_one_cell(tmp_path, cell):
+    path = tmp_path / "t.csv"
+    write_table(path, {"id": [cell, "x"], "n": ["1", "2"]})
+    read = read_raw(path, as_text=["id", "n"]).columns.to_pydict()
+    assert read == {"id": [cell, "x"], "n": ["1", "2"]}
+    assert path.read_bytes().endswith(b"\nx,2\n")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import re
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TextIO
 
 # What a spreadsheet takes for a formula: it begins with =, @ or a tab, or with a sign and is no
 # number. Apostrophes before it are part of the pattern, so that what was guarded twice is read back
@@ -32,3 +34,22 @@ def guarded(cell: Any) -> Any:
 def unguarded(cell: str) -> str:
     """Return the cell that `guarded` was given."""
     return cell[1:] if cell.startswith("'") and FORMULA.fullmatch(cell) else cell
+
+
+def write_rows(
+    file: TextIO, rows: Iterable[Iterable[Any]], *, delimiter: str = ",", raw: bool = False
+) -> None:
+    """Write rows of a CSV file, each a line; their cells are `guarded` if not `raw`."""
+    # Python quotes a cell for the characters that end a line: for both, as readers take both.
+    writer = csv.writer(_Lines(file), delimiter=delimiter, lineterminator="\r\n")
+    writer.writerows(row if raw else map(guarded, row) for row in rows)
+
+
+class _Lines:
+    """A file whose lines end in one character instead of two."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file = file
+
+    def write(self, line: str) -> int:
+        return self.file.write(line.removesuffix("\r\n") + "\n")

@@ -42,6 +42,18 @@ LARGE = {
         b"\n".join(b'{"k%d": 1}' % i for i in range(20_000)),
         "a table of 19999 lines and 19999 keys would take 6.4 GB",
     ),
+    "escaped-keys.jsonl": (
+        b"\n".join(b'{"\\u006b%d": 1}' % i for i in range(20_000)),
+        "a table of 19999 lines and 19999 keys would take 6.4 GB",
+    ),
+    "rows.csv.gz": (
+        gzip.compress(b"a,tags\n" + b"1,p\n" * 3_000_000, 1),
+        "the tags of 3000000 rows would take 192 MB",
+    ),
+    "list.jsonl.gz": (
+        gzip.compress(b'{"a": 1, "tags": ["p"' + b',"p"' * 3_000_000 + b"]}\n", 1),
+        "the tags of 1 rows would take 192 MB",
+    ),
     "breaks.csv": (b"a,b\n" + b"\n" * 3_000_000 + b"1,2\n", "a megabyte of blank lines in a row"),
     "breaks.svm": (b"1 1:1\n" + b"\n" * 3_000_000, "a megabyte of blank lines in a row"),
     "values.csv": (
@@ -86,3 +98,14 @@ def test_a_pipe_is_refused_at_once(tmp_path, name):
     os.mkfifo(tmp_path / name)
     with pytest.raises(DataError, match="a named pipe, expected an ordinary file"):
         read(tmp_path / name)
+
+
+def test_the_depth_of_a_very_long_line_takes_little_memory(tmp_path):
+    tracemalloc = pytest.importorskip("tracemalloc")
+    line = b'{"a": [["p"' + b',"p"' * 2_000_000 + b"]" + b',["[["]' * 200 + b"]}\n"
+    tracemalloc.start()
+    table = read_raw(write(tmp_path, line, "t.jsonl"))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert table.n_rows == 1
+    assert peak < 4 * len(line)

@@ -1,5 +1,7 @@
 """Folds: every row tests once, and every method sees the same."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 from labelcover.datasets import DataError, load
 from labelcover.experiments.folds import iterative_stratification, make_folds
+from labelcover.experiments.results import join_results
 
 
 @pytest.mark.parametrize("how", ["kfold", "stratified"])
@@ -65,7 +68,9 @@ def test_own_split_is_the_sets(shared_data):
     ("text", "message"),
     [
         ("0,x\n", r"f.csv:1: '0,x', expected fold,row"),
-        ("0,9999\n", r"f.csv:1: fold 0, row 9999, expected rows 0 to 2290"),
+        ("0,9999\n", r"f.csv:1: fold 0, row 9999, expected folds and rows of 0 to 2290"),
+        ("9999999999,0\n", r"f.csv:1: fold 9999999999, row 0, expected folds"),
+        ('0,"1\n', r"f.csv:1: a quote in the row that begins here is never closed"),
         ("0,1\n1,1\n", r"f.csv:2: row 1 is already in fold 0"),
         ("0,1\n", r"f.csv: row 0 is in no fold"),
     ],
@@ -77,3 +82,13 @@ def test_a_bad_file_of_folds_is_refused(tmp_path, text, message):
         make_folds(load("debtags"), str(path))
     with pytest.raises(ValueError, match="folds must be one of 'kfold'"):
         make_folds(load("debtags"), "k-fold")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_pipe_of_folds_or_results_is_refused_at_once(tmp_path):
+    path = tmp_path / "p.csv"
+    os.mkfifo(path)
+    with pytest.raises(DataError, match="a named pipe, expected an ordinary file"):
+        make_folds(load("debtags-words"), str(path))
+    with pytest.raises(DataError, match="a named pipe, expected an ordinary file"):
+        join_results([path], tmp_path / "all.csv")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import html
 import os
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice, check_integer, check_real
 from labelcover._files import replacing
-from labelcover._spreadsheet_cells import guarded
+from labelcover._spreadsheet_cells import write_rows
 from labelcover._versions import naming_extra
 from labelcover.audit.error_numbers import LabelErrors, WrongLabels, label_errors
 from labelcover.audit.other_labels import OtherLabels
@@ -211,16 +210,17 @@ class Suspects:
             replacing(path) as temporary,
             temporary.open("w", encoding="utf-8", newline="") as file,
         ):
-            writer = csv.writer(file, lineterminator="\n")
             row, *others = Suspect._fields
             named = [] if row_names is None else ["name"]
-            writer.writerow([row, *named, *others, *([] if reasons is None else ["reason"])])
+            rows: list[list[Any]] = [
+                [row, *named, *others, *([] if reasons is None else ["reason"])]
+            ]
             for suspect in found:
                 name = [] if row_names is None else [row_names[suspect.row]]
                 numbers = [f"{number:.4f}" for number in suspect[3:]]
                 why = [] if reasons is None else [str(reasons.get(suspect[:2], ""))]
-                cells = [suspect.row, *name, *suspect[1:3], *numbers, *why]
-                writer.writerow(cells if raw else map(guarded, cells))
+                rows.append([suspect.row, *name, *suspect[1:3], *numbers, *why])
+            write_rows(file, rows, raw=raw)
         return len(found)
 
     def __repr__(self) -> str:

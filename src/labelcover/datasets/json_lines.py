@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labelcover.datasets.dataset import DataError
 from labelcover.datasets.file_limits import check_bytes, check_not_blank, opened
@@ -20,9 +21,12 @@ if TYPE_CHECKING:
 DEEPEST = 100
 # Arrow's bytes for each key in each line, whether the line has it or not.
 CELL_BYTES = 16
-KEY = re.compile(rb'"([^"\\]*)"\s*:')
-STRING = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.S)
-OPENING, CLOSING = np.frombuffer(b"[{", np.uint8), np.frombuffer(b"]}", np.uint8)
+STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.S)
+KEY = re.compile(rb"(%b)\s*:" % STRING.pattern, re.S)
+# A part of a line that does not end within a string, as a line may be very long.
+PART = re.compile(rb'(?:[^"]{1,1000}+|%b){1,1000}+' % STRING.pattern, re.S)
+OPENING = b"[{"
+BRACKETS = OPENING + b"]}"
 EXPECTED = "expected JSON lines, each an object with the same kinds of values"
 
 
@@ -60,23 +64,34 @@ def _check(path: str | os.PathLike[str]) -> None:
             check_not_blank(path, block)
             _check_depth(path, block, n_lines)
             n_lines += block.count(b"\n")
-            keys.update(KEY.findall(block))
+            keys.update(found[1] for found in KEY.finditer(block))
             what = f"a table of {n_lines} lines and {len(keys)} keys"
-            check_bytes(path, CELL_BYTES * n_lines * len(keys), what)
+            check_bytes(path, CELL_BYTES * max(1, n_lines) * len(keys), what)
 
 
 def _check_depth(path: str | os.PathLike[str], block: bytes, n_lines: int) -> None:
-    signs = np.frombuffer(block, np.uint8)
-    opened_here = np.cumsum(np.isin(signs, OPENING))
-    ends = np.append(np.flatnonzero(signs == ord("\n")), len(signs) - 1)
-    most = np.diff(opened_here[ends], prepend=0)
-    if most.max() <= DEEPEST:
+    signs = _only(OPENING + b"\n", block)
+    ends = np.append(np.flatnonzero(signs == ord("\n")), len(signs))
+    n_opened = np.diff(ends, prepend=-1) - 1
+    if n_opened.max() <= DEEPEST:
         return
-    starts = np.append(0, ends[:-1] + 1)
-    for at in np.flatnonzero(most > DEEPEST).tolist():
-        line = STRING.sub(b"", block[starts[at] : ends[at] + 1])
-        signs = np.frombuffer(line, np.uint8)
-        depth = np.cumsum(np.isin(signs, OPENING).astype(int) - np.isin(signs, CLOSING))
-        if depth.max(initial=0) > DEEPEST:
-            said = f"values nested {depth.max()} deep, expected at most {DEEPEST}."
-            raise DataError(path, said, n_lines + at + 1)
+    for number, (line, n) in enumerate(zip(block.split(b"\n"), n_opened, strict=True)):
+        if n > DEEPEST and (depth := _depth(line)) > DEEPEST:
+            said = f"values nested {depth} deep, expected at most {DEEPEST}."
+            raise DataError(path, said, n_lines + number + 1)
+
+
+def _depth(line: bytes) -> int:
+    """Return how deep values are nested; brackets in strings do not count."""
+    depth = deepest = 0
+    for part in PART.finditer(line):
+        signs = _only(BRACKETS, STRING.sub(b"", part[0]))
+        if len(signs):
+            depths = depth + np.cumsum(np.where(np.isin(signs, list(OPENING)), 1, -1))
+            depth, deepest = int(depths[-1]), max(deepest, int(depths.max()))
+    return deepest
+
+
+def _only(signs: bytes, text: bytes) -> NDArray[np.uint8]:
+    """Return the bytes of a text that are among some signs."""
+    return np.frombuffer(text.translate(None, bytes(set(range(256)).difference(signs))), np.uint8)

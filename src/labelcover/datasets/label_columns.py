@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 FEWEST_ROWS = 2  # a tag of one row cannot be learned: without that row there is nothing to see
 #: What an empty cell of the labels means: none of them, or that the row is left out.
 EMPTY = ("none", "skip")
+TAG_BYTES = 64  # of a tag, or of a row of them, as an object of Python
 
 
 @dataclass(frozen=True)
@@ -271,11 +272,15 @@ def _all_tag_rows(
     table: RawTable, name: str, separator: str | Sequence[str] | Separators | None
 ) -> tuple[list[list[str]], Separators]:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     column = table.columns.column(name)
     kind = column.type
     is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-    if is_list or pa.types.is_fixed_size_list(kind):
+    is_list = is_list or pa.types.is_fixed_size_list(kind)
+    n_tags = (pc.sum(pc.list_value_length(column)).as_py() or 0) if is_list else 0
+    check_bytes(table.path, TAG_BYTES * (len(column) + n_tags), f"the tags of {len(column)} rows")
+    if is_list:
         if pa.types.is_nested(kind.value_type):
             raise _no_tags(table, name, kind)
         rows = [

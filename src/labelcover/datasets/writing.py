@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import json
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from labelcover._files import replacing
-from labelcover._spreadsheet_cells import guarded
+from labelcover._spreadsheet_cells import write_rows
 from labelcover.datasets.raw_tables import CSV, KINDS, PARQUET, suffix_of
 
 
@@ -72,7 +71,9 @@ def write_table(
         with _text_file(temporary, packed=suffix.endswith(".gz")) as file:
             if KINDS[suffix] == CSV:
                 delimiter = "\t" if suffix.startswith(".tsv") else ","
-                _write_csv(file, columns, delimiter, raw=raw)
+                # A float is written with all the digits that tell it from its neighbours.
+                rows = zip(*columns.values(), strict=True)
+                write_rows(file, [columns, *rows], delimiter=delimiter, raw=raw)
             else:
                 for row in zip(*columns.values(), strict=True):
                     line = dict(zip(columns, row, strict=True))
@@ -86,12 +87,3 @@ def _text_file(path: Path, *, packed: bool) -> Iterator[TextIO]:
         if packed:  # without name and time, so that equal tables are equal files
             file = opened.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
         yield opened.enter_context(io.TextIOWrapper(file, encoding="utf-8", newline=""))
-
-
-def _write_csv(
-    file: TextIO, columns: Mapping[str, Sequence[Any]], delimiter: str, *, raw: bool
-) -> None:
-    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-    # A float is written with all the digits that tell it from its neighbours.
-    for row in [columns.keys(), *zip(*columns.values(), strict=True)]:
-        writer.writerow(row if raw else map(guarded, row))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,8 @@ from sklearn.model_selection import KFold
 
 from labelcover._arguments import check_integer
 from labelcover.datasets import DataError, Dataset
+from labelcover.datasets.csv_rows import numbered_rows
+from labelcover.datasets.text_format import TextFormat
 
 KINDS = ("kfold", "stratified", "own")
 
@@ -62,14 +64,16 @@ def make_folds(
 def read_folds(path: str | os.PathLike[str], n: int) -> list[Fold]:
     """Return the folds in a CSV file with lines ``fold,row``: every one of `n` rows once."""
     fold_of = np.full(n, -1)
-    with open(path, encoding="utf-8", newline="") as file:
-        for line, cells in enumerate(csv.reader(file), start=1):
+    with closing(numbered_rows(path, TextFormat())) as rows:
+        for cells, line in rows:
             try:
                 fold, row = map(int, cells)
             except ValueError:
-                raise DataError(path, f"{','.join(cells)!r}, expected fold,row.", line) from None
-            if fold < 0 or not 0 <= row < n:
-                raise DataError(path, f"fold {fold}, row {row}, expected rows 0 to {n - 1}.", line)
+                found = repr(",".join(cells)[:40])
+                raise DataError(path, f"{found}, expected fold,row.", line) from None
+            if not (0 <= fold < n and 0 <= row < n):
+                said = f"fold {fold}, row {row}, expected folds and rows of 0 to {n - 1}."
+                raise DataError(path, said, line)
             if fold_of[row] >= 0:
                 raise DataError(path, f"row {row} is already in fold {fold_of[row]}.", line)
             fold_of[row] = fold

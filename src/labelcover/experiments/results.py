@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from labelcover import __version__
 from labelcover._files import locked, naming, replacing
-from labelcover._spreadsheet_cells import guarded, unguarded
+from labelcover._spreadsheet_cells import unguarded, write_rows
 from labelcover.datasets import DataError
+from labelcover.datasets.file_limits import check_ordinary
 from labelcover.metrics import MEASURES
 
 if TYPE_CHECKING:
@@ -215,8 +216,7 @@ class ResultsFile:
         for name in ("label_f1", "tuned_label_f1"):
             cells[name] = " ".join(f"{value:.4f}" for value in cells[name])
         with naming(self.path), open(self.path, "a", encoding="utf-8", newline="") as file:
-            texts = [guarded(_text(cells.get(column))) for column in COLUMNS]
-            csv.writer(file, lineterminator="\n").writerow(texts)
+            write_rows(file, [[_text(cells.get(column)) for column in COLUMNS]])
             file.flush()
             os.fsync(file.fileno())
         self.done.add(task)
@@ -284,6 +284,7 @@ def _consistent_rows(paths):
 
 
 def _rows(path):
+    check_ordinary(path)
     with open(path, encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
         try:
@@ -291,7 +292,7 @@ def _rows(path):
             for row in reader:
                 cells = {name: cell and unguarded(cell) for name, cell in row.items()}
                 yield dict.fromkeys(LATER, "") | cells
-        except UnicodeDecodeError:
+        except (UnicodeDecodeError, csv.Error):
             raise DataError(path, "not a text file, expected a results file.") from None
 
 
@@ -317,9 +318,7 @@ def _check_columns(path, found):
 
 def _write(path, rows):
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: guarded(cell) for name, cell in row.items()} for row in rows)
+        write_rows(file, [COLUMNS, *([row.get(name) for name in COLUMNS] for row in rows)])
         file.flush()
         os.fsync(file.fileno())
 
