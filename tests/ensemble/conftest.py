@@ -41,10 +41,10 @@ class FittedView:
 
     @property
     def left_out(self):
-        if self.view.left_out is None:
+        if self.view.left_out_rows is None:
             return None
-        rows, (confidence,) = self.view.left_out
-        return rows, confidence
+        (confidence,) = self.view.left_out()
+        return self.view.left_out_rows, confidence
 
     def confidence(self, X):
         return self.view.confidences(self.coding.read(self.owner, X))[0]

@@ -290,7 +290,7 @@ def test_left_out_confidences_are_kept_only_to_tune_the_threshold(problem):
     X, Y = problem
     for threshold, is_kept in (("auto", True), ("loo", True), ("cv", False), (0.5, False)):
         model = BalancorClassifier(threshold=threshold, random_state=0).fit(X, Y)
-        assert (model.view_.left_out is not None) == is_kept
+        assert (model.view_.left_out_rows is not None) == is_kept
         assert model.n_threshold_rows_ == (0 if threshold == 0.5 else 90)
 
 

@@ -370,7 +370,7 @@ def test_the_threshold_counts_weights(data):
     random = np.random.default_rng(3)
     weights = random.choice([0.1, 10.0], 60)
     model = BalancorClassifier(threshold="loo", random_state=0).fit(X, Y, sample_weight=weights)
-    rows, (confidence,) = model.view_.left_out
+    rows, (confidence,) = model.view_.left_out_rows, model.view_.left_out()
     scores = {
         t: micro_f1(Y[rows], confidence > t, sample_weight=weights[rows])
         for t in np.round(np.arange(0.01, 1, 0.01), 2)

@@ -14,7 +14,6 @@ from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners.least_squares.least_squares_members import LeastSquaresMembers
 
 VIEW_BLOCKS = "labelcover.ensemble.cover_view"
-MEMBERS = "labelcover.learners.least_squares.least_squares_members"
 
 
 def problem(n=70, d=12, m=7, seed=0):
@@ -62,7 +61,7 @@ def test_blocks_of_rows_and_members_change_nothing(fit_view, monkeypatch, aggreg
     options = {"aggregate": aggregate, "keep_left_out": True}
     whole = fit_view(learner, X, Y, cover, **options)
     together = whole.confidence(X)
-    monkeypatch.setattr(f"{MEMBERS}.BLOCK_NUMBERS", 1000)
+    monkeypatch.setattr(f"{VIEW_BLOCKS}.LEFT_OUT_BLOCK", 1000)
     parts = fit_view(learner, X, Y, cover, **options)
     np.testing.assert_allclose(
         parts.members.inverse_temperature, whole.members.inverse_temperature, rtol=1e-9
@@ -119,8 +118,8 @@ def test_left_out_confidence_equals_fitting_without_each_row(fit_view):
 
 
 def test_a_sample_of_rows_is_left_out_where_rows_and_classes_are_many(fit_view, monkeypatch):
-    monkeypatch.setattr(f"{MEMBERS}.LEFT_OUT_NUMBERS", 10)
-    monkeypatch.setattr(f"{MEMBERS}.TEMPERATURE_ROWS", 25)
+    monkeypatch.setattr("labelcover.learners.problems.LEFT_OUT_NUMBERS", 10)
+    monkeypatch.setattr("labelcover.learners.problems.FEW_LEFT_OUT", 25)
     view = fit_view(LeastSquaresClassifier(), *problem(), keep_left_out=True)
     rows, confidence = view.left_out
     assert rows.shape == (25,)

@@ -61,7 +61,7 @@ def test_least_squares_needs_no_folds(problem):
     member = LeastSquaresClassifier(random_state=0)
     model = StackedBinaryRelevanceClassifier(member, random_state=0).fit(X, Y)
     single = BinaryRelevanceClassifier(member, threshold="loo", random_state=0).fit(X, Y)
-    rows, (confidence,) = single.view_.left_out
+    rows, (confidence,) = single.view_.left_out_rows, single.view_.left_out()
     np.testing.assert_allclose(model.view_.outputs[rows], confidence)
 
 

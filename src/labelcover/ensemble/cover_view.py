@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,21 @@ from labelcover.ensemble.row_classes import encode_rows, targets_of_rows
 from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.blas_threads import blas_threads
 from labelcover.learners.chunked_table import ChunkedTable
-from labelcover.learners.problems import Members, Problems, problem_blocks
+from labelcover.learners.problems import (
+    Members,
+    Problems,
+    draw_left_out_rows,
+    problem_blocks,
+    random_order,
+)
 
 AGGREGATES = ("mean", "votes", "weighted")
 # Class distributions, and what members make of rows, are held in blocks of so many numbers (64 MB),
 # but of no fewer rows than these; nor of more, which would not stay in the cache.
 BLOCK_NUMBERS = 2**23
 BLOCK_ROWS, MOST_BLOCK_ROWS = 256, 2_048
+# Those of rows left out, of so many numbers (8 MB).
+LEFT_OUT_BLOCK = 2**20
 
 
 class CoverView:
@@ -50,35 +58,37 @@ class CoverView:
     encodings : list of Encoding
     stacked : list of StackedMembers
         The weighted members of each cover, with ``aggregate="weighted"``; else empty.
-    left_out : tuple or None
-        Rows of the training set and, for each cover, their confidences by members fitted without
-        them, if kept.
-    left_out_only : bool
-        Whether `fit` is for these confidences alone; they are then those of all training rows.
+    left_out_rows : ndarray or None
+        The training rows that were left out, if any.
+    quick : bool
+        Whether `fit` is for the confidences of these rows alone.
     """
 
     members: Members
     encodings: list[Encoding]
     stacked: list[StackedMembers]
-    left_out_only = False
+    left_out_rows: NDArray[np.int64] | None = None
+    quick = False
 
     def __init__(self, learner: Any, covers: Sequence[Cover], *, aggregate: str = "mean") -> None:
         self.learner, self.covers, self.aggregate = learner, list(covers), aggregate
-        self.left_out: tuple[NDArray[np.int64], list[NDArray[np.float64]]] | None = None
+        self._left_out: list[NDArray[np.float64]] = []
 
     def fit(
         self,
         training: TrainingRows,
         seeds: NDArray[np.int64],
         *,
+        left_out_rows: NDArray[np.int64] | None = None,
         keep_left_out: bool = False,
-        when_known: Callable[[NDArray[np.int64]], None] | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> CoverView:
         """Fit every distinct problem once; `seeds` has one for each labelset, drawn beforehand.
 
-        `when_known` is given the rows that are left out, if any, before the fit.
+        Confidences of `left_out_rows` by members fitted without them are kept until
+        `forget_training`. Such rows are drawn here where weights of members need them, or with
+        `keep_left_out`.
         """
         table = training.X
         classes: Any
@@ -93,20 +103,9 @@ class CoverView:
             targets = label_products(rows, self.encodings, first) if is_linear else None
         is_weighted = self.aggregate == "weighted"
         self.stacked = [StackedMembers(each) for each in self.encodings] if is_weighted else []
-        rows_and_sums: list[Any] = []
-
-        def add_left_out(rows, problems, distributions):
-            if not rows_and_sums:
-                rows_and_sums.extend([rows, self._no_sums(len(rows))])
-                if when_known is not None:
-                    when_known(rows)
-            if problems.start == problems.stop:
-                return
-            for stacked in self.stacked:
-                stacked.gather(distributions, problems)
-            if not is_weighted:
-                self._add(distributions, problems, rows_and_sums[1])
-
+        asked = left_out_rows
+        if asked is None and (keep_left_out or is_weighted):
+            asked = self._drawn(len(training.Y), int(seeds[0]))
         problems = Problems(
             classes,
             self.encodings[0].offsets,
@@ -115,21 +114,42 @@ class CoverView:
             seeds[first],
             training.metadata,
             targets,
-            self.left_out_only,
+            asked,
+            self.quick,
         )
-        self.members = self.learner.fit_problems(
-            table,
-            problems,
-            left_out=add_left_out if keep_left_out or is_weighted else None,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        if not rows_and_sums:
-            return self
-        rows, sums = rows_and_sums
-        means = self._weighted(training, rows, verbose) if is_weighted else self._means(sums)
-        self.left_out = (rows, means) if keep_left_out else None
+        self.members = self.learner.fit_problems(table, problems, n_jobs=n_jobs, verbose=verbose)
+        if asked is not None:
+            means = self._left_out_means(training, asked, verbose)
+            self.members.forget_training()
+            if left_out_rows is not None or keep_left_out:
+                self.left_out_rows, self._left_out = asked, means
         return self
+
+    def left_out(self) -> list[NDArray[np.float64]]:
+        """Return for each cover the confidences of `left_out_rows` by members without them."""
+        return self._left_out
+
+    def forget_training(self) -> None:
+        """Free the confidences of rows left out."""
+        self.left_out_rows, self._left_out = None, []
+
+    def _drawn(self, n: int, seed: int) -> NDArray[np.int64]:
+        if self.quick:
+            return random_order(n, seed)
+        return draw_left_out_rows(n, most_targets(self.covers), seed)
+
+    def _left_out_means(
+        self, training: TrainingRows, rows: NDArray[np.int64], verbose: bool
+    ) -> list[NDArray[np.float64]]:
+        sums = self._no_sums(len(rows))
+        for problems in problem_blocks(self.members.offsets, max(1, LEFT_OUT_BLOCK // len(rows))):
+            distributions = self.members.left_out(problems)
+            if self.stacked:
+                for stacked in self.stacked:
+                    stacked.gather(distributions, problems)
+            else:
+                self._add(distributions, problems, sums)
+        return self._weighted(training, rows, verbose) if self.stacked else self._means(sums)
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return for each cover ``(n, n_labels)``: the mean over the members that hold a label.
@@ -186,3 +206,9 @@ def row_blocks(n: int, width: int) -> Iterator[slice]:
     step = min(max(BLOCK_ROWS, BLOCK_NUMBERS // max(1, width)), MOST_BLOCK_ROWS)
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
+
+
+def most_targets(covers: Sequence[Cover]) -> int:
+    """Return how many targets the labelsets of some covers have at most (`LinearTargets`)."""
+    products = [2.0**cover.labelset_sizes - 1 - cover.labelset_sizes for cover in covers]
+    return covers[0].n_labels + int(sum(each.sum() for each in products))

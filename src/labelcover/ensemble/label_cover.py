@@ -14,11 +14,12 @@ from labelcover._progress import tell
 from labelcover.decisions import Cut, Decision, check_decision, fit_decision
 from labelcover.ensemble.choose_cover import choose_cover, cover_of_many
 from labelcover.ensemble.chunked_training import chunked
+from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.forest_view import ForestView
 from labelcover.ensemble.label_ensemble import MANY_MEMBERS, LabelEnsemble
 from labelcover.ensemble.many_label_pool import ManyLabelPool, ManyLabelView, are_many
 from labelcover.ensemble.pooled_view import Pool, PooledView, view_of
-from labelcover.ensemble.threshold_tuning import cross_validated_confidence
+from labelcover.ensemble.threshold_tuning import cross_validated_confidence, left_out_of
 from labelcover.ensemble.view import TrainingRows
 from labelcover.many_labels import (
     Candidates,
@@ -337,10 +338,12 @@ class LabelCoverClassifier(LabelEnsemble):
             self.decision_ = Cut(measure="threshold", threshold=self.threshold_, ties=self._ties())
             return
         if how == "loo":
-            assert self.view_.left_out is not None
-            rows, found = self.view_.left_out
+            rows, found = left_out_of(self.view_)
             confidence = found if isinstance(found, Candidates) else found[0]
-            self.view_.left_out = None
+            if isinstance(self.view_, CoverView):
+                self.view_.forget_training()
+            else:
+                self.view_.left_out = None
         else:
             rows = np.arange(len(training.Y))
             confidence = self._cross_validated(training, np.random.default_rng(seed))

@@ -61,7 +61,7 @@ class LabelEnsemble(LabelModel):
         view = view_of(learner, self.cover_, aggregate=self.aggregate)
         views: list[Any] = [view.covers, view.forest] if isinstance(view, PooledView) else [view]
         for each in views:
-            each.left_out_only = self._left_out_only
+            each.left_out_only = each.quick = self._left_out_only
         if isinstance(view, CoverView):
             warn_of_left_out(self.cover_, self.label_names_in_)
         return view

@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 
 from labelcover.covers import Cover
 from labelcover.ensemble.chunked_training import sampled_rows
-from labelcover.ensemble.cover_view import CoverView
+from labelcover.ensemble.cover_view import CoverView, most_targets
 from labelcover.ensemble.forest_view import ForestView
 from labelcover.ensemble.labelset_posterior import LabelsetPosterior, fit_posterior
 from labelcover.ensemble.log_linear_pool import LogLinearPool, fit_pool
@@ -23,6 +23,7 @@ from labelcover.learners.chunked_table import ChunkedTable
 from labelcover.learners.forest.feature_forest import FeatureForest
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.learners.neighbours.nearest_rows import NearestRows
+from labelcover.learners.problems import draw_left_out_rows, random_order
 
 # Probabilities of linear members and of labelsets are never surer than this.
 LEAST = 0.0005
@@ -172,7 +173,7 @@ class PooledView:
         """Fit all views, then their weights."""
         n_labels = training.Y.shape[1]
         more = np.random.default_rng(seeds[0]).integers(2**31 - 1, size=n_labels + 1)
-        how: dict[str, Any] = {"keep_left_out": True, "n_jobs": n_jobs, "verbose": verbose}
+        how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
         seeds = np.concatenate([seeds, more[1:]])
         self.reads_scores = is_wide_text(training.X)
         self.forest.sparse_trees = None if self.reads_scores else SPARSE_TREES
@@ -182,7 +183,8 @@ class PooledView:
             training = training.rows(sample)
         if not (self.reads_scores or self.always_logistic):
             self.logistic = None
-        rows, tables = self._fit_linear(training, seeds, more[1:], how)
+        rows = self._drawn(len(training.Y), int(seeds[0]))
+        tables = self._fit_linear(training, rows, seeds, more[1:], how)
         views = self._inside(
             [*tables, *self._fit_by_rows(training, more[:1], rows, n_jobs, verbose)]
         )
@@ -201,20 +203,31 @@ class PooledView:
     def _fit_linear(
         self,
         training: TrainingRows,
+        rows: NDArray[np.int64],
         seeds: NDArray[np.int64],
         of_singles: NDArray[np.int64],
         how: dict[str, Any],
-    ) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
-        """Fit the linear views; return rows and their left-out confidences by each."""
+    ) -> list[NDArray[np.float64]]:
+        """Fit the linear views; return the left-out confidences of some rows by each."""
         unseen: list[NDArray[np.float64]] = []
         if self.logistic is not None:
-            _, unseen = _taken(self.logistic.fit(training, of_singles, **how))
+            all_rows = np.arange(len(training.Y))
+            self.logistic.fit(training, of_singles, left_out_rows=all_rows, **how)
+            unseen = self.logistic.left_out()
+            self.logistic.forget_training()
         table = training
         if self.reads_scores:
             self.covers.learner = reading_scores(self.covers.learner)
             table = on_scores(training, inside(unseen[0]))
-        rows, tables = _taken(self.covers.fit(table, seeds, **how))
-        return rows, [*tables, *(each[rows] for each in unseen)]
+        self.covers.fit(table, seeds, left_out_rows=rows, **how)
+        tables = self.covers.left_out()
+        self.covers.forget_training()
+        return [*tables, *(each[rows] for each in unseen)]
+
+    def _drawn(self, n: int, seed: int) -> NDArray[np.int64]:
+        if self.covers.quick:
+            return random_order(n, seed)
+        return draw_left_out_rows(n, most_targets(self.covers.covers), seed)
 
     def _fit_by_rows(
         self,
@@ -296,12 +309,6 @@ def view_of(learner: Any, cover: Cover, *, aggregate: str = "mean") -> Any:
 def inside(P: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return probabilities a little inside (0, 1)."""
     return (np.clip(P, 0, 1) + LEAST) / (1 + 2 * LEAST)
-
-
-def _taken(view: Any) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
-    """Return the left-out confidences of a view, which keeps them no longer."""
-    left_out, view.left_out = view.left_out, None
-    return left_out
 
 
 def _frequency(training: TrainingRows) -> NDArray[np.float64]:

@@ -132,12 +132,18 @@ def check_threshold(threshold: Any, n_labels: int, found_by: Sequence[str]) -> N
         )
 
 
+def left_out_of(view: Any) -> tuple[NDArray[np.int64], Any]:
+    """Return the rows that a view left out, and their confidences."""
+    found = (view.left_out_rows, view.left_out()) if callable(view.left_out) else view.left_out
+    assert found is not None
+    return found
+
+
 def left_out_threshold(
     view: Any, training: TrainingRows, search: ThresholdSearch
 ) -> tuple[float | NDArray[np.float64], int]:
     """Return the best threshold for the leave-one-out confidences, and of how many rows."""
-    assert view.left_out is not None
-    rows, (confidence, *_) = view.left_out
+    rows, (confidence, *_) = left_out_of(view)
     weights = None if training.weights is None else training.weights[rows]
     found, _ = search.best(training.Y[rows], confidence, weights=weights)
     return found, len(rows)

@@ -18,7 +18,7 @@ from sklearn.utils.parallel import delayed
 
 from labelcover._probabilities import checked_probabilities
 from labelcover.learners.features import checked_table, columns_without_numbers, is_frame
-from labelcover.learners.problems import LeftOut, Members, Problems, in_parallel
+from labelcover.learners.problems import Members, Problems, in_parallel
 from labelcover.learners.row_products import filled_up
 
 
@@ -59,7 +59,6 @@ class AnyClassifier:
         X: Any,
         problems: Problems,
         *,
-        left_out: LeftOut | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> Clones:

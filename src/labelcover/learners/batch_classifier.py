@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelcover._probabilities import checked_probabilities
 from labelcover.learners.features import FeatureCoding
-from labelcover.learners.problems import LeftOut, Members, Problems
+from labelcover.learners.problems import Members, Problems
 from labelcover.learners.targets import encode_classes, weighted_rows
 
 
@@ -26,7 +26,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
     Attributes
     ----------
     gives_left_out : bool
-        Whether `fit_problems` can say what members fitted without a training row say of it.
+        Whether members have out-of-sample predictions for training rows.
     is_linear : bool
         Whether `fit_problems` solves ``problems.targets`` instead of classes.
     side_by_side : dict
@@ -48,7 +48,6 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
         X: Any,
         problems: Problems,
         *,
-        left_out: LeftOut | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> Members:
@@ -59,8 +58,6 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
         X : ndarray or CSR matrix of shape (n, features), float64
             Nominal features as numbers of their values; shared by all problems, never changed.
         problems : Problems
-        left_out : callable, optional
-            Receives predictions for training rows by models fitted without them.
         n_jobs : int, optional
             Number of problems solved in parallel; ignored where they are solved jointly.
         """

@@ -1,13 +1,11 @@
 """What every learner keeps to: problems in, members out.
 
 A *batch learner* solves many single-label problems that share one table. It has
-``fit_problems(X, problems, *, left_out=None, n_jobs=None, verbose=False)``, which returns
-`Members`; ``gives_left_out``, which tells whether it has predictions for training rows that a
-member has not seen; and ``is_linear``, which tells whether it solves targets (`LinearTargets`)
-instead of classes. Predictions for rows not seen go to the function
-``left_out(rows, problems, distributions)``, in blocks: the numbers of some training rows, a slice
-of problems, and their class distributions side by side. The first call is without problems, as soon
-as the rows are known: others can look at them while members are fitted.
+``fit_problems(X, problems, *, n_jobs=None, verbose=False)``, which returns `Members`;
+``gives_left_out``, which tells whether members have out-of-sample predictions for training rows;
+and ``is_linear``, which tells whether it solves targets (`LinearTargets`) instead of classes. The
+rows whose out-of-sample predictions are wanted are drawn before the fit (`draw_left_out_rows`) and
+given with the problems; afterwards `Members.left_out` has them.
 """
 
 from __future__ import annotations
@@ -26,10 +24,12 @@ from labelcover._progress import progress_bar
 from labelcover.chunks import Parcel, aligned_call, is_on_cluster, sent_once
 from labelcover.learners.linear_targets import LinearTargets
 
-LeftOut = Callable[[NDArray[np.int64], slice, NDArray[np.float64]], None]
-
 # So many calls are handed out between two looks at the results.
 BATCH = 64
+# All rows up to the first are left out; else as many as the second at most, and fewer where their
+# scores would be more numbers than the third, but not fewer than the first.
+FEW_LEFT_OUT, MOST_LEFT_OUT = 512, 2_048
+LEFT_OUT_NUMBERS = 2**24
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,12 @@ class Problems:
         What else the ``fit`` of a scikit-learn classifier is given.
     targets : LinearTargets, optional
         Targets of which there are fewer than classes, for learners that are linear in them.
-    left_out_only : bool
-        Whether nothing is wanted but predictions for rows left out, and these for all rows: a
-        learner may then approximate where it pays.
+    left_out_rows : ndarray of int64, optional
+        The training rows whose out-of-sample class distributions are wanted, in random order; none
+        by default.
+    quick : bool
+        Whether nothing but those distributions is wanted: a learner may then approximate where it
+        pays.
     """
 
     classes: NDArray[np.int32]
@@ -64,7 +67,8 @@ class Problems:
     seeds: NDArray[np.int64] | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     targets: LinearTargets | None = None
-    left_out_only: bool = False
+    left_out_rows: NDArray[np.int64] | None = None
+    quick: bool = False
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -88,6 +92,7 @@ class Members(ABC):
 
     offsets: NDArray[np.int64]
     row_width: int = 1
+    _training: Any = None
 
     def prepare(self, X: Any) -> Any:
         """Return what `distributions` takes: the work on new rows that all problems share."""
@@ -96,6 +101,37 @@ class Members(ABC):
     @abstractmethod
     def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
         """Return the class distributions of some problems side by side, a row per row."""
+
+    def left_out(self, problems: slice) -> NDArray[np.float64]:
+        """Return the same for ``left_out_rows`` by models fitted without them.
+
+        Only learners with ``gives_left_out`` have it, where rows were asked for.
+        """
+        raise NotImplementedError
+
+    def forget_training(self) -> None:
+        """Free what only `left_out` needs."""
+        self._training = None
+
+
+def draw_left_out_rows(n: int, n_targets: int, seed: int) -> NDArray[np.int64]:
+    """Return the training rows to leave out: all up to 512, else 512 to 2,048 in random order.
+
+    Parameters
+    ----------
+    n : int
+        Number of training rows.
+    n_targets : int
+        Number of targets that are solved, or a bound of it.
+    seed : int
+    """
+    most = min(MOST_LEFT_OUT, LEFT_OUT_NUMBERS // max(1, n_targets))
+    return random_order(n, seed)[: max(FEW_LEFT_OUT, most)]
+
+
+def random_order(n: int, seed: int) -> NDArray[np.int64]:
+    """Return the numbers of `n` rows in the order in which `draw_left_out_rows` takes them."""
+    return np.arange(n) if n <= FEW_LEFT_OUT else np.random.default_rng(seed).permutation(n)
 
 
 def problem_blocks(offsets: NDArray[np.int64], most: int) -> Iterator[slice]:

@@ -248,7 +248,7 @@ class StackedView:
             verbose=verbose,
         )
         self.outputs = self._unseen_outputs(training, seeds[:m], n_jobs)
-        self.first.left_out = None  # they are the outputs now, where they are of all rows
+        self.first.forget_training()  # they are the outputs now, where they are of all rows
         self.correlated = np.abs(correlations(training.Y, training.weights)) >= self.phi
         np.fill_diagonal(self.correlated, True)
         self.seen, group = np.unique(self.correlated, axis=0, return_inverse=True)
@@ -290,9 +290,9 @@ class StackedView:
     ) -> NDArray[np.float64]:
         n = len(training.Y)
         outputs = np.empty(training.Y.shape)
-        if self.first.left_out is not None and len(self.first.left_out[0]) == n:
-            rows, (confidence,) = self.first.left_out
-            outputs[rows] = confidence
+        rows = self.first.left_out_rows
+        if rows is not None and len(rows) == n:
+            (outputs[rows],) = self.first.left_out()
             return outputs
         folds = KFold(min(self.n_folds, n), shuffle=True, random_state=self.seed)
         for train, test in folds.split(outputs):

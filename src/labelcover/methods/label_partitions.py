@@ -270,8 +270,8 @@ class RowsRight:
         """Return for each cover of disjoint subsets which labels are right, a row per row."""
         if not self.folds:
             view = self._fitted(covers, self.training, keep_left_out=True)
-            assert view.left_out is not None
-            rows, votes = view.left_out
+            rows, votes = view.left_out_rows, view.left_out()
+            assert rows is not None
             if self.training.weights is not None:
                 self.weights = self.training.weights[rows]
             return [(each > 0.5) == self.training.Y[rows] for each in votes]

@@ -201,11 +201,12 @@ class LeadView:
 
     def _learn_network(self, training: TrainingRows) -> list[tuple[int, ...]]:
         """Return the parents of every label, from the errors of the members fitted alone."""
-        if self.alone.left_out is None:
+        rows = self.alone.left_out_rows
+        if rows is None:
             rows, confidence = np.arange(len(training.Y)), self.alone.confidences(training.X)[0]
         else:
-            rows, (confidence, *_) = self.alone.left_out
-            self.alone.left_out = None
+            confidence, *_ = self.alone.left_out()
+            self.alone.forget_training()
         self.n_network_rows = len(rows)
         weights = None if training.weights is None else training.weights[rows]
         found = correlations(training.Y[rows] - confidence, weights)

@@ -16,7 +16,7 @@ from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.c45.split_kernels import VALUE_STEP
 from labelcover.learners.c45.tree import FeatureTable, Tree, TreeStack, grown_tree
 from labelcover.learners.c45.tree_text import tree_text
-from labelcover.learners.problems import LeftOut, Problems, fitted_in_threads
+from labelcover.learners.problems import Problems, fitted_in_threads
 
 
 class C45Classifier(BatchClassifier):
@@ -97,7 +97,6 @@ class C45Classifier(BatchClassifier):
         X: Any,
         problems: Problems,
         *,
-        left_out: LeftOut | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> TreeStack:

@@ -25,7 +25,7 @@ from labelcover.learners.least_squares.least_squares_members import (
     LeastSquaresMembers,
     solve,
 )
-from labelcover.learners.problems import LeftOut, Problems
+from labelcover.learners.problems import Problems
 
 KERNELS = ("auto", "linear", "rbf")
 SCALES = ("auto", "standard", "rows", "none")
@@ -147,20 +147,18 @@ class LeastSquaresClassifier(BatchClassifier):
         X: Any,
         problems: Problems,
         *,
-        left_out: LeftOut | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> LeastSquaresMembers:
         """Return the members of all problems, solved jointly.
 
-        Leave-one-out predictions are those of all training rows up to 512, else of a sample of up
-        to 2,048 (down to 512 where rows times targets would exceed 2²⁴); with
-        ``problems.left_out_only`` those of all rows, by a Nyström approximation above 1,000.
+        Temperatures are tuned on the first 512 of ``problems.left_out_rows``, or of all rows in
+        random order. With ``problems.quick``, kernels are approximated above 1,000 rows.
         """
         seed = self._seed(problems)
         bar_of = progress_bar("solving members", len(problems), show=verbose)
         with bar_of as bar, blas_threads(X.shape[0], min(X.shape), int(problems.offsets[-1])):
-            return solve(X, problems, self._settings(seed), left_out, bar)
+            return solve(X, problems, self._settings(seed), bar)
 
     def with_choices_of(self, members: Any) -> LeastSquaresClassifier:
         """Return a learner with the scale, kernel and ridge that were chosen for `members`.

@@ -30,16 +30,12 @@ from labelcover.learners.least_squares.feature_maps import IdentityMap, Kernel, 
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling
 from labelcover.learners.least_squares.ridge_systems import RidgeSystem, Solved
 from labelcover.learners.linear_targets import LinearTargets
-from labelcover.learners.problems import LeftOut, Members, Problems, problem_blocks
+from labelcover.learners.problems import Members, Problems, random_order
 from labelcover.learners.row_products import row_products
 
 # Temperatures are tuned on the leave-one-out predictions of no more rows than this.
 TEMPERATURE_ROWS = 512
-# Others may look at those of more rows (thresholds do): of so many at most, and of fewer where
-# they would be more numbers than these.
-LEFT_OUT_ROWS = 2_048
-LEFT_OUT_NUMBERS = 2**24
-# Numbers in one block of leave-one-out predictions (8 MB).
+# Numbers in one block of scores (8 MB).
 BLOCK_NUMBERS = 2**20
 # The last relative step of temperatures; what is left is about its cube.
 FINE = 0.13
@@ -76,6 +72,24 @@ class FeatureMap:
         return self.scaling.transform(numeric(X, self.n_values))
 
 
+@dataclass(frozen=True)
+class LeftOutRows:
+    """What out-of-sample distributions of training rows are made of.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_problems, n_rows), int32
+    scores : ndarray of shape (n_rows, n_targets)
+        By members that were fitted with these rows.
+    leverage : ndarray of shape (n_rows,)
+        The share of each row in its own score.
+    """
+
+    classes: NDArray[np.int32]
+    scores: NDArray[np.float64]
+    leverage: NDArray[np.float64]
+
+
 class LeastSquaresMembers(Members):
     """Ridge regression on one-hot classes for every problem; a softmax over each one's scores.
 
@@ -89,6 +103,8 @@ class LeastSquaresMembers(Members):
     of_values : ndarray of shape (n_targets, n_landmarks) or None
         With fewer targets than landmarks, what kernel values themselves are multiplied by: new rows
         then need no Nyström features, which would take the most of the time of a single row.
+    frequencies : ndarray of shape (n_classes,) or None
+        Those of the classes, where training rows are all alike.
     combination : tuple of ndarrays
         What makes scores of classes of those of targets; see `LinearTargets`.
     inverse_temperature : ndarray of shape (n_problems,)
@@ -101,9 +117,11 @@ class LeastSquaresMembers(Members):
     coefficients: NDArray[np.float64]
     intercept: NDArray[np.float64]
     of_values: NDArray[np.float64] | None = None
+    frequencies: NDArray[np.float64] | None = None
     n_scale_rows: int
     n_choice_rows: int
     n_temperature_rows: int
+    _training: LeftOutRows | None = None
 
     def __init__(
         self,
@@ -129,8 +147,8 @@ class LeastSquaresMembers(Members):
             self.of_values = self.coefficients @ combine.T
         return solved
 
-    def settle_on_frequencies(self) -> NDArray[np.float64]:
-        """Let all rows have the frequencies of the classes, which are returned.
+    def settle_on_frequencies(self) -> None:
+        """Let all rows have the frequencies of the classes.
 
         Where training rows are alike, no more is known, and a temperature is not to change it.
         """
@@ -140,7 +158,7 @@ class LeastSquaresMembers(Members):
         self.intercept, self.of_values = np.log(shares), None
         self.combination = np.arange(n + 1), np.arange(n), np.ones(n), np.zeros(n)
         self.inverse_temperature[:] = 1.0
-        return shares
+        self.frequencies = shares
 
     def prepare(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the targets for new rows."""
@@ -175,18 +193,28 @@ class LeastSquaresMembers(Members):
         """Return the class distributions of some problems side by side."""
         return self._distributions(prepared, problems, NO_CLASSES, NO_LEVERAGE)
 
-    def left_out_distributions(
-        self,
-        fitted: NDArray[np.float64],
-        problems: slice,
-        classes: NDArray[np.int32],
-        leverage: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
-        """Return the same for training rows by models fitted without them.
+    def left_out(self, problems: slice) -> NDArray[np.float64]:
+        """Return the same for training rows left out, by leave-one-out."""
+        kept = self._training
+        assert kept is not None
+        own = kept.classes[problems]
+        if self.frequencies is not None:
+            return self._left_out_frequencies(problems, own, kept.leverage)
+        return self._distributions(kept.scores, problems, own, kept.leverage)
 
-        `fitted` are the scores of targets, `classes` those of the problems for these rows.
-        """
-        return self._distributions(fitted, problems, classes, leverage)
+    def _left_out_frequencies(
+        self, problems: slice, own: NDArray[np.int32], leverage: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return frequencies of classes without each row, whose share in them is its leverage."""
+        assert self.frequencies is not None
+        offsets = self.offsets[problems.start : problems.stop + 1]
+        given = np.repeat(self.frequencies[None, offsets[0] : offsets[-1]], own.shape[1], axis=0)
+        others = 1 - leverage
+        rows = np.flatnonzero(others > np.finfo(np.float64).eps)  # not the only row
+        for start, classes in zip(offsets[:-1] - offsets[0], own, strict=True):
+            given[rows, start + classes[rows]] -= leverage[rows]
+        given[rows] /= others[rows, None]
+        return np.clip(given, 0.0, 1.0)
 
     def _distributions(self, prepared, problems, classes, leverage):
         low, high = self.offsets[problems.start], self.offsets[problems.stop]
@@ -201,74 +229,41 @@ class LeastSquaresMembers(Members):
         ).T
 
 
-def solve(
-    X: Any,
-    problems: Problems,
-    settings: Settings,
-    left_out: LeftOut | None,
-    bar: Progress,
-) -> LeastSquaresMembers:
-    """Return the members of all problems: factorise once, then solve in blocks of bounded memory.
+def solve(X: Any, problems: Problems, settings: Settings, bar: Progress) -> LeastSquaresMembers:
+    """Return the members of all problems: factorise once, then solve all targets.
 
     The scale, the kernel, its width and the ridge are those that are best for the problems
     together; the temperature is each problem's own.
     """
-    settings = replace(settings, quick=problems.left_out_only)
+    settings = replace(settings, quick=problems.quick)
     targets = targets_of(problems)
-    wanted = X.shape[0] if problems.left_out_only else None
-    rows = left_out_rows(X.shape[0], len(targets), left_out is not None, settings.seed, wanted)
-    if left_out is not None:
-        left_out(rows, slice(0, 0), np.empty((len(rows), 0)))
+    asked = problems.left_out_rows
+    rows = asked
+    if rows is None:
+        rows = random_order(X.shape[0], settings.seed)[:TEMPERATURE_ROWS]
+        problems = replace(problems, left_out_rows=rows)
     members, system = prepared_members(X, problems, targets, settings)
     bar.describe(f"solving members (scale: {members.features.scaling.scale})")
     few = slice(TEMPERATURE_ROWS)
     members.n_temperature_rows = len(rows[few])
     solved = members.solve(system, targets, rows)
+    own = np.ascontiguousarray(problems.classes[:, rows])
     if system.is_constant:
-        shares = members.settle_on_frequencies()
-        for block in problem_blocks(problems.offsets, max(1, BLOCK_NUMBERS // len(rows))):
-            if left_out is not None:
-                own = np.asarray(problems.classes[block][:, rows])
-                left_out(rows, block, _left_out_frequencies(shares, problems, block, own, solved))
-            bar.advance(block.stop - block.start)
-        return members
-    members.inverse_temperature = left_out_temperatures(
-        np.ascontiguousarray(solved.scores[:, few]),
-        targets.combination,
-        solved.leverage[few],
-        np.ascontiguousarray(problems.classes[:, rows[few]]),
-        problems.offsets,
-        system.weights[rows[few]],
-        FINE,
-    )
-    if left_out is None:
-        bar.advance(len(problems))
-        return members
-    fitted = np.asfortranarray(solved.scores.T)
-    for block in problem_blocks(problems.offsets, max(1, BLOCK_NUMBERS // len(rows))):
-        own = np.ascontiguousarray(problems.classes[block][:, rows])
-        given = members.left_out_distributions(fitted, block, own, solved.leverage)
-        left_out(rows, block, given)
-        bar.advance(block.stop - block.start)
+        members.settle_on_frequencies()
+    else:
+        members.inverse_temperature = left_out_temperatures(
+            np.ascontiguousarray(solved.scores[:, few]),
+            targets.combination,
+            solved.leverage[few],
+            np.ascontiguousarray(own[:, few]),
+            problems.offsets,
+            system.weights[rows[few]],
+            FINE,
+        )
+    if asked is not None:
+        members._training = LeftOutRows(own, np.asfortranarray(solved.scores.T), solved.leverage)
+    bar.advance(len(problems))
     return members
-
-
-def _left_out_frequencies(
-    shares: NDArray[np.float64],
-    problems: Problems,
-    block: slice,
-    own: NDArray[np.int32],
-    solved: Solved,
-) -> NDArray[np.float64]:
-    """Return the frequencies of classes without each row, whose share in them is its leverage."""
-    offsets = problems.offsets[block.start : block.stop + 1]
-    given = np.repeat(shares[None, offsets[0] : offsets[-1]], own.shape[1], axis=0)
-    others = 1 - solved.leverage
-    rows = np.flatnonzero(others > np.finfo(np.float64).eps)  # not the only row
-    for start, classes in zip(offsets[:-1] - offsets[0], own, strict=True):
-        given[rows, start + classes[rows]] -= solved.leverage[rows]
-    given[rows] /= others[rows, None]
-    return np.clip(given, 0.0, 1.0)
 
 
 def targets_of(problems: Problems) -> LinearTargets:
@@ -282,7 +277,7 @@ def prepared_members(
     X: Any, problems: Problems, targets: LinearTargets, settings: Settings
 ) -> tuple[LeastSquaresMembers, RidgeSystem]:
     """Return members that are not solved yet, and the system to solve their targets in."""
-    table = _numeric(X, problems.n_values, settings)
+    table = _numeric(X, problems, settings)
     scaling, n_scale_rows = choose_scaling(table, problems, settings)
     choice = Choice(_mapped(table, scaling.transform), problems, settings)
     kernel, mapped, system, ridge = choice.system()
@@ -293,34 +288,25 @@ def prepared_members(
     return members, system
 
 
-def _with_samples(X: ChunkedTable, settings: Settings) -> ChunkedTable:
+def _with_samples(X: ChunkedTable, problems: Problems, settings: Settings) -> ChunkedTable:
     """Return rows in chunks with those in memory that any sample may hold."""
     n = X.shape[0]
     seed, n_landmarks = settings.seed, settings.n_landmarks
     sizes = [SCALE_ROWS, SKETCH_ROWS, n_landmarks, 2 * n_landmarks]
     samples = [sample(n, most, seed) for most in sizes]
-    samples.append(left_out_rows(n, 1, True, seed))
+    if problems.left_out_rows is not None:
+        samples.append(problems.left_out_rows)
     return X.keeping(np.concatenate(samples))
 
 
-def _numeric(X: Any, n_values: NDArray[np.int32], settings: Settings) -> Any:
+def _numeric(X: Any, problems: Problems, settings: Settings) -> Any:
+    n_values = problems.n_values
     if not isinstance(X, ChunkedTable):
         return numeric(X, n_values)
-    X = _with_samples(X, settings)
+    X = _with_samples(X, problems, settings)
     n_columns = X.shape[1] if X.is_sparse else int(np.where(n_values > 2, n_values, 1).sum())
     return X.mapped(partial(numeric, n_values=n_values), n_columns)
 
 
 def _mapped(table: Any, step: Any) -> Any:
     return table.mapped(step) if isinstance(table, ChunkedTable) else step(table)
-
-
-def left_out_rows(
-    n: int, n_targets: int, many: bool, seed: int, wanted: int | None = None
-) -> NDArray[np.int64]:
-    """Return the rows to leave out, those that tune temperatures first; `wanted` says how many."""
-    if n <= TEMPERATURE_ROWS:
-        return np.arange(n)
-    most = min(LEFT_OUT_ROWS, LEFT_OUT_NUMBERS // max(1, n_targets)) if many else 0
-    most = most if wanted is None else wanted
-    return np.random.default_rng(seed).permutation(n)[: max(TEMPERATURE_ROWS, most)]

@@ -18,7 +18,7 @@ from labelcover._arguments import (
 from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.features import one_hot_columns
 from labelcover.learners.logistic.logistic_members import LogisticMembers, LogisticSettings, solve
-from labelcover.learners.problems import LeftOut, Problems
+from labelcover.learners.problems import Problems
 
 SCALES = ("auto", "rows", "standard", "none")
 
@@ -119,20 +119,19 @@ class LogisticClassifier(BatchClassifier):
         X: Any,
         problems: Problems,
         *,
-        left_out: LeftOut | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> LogisticMembers:
         """Return the members of all problems, solved side by side.
 
-        Predictions of training rows not seen are out-of-fold, for all rows. `n_jobs` is the number
-        of blocks solved in parallel, by default as many as numba has threads.
+        Out-of-sample predictions of training rows are out-of-fold. `n_jobs` is the number of blocks
+        solved in parallel, by default as many as numba has threads.
         """
         seed = self.random_state
         if seed is None and problems.seeds is not None:
             seed = int(problems.seeds[0])
         settings = self._settings(int(check_random_state(seed).randint(2**31 - 1)))
-        return solve(X, problems, settings, left_out, n_jobs=n_jobs, verbose=verbose)
+        return solve(X, problems, settings, n_jobs=n_jobs, verbose=verbose)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the classes; one column, the log-odds of the second, for two."""

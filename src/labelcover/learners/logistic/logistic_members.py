@@ -15,7 +15,7 @@ from labelcover.learners.features import numeric
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling, has_sparse_numbers
 from labelcover.learners.logistic.logistic_kernels import class_distributions, linear_scores
 from labelcover.learners.logistic.newton import Block
-from labelcover.learners.problems import LeftOut, Members, Problems, in_parallel, problem_blocks
+from labelcover.learners.problems import Members, Problems, in_parallel, problem_blocks
 from labelcover.learners.rare_values import binary_columns
 
 Arrays = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]
@@ -61,6 +61,8 @@ class LogisticMembers(Members):
         Each C that was tried, and the log-loss of a row and problem left out.
     """
 
+    _training: NDArray[np.float64] | None
+
     def __init__(
         self,
         n_values: NDArray[np.int32],
@@ -71,11 +73,13 @@ class LogisticMembers(Members):
         starts: NDArray[np.int64],
         C: float,
         path: list[tuple[float, float]],
+        out_of_fold: NDArray[np.float64] | None,
     ) -> None:
         self.n_values, self.scaling = n_values, scaling
         self.kept, self.coefficients = kept, coefficients
         self.offsets, self.starts, self.C, self.path = offsets, starts, C, path
         self.row_width = max(1, coefficients.shape[1])
+        self._training = out_of_fold
 
     def prepare(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of all columns for new rows."""
@@ -88,6 +92,11 @@ class LogisticMembers(Members):
         columns = slice(self.starts[problems.start], self.starts[problems.stop])
         scores = np.ascontiguousarray(prepared[:, columns])
         return _distributions(scores, self.starts, self.offsets, problems)
+
+    def left_out(self, problems: slice) -> NDArray[np.float64]:
+        """Return the same for the rows left out, by members fitted without their fold."""
+        assert self._training is not None
+        return self.distributions(self._training, problems)
 
 
 @dataclass(frozen=True)
@@ -170,20 +179,16 @@ def solve(
     X: Any,
     problems: Problems,
     settings: LogisticSettings,
-    left_out: LeftOut | None,
     *,
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> LogisticMembers:
     """Return the members of all problems, solved in blocks of columns.
 
-    Predictions of training rows not seen are those of all rows, by members fitted without the
-    fold that a row is in.
+    Out-of-sample predictions of a training row are those of members fitted without its fold.
     """
     numbers = numeric(X, problems.n_values)
     n = numbers.shape[0]
-    if left_out is not None:
-        left_out(np.arange(n), slice(0, 0), np.empty((n, 0)))
     scale = settings.scale if settings.scale != "auto" else _scale_of(numbers)
     scaling = FeatureScaling(scale).fit(numbers, problems.weights)
     weights = np.ones(n) if problems.weights is None else problems.weights
@@ -202,19 +207,28 @@ def solve(
     if C is None:
         C, path = _choose_C(blocks, begin, settings.seed, how)
     coefficients = np.zeros((len(kept) + 1, int(starts[-1])))
+    asked = problems.left_out_rows
+    out_of_fold = None if asked is None else np.empty((len(asked), int(starts[-1])))
     jobs = (
-        delayed(block.fitted)(C, start, out_of_fold=left_out is not None)
+        delayed(block.fitted)(C, start, out_of_fold=asked is not None)
         for block, start in zip(blocks, begin, strict=True)
     )
     found = in_parallel(jobs, text=f"logistic regressions (C: {C:.3g})", verbose=verbose, **how)
     for block, (own, scores) in zip(blocks, found, strict=True):
         columns = slice(starts[block.problems.start], starts[block.problems.stop])
         coefficients[:, columns] = own
-        if left_out is not None:
-            distributions = _distributions(scores, starts, problems.offsets, block.problems)
-            left_out(np.arange(n), block.problems, distributions)
+        if out_of_fold is not None:
+            out_of_fold[:, columns] = scores[asked]
     return LogisticMembers(
-        problems.n_values, scaling, kept, coefficients, problems.offsets, starts, C, path
+        problems.n_values,
+        scaling,
+        kept,
+        coefficients,
+        problems.offsets,
+        starts,
+        C,
+        path,
+        out_of_fold,
     )
 
 

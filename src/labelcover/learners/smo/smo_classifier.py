@@ -6,7 +6,7 @@ from typing import Any
 
 from labelcover._arguments import check_real
 from labelcover.learners.batch_classifier import BatchClassifier
-from labelcover.learners.problems import LeftOut, Problems, fitted_in_threads
+from labelcover.learners.problems import Problems, fitted_in_threads
 from labelcover.learners.smo.linear_filter import LinearFilter
 from labelcover.learners.smo.pair_machines import PairStack, TrainingTable, fit_pairs
 
@@ -75,7 +75,6 @@ class SMOClassifier(BatchClassifier):
         X: Any,
         problems: Problems,
         *,
-        left_out: LeftOut | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> PairStack:
