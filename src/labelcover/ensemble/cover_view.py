@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcover._arguments import check_random_state
 from labelcover._progress import tell
 from labelcover._table_numbers import rows_of
 from labelcover.covers import Cover
@@ -105,7 +106,7 @@ class CoverView:
         self.stacked = [StackedMembers(each) for each in self.encodings] if is_weighted else []
         asked = left_out_rows
         if asked is None and (keep_left_out or is_weighted):
-            asked = self._drawn(len(training.Y), int(seeds[0]))
+            asked = self.drawn_rows(len(training.Y), int(seeds[0]))
         problems = Problems(
             classes,
             self.encodings[0].offsets,
@@ -133,7 +134,10 @@ class CoverView:
         """Free the confidences of rows left out."""
         self.left_out_rows, self._left_out = None, []
 
-    def _drawn(self, n: int, seed: int) -> NDArray[np.int64]:
+    def drawn_rows(self, n: int, seed: int) -> NDArray[np.int64]:
+        """Return the training rows to leave out; a seed of the learner's own decides first."""
+        own = getattr(self.learner, "random_state", None)
+        seed = seed if own is None else int(check_random_state(own).randint(2**31 - 1))
         if self.quick:
             return random_order(n, seed)
         return draw_left_out_rows(n, most_targets(self.covers), seed)

@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 
 from labelcover.covers import Cover
 from labelcover.ensemble.chunked_training import sampled_rows
-from labelcover.ensemble.cover_view import CoverView, most_targets
+from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.forest_view import ForestView
 from labelcover.ensemble.labelset_posterior import LabelsetPosterior, fit_posterior
 from labelcover.ensemble.log_linear_pool import LogLinearPool, fit_pool
@@ -23,7 +23,6 @@ from labelcover.learners.chunked_table import ChunkedTable
 from labelcover.learners.forest.feature_forest import FeatureForest
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.learners.neighbours.nearest_rows import NearestRows
-from labelcover.learners.problems import draw_left_out_rows, random_order
 
 # Probabilities of linear members and of labelsets are never surer than this.
 LEAST = 0.0005
@@ -183,7 +182,7 @@ class PooledView:
             training = training.rows(sample)
         if not (self.reads_scores or self.always_logistic):
             self.logistic = None
-        rows = self._drawn(len(training.Y), int(seeds[0]))
+        rows = self.covers.drawn_rows(len(training.Y), int(seeds[0]))
         tables = self._fit_linear(training, rows, seeds, more[1:], how)
         views = self._inside(
             [*tables, *self._fit_by_rows(training, more[:1], rows, n_jobs, verbose)]
@@ -223,11 +222,6 @@ class PooledView:
         tables = self.covers.left_out()
         self.covers.forget_training()
         return [*tables, *(each[rows] for each in unseen)]
-
-    def _drawn(self, n: int, seed: int) -> NDArray[np.int64]:
-        if self.covers.quick:
-            return random_order(n, seed)
-        return draw_left_out_rows(n, most_targets(self.covers.covers), seed)
 
     def _fit_by_rows(
         self,
