@@ -32,6 +32,12 @@ def test_two_readings_are_an_error_that_names_the_parameter_and_each_answer_sett
     assert tags_of(read_table(path, tags="tags", separator=[]))[0] == ["Salem, Oregon"]
 
 
+def test_crosses_and_empty_cells_are_ones_and_zeros(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,wet,cold\n1,x,ja\n2,,nein\n3,X,WAHR\n4,,FALSCH\n", encoding="utf-8")
+    assert read_table(path, labels=["wet", "cold"]).Y.tolist() == [[1, 1], [0, 0], [1, 1], [0, 0]]
+
+
 def test_several_separators_can_be_given_and_are_kept_in_the_model(tmp_path):
     path = write(tmp_path, ["rain and wind; fog", "fog; rain", "wind and fog", "rain"] * 3)
     data = read_table(path, tags="tags", separator=[" and ", ";"])

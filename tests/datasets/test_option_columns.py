@@ -41,6 +41,13 @@ def test_each_option_is_a_feature_of_zeros_and_ones(tmp_path):
     np.testing.assert_array_equal(data.X[:, 1:], [*expected, [0, 0, 0]])
 
 
+def test_forty_names_that_recur_are_options():
+    names = [f"{first} {last}" for first in ("Ann", "Bo", "Cy", "Di") for last in "ABCDEFGHIJ"]
+    source = random.Random(0)
+    cells = [", ".join(source.sample(names, source.randint(1, 4))) for _ in range(400)]
+    assert len(OptionsColumn.fitted("cast", cells).options) == 40
+
+
 def test_a_file_to_predict_is_read_in_the_same_way(tmp_path):
     data = read_table(write(tmp_path, WHERE * 4), labels=["rain"])
     other = write(tmp_path, ["At home, In a park", "On the go"])

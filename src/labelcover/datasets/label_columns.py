@@ -16,7 +16,7 @@ from labelcover._separator_search import UnclearSeparators
 from labelcover._tag_lists import UnreadableTags
 from labelcover._tag_separators import Separators
 from labelcover._tags import as_marks, free_separator, in_order, separated_tags, tag_table
-from labelcover.datasets.cell_values import as_strings, as_truth, is_plain, shown
+from labelcover.datasets.cell_values import as_strings, as_truth, is_plain, is_text, shown
 from labelcover.datasets.dataset import DataError, MissingColumn, ReadingWarning, choose_labels
 from labelcover.datasets.file_limits import check_bytes
 from labelcover.datasets.label_facts import LabelFacts
@@ -29,6 +29,7 @@ FEWEST_ROWS = 2  # a tag of one row cannot be learned: without that row there is
 #: What an empty cell of the labels means: none of them, or that the row is left out.
 EMPTY = ("none", "skip")
 TAG_BYTES = 64  # of a tag, or of a row of them, as an object of Python
+CROSSES = {"x", "X", "✓", "✔"}  # in a column of these alone, an empty cell is 0
 
 
 @dataclass(frozen=True)
@@ -194,8 +195,10 @@ class LabelColumns:
 
     def _zeros_and_ones(self, table: RawTable, name: str) -> NDArray[np.uint8]:
         column = table.columns.column(name)
-        read = as_truth(column)
-        numbers = read.numbers
+        numbers = as_truth(column).numbers
+        filled = column.drop_null()
+        if is_text(column) and filled and CROSSES.issuperset(filled.unique().to_pylist()):
+            return column.is_valid().to_numpy().astype(np.uint8)
         if self.empty == "none":
             numbers = np.where(column.is_null().to_numpy(), 0.0, numbers)
         wrong = np.isnan(numbers)
@@ -212,7 +215,7 @@ class LabelColumns:
                 )
             raise table.error(
                 f"label {name!r} in {{place}} is {holds}, expected 0 or 1 (or yes and no, true and "
-                f"false){hint}.",
+                f"false, x and empty){hint}.",
                 row,
             )
         return numbers.astype(np.uint8)

@@ -19,7 +19,7 @@ OPTION_MARKS = tuple(mark for mark in MARKS if mark not in PART_OF_NAMES)
 # Options recur, pieces of prose do not: this share of the pieces is in several rows,
 RECURRING = 0.9
 # there are at most so many of them, or one for so many rows,
-MOST_OPTIONS, ROWS_OF_AN_OPTION = 30, 20
+MOST_OPTIONS, ROWS_OF_AN_OPTION = 30, 10
 # and this share of the cells holds several.
 WITH_SEVERAL = 0.05
 FIRST_LOOK = 300  # distinct cells in which pieces must recur, before all are looked at
