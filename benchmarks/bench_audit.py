@@ -9,8 +9,9 @@ the ``bench`` extra.
 
 ``python -m benchmarks.bench_audit --number docs/results/audit-number.csv [--sets a,b] [--seeds 5]``
 compares the number of wrong labels that the audit reports with that of cells flipped, and has a
-line without flips (seed -1) for each set. Of sets with more than 2,000 rows, 2,000 are drawn. Lines
-are written as they come, and the same command resumes an interrupted run.
+line without flips (seed -1) for each set. Of sets with more than 2,000 rows, 2,000 are drawn. In
+``coins`` the labels of debtags are drawn at random, as often as they are there. Lines are written
+as they come, and the same command resumes an interrupted run.
 """
 
 import argparse
@@ -26,7 +27,10 @@ from labelcover.audit import suspicious_labels
 from labelcover.datasets import load
 
 SETS = "debtags,medical,yeast"
-NUMBER_SETS = "emotions,genbase,medical,scene,debtags,enron,yeast,slashdot,ohsumed,mediamill-subset"
+NUMBER_SETS = (
+    "emotions,genbase,medical,scene,debtags,debtags-words,enron,yeast,slashdot,ohsumed,"
+    "mediamill-subset,delicious,coins"
+)
 MOST_ROWS = 2000
 COLUMNS = (
     *("set", "rows", "labels", "seed", "flipped", "estimate", "low", "high"),
@@ -94,11 +98,13 @@ def measure(X, Y: np.ndarray, seed: int) -> dict[str, float]:
 
 def number_line(name: str, seed: int) -> list:
     """Return how many cells look wrong, and how many of those listed were flipped."""
-    data = load(name)
+    data = load("debtags" if name == "coins" else name)
     rows = np.arange(len(data.Y))
     if len(rows) > MOST_ROWS:
         rows = np.sort(np.random.default_rng(0).choice(len(rows), MOST_ROWS, replace=False))
     X, Y = data.X[rows], data.Y[rows]
+    if name == "coins":
+        Y = (np.random.default_rng(0).random(Y.shape) < Y.mean(axis=0)).astype(np.uint8)
     given, wrong = (Y, np.zeros(Y.shape, dtype=bool)) if seed < 0 else flipped(Y, seed)
     suspects = suspicious_labels(X, given, label_names=data.label_names)
     listed = suspects.ranked()

@@ -325,6 +325,18 @@ def test_few_of_many_labels_are_looked_at():
     assert found[5, -2:].min() > 0.8 > found[:, :-2].max()
 
 
+def test_of_many_labels_none_explains_a_cell_by_chance():
+    random = np.random.default_rng(0)
+    coins = (random.random((400, 900)) < 0.05).astype(np.uint8)
+    frequencies = np.broadcast_to(coins.mean(axis=0), coins.shape)
+    assert label_errors(coins, suspicion(coins, frequencies)).total.estimate == 0
+    true = random.random((600, 300)) < 0.1
+    wrong = random.random(true.shape) < 0.02
+    Y = (true ^ wrong).astype(np.uint8)
+    found = label_errors(Y, suspicion(Y, np.where(true, 0.95, 0.05))).total.estimate
+    assert found == pytest.approx(wrong.sum(), rel=0.1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

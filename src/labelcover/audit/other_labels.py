@@ -7,7 +7,9 @@ With the probabilities ``p`` of the features alone, the log-odds of label ``j`` 
 over the other labels ``k``. A label that the features do not speak for, but the other labels do,
 is then expected, and one that never comes with them is not. The ``θ`` are fitted for each label on
 all rows, and each row is left out of its own fit (approximate leave-one-out of a logistic
-regression), which also chooses the penalty, or that the other labels do not count.
+regression), which also chooses the penalty, or that the other labels do not count. Of many labels
+the others are chosen first, for each fold of rows by the rows outside of it: of hundreds of labels
+some go with any cell by chance, and would seem to explain it.
 
 References
 ----------
@@ -27,7 +29,9 @@ from scipy.special import expit, logit
 # Probabilities of the features alone are never surer than this.
 LEAST_PROBABILITY = 1e-4
 # The other labels that a label is predicted from: those whose residuals go with its own the most.
-MOST_OTHERS = 40
+MOST_OTHERS = 30
+# Where there are more, they are chosen anew for each of so many folds.
+CHOICE_FOLDS = 3
 # Penalties on θ that are compared by leave-one-out, from strong to weak; 4 is a prior deviation
 # of a half.
 PENALTIES = (64.0, 16.0, 4.0)
@@ -41,14 +45,17 @@ class OtherLabels(NamedTuple):
 
     Attributes
     ----------
-    labels : ndarray of shape (n_labels, n_others), int
-        The other labels of each label.
-    theta : ndarray of shape (n_labels, n_others)
+    labels : ndarray of shape (n_folds, n_labels, n_others), int
+        The other labels of each label, by the fold of the row.
+    theta : ndarray of shape (n_folds, n_labels, n_others)
         What each adds to the log-odds, times its residual; 0 where they do not count.
+    fold : ndarray of shape (n,), int
+        The fold of each row.
     """
 
     labels: NDArray[np.intp]
     theta: NDArray[np.float64]
+    fold: NDArray[np.intp]
 
 
 def suspicion(Y: NDArray[np.uint8], P: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -81,30 +88,42 @@ def with_other_labels(
     """Return what `suspicion` returns, and what it was predicted from."""
     P = np.clip(P, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
     residuals = Y - P
-    # Correlations of residuals, by which the other labels are chosen.
+    odds = logit(P)
+    found = odds.copy()
+    n, m = Y.shape
+    n_others = min(MOST_OTHERS, m - 1)
+    n_folds = CHOICE_FOLDS if n_others < m - 1 else 1
+    fold = np.random.default_rng(0).permutation(n) % n_folds
+    shape = n_folds, m, n_others
+    others = OtherLabels(np.zeros(shape, dtype=np.intp), np.zeros(shape), fold)
+    constant = np.ones((n, 1))
+    for f in range(n_folds):
+        own = fold == f
+        alike = _alike(residuals[~own])
+        for j in range(m):
+            labels = np.sort(np.argsort(-alike[j], kind="stable")[:n_others])
+            others.labels[f, j] = labels
+            inputs = np.hstack([residuals[:, labels], constant])
+            fit = _LabelFit(inputs, odds[:, j], Y[:, j])
+            # The features alone, unless the other labels improve on them; weaker penalties are
+            # tried as long as they improve.
+            least = _loss(Y[:, j], odds[:, j])
+            for penalty in PENALTIES:
+                left_out = fit.left_out_odds(penalty)
+                loss = _loss(Y[:, j], left_out)
+                if loss >= least:
+                    break
+                least, found[own, j] = loss, left_out[own]
+                others.theta[f, j] = fit.theta[:-1]
+    return expit(np.where(Y == 1, -found, found)), others
+
+
+def _alike(residuals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how closely the residuals of labels are correlated, those of a label with itself -1."""
     lengths = np.maximum(np.sqrt((residuals**2).sum(axis=0)), 1e-12)
     alike = np.abs(residuals.T @ residuals / np.outer(lengths, lengths))
     np.fill_diagonal(alike, -1)
-    odds = logit(P)
-    m = Y.shape[1]
-    n_others = min(MOST_OTHERS, m - 1)
-    others = OtherLabels(np.zeros((m, n_others), dtype=np.intp), np.zeros((m, n_others)))
-    constant = np.ones((len(Y), 1))
-    for j in range(m):
-        others.labels[j] = np.sort(np.argsort(-alike[j], kind="stable")[:n_others])
-        inputs = np.hstack([residuals[:, others.labels[j]], constant])
-        fit = _LabelFit(inputs, odds[:, j].copy(), Y[:, j])
-        # The features alone, unless the other labels improve on them; weaker penalties are tried
-        # as long as they improve.
-        least = _loss(Y[:, j], odds[:, j])
-        for penalty in PENALTIES:
-            found = fit.left_out_odds(penalty)
-            loss = _loss(Y[:, j], found)
-            if loss >= least:
-                break
-            least, odds[:, j] = loss, found
-            others.theta[j] = fit.theta[:-1]
-    return expit(np.where(Y == 1, -odds, odds)), others
+    return alike
 
 
 def _loss(y: NDArray[np.uint8], odds: NDArray[np.float64]) -> float:

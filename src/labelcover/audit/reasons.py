@@ -116,7 +116,9 @@ def _label_reasons(suspects: Suspects, i: int, j: int) -> list[tuple[str, float]
     """Return what the other labels of row `i` add to the log-odds of label `j`."""
     if suspects.others is None:
         return []
-    labels, theta = suspects.others.labels[j], suspects.others.theta[j]
+    others = suspects.others
+    fold = others.fold[i]
+    labels, theta = others.labels[fold, j], others.theta[fold, j]
     has = suspects.Y[i, labels]
     expected = np.clip(suspects.features[i, labels], LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
     return [
