@@ -200,9 +200,9 @@ def test_the_file_has_a_line_for_each_suspect(suspects, tmp_path):
     with path.open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     assert list(lines[0]) == ["row", "label", "kind", "suspicion", "features"]
-    assert [(int(line["row"]), line["label"], line["kind"]) for line in lines] == [
+    assert [(int(line["row"]) - 1, line["label"], line["kind"]) for line in lines] == [
         s[:3] for s in listed
-    ]
+    ], "rows are numbered from 1, as in files of predictions"
     suspects.write(path, reasons=explain_suspects(suspects, listed))
     assert path.read_text(encoding="utf-8").startswith("row,label,kind,suspicion,features,reason\n")
 

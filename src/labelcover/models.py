@@ -103,6 +103,16 @@ class TrainedModel:
             LabelFrequencies.of(estimator, dataset.Y),
         )
 
+    def __repr__(self) -> str:
+        return (
+            f"TrainedModel({self.estimator!r}, trained on {self.trained_on!r}: "
+            f"{len(self.feature_names)} features, {len(self.label_names)} labels)"
+        )
+
+    def predict_tags(self, source: str | os.PathLike[str], **written: Any) -> list[list[Any]]:
+        """Return the names of the labels predicted for each row of a file; see `read`."""
+        return self.estimator.predict_tags(self.read(source, with_labels=False, **written).X)
+
     @property
     def feature_words(self) -> Any:
         """What names features in explanations: the words of the table, or their names."""

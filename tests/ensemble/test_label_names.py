@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.validation import has_fit_parameter
 
 from labelcover import RakelClassifier
-from labelcover.datasets import load
+from labelcover.datasets import load, read_table
 from labelcover.methods import BinaryRelevanceClassifier
 from labelcover.metrics import micro_f1
 from labelcover.models import TrainedModel, load_model, save_model
@@ -59,6 +59,22 @@ def test_a_trained_model_predicts_the_names_of_its_data_set(tmp_path):
     tags = {tag for row in estimator.predict_tags(data.X[:50]) for tag in row}
     assert tags
     assert tags <= set(data.label_names)
+
+
+def test_a_loaded_model_predicts_the_tags_of_a_file_and_is_shown_in_a_line(tmp_path):
+    path = tmp_path / "weather.csv"
+    rows = "".join(f"{i / 10},{'rain;wind' if i % 20 > 9 else 'sun'}\n" for i in range(60))
+    path.write_text("cloud,tags\n" + rows)
+    trained = TrainedModel.fit(RakelClassifier(k=2, random_state=0), read_table(path, tags="tags"))
+    save_model(trained, tmp_path / "model.skops")
+    model = load_model(tmp_path / "model.skops")
+    tags = model.predict_tags(path)
+    assert len(tags) == 60
+    assert {tag for row in tags for tag in row} <= {"rain", "wind", "sun"}
+    assert repr(model) == (
+        "TrainedModel(RakelClassifier(k=2, random_state=0), trained on 'weather': "
+        "1 features, 3 labels)"
+    )
 
 
 def test_weights_are_a_parameter_of_fit_that_scikit_learn_finds(table):

@@ -99,6 +99,37 @@ def test_the_label_column_leaves_room_for_the_scores(open_page):
     assert max(widths) < 390 / 2
 
 
+def test_reasons_of_mistakes_leave_no_empty_space_on_a_phone(open_page):
+    heights = open_page("test.html", 390).evaluate(
+        """() => [...document.querySelectorAll(".reason")]
+          .map((cell) => cell.parentElement.getBoundingClientRect().height)"""
+    )
+    assert heights
+    assert max(heights) < 170
+
+
+def test_a_long_table_is_no_higher_than_the_screen_and_keeps_its_headings(
+    browser, model, test_rows, tmp_path
+):
+    path = tmp_path / "page.html"
+    write_model_page(path, model, test_rows)
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto(path.as_uri())
+    box, head = page.evaluate(
+        """() => {
+          const table = document.querySelector("table.labels");
+          const body = table.tBodies[0];
+          while (body.rows.length < 200) body.append(body.rows[0].cloneNode(true));
+          const box = table.closest(".scroll");
+          box.scrollTop = 3000;
+          return [box, table.tHead.rows[0].cells[1]].map((part) => part.getBoundingClientRect());
+        }"""
+    )
+    page.close()
+    assert box["height"] < 900
+    assert head["y"] == pytest.approx(box["y"], abs=2)
+
+
 def shown(page):
     ids = ("what-predicted", "what-precision", "what-recall", "what-f1")
     return [page.locator(f"#{name}").inner_text() for name in ids]
@@ -296,7 +327,8 @@ def test_reasons_of_a_sample_are_those_of_its_rows(model, test_rows, tmp_path, m
     write_model_page(tmp_path / "page.html", model, named)
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     rows = re.findall(
-        r'row">package (\d+)\.</th><td class="name">(.*?)</td>.*?"name">([^<]*)</td></tr>', text
+        r'row">package (\d+)\.</th><td class="name">(.*?)</td>.*?"name reason">([^<]*)</td></tr>',
+        text,
     )
     first = {row: (label, why) for row, label, why in reversed(rows)}
     assert len(first) >= 3

@@ -6,6 +6,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_rgba
 
@@ -13,8 +14,10 @@ from labelcover import LabelCoverClassifier, RakelClassifier, _picture_style
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset, load
 from labelcover.experiments.comparing import compare
+from labelcover.experiments.report import page as page_module
 from labelcover.experiments.report import pictures
 from labelcover.experiments.report.html_page import HERE
+from labelcover.experiments.running import cover_file
 from labelcover.methods import BinaryRelevanceClassifier
 
 WIDTHS = (390, 1280)
@@ -207,6 +210,15 @@ def test_names_beside_points_are_moved_apart():
 def test_ticks_are_round_and_inside():
     assert pictures.nice_ticks(0.3, 4) == [0.5, 1, 2, 5]
     assert pictures.nice_ticks(0.001, 1000) == pytest.approx([1e-3, 1e-2, 0.1, 1, 10, 100, 1000])
+
+
+def test_one_labelset_is_one(tmp_path):
+    path = cover_file(tmp_path, "few", "RAKEL")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Cover([[0, 1]], 2).save(path)
+    few = Dataset("few", np.eye(2), np.eye(2, dtype=np.uint8), ["x", "z"], ["a", "b"], np.zeros(2))
+    picture = page_module._cover(0, few, pd.DataFrame({"method": ["RAKEL"]}), tmp_path)
+    assert "use one: 1 labelset of 2 out of 2 labels" in picture.caption
 
 
 @pytest.mark.parametrize(("n_labels", "n_labelsets"), [(2, 1), (5, 4), (30, 150), (200, 500)])

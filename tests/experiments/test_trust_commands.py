@@ -86,7 +86,7 @@ def test_audit_finds_the_wrong_cell(table, command, tmp_path):
     assert code == 0, err
     suspects = read(out)
     assert list(suspects[0]) == ["row", "label", "kind", "suspicion", "features", "reason"]
-    assert (int(suspects[0]["row"]), suspects[0]["label"]) == (wrong_row, "mood:b")
+    assert (int(suspects[0]["row"]), suspects[0]["label"]) == (wrong_row + 1, "mood:b")
     assert suspects[0]["reason"]
     numbers = [float(line["suspicion"]) for line in suspects]
     assert numbers == sorted(numbers, reverse=True)
@@ -97,6 +97,7 @@ def test_audit_finds_the_wrong_cell(table, command, tmp_path):
     text = page.read_text(encoding="utf-8")
     assert "of 450 labels (150 rows × 3) look wrong" in text
     assert "energy = " in text
+    assert f"row {wrong_row + 1} · suspicion" in text, "numbered from 1, as by predict"
 
 
 def test_audit_says_how_many_labels_look_wrong_and_lists_more_if_asked(table, command, tmp_path):

@@ -119,7 +119,7 @@ def with_other_labels(
 
 
 def _alike(residuals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how closely the residuals of labels are correlated, those of a label with itself -1."""
+    """Return how closely residuals of labels are correlated; -1 for a label with itself."""
     lengths = np.maximum(np.sqrt((residuals**2).sum(axis=0)), 1e-12)
     alike = np.abs(residuals.T @ residuals / np.outer(lengths, lengths))
     np.fill_diagonal(alike, -1)

@@ -79,7 +79,7 @@ def explain_suspects(
     feature_names : sequence of str, or function, optional
         As in `LabelCoverClassifier.explain`.
     row_names : sequence of str, optional
-        What other rows are called where a row is like them; by default they are numbered.
+        What other rows are called where a row is like them; by default they are numbered from 1.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def _row_named(what: str, seen: NDArray[np.intp], names: Sequence[str] | None) -
 
     def row(match: re.Match[str]) -> str:
         i = int(seen[int(match[1])])
-        return f"row {i if names is None else names[i]}"
+        return f"row {i + 1 if names is None else names[i]}"
 
     return re.sub(r"training row (\d+)", row, what, count=1)
 

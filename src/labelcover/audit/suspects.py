@@ -197,9 +197,10 @@ class Suspects:
     ) -> int:
         """Write what `ranked` returns to a CSV file; return the number.
 
-        With `row_names`, one for each row of Y, there is a column ``name`` after ``row``; with
-        `reasons`, as `explain_suspects` returns them, a column ``reason`` at the end. Cells that a
-        spreadsheet would run (``=1+1``) get an apostrophe, unless they are to be `raw`.
+        Rows are numbered from 1, as in files of predictions. With `row_names`, one for each row of
+        Y, there is a column ``name`` after ``row``; with `reasons`, as `explain_suspects` returns
+        them, a column ``reason`` at the end. Cells that a spreadsheet would run (``=1+1``) get an
+        apostrophe, unless they are to be `raw`.
         """
         if row_names is not None and len(row_names) != len(self.Y):
             raise ValueError(
@@ -219,7 +220,7 @@ class Suspects:
                 name = [] if row_names is None else [row_names[suspect.row]]
                 numbers = [f"{number:.4f}" for number in suspect[3:]]
                 why = [] if reasons is None else [str(reasons.get(suspect[:2], ""))]
-                rows.append([suspect.row, *name, *suspect[1:3], *numbers, *why])
+                rows.append([suspect.row + 1, *name, *suspect[1:3], *numbers, *why])
             write_rows(file, rows, raw=raw)
         return len(found)
 

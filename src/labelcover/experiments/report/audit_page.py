@@ -33,7 +33,7 @@ def write_audit_page(
     suspects : Suspects
     dataset : Dataset, optional
         The table: its name, what its rows are called and what is in them. Without it, rows are
-        numbered from 0.
+        numbered from 1, as in files of predictions.
     reasons : mapping of (int, str) to CellReasons, optional
         What speaks for and against the labels, as `labelcover.audit.explain_suspects` returns it.
     above : float, optional
@@ -61,7 +61,7 @@ def write_audit_page(
         "note": f"Showing {MOST_SHOWN} of {len(found):,}. " if len(found) > MOST_SHOWN else "",
         "suspects": [
             {
-                "row": suspect.row if ids is None else ids[suspect.row],
+                "row": suspect.row + 1 if ids is None else ids[suspect.row],
                 "label": suspect.label,
                 "kind": suspect.kind,
                 "looks": LOOKS[suspect.kind],

@@ -250,7 +250,7 @@ def _mistakes(model, dataset, judged):
 
 
 def _row_name(row, ids):
-    return row if ids is None else ids[row]
+    return row + 1 if ids is None else ids[row]
 
 
 def _reasons(model, dataset, mistakes, rows):

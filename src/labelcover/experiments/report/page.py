@@ -241,7 +241,8 @@ def _cover(number, dataset, done, covers):
         if cover.k < 2:
             continue
         text = (
-            f"{len(cover)} labelsets of {cover.k_text} out of {cover.n_labels} labels, covering "
+            f"{len(cover)} {'labelset' if len(cover) == 1 else 'labelsets'} of {cover.k_text} "
+            f"out of {cover.n_labels} labels, covering "
             f"{cover.coverage(2):.1%} of all pairs of labels; imbalance {cover.imbalance} (the "
             "difference between the most and the least frequent label)"
         )
