@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from labelcover._newton import Derivatives, newton_minima
 from labelcover.ensemble.log_linear_pool_kernels import pool_derivatives
 
 # The penalty is one over the variance of the weights among labels. Before anything is seen the
@@ -121,47 +122,21 @@ def _fit(
     Minimised is the log-loss plus ``penalty / 2`` times the squared distance from `centre`, with
     all weights but the last, the intercept, at least 0.
     """
-    d, m = len(centre), len(Y)
-    theta = np.tile(centre[:, None], (1, m))
+    d = len(centre)
 
-    def derivatives(
-        which: NDArray[np.int64], theta: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], ...]:
+    def derivatives(which: NDArray[np.int64], theta: NDArray[np.float64]) -> Derivatives:
         loss, slope, curve = pool_derivatives(inputs, base, Y, row_weights, which, theta)
         away = theta - centre[:, None]
         loss += penalty / 2 * (away**2).sum(axis=0)
         return loss, slope + penalty * away, curve + penalty * np.eye(d)
 
-    moving = np.arange(m)
-    now, slope, curve = derivatives(moving, theta)
-    for _ in range(MOST_STEPS):
-        # A weight at 0 that would become negative stays there.
-        at = theta[:, moving]
-        fixed = (at <= 0) & (slope > 0)
-        fixed[-1] = False
-        free = ~fixed.T
-        kept = curve * (free[:, :, None] & free[:, None, :])
-        kept[:, np.arange(d), np.arange(d)] += fixed.T
-        step = np.linalg.solve(kept, (slope * ~fixed).T[:, :, None])[:, :, 0].T
-        tried, then = at.copy(), np.full(len(moving), np.inf)
-        # Steps that lead uphill are halved.
-        worse, scale = np.arange(len(moving)), 1.0
-        for _ in range(MOST_STEPS):
-            tried[:, worse] = at[:, worse] - scale * step[:, worse]
-            tried[:-1] = np.maximum(tried[:-1], 0.0)
-            found = derivatives(moving[worse], np.ascontiguousarray(tried[:, worse]))
-            then[worse], slope[:, worse], curve[worse] = found
-            worse, scale = np.flatnonzero(then > now + 1e-12 * np.abs(now)), scale / 2
-            if not len(worse):
-                break
-        better = then <= now
-        theta[:, moving[better]] = tried[:, better]
-        # Labels that have hardly moved, or got no better, stay where they are.
-        left = better & (np.abs(tried - at).max(axis=0) >= TOLERANCE)
-        moving, now, slope, curve = moving[left], then[left], slope[:, left], curve[left]
-        if not len(moving):
-            break
-    return theta
+    return newton_minima(
+        derivatives,
+        np.tile(centre[:, None], (1, len(Y))),
+        low=np.append(np.zeros(d - 1), -np.inf),
+        tolerance=TOLERANCE,
+        most_steps=MOST_STEPS,
+    )
 
 
 def _penalty(inputs, base, Y, row_weights, common) -> float:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover._newton import Derivatives, newton_minima
 from labelcover.ensemble.encoding import Encoding
 
 # Further rows in which a member alone is right.
@@ -28,8 +29,8 @@ PRIOR_ROWS = 1.0
 # No member is surer than this of a row that it has not seen.
 LEAST_PROBABILITY = 1e-4
 MOST_STEPS = 100
-# The steps end where a further one would raise the log-likelihood by less than this.
-TOLERANCE = 1e-8
+# Steps end with one that moves no weight by so much; what is left is about its square.
+TOLERANCE = 1e-5
 
 
 def stacking_weights(
@@ -71,29 +72,21 @@ def stacking_weights(
     rows = np.ones(n) if sample_weight is None else sample_weight / sample_weight.mean()
     total = rows.sum() + PRIOR_ROWS * c
 
-    def gain(w: NDArray[np.float64]) -> float:
+    def derivatives(_: NDArray[np.int64], weights: NDArray[np.float64]) -> Derivatives:
+        w = weights[:, 0]
+        if w.min() <= 0:
+            return np.array([np.inf]), np.zeros((c, 1)), np.zeros((1, c, c))
+        mixed = right @ w
+        share = right / mixed[:, None]
         # The last term makes the sum of the weights 1: where the gradient vanishes, w · gradient
-        # is (all rows) − total · Σw.
-        return float(
-            rows @ np.log(right @ w) + PRIOR_ROWS * np.log(w).sum() - total * (w.sum() - 1)
-        )
-
-    w = np.full(c, 1 / c)
-    now = gain(w)
-    # Newton's method; the gain is concave, and the prior keeps weights above 0.
-    for _ in range(MOST_STEPS):
-        share = right / (right @ w)[:, None]
-        slope = share.T @ rows + PRIOR_ROWS / w - total
+        # is total · Σw − (all rows).
+        loss = total * (w.sum() - 1) - rows @ np.log(mixed) - PRIOR_ROWS * np.log(w).sum()
+        slope = total - share.T @ rows - PRIOR_ROWS / w
         curve = (share * rows[:, None]).T @ share + np.diag(PRIOR_ROWS / w**2)
-        step = np.linalg.solve(curve, slope)
-        if slope @ step < TOLERANCE:
-            break
-        size = 1.0
-        while (w + size * step).min() <= 0 or (then := gain(w + size * step)) < now:
-            size /= 2
-            if size < TOLERANCE:
-                return w / w.sum()
-        w, now = w + size * step, then
+        return np.array([loss]), slope[:, None], curve[None]
+
+    equal = np.full((c, 1), 1 / c)
+    w = newton_minima(derivatives, equal, low=0.0, tolerance=TOLERANCE, most_steps=MOST_STEPS)[:, 0]
     return w / w.sum()
 
 
