@@ -15,7 +15,7 @@ from labelcover.experiments.comparing import compare
 from labelcover.experiments.cuts import fit_method
 from labelcover.experiments.results import COLUMNS, CUTS, MEASURED, read_results
 from labelcover.experiments.running import cover_file, run
-from labelcover.experiments.summary import rank_methods
+from labelcover.experiments.statistics import rank_methods
 from labelcover.methods import BinaryRelevanceClassifier, LabelPowersetClassifier
 from labelcover.metrics import micro_f1
 

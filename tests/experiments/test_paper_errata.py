@@ -12,9 +12,8 @@ from labelcover.covers.codes import HADAMARD_8
 from labelcover.dependence import label_dependence
 from labelcover.dependence import permutation as search
 from labelcover.dependence.permutation_kernels import anneal, swap_changes
-from labelcover.experiments.paper.choice_of_k import PRINTED, PRINTED_OF
+from labelcover.experiments.paper.claims import ENSEMBLES, PRINTED, PRINTED_OF, printed_scores
 from labelcover.experiments.paper.printed import METHODS, printed_table
-from labelcover.experiments.paper.significance import ENSEMBLES, printed_scores
 from labelcover.experiments.statistics import average_ranks, bonferroni_dunn, friedman
 
 # The rank rows of Tables 7 and 8 as printed, in the order of METHODS.

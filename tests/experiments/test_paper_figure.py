@@ -12,8 +12,7 @@ from labelcover.experiments.paper.coverage_figure import (
     draw_curves,
     simulated_coverage,
 )
-from labelcover.experiments.paper.paper_page import write_page
-from labelcover.experiments.paper.sheets import Sheet
+from labelcover.experiments.paper.paper_page import Sheet, write_page
 
 
 def plain_coverage(m, k, size, *, replacement, draws, seed):

@@ -8,7 +8,8 @@ import pytest
 from rich.console import Console
 
 from labelcover.datasets import load
-from labelcover.experiments.paper.choice_of_k import choice_sheet, choices_of
+from labelcover.experiments.paper.claims import choice_sheet, choices_of
+from labelcover.experiments.paper.paper_page import Sheet
 from labelcover.experiments.paper.paper_tables import (
     compared,
     figures_of,
@@ -24,7 +25,6 @@ from labelcover.experiments.paper.runs import (
     table_9_k,
     table_settings,
 )
-from labelcover.experiments.paper.sheets import Sheet
 from labelcover.experiments.results import COLUMNS, read_results
 from labelcover.learners import C45Classifier
 

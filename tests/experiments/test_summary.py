@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from labelcover.experiments.results import COLUMNS
-from labelcover.experiments.summary import rank_methods, summarize
+from labelcover.experiments.statistics import rank_methods, summarize
 
 
 def results(scores):

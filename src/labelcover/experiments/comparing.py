@@ -15,7 +15,7 @@ from labelcover.experiments.folds import make_folds
 from labelcover.experiments.report import write_report
 from labelcover.experiments.results import ResultsFile, read_results
 from labelcover.experiments.running import Method, run
-from labelcover.experiments.summary import Ranking, rank_methods, summarize
+from labelcover.experiments.statistics import Ranking, rank_methods, summarize
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from labelcover._progress import progress_bar
 from labelcover.chunks import is_on_cluster, sent_once
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset, load
-from labelcover.experiments._memory import peak_mb, reset_peak
 from labelcover.experiments.cover_designs import design_seconds
 from labelcover.experiments.cuts import FittedMethod, confidences, fit_method
 from labelcover.experiments.fingerprints import (
@@ -38,6 +37,8 @@ from labelcover.models import with_nominal_features
 FITS_OF_WORKER = 4
 # Characters of the names of data set and method in the name of the file of a cover.
 READABLE = 60
+# Where Linux tells and resets the peak memory of a process.
+STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 Method = Any | Callable[[Dataset], Any]
 
@@ -282,3 +283,18 @@ def scores_of(
         elif confidence is not None:
             found[name] = measure.function(Y, confidence)
     return found
+
+
+def reset_peak() -> None:
+    """Reset the peak, where the system supports it (Linux)."""
+    with suppress(OSError):
+        RESET.write_text("5")
+
+
+def peak_mb() -> float | None:
+    """Return the peak resident memory since `reset_peak` in MB (10⁶ bytes), if known."""
+    with suppress(OSError):
+        for line in STATUS.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024 / 1e6
+    return None

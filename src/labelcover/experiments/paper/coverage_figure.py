@@ -7,6 +7,7 @@ labelsets drawn with replacement, as the lemma assumes, and without, as RAKEL dr
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice, check_integer
 from labelcover.covers.bounds import pair_coverage_probability
-from labelcover.experiments.paper.coverage_kernels import first_covering_sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 #: The panels: labels m, each with two or three k.
 PANELS = {6: (3, 4), 14: (3, 4, 5), 22: (3, 5, 7)}
-# A labelset is a word of 64 bits in the simulation.
-MOST_LABELS = 64
-DRAWS = 20_000
+# The simulation lists all labelsets.
+MOST_LABELSETS = 1_000_000
+DRAWS, DRAWS_AT_ONCE = 20_000, 1_000
 POINTS = 25
 # The bound is drawn up to the size where it is this near to certain.
 NEARLY_CERTAIN = 0.999
@@ -46,7 +46,7 @@ def simulated_coverage(
     Parameters
     ----------
     n_labels, k : int
-        Labels m, at most 64, and labels in a labelset.
+        Labels m, and labels in a labelset, with C(m, k) at most a million.
     sizes : sequence of int
         Numbers of labelsets; without replacement at most C(m, k).
     replacement : bool
@@ -62,16 +62,56 @@ def simulated_coverage(
     >>> simulated_coverage(4, 3, [2, 4], replacement=False, draws=50)
     array([0., 1.])
     """
-    m = check_integer("n_labels", n_labels, low=2, high=MOST_LABELS)
+    m = check_integer("n_labels", n_labels, low=2)
     n_all = comb(m, check_integer("k", k, low=2, high=m))
+    check_integer("C(n_labels, k)", n_all, low=1, high=MOST_LABELSETS)
     most = max(check_integer("sizes", size, low=1) for size in sizes)
     if not replacement and most > n_all:
         raise ValueError(
             f"sizes must be at most C({m}, {k}) = {n_all} without replacement, got {most}."
         )
     # The size at which a family first covers all tells for every σ whether it does.
-    first = first_covering_sizes(m, k, most, replacement, draws, random_state)
+    random = np.random.default_rng(random_state)
+    pairs = _pairs_of_all(m, k)
+    blocks = [min(DRAWS_AT_ONCE, draws - start) for start in range(0, draws, DRAWS_AT_ONCE)]
+    first = np.concatenate(
+        [_first_covering_sizes(pairs, _drawn(n_all, most, replacement, n, random)) for n in blocks]
+    )
     return np.array([(first <= size).mean() for size in sizes])
+
+
+def _pairs_of_all(m: int, k: int) -> NDArray[np.int64]:
+    """Return the numbers of the pairs of labels in each labelset, ``(C(m, k), C(k, 2))``."""
+    number = np.zeros((m, m), dtype=np.int64)
+    number[np.triu_indices(m, 1)] = np.arange(comb(m, 2))
+    first, second = np.triu_indices(k, 1)
+    sets = np.array(list(combinations(range(m), k)))
+    return number[sets[:, first], sets[:, second]]
+
+
+def _drawn(
+    n_all: int, most: int, replacement: bool, n: int, random: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return `n` families of `most` labelsets each, by their numbers."""
+    if replacement:
+        return random.integers(n_all, size=(n, most))
+    return np.array([random.choice(n_all, most, replace=False) for _ in range(n)])
+
+
+def _first_covering_sizes(
+    pairs: NDArray[np.int64], families: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how many labelsets each family takes to cover all pairs; one more if they do not."""
+    n, most = families.shape
+    found = np.full(n, most + 1)
+    left, covered = np.arange(n), np.zeros((n, pairs.max() + 1), dtype=bool)
+    for size in range(1, most + 1):
+        covered[np.arange(len(left))[:, None], pairs[families[left, size - 1]]] = True
+        done = covered.all(axis=1)
+        if done.any():
+            found[left[done]] = size
+            left, covered = left[~done], covered[~done]
+    return found
 
 
 def coverage_curves(*, draws: int = DRAWS, panels: dict | None = None) -> pd.DataFrame:

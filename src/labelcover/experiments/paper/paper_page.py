@@ -1,10 +1,11 @@
-"""The page of a part of the paper: one self-contained HTML file."""
+"""Tables of text, printed or written as Markdown, and the HTML page of a part of the paper."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,12 @@ from markupsafe import Markup
 
 from labelcover.experiments.named_methods import TITLES
 from labelcover.experiments.paper.coverage_figure import draw_curves
-from labelcover.experiments.paper.sheets import Sheet
 from labelcover.experiments.report.html_page import write_html_page
 from labelcover.experiments.report.pictures import to_svg
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
 LETTERS = {
     "m": "number of labels",
@@ -25,6 +26,66 @@ LETTERS = {
     "r": "so many labels at a time are covered",
     "σ": "number of labelsets",
 }
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A titled table with sentences below it.
+
+    Attributes
+    ----------
+    title : str
+    heads : list of str
+        The headings of the columns.
+    rows : list of list of str
+        As many cells in each as there are headings.
+    notes : list of str
+        What follows from it, a sentence each.
+    """
+
+    title: str
+    heads: list[str]
+    rows: list[list[str]]
+    notes: list[str] = field(default_factory=list)
+
+    def markdown(self) -> str:
+        """Return the sheet as Markdown.
+
+        Examples
+        --------
+        >>> from labelcover.experiments.paper.paper_page import Sheet
+        >>> print(Sheet("Sizes", ["m", "σ"], [["6", "7"]], ["One row."]).markdown())
+        ### Sizes
+        <BLANKLINE>
+        | m | σ |
+        |---|---|
+        | 6 | 7 |
+        <BLANKLINE>
+        - One row.
+        """
+        parts = [f"### {self.title}", ""]
+        if self.rows:
+            parts += [_line(self.heads), "|" + "---|" * len(self.heads), *map(_line, self.rows), ""]
+        parts += [f"- {note}" for note in self.notes]
+        return "\n".join(parts).rstrip()
+
+    def print(self, console: Console) -> None:
+        """Print the sheet in a terminal."""
+        texts = [self.title, *self._aligned(), *self.notes]
+        for text in texts:
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+        console.print()
+
+    def _aligned(self) -> list[str]:
+        """Return the lines of the table as text; a terminal's own width does not cut it off."""
+        if not self.rows:
+            return []
+        lines = [self.heads, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        ]
 
 
 def write_page(
@@ -73,8 +134,7 @@ def explained(sheet: Sheet) -> str:
 
     Examples
     --------
-    >>> from labelcover.experiments.paper.paper_page import explained
-    >>> from labelcover.experiments.paper.sheets import Sheet
+    >>> from labelcover.experiments.paper.paper_page import Sheet, explained
     >>> explained(Sheet("Table 9", ["data set", "σ", "ECC"], []))
     'σ: number of labelsets. ECC: ensemble of classifier chains.'
     """
@@ -83,3 +143,7 @@ def explained(sheet: Sheet) -> str:
     words = {word for text in texts for word in re.findall(r"[\w+-]+", text)}
     known = {**LETTERS, **TITLES}
     return " ".join(f"{word}: {known[word]}." for word in known if word in words)
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

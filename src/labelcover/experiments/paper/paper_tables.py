@@ -11,6 +11,7 @@ import numpy as np
 from labelcover.covers.bounds import lower_bound
 from labelcover.datasets import KNOWN
 from labelcover.experiments.named_methods import PAPER
+from labelcover.experiments.paper.paper_page import Sheet
 from labelcover.experiments.paper.printed import (
     MEASURES,
     MEMBERS,
@@ -25,7 +26,6 @@ from labelcover.experiments.paper.runs import (
     table_9_k,
     table_9_setting,
 )
-from labelcover.experiments.paper.sheets import Sheet
 from labelcover.metrics import MEASURES as KNOWN_MEASURES
 
 if TYPE_CHECKING:

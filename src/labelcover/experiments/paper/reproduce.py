@@ -13,9 +13,16 @@ import numpy as np
 from labelcover._arguments import check_choice, check_integer, check_jobs
 from labelcover._files import replacing
 from labelcover.datasets import KNOWN, Dataset, is_here, load
-from labelcover.experiments.paper.choice_of_k import choice_sheet, choices_of
+from labelcover.experiments.paper.claims import (
+    ENSEMBLES,
+    against_first,
+    all_pairs,
+    choice_sheet,
+    choices_of,
+    printed_scores,
+)
 from labelcover.experiments.paper.coverage_figure import DRAWS, coverage_curves, draw_curves
-from labelcover.experiments.paper.paper_page import write_page
+from labelcover.experiments.paper.paper_page import Sheet, write_page
 from labelcover.experiments.paper.paper_tables import (
     TITLES,
     compared,
@@ -25,13 +32,6 @@ from labelcover.experiments.paper.paper_tables import (
 )
 from labelcover.experiments.paper.printed import METHODS, printed_table
 from labelcover.experiments.paper.runs import Setting, run_settings, table_settings
-from labelcover.experiments.paper.sheets import Sheet
-from labelcover.experiments.paper.significance import (
-    ENSEMBLES,
-    against_first,
-    all_pairs,
-    printed_scores,
-)
 from labelcover.experiments.results import read_results
 
 if TYPE_CHECKING:

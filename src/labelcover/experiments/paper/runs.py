@@ -20,9 +20,9 @@ from labelcover._progress import progress_bar
 from labelcover.datasets import Dataset
 from labelcover.experiments.folds import Fold
 from labelcover.experiments.named_methods import METHODS, PAPER, named_method
+from labelcover.experiments.paper.joint_fits import fit_together
 from labelcover.experiments.paper.printed import METHODS as SIX
 from labelcover.experiments.paper.printed import paper_size, printed_table
-from labelcover.experiments.paper.shared_fits import fit_together
 from labelcover.experiments.results import Result, ResultsFile, Task
 from labelcover.experiments.running import failed, perform, scores_of, tasks_of
 from labelcover.learners import C45Classifier

@@ -27,8 +27,7 @@ from labelcover.experiments.report.result_tables import (
     some_of,
 )
 from labelcover.experiments.running import cover_file
-from labelcover.experiments.statistics import groups
-from labelcover.experiments.summary import Ranking, rank_methods, summarize
+from labelcover.experiments.statistics import Ranking, groups, rank_methods, summarize
 
 if TYPE_CHECKING:
     import pandas as pd

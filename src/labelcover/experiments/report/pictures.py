@@ -16,14 +16,13 @@ from matplotlib.figure import Figure
 from labelcover._picture_style import picture_style
 from labelcover.dependence import phi
 from labelcover.dependence.dependence_plot import clustered_order
-from labelcover.experiments.statistics import groups
-from labelcover.experiments.summary import measure_of
+from labelcover.experiments.statistics import groups, measure_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from labelcover.covers import Cover
-    from labelcover.experiments.summary import Ranking
+    from labelcover.experiments.statistics import Ranking
 
 # Colours that stand for those of the page: they are replaced by its CSS variables, so that a
 # picture follows the light or dark theme.

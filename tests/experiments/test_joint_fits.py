@@ -12,8 +12,8 @@ from labelcover import (
 )
 from labelcover.datasets import load
 from labelcover.experiments.named_methods import METHODS
+from labelcover.experiments.paper.joint_fits import fit_together
 from labelcover.experiments.paper.printed import METHODS as NAMES
-from labelcover.experiments.paper.shared_fits import fit_together
 from labelcover.learners import C45Classifier, SMOClassifier
 
 

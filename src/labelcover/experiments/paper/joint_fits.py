@@ -86,7 +86,7 @@ def fit_together(
     --------
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from labelcover import BalancorClassifier, InlacClassifier
-    >>> from labelcover.experiments.paper.shared_fits import fit_together
+    >>> from labelcover.experiments.paper.joint_fits import fit_together
     >>> from labelcover.learners import C45Classifier
     >>> X, Y = make_multilabel_classification(n_classes=6, random_state=0)
     >>> models = [kind(C45Classifier(), size=7, random_state=0)
