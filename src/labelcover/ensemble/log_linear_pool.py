@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from labelcover._newton import Derivatives, newton_minima
+from labelcover._convex_minima import Derivatives, newton_minima
 from labelcover.ensemble.log_linear_pool_kernels import pool_derivatives
 
 # The penalty is one over the variance of the weights among labels. Before anything is seen the

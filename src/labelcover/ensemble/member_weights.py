@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._newton import Derivatives, newton_minima
+from labelcover._convex_minima import Derivatives, newton_minima
 from labelcover.ensemble.encoding import Encoding
 
 # Further rows in which a member alone is right.

@@ -38,7 +38,7 @@ def newton_minima(
     Examples
     --------
     >>> import numpy as np
-    >>> from labelcover._newton import newton_minima
+    >>> from labelcover._convex_minima import newton_minima
     >>> wanted = np.array([3.0, -1.0])
     >>> def derivatives(which, x):
     ...     away = x - wanted[which]
