@@ -133,8 +133,10 @@ THROUGH_THE_COMMAND = (
     "recipes_label_names_with_commas-1",
     "recipes_label_names_with_commas-2",
     "recipes_label_names_with_commas-3",
+    "schichten_monate_und_uhrzeiten-1",
     "spells_two_separators-2",
     "survey_mostly_empty-3",
+    "tastings_bounds_and_durations-1",
 )
 
 

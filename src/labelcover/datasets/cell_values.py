@@ -11,7 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.datasets.date_cells import DateFormat
-from labelcover.datasets.number_cells import FoundNumbers, NumberFormat, find_numbers
+from labelcover.datasets.number_cells import (
+    FoundNumbers,
+    NumberFormat,
+    find_numbers,
+    other_sign,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -157,16 +162,12 @@ def quick_format(column: pa.ChunkedArray, decimal: str | None = None) -> NumberF
     if len(signs) != 1 or decimal not in (None, *signs) or _is_any(column, ADDRESSES):
         return None
     grouped = not _are_all(column, _numbers_with(signs[0], grouped=False))
-    return NumberFormat(signs[0], _other(signs[0]) if grouped else "")
+    return NumberFormat(signs[0], other_sign(signs[0]) if grouped else "")
 
 
 def _numbers_with(decimal: str, *, grouped: bool) -> str:
     digits = f"{UNGROUPED[decimal]}|{GROUPED[decimal]}" if grouped else UNGROUPED[decimal]
     return rf"^\s*[-+]?({digits})([eE][-+]?\d{{1,3}})?\s*$"
-
-
-def _other(sign: str) -> str:
-    return "," if sign == "." else "."
 
 
 def _are_all(column: pa.ChunkedArray, pattern: str) -> bool:
@@ -189,7 +190,7 @@ def _quick_numbers(column: pa.ChunkedArray, written: NumberFormat) -> Readable |
 
     if written.decimal not in DECIMALS:
         return None
-    other = _other(written.decimal)
+    other = other_sign(written.decimal)
     pattern = _numbers_with(written.decimal, grouped=other in written.thousands)
     if written.unit or not _are_all(column, pattern) or _is_any(column, ADDRESSES):
         return None

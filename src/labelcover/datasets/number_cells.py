@@ -39,7 +39,7 @@ LONGEST_UNIT = 12
 ABOUT = re.compile(
     r"(?:[<>≤≥~≈]\s*=?|\b(?:ca|c|circa|approx|about|etwa|env|environ)\b\.?)\s*", re.I
 )
-OUT_OF = re.compile(r"(?<=\d)\s*(?:/|\bout of\b)\s*(\d{1,3})")  # 7/10, 4 out of 5
+OUT_OF = re.compile(r"(?<=\d)\s*(?:/|\bout of\b)\s*(\d{1,3})$")  # 7/10, 4 out of 5
 # Times of day and durations: 14:35, 2:30 PM, 1:02:03, 1h 45min.
 CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d)(?:[.,]\d+)?)?(?:\s?([ap])\.?m\.?)?", re.I)
 HOURS = ["h", "hr", "hrs", "hour", "hours", "std", "stunde", "stunden", "heure", "heures"]
@@ -79,7 +79,7 @@ class NumberFormat:
         if decimal == self.decimal:
             return self
         return replace(
-            self, decimal=decimal, thousands=_other(decimal) + self.thousands.strip(".,")
+            self, decimal=decimal, thousands=other_sign(decimal) + self.thousands.strip(".,")
         )
 
     def read(self, text: str) -> float | None:
@@ -192,7 +192,7 @@ def find_numbers(
     unit = _main_unit(cells)
     cells = [each for each in cells if not each[0].unit or _factor_between(each[0].unit, unit)]
     safe = "".join(s for s in SAFE_THOUSANDS if any(s in p for c, _ in cells for p in c.parts))
-    formats = {sign: NumberFormat(sign, _other(sign) + safe, unit) for sign in ".,"}
+    formats = {sign: NumberFormat(sign, other_sign(sign) + safe, unit) for sign in ".,"}
     signed = [each for each in cells if any({".", ","} & set(part) for part in each[0].parts)]
     score = {
         sign: sum(count for cell, count in signed if form._value(cell) is not None)
@@ -213,7 +213,7 @@ def find_numbers(
 def _both(cells: list[_Written], best: NumberFormat, formats: dict[str, NumberFormat]) -> str:
     """Return two readings of a cell that is a number in both formats; empty if there is none."""
     for cell in cells:
-        read, other = best._value(cell), formats[_other(best.decimal)]._value(cell)
+        read, other = best._value(cell), formats[other_sign(best.decimal)]._value(cell)
         if read is not None and other is not None:
             return f"{cell.text!r} is read as {read:.10g}, and may be {other:.10g}"
     return ""
@@ -230,7 +230,8 @@ def is_range(text: str) -> bool:
     return cell is not None and len(cell.parts) == 2 and not cell.unit
 
 
-def _other(sign: str) -> str:
+def other_sign(sign: str) -> str:
+    """Return the decimal sign that another one is not."""
     return "," if sign == "." else "."
 
 
@@ -292,11 +293,7 @@ def _written(text: str) -> _Written | None:
     inner = re.fullmatch(r"(\D*)\(([^()]*)\)(\D*)", bare)
     bare = "".join(inner.groups()) if inner else bare
     of = OUT_OF.search(bare)
-    if of is not None and of.end() == len(bare):
-        bare = bare[: of.start()]
-    else:
-        of = None
-    pieces = TOKEN.split(bare)
+    pieces = TOKEN.split(bare[: of.start()] if of else bare)
     if len(pieces) not in (3, 5):
         return None
     before, after = BEFORE.fullmatch(pieces[0]), AFTER.fullmatch(pieces[-1])
