@@ -158,6 +158,9 @@ def test_months_and_days_without_signs_are_dates_not_numbers(tmp_path, suffix):
     assert years.tolist() == list(range(2001, 2021))
     again = dataset.encoder.read(path, with_labels=False)
     assert (again.X == dataset.X).all()
+    if suffix == "csv":  # a row alone, whose month looks like a number
+        path.write_text("month,day\n11.2011,20111117\n")
+        assert (dataset.X[10] == dataset.encoder.read(path, with_labels=False).X).all()
 
 
 def test_two_readings_of_dates_are_said_and_decided_by_other_columns(tmp_path):

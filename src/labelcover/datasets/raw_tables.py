@@ -138,6 +138,11 @@ def is_table(path: str | os.PathLike[str]) -> bool:
     return suffix_of(path).lower() in KINDS
 
 
+def is_csv(path: str | os.PathLike[str]) -> bool:
+    """Return whether the suffix of a file is that of text with delimiters."""
+    return KINDS.get(suffix_of(path).lower()) == CSV
+
+
 def read_raw(
     path: str | os.PathLike[str], *, as_text: Collection[str] = (), **written: Any
 ) -> RawTable:

@@ -30,7 +30,7 @@ from labelcover.datasets.csv_columns import UNNAMED
 from labelcover.datasets.dataset import DataError, Dataset, Features, MissingColumn, ReadingWarning
 from labelcover.datasets.file_limits import check_bytes
 from labelcover.datasets.label_columns import LabelColumns
-from labelcover.datasets.raw_tables import RawTable, read_raw
+from labelcover.datasets.raw_tables import RawTable, is_csv, read_raw
 from labelcover.datasets.reading_report import ReadingReport
 from labelcover.datasets.text_columns import TextColumn
 
@@ -122,6 +122,8 @@ class TableEncoder:
             If a column is missing.
         """
         strings = [kind.name for kind in self.kinds if _needs_strings(kind, written.get("decimal"))]
+        if is_csv(path):  # 11.2020 alone looks like a number
+            strings += [kind.name for kind in self.kinds if kind.kind == "date"]
         strings += [] if self.labels.tags is None else [self.labels.tags]
         strings += [] if self.id is None else [self.id]
         table = read_raw(path, as_text=strings, **written)
