@@ -1,11 +1,20 @@
-"""The check that a label table holds zeros and ones, for every kind of table."""
+"""The check that a label table holds zeros and ones, for every kind of table; equal rows."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
-from labelcover._label_values import as_booleans, as_table, label_rows
+from labelcover import _label_values
+from labelcover._label_values import (
+    alike_labelsets,
+    alike_rows,
+    as_booleans,
+    as_table,
+    label_rows,
+)
 
 BITS = np.array([[0, 1, 1], [1, 0, 0]])
 
@@ -71,3 +80,48 @@ def test_what_is_no_table_is_refused_with_its_shape(shape):
 def test_rows_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="Y must be a table, got rows of different lengths"):
         label_rows([["rock"], ["jazz", "live"]])
+
+
+def groups_by_dictionary(rows):
+    numbers, first = {}, []
+    for i, row in enumerate(map(tuple, rows.tolist())):
+        if row not in numbers:
+            numbers[row] = len(first)
+            first.append(i)
+    return [numbers[row] for row in map(tuple, rows.tolist())], first
+
+
+@given(st.integers(0, 10**6), st.integers(0, 60), st.integers(1, 5), st.integers(1, 4))
+def test_alike_rows_are_grouped_in_the_order_of_their_first(seed, n, width, n_values):
+    rows = np.random.default_rng(seed).integers(-1, n_values, size=(n, width), dtype=np.int32)
+    group, first = alike_rows(rows)
+    assert group.dtype == first.dtype == np.int64
+    assert (group.tolist(), first.tolist()) == groups_by_dictionary(rows)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 60), st.sampled_from([1, 8, 63, 64, 65, 200]))
+def test_alike_labelsets_are_alike_rows(seed, n, m):
+    rng = np.random.default_rng(seed)
+    Y = rng.integers(2, size=(1 + n // 3, m), dtype=np.uint8)[rng.integers(1 + n // 3, size=n)]
+    Y[rng.random(Y.shape) < 0.3 / m] ^= 1
+    group, first = alike_labelsets(Y)
+    assert (group.tolist(), first.tolist()) == groups_by_dictionary(Y)
+
+
+def test_rows_with_the_same_sum_are_told_apart(monkeypatch):
+    class NoFactors:
+        def integers(self, *_, size, dtype):
+            return np.zeros(size, dtype=dtype)
+
+    monkeypatch.setattr(_label_values.np.random, "default_rng", lambda _: NoFactors())
+    rows = np.array([[0, 1], [2, 3], [0, 1], [4, 5]], dtype=np.int32)
+    group, first = alike_rows(rows)
+    assert (group.tolist(), first.tolist()) == ([0, 1, 0, 2], [0, 1, 3])
+
+
+def test_blocks_of_rows_do_not_matter(monkeypatch):
+    rows = np.random.default_rng(0).integers(3, size=(50, 4))
+    whole = alike_rows(rows)
+    monkeypatch.setattr(_label_values, "BLOCK_ENTRIES", 12)
+    for found, expected in zip(alike_rows(rows), whole, strict=True):
+        np.testing.assert_array_equal(found, expected)

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._hash_kernels import alike_rows
+from labelcover._label_values import alike_rows
 from labelcover.decision_kernels import expected_counts, expected_f1_sets
 from labelcover.thresholds import Score, best_threshold, cut_inside
 

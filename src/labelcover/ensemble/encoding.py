@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._hash_kernels import alike_rows
+from labelcover._label_values import alike_rows
 from labelcover.covers import Cover
 from labelcover.ensemble.decoding_kernels import add_members
 from labelcover.ensemble.distinct_rows import DistinctRows

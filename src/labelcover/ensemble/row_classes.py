@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._hash_kernels import alike_rows
-from labelcover._label_values import alike_labelsets
+from labelcover._label_values import alike_labelsets, alike_rows
 from labelcover.covers import Cover
 from labelcover.ensemble.encoding import TABLE_BITS, Encoding, ranked_pattern_rows
 from labelcover.ensemble.encoding_kernels import occurring_patterns, ranked_patterns

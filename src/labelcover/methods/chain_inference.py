@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._hash_kernels import alike_rows
+from labelcover._label_values import alike_rows
 from labelcover.methods.chain_models import Chain
 
 INFERENCES = ("auto", "exact", "beam", "epsilon", "monte-carlo")
