@@ -20,7 +20,6 @@ import numpy as np
 
 from labelcover._files import replacing
 from labelcover.covers import Cover, build_cover
-from labelcover.covers.annealing import Budget, levelled
 from labelcover.covers.bounds import lower_bound
 from labelcover.covers.catalogue import (
     FILE,
@@ -31,8 +30,8 @@ from labelcover.covers.catalogue import (
     write_entries,
 )
 from labelcover.covers.designs.difference import developed, wilson_family
-from labelcover.covers.designs.shortening import shortened
-from labelcover.covers.spare_places import balanced, filled
+from labelcover.covers.designs.plans import shortened
+from labelcover.covers.local_search import Budget, balanced, filled, levelled
 
 PATH = Path(str(files("labelcover.covers") / FILE))
 MOST_BYTES = 300_000

@@ -68,7 +68,7 @@ def test_the_same_seed_gives_the_same_cover():
         (57, 8, 57, "projective geometry PG(2, 7)"),
         (120, 8, 255, "maximal arc of degree 8 in AG(2, 16)"),
         (128, 8, 304, "transversal design TD(8, 16), groups filled"),
-        (99, 3, 1617, "triples by hill-climbing"),
+        (99, 3, 1617, "Steiner triples"),
     ],
 )
 def test_algebra_reaches_the_lower_bound(m, k, size, method):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from labelcover.covers import Cover
-from labelcover.covers.codes import A_19_10_8, HADAMARD_8, hadamard_cover, rows_of_weight
+from labelcover.covers.codes import A_19_10_8, HADAMARD_8, rows_of_weight
 
 
 def test_table_3_misses_the_pairs_that_the_paper_names():
@@ -25,13 +25,6 @@ def test_table_2_has_one_constant_row():
     assert Cover.from_matrix(HADAMARD_8[1:]) == rows_of_weight(HADAMARD_8, 4)
 
 
-@pytest.mark.parametrize("order", [4, 8, 12, 16, 20, 24])
-def test_rows_of_hadamard_covers_are_orthogonal(order):
-    signs = np.where(hadamard_cover(order).matrix(), 1, -1)
-    signs = np.vstack([np.ones(order, dtype=int), signs])
-    assert np.array_equal(signs @ signs.T, order * np.eye(order))
-
-
 def test_an_orthogonal_array_gives_its_rows_of_one_weight():
     everything = np.array([[i >> j & 1 for j in range(4)] for i in range(16)])
     cover = rows_of_weight(everything, 2)
@@ -42,7 +35,3 @@ def test_an_orthogonal_array_gives_its_rows_of_one_weight():
 def test_what_is_not_there_is_refused():
     with pytest.raises(ValueError, match="k=3: no row of the matrix holds so many ones"):
         rows_of_weight(HADAMARD_8, 3)
-    with pytest.raises(
-        ValueError, match=r"n_labels must be the order of a known Hadamard matrix.*got 10"
-    ):
-        hadamard_cover(10)

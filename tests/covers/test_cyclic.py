@@ -1,6 +1,7 @@
 """Covers with a cyclic symmetry, checked with plain sets."""
 
 from itertools import combinations
+from math import comb
 
 import numpy as np
 import pytest
@@ -12,12 +13,15 @@ from labelcover.covers.bounds import lower_bound
 from labelcover.covers.designs.cyclic import (
     MOST_TUPLES,
     Shape,
+    _orbits,
+    _positions,
+    _shifts,
     annealed_shape,
     cyclic_cover,
     developed_blocks,
     shapes,
 )
-from labelcover.covers.designs.cyclic_kernels import tuple_orbits
+from labelcover.covers.designs.cyclic_kernels import anneal_orbits
 
 
 def missing(rows, n_labels, r=2):
@@ -85,12 +89,33 @@ def test_tuples_are_in_one_orbit_if_and_only_if_a_shift_joins_them():
     shifts = np.array([labels, *[labels] * (n - 1)])
     for j in range(1, n):
         shifts[j] = [moved(x, n, m, fixed) for x in shifts[j - 1]]
-    orbits = tuple_orbits(shifts, 2).reshape(m, m)
-    assert (np.diag(orbits) == -1).all()
+    orbits, sizes = _orbits(m, n, fixed, 2)
+    orbits = orbits.reshape(m, m)
+    assert sizes.sum() == comb(m, 2)
     for a, b in combinations(range(m), 2):
+        assert orbits[a, b] == orbits[b, a]
         for c, d in combinations(range(m), 2):
-            joined = any((s[a], s[b]) == (c, d) for s in shifts.tolist())
+            joined = any({s[a], s[b]} == {c, d} for s in shifts.tolist())
             assert (orbits[a, b] == orbits[c, d]) == joined
+
+
+@pytest.mark.parametrize("steps", [0, 1, 300, 5_000])
+def test_the_annealing_of_base_blocks_tells_truly_what_they_miss(steps):
+    n, fixed, m, k, r = 6, 1, 13, 4, 2
+    shifts = _shifts(m, n, fixed)
+    orbit, weight = _orbits(m, n, fixed, r)
+    # The second block is one that the shift by 3 maps to itself.
+    blocks = np.array([[0, 1, 7, 12], [2, 5, 6, 9], [3, 4, 8, 10]], dtype=np.int32)
+    stabilisers = np.array([1, 2, 1])
+    found, uncovered, spent = anneal_orbits(
+        blocks, stabilisers, shifts, orbit, weight, *_positions(k, r), steps, 3.0, 0.7, 5
+    )
+    rows = developed_blocks(found, stabilisers, shifts)
+    assert uncovered == len(missing(rows, m))
+    assert spent <= steps
+    assert all(len(set(block)) == k for block in found.tolist())
+    assert {int(shifts[3, x]) for x in found[1]} == set(found[1].tolist())
+    assert steps > 0 or np.array_equal(found, blocks)
 
 
 @pytest.mark.parametrize(

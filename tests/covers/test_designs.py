@@ -1,8 +1,11 @@
 """Designs by algebra, checked with plain sets."""
 
+import json
+import runpy
 from collections import Counter
 from itertools import combinations
 from math import comb
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +14,8 @@ from hypothesis import strategies as st
 
 from labelcover.covers.bounds import lower_bound
 from labelcover.covers.designs import RULES, Planner
-from labelcover.covers.designs.difference import developed, wilson_family
+from labelcover.covers.designs.difference import developed, family_rows, wilson_family
+from labelcover.covers.designs.difference_kernels import wilson_block
 from labelcover.covers.designs.fields import GaloisField, prime_power
 from labelcover.covers.designs.geometry import (
     affine_lines,
@@ -21,12 +25,9 @@ from labelcover.covers.designs.geometry import (
     projective_lines,
     sphere_circles,
 )
-from labelcover.covers.designs.quadruple_families import family_rows
-from labelcover.covers.designs.quadruple_families_kernels import difference_blocks
-from labelcover.covers.designs.quadruples import one_factorisation
-from labelcover.covers.designs.shortening import shortened
-from labelcover.covers.designs.transversal import most_groups, transversal_design
-from labelcover.covers.designs.triples import triple_cover
+from labelcover.covers.designs.higher import one_factorisation
+from labelcover.covers.designs.pairs import most_groups, transversal_design, triple_cover
+from labelcover.covers.designs.plans import shortened
 
 
 def assert_each_once(blocks, points, r=2):
@@ -113,10 +114,9 @@ def test_too_many_groups_are_refused():
         transversal_design(5, 12)
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.integers(3, 70), st.integers(0, 5))
-def test_triples_are_optimal_and_balanced(n_labels, seed):
-    rows = triple_cover(n_labels, seed)
+@pytest.mark.parametrize("n_labels", [*range(3, 50), 100, 101, 102, 103, 104, 105])
+def test_triples_are_optimal_and_balanced(n_labels):
+    rows = triple_cover(n_labels)
     assert not uncovered(rows, n_labels, 2)
     assert len(rows) == lower_bound(n_labels, 3, 2)
     assert np.ptp(np.bincount(rows.ravel(), minlength=n_labels)) <= 1
@@ -156,24 +156,48 @@ def test_designs_are_found_where_they_exist(n_labels, k, r, size):
     assert Planner(RULES).plans(n_labels, k, r)[0].size == size
 
 
-@pytest.mark.parametrize("m", [39, 45, 47, 48, 49, 52, 54, 56, 69, 75, 81, 87, 103, 106, 128])
+@pytest.mark.parametrize("m", range(37, 301))
 def test_families_of_quadruples_are_optimal(m):
     rows = family_rows(m)
+    if rows is None:
+        assert m % 12 in (2, 5, 7, 10)
+        assert m % 12 in (2, 5) or m < 103
+        return
     hole = 22 if m % 12 in (7, 10) else 0
-    inside = set(combinations(range(m - hole, m), 2))
-    assert uncovered(rows.tolist(), m, 2) == inside
+    covered = np.zeros((m, m), dtype=bool)
+    for i, j in combinations(range(4), 2):
+        held = rows[(rows[:, i] >= 0) & (rows[:, j] >= 0)]
+        covered[held[:, i], held[:, j]] = covered[held[:, j], held[:, i]] = True
+    expected = ~np.eye(m, dtype=bool)
+    expected[m - hole :, m - hole :] = False
+    assert np.array_equal(covered, expected)
     assert len(rows) + (lower_bound(22, 4) if hole else 0) == lower_bound(m, 4)
     counts = np.bincount(rows[rows >= 0], minlength=m)[: m - hole]
     assert np.ptp(counts) <= 1
 
 
-def test_no_family_of_quadruples_is_looked_for_where_there_is_none():
+def test_the_families_are_those_that_the_tool_finds(load_tool):
+    tool = load_tool("find_quadruple_families")
+    known = {m: found for m, *found in map(json.loads, tool.PATH.read_text().splitlines())}
+    assert list(known) == [m for m in range(400) if tool.has_family(m)]
+    for m in (37, 39, 42, 45, 47, 56):
+        assert known[m] == list(tool.family(m))
+
+
+def test_no_family_of_quadruples_is_given_where_there_is_none():
     assert [m for m in (20, 50, 53, 67, 94, 400) if family_rows(m) is not None] == []
 
 
+@pytest.fixture(scope="module")
+def difference_blocks():
+    """The search of the tool that finds families of quadruples."""
+    path = Path(__file__).resolve().parents[2] / "tools" / "find_quadruple_families.py"
+    return runpy.run_path(str(path))["difference_blocks"]
+
+
 @settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**6), st.integers(0, 2), st.integers(1, 5))
-def test_base_blocks_have_the_differences_wanted(seed, n_triples, n_quadruples):
+@given(seed=st.integers(0, 10**6), n_triples=st.integers(0, 2), n_quadruples=st.integers(1, 5))
+def test_base_blocks_have_the_differences_wanted(difference_blocks, seed, n_triples, n_quadruples):
     """The differences of random blocks are wanted: then there are blocks that have them."""
     n, rng = 51, np.random.default_rng(seed)
     wanted = np.zeros(n, dtype=np.int64)
@@ -199,3 +223,31 @@ def test_base_blocks_have_the_differences_wanted(seed, n_triples, n_quadruples):
         assert ((blocks < 0).sum(axis=1) == (np.arange(n_blocks) < n_triples)).all()
     if n_triples == 0 and n_quadruples == 1:
         assert found
+
+
+def first_block_by_recursion(k, q, logarithm):
+    """The plain twin of `wilson_block` over a prime field."""
+    e = k * (k - 1) // 2
+
+    def extended(block):
+        if len(block) == k:
+            return block
+        for x in range(block[-1] + 1, q):
+            more = [*block, x]
+            cosets = [logarithm[b - a] % e for a, b in combinations(more, 2)]
+            if len(set(cosets)) == len(cosets):
+                found = extended(more)
+                if found:
+                    return found
+        return None
+
+    return extended([0, 1])
+
+
+@pytest.mark.parametrize(("k", "q"), [(3, 7), (3, 13), (4, 37), (4, 61), (5, 41), (5, 61)])
+def test_the_block_whose_differences_are_in_different_cosets_is_the_first(k, q):
+    field = GaloisField(q)
+    logarithm = np.concatenate([[0], field.logarithm(np.arange(1, q))])
+    block = wilson_block(k, np.empty((0, 0), dtype=np.int64), logarithm, 10**6)
+    twin = first_block_by_recursion(k, q, logarithm.tolist())
+    assert block.tolist() == (twin or [0] * k)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from labelcover.covers import balancor_cover, balco_cover, inlac_cover
+from labelcover.covers.greedy_kernels import first_labelset, is_chosen, remember_chosen
 
 PROBLEMS = [
     (m, k, r) for m in range(3, 10) for k in range(2, min(m, 5) + 1) for r in range(1, k + 1)
@@ -62,3 +63,64 @@ def test_at_random_the_worth_of_every_choice_is_that_of_exhaustive_search():
             left.remove(tuple(row))
             covered.update(combinations(row, r))
             counts[row] += 1
+
+
+def chosen_of(rows, k):
+    """What the compiled search looks chosen rows up in."""
+    table = np.array(rows, dtype=np.int32).reshape(-1, k)
+    chosen = np.full(max(16, 2 ** (4 * len(table)).bit_length()), -1), table
+    remember_chosen(chosen, 0, len(table))
+    return chosen
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_chosen_labelsets_are_found_again_and_no_others(k):
+    labelsets = np.array(list(combinations(range(9), k)), dtype=np.int32)
+    some = np.random.default_rng(k).permutation(len(labelsets))[: len(labelsets) // 2]
+    chosen = chosen_of(labelsets[some], k)
+    found = [i for i in range(len(labelsets)) if is_chosen(chosen, labelsets[i])]
+    assert found == sorted(some.tolist())
+
+
+def rank(labels):
+    return sum(comb(label, i + 1) for i, label in enumerate(sorted(labels)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_first_labelset_that_gains_enough_is_found(seed):
+    """Every argument of the compiled search against looking at all labelsets in order."""
+    rng = np.random.default_rng(seed)
+    m, r = 8, 1 + seed % 3
+    k = int(rng.integers(r, 6))
+    covered = rng.random(comb(m, r)) < 0.6
+    names = rng.permutation(m)
+    order = rng.permutation(m)
+    n_required = int(rng.integers(0, min(k, 2) + 1)) if seed % 2 else 0
+    required, labels = np.sort(order[:n_required]), np.sort(order[n_required : m - seed % 2])
+    together, apart = np.zeros((2, m, m), dtype=bool)
+    constrained = seed % 4 == 0
+    if constrained:
+        together[0, 3] = together[3, 0] = apart[1, 6] = apart[6, 1] = True
+    least = int(rng.integers(0, comb(k, r) + 1))
+    chosen = np.array([rng.permutation(m)[:k] for _ in range(5)])
+    covered[[rank(s) for labelset in chosen.tolist() for s in combinations(labelset, r)]] = True
+    taken = np.unique(np.sort(names[chosen], axis=1), axis=0)
+    bounds = np.full(m, comb(k, r), np.int32), np.full((m, m), comb(k, r), np.int32)
+    out = np.empty(k, dtype=np.int64)
+    found = first_labelset(
+        covered, k, r, True, least, labels, required,
+        chosen_of(taken, k), names, together, apart, constrained, *bounds, out,
+    )  # fmt: skip
+
+    def is_right(labelset):
+        inside = np.isin(np.arange(m), labelset)
+        return (
+            set(required) <= set(labelset) <= {*required, *labels}
+            and sum(not covered[rank(s)] for s in combinations(labelset, r)) >= least
+            and not any(np.array_equal(np.sort(names[list(labelset)]), row) for row in taken)
+            and not (apart & np.outer(inside, inside)).any()
+            and not (together & np.outer(inside, ~inside)).any()
+        )
+
+    expected = next(filter(is_right, combinations(range(m), k)), None)
+    assert (sorted(out.tolist()) if found else None) == (expected and list(expected))

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from labelcover.covers import orthogonal_array_cover
-from labelcover.covers.hadamard import hadamard_matrix
-from labelcover.covers.orthogonal_arrays import orthogonal_array
+from labelcover.covers.orthogonal_arrays import hadamard_matrix, orthogonal_array
 
 
 def has_strength(array, t):

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from labelcover.dependence import dependent_cover, label_dependence
+from labelcover.dependence.chi_square import labelsets_by_label
+from labelcover.dependence.dependence_kernels import CLOSE_ENOUGH, lazy_greedy, with_room
 
 
 def random_labels(seed, n=150, m=20):
@@ -117,3 +119,110 @@ def test_bad_arguments_are_named():
         dependent_cover(Y, 4, size=4)
     with pytest.raises(ValueError, match="share must be"):
         dependent_cover(Y, 4, share=1.5)
+
+
+def sift_down(heap, keys):
+    i = 0
+    while 2 * i + 1 < len(heap):
+        child = max(range(2 * i + 1, min(2 * i + 3, len(heap))), key=lambda j: keys[heap[j]])
+        if keys[heap[child]] <= keys[heap[i]]:
+            break
+        heap[i], heap[child] = heap[child], heap[i]
+        i = child
+
+
+def plain_lazy_greedy(labelsets, weights, n_labels, k, target, most_rows):
+    """The plain twin: rows are extended, taken and filled by looking at every labelset."""
+    weight = dict(zip(map(frozenset, labelsets.tolist()), weights.tolist(), strict=True))
+    waiting, r = list(weight), labelsets.shape[1]
+    counts, next_label = np.zeros(n_labels, dtype=int), 0
+
+    def gain(label, row):
+        return sum(w for s, w in weight.items() if label in s and s - {label} <= set(row))
+
+    def extended(seed, join):
+        row = sorted(seed)
+        while len(row) < k:
+            gains = [-1 if x in row else gain(x, row) for x in range(n_labels)]
+            best = int(np.argmax(gains))
+            rest = [s for s in waiting if s in weight and not s <= set(row)]
+            if gains[best] > 0:
+                row.append(best)
+            elif join and rest and len(row) + r <= k:
+                row += [x for x in sorted(rest[0]) if x not in row]
+            else:
+                break
+        return row
+
+    def inside(row):
+        return [s for s in weight if s <= set(row)]
+
+    def filled(row):
+        nonlocal next_label
+        for unused_only in (True, False):
+            for _ in range(n_labels):
+                if len(row) == k:
+                    break
+                label, next_label = next_label, (next_label + 1) % n_labels
+                if label not in row and not (unused_only and counts[label]):
+                    row.append(label)
+        counts[row] += 1
+        return row
+
+    rows, done = [], 0.0
+    keys = {s: sum(weight[t] for t in inside(extended(s, False))) for s in weight}
+    # Labelsets that grow to the same row tie; a heap decides between them.
+    heap = sorted(weight, key=lambda s: -keys[s])
+    while heap and done < target:
+        top = heap[0]
+        if top not in weight:
+            heap[0] = heap[-1]
+            heap.pop()
+            sift_down(heap, keys)
+            continue
+        keys[top] = sum(weight[t] for t in inside(extended(top, False)))
+        if keys[top] < CLOSE_ENOUGH * max((keys[s] for s in heap[1:3]), default=0):
+            sift_down(heap, keys)
+            continue
+        if (counts == 0).sum() > (most_rows - len(rows) - 1) * k:
+            break
+        rows.append(filled(extended(top, True)))
+        for s in inside(rows[-1]):
+            done += weight.pop(s)
+    while not counts.all():
+        rows.append(filled([]))
+    return rows
+
+
+@pytest.mark.parametrize("r", [2, 3])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_compiled_greedy_makes_the_rows_of_its_plain_twin(seed, r):
+    rng = np.random.default_rng(seed)
+    m, k = 12, 5
+    labelsets = np.unique([np.sort(rng.permutation(m)[:r]) for _ in range(18)], axis=0)
+    labelsets = rng.permutation(labelsets).astype(np.int32)
+    # Sums of such weights are exact and different.
+    weights = np.sort(2.0 ** -rng.permutation(40)[: len(labelsets)])[::-1] + 1
+    most = 4 if seed % 2 else 100
+    target = weights.sum() * 0.7 if seed % 4 == 0 else np.inf
+    index = labelsets_by_label(labelsets, m)
+    rows = lazy_greedy(labelsets, weights, *index, k, target, most)
+    assert rows.tolist() == plain_lazy_greedy(labelsets, weights, m, k, target, most)
+
+
+def test_labelsets_are_listed_by_their_labels():
+    labelsets = np.array([[0, 2, 3], [1, 2, 4], [0, 1, 2]], dtype=np.int32)
+    starts, which, others = labelsets_by_label(labelsets, 5)
+    for label in range(5):
+        own = range(starts[label], starts[label + 1])
+        assert [which[i] for i in own] == [t for t in range(3) if label in labelsets[t]]
+        for i in own:
+            assert others[i].tolist() == [x for x in labelsets[which[i]] if x != label]
+
+
+def test_an_array_that_is_too_short_is_doubled():
+    array = np.arange(6).reshape(3, 2)
+    assert with_room(array, 3) is array
+    larger = with_room(array, 4)
+    assert larger.shape == (6, 2)
+    assert np.array_equal(larger[:3], array)

@@ -8,14 +8,18 @@ from labelcover._lazy import lazy_names
 
 if TYPE_CHECKING:
     from labelcover.covers.best import best_cover, build_cover
-    from labelcover.covers.complete import complete_cover
     from labelcover.covers.cover import Cover
-    from labelcover.covers.disjoint import disjoint_cover
-    from labelcover.covers.exact import exact_cover
-    from labelcover.covers.greedy import greedy_cover
+    from labelcover.covers.greedy import complete_cover, greedy_cover
+    from labelcover.covers.linear_programs import exact_cover, rounded_cover
     from labelcover.covers.orthogonal_arrays import orthogonal_array_cover
-    from labelcover.covers.rounded import randomized_greedy_cover, rounded_cover
-    from labelcover.covers.strategies import balancor_cover, balco_cover, inlac_cover, random_cover
+    from labelcover.covers.strategies import (
+        balancor_cover,
+        balco_cover,
+        disjoint_cover,
+        inlac_cover,
+        random_cover,
+        randomized_greedy_cover,
+    )
 
 __all__ = [
     "Cover",
@@ -43,15 +47,15 @@ __getattr__, __dir__ = lazy_names(
         "balco_cover": "strategies",
         "best_cover": "best",
         "build_cover": "best",
-        "complete_cover": "complete",
-        "disjoint_cover": "disjoint",
-        "exact_cover": "exact",
+        "complete_cover": "greedy",
+        "disjoint_cover": "strategies",
+        "exact_cover": "linear_programs",
         "greedy_cover": "greedy",
         "inlac_cover": "strategies",
         "orthogonal_array_cover": "orthogonal_arrays",
         "random_cover": "strategies",
-        "randomized_greedy_cover": "rounded",
-        "rounded_cover": "rounded",
+        "randomized_greedy_cover": "strategies",
+        "rounded_cover": "linear_programs",
     },
 )
 

@@ -7,14 +7,19 @@ rows are filled up with −1 at the end; a table of labelsets of one size holds 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from labelcover.covers.labelset_kernels import labelset_ranks, unrank_labelsets
+
 Labelsets = ArrayLike | Sequence[ArrayLike]
 #: What fills up a row that is shorter than the longest.
 NO_LABEL = -1
+# Rows of a table whose r-labelsets are worked on at once.
+BLOCK = 1 << 12
 
 
 def labelset_table(labelsets: Labelsets, n_labels: int) -> NDArray[np.int32]:
@@ -74,6 +79,37 @@ def label_matrix(table: NDArray[np.integer], n_labels: int) -> NDArray[np.bool_]
     holds = np.zeros((len(table), n_labels + more), dtype=bool)
     np.put_along_axis(holds, table.astype(np.intp), True, axis=1)
     return np.ascontiguousarray(holds[:, :n_labels])
+
+
+def mark_covered(table: NDArray[np.int32], r: int, covered: NDArray[np.bool_]) -> None:
+    """Set ``covered[rank]`` for every r-labelset that lies in some row of a table."""
+    for begin in range(0, len(table), BLOCK):
+        covered[labelset_ranks(table[begin : begin + BLOCK], r)] = True
+
+
+def rows_of_ranks(table: NDArray[np.int32], r: int) -> NDArray[np.int64]:
+    """Return the row that each of ``labelset_ranks(table, r)`` comes from."""
+    lengths = np.count_nonzero(table >= 0, axis=1)
+    subsets = np.array([comb(length, r) for length in range(table.shape[1] + 1)])
+    return np.repeat(np.arange(len(table)), subsets[lengths])
+
+
+def times_covered(rows: NDArray[np.int32], n_labels: int, r: int) -> NDArray[np.int32]:
+    """Return by rank how many rows hold each r-labelset; labels are in any order, −1 is none."""
+    # As an unsigned number −1 is the greatest, so that free places go to the end.
+    ordered = np.sort(rows.view(np.uint32), axis=1).view(np.int32)
+    counts = np.bincount(labelset_ranks(ordered, r), minlength=comb(n_labels, r))
+    return counts.astype(np.int32)
+
+
+def labelsets_in_order(n_labels: int, k: int, begin: int, end: int) -> NDArray[np.int32]:
+    """Return the k-labelsets number `begin` to ``end − 1`` in lexicographic order.
+
+    With labels counted from the last one, this is the order of falling ranks.
+    """
+    ranks = comb(n_labels, k) - 1 - np.arange(begin, end)
+    backwards = unrank_labelsets(ranks, n_labels, k)[:, ::-1]
+    return np.ascontiguousarray(n_labels - 1 - backwards, dtype=np.int32)
 
 
 def _filled_up(labelsets, n_labels: int) -> NDArray[np.int64]:

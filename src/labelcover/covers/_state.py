@@ -8,21 +8,23 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._hash_kernels import new_slots
 from labelcover._progress import progress_bar
-from labelcover.covers._constraints import Constraints
-from labelcover.covers._labelset_table import NO_LABEL, labelset_rows
+from labelcover.covers._labelset_table import (
+    NO_LABEL,
+    labelset_rows,
+    mark_covered,
+    rows_of_ranks,
+)
 from labelcover.covers._problem import (
+    Constraints,
     SetCover,
     cannot_be_covered,
     check_problem,
     set_cover,
 )
-from labelcover.covers.branch_and_bound_kernels import is_chosen, remember_chosen
 from labelcover.covers.cover import Cover
-from labelcover.covers.labelset_kernels import count_new, mark_covered, unrank_labelsets
-
-__all__ = ["State", "check_problem", "finish", "nothing_left", "run", "start", "swap_to_balance"]
+from labelcover.covers.greedy_kernels import is_chosen, remember_chosen
+from labelcover.covers.labelset_kernels import labelset_ranks, unrank_labelsets
 
 
 @dataclass
@@ -34,8 +36,7 @@ class State:
     covered_by_order: dict[int, NDArray[np.bool_]] = field(init=False)  # true outside Ω
     counts: NDArray[np.int64] = field(init=False)
     rows: NDArray[np.int32] = field(init=False)
-    keys: NDArray[np.uint64] = field(init=False)  # of the rows, for the hash table
-    slots: NDArray[np.int64] = field(init=False)
+    slots: NDArray[np.int64] = field(init=False)  # a hash table of the rows
     n_rows: int = 0
     remaining: int = field(init=False)
     given: Cover | None = None
@@ -45,8 +46,7 @@ class State:
         self.covered_by_order = {r: free.copy() for r, free in self.problem.outside.items()}
         self.counts = np.zeros(self.m, np.int64)
         self.rows = np.empty((16, self.k), dtype=np.int32)
-        self.keys = np.empty(16, dtype=np.uint64)
-        self.slots = new_slots(16)
+        self._fill_slots()
         self._count_remaining()
 
     @property
@@ -80,9 +80,9 @@ class State:
         return int(np.ptp(self.counts))
 
     @property
-    def chosen(self) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]]:
-        """The chosen labelsets as the compiled search looks them up: slots, keys and rows."""
-        return self.slots, self.keys, self.rows
+    def chosen(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The chosen labelsets as the compiled search looks them up: slots and rows."""
+        return self.slots, self.rows
 
     @property
     def n_labelsets(self) -> int:
@@ -111,7 +111,6 @@ class State:
         """Choose a labelset: its labels, filled up with −1 or not."""
         if self.n_rows == len(self.rows):
             self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
-            self.keys = np.concatenate([self.keys, np.empty_like(self.keys)])
             self._fill_slots()
         self.rows[self.n_rows, : len(labels)] = labels
         self.rows[self.n_rows, len(labels) :] = NO_LABEL
@@ -132,10 +131,11 @@ class State:
 
     def gains(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return how many labelsets not covered yet each row holds."""
-        return sum(
-            (count_new(rows, r, covered) for r, covered in self.covered_by_order.items()),
-            start=np.zeros(len(rows), dtype=np.int64),
-        )
+        gains = np.zeros(len(rows), dtype=np.int64)
+        for r, covered in self.covered_by_order.items():
+            new = rows_of_ranks(rows, r)[~covered[labelset_ranks(rows, r)]]
+            gains += np.bincount(new, minlength=len(rows))
+        return gains
 
     def has(self, labels: NDArray[np.int32]) -> bool:
         """Whether a labelset, filled up to k places, is chosen already."""
@@ -144,9 +144,10 @@ class State:
     def _cover(self, labels: NDArray[np.int32]) -> None:
         self.counts[labels[labels >= 0]] += 1
         row = np.ascontiguousarray(labels)[None]
-        self.remaining -= int(self.gains(row)[0])
         for r, covered in self.covered_by_order.items():
-            mark_covered(row, r, covered)
+            ranks = labelset_ranks(row, r)
+            self.remaining -= int(np.count_nonzero(~covered[ranks]))
+            covered[ranks] = True
 
     def _count_remaining(self) -> None:
         self.remaining = sum(
@@ -156,7 +157,7 @@ class State:
 
     def _fill_slots(self) -> None:
         """Rebuild the hash table, with room for as many labelsets as `rows`."""
-        self.slots = new_slots(len(self.rows))
+        self.slots = np.full(2 * len(self.rows), -1, dtype=np.int64)
         remember_chosen(self.chosen, 0, self.n_rows)
 
 

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from math import comb
 from typing import Any
 
 import numpy as np
 
 from labelcover._arguments import check_choice, check_integer, check_random_state
-from labelcover._hash_kernels import alike_rows
+from labelcover._label_values import alike_rows
 from labelcover._progress import progress_bar
-from labelcover.covers._choosers import WORTHS, SearchChooser
-from labelcover.covers._state import check_problem, start, swap_to_balance
-from labelcover.covers.annealing import Budget, annealed_cover, fewer_rows, levelled, with_size
+from labelcover.covers._next_labelset import WORTHS, ExactSearch
+from labelcover.covers._problem import check_problem
+from labelcover.covers._state import start, swap_to_balance
 from labelcover.covers.bounds import lower_bound
 from labelcover.covers.catalogue import DamagedEntry, catalogued_cover
 from labelcover.covers.cover import Cover
 from labelcover.covers.designs import RULES, Planner, Rows
 from labelcover.covers.designs.cyclic import cyclic_cover
-from labelcover.covers.label_by_label_kernels import rows_label_by_label
-from labelcover.covers.spare_places import balanced, filled, without_spare_rows
+from labelcover.covers.greedy_kernels import rows_label_by_label
+from labelcover.covers.local_search import (
+    Budget,
+    annealed_cover,
+    balanced,
+    fewer_rows,
+    filled,
+    levelled,
+    with_size,
+    without_spare_rows,
+)
 
 #: Steps of annealing that each effort may take.
 EFFORTS = {"instant": 0, "seconds": 10_000_000, "minutes": 400_000_000}
@@ -179,42 +189,30 @@ def _different(rows: Rows, m: int, r: int, n_known: int) -> Rows:
     for row in rows[first]:
         state.add(row)
     gain, balance = WORTHS["balance" if surplus else "gain"]
-    chooser = SearchChooser(state, gain, balance, ties="first", rng=None)
+    search = ExactSearch(state, gain, balance, ties="first", rng=None)
     while not state.done:
-        state.add(chooser.next_labelset())
+        state.add(search.next_labelset())
         if surplus:
             swap_to_balance(state, first=n_known)
     return state.rows[: state.n_rows]
 
 
-class _Annealed:
-    """Small covers, annealed from scratch with a fixed seed and kept.
+@lru_cache(maxsize=256)
+def _annealed_part(m: int, k: int, r: int, symmetric: bool) -> Rows | None:
+    """Return a small cover annealed from scratch with a fixed seed; ``None`` if it is not small.
 
-    Parameters
-    ----------
-    symmetric : bool
-        Whether to look for covers with a cyclic symmetry too.
+    With `symmetric`, covers with a cyclic symmetry are looked for too.
     """
-
-    def __init__(self, symmetric: bool) -> None:
-        self._symmetric = symmetric
-        self._made: dict[tuple[int, int, int], Rows] = {}
-
-    def __call__(self, m: int, k: int, r: int) -> Rows | None:
-        if m <= k or not 3 < k <= MOST_PART_K or r < 2 or lower_bound(m, k, r) > MOST_PART_ROWS:
-            return None
-        if (m, k, r) not in self._made:
-            least = lower_bound(m, k, r)
-            # A step looks at C(k−1, r−1) labelsets.
-            steps = 8 * PART_STEPS // max(8, comb(k - 1, r - 1))
-            rng = np.random.default_rng(0)
-            rows = annealed_cover(m, k, r, least, 2**31, steps, Budget(2**62), rng)
-            assert rows is not None  # some size covers everything
-            if self._symmetric:
-                found = cyclic_cover(m, k, r, least, len(rows), steps)
-                rows = rows if found is None else found[0]
-            self._made[m, k, r] = rows
-        return self._made[m, k, r]
+    if m <= k or not 3 < k <= MOST_PART_K or r < 2 or lower_bound(m, k, r) > MOST_PART_ROWS:
+        return None
+    least = lower_bound(m, k, r)
+    # A step looks at C(k−1, r−1) labelsets.
+    steps = 8 * PART_STEPS // max(8, comb(k - 1, r - 1))
+    rng = np.random.default_rng(0)
+    rows = annealed_cover(m, k, r, least, 2**31, steps, Budget(2**62), rng)
+    assert rows is not None  # some size covers everything
+    found = cyclic_cover(m, k, r, least, len(rows), steps) if symmetric else None
+    return rows if found is None else found[0]
 
 
 def _known_rows(m: int, k: int, r: int) -> Rows | None:
@@ -224,11 +222,10 @@ def _known_rows(m: int, k: int, r: int) -> Rows | None:
 
 def _or_annealed(parts, n_labels: int):
     """Return `parts` of a cover, and small covers annealed where it has none."""
-    annealed = _Annealed(symmetric=n_labels <= MOST_SYMMETRIC)
 
     def given(m: int, k: int, r: int) -> Rows | None:
         rows = parts(m, k, r) if parts is not None and m > k else None
-        return annealed(m, k, r) if rows is None else rows
+        return _annealed_part(m, k, r, n_labels <= MOST_SYMMETRIC) if rows is None else rows
 
     return given
 

@@ -31,9 +31,8 @@ import numpy as np
 
 from labelcover.covers.cover import Cover
 from labelcover.covers.designs.difference import developed
-from labelcover.covers.designs.plans import Rows
-from labelcover.covers.designs.shortening import shortened
-from labelcover.covers.spare_places import balanced, filled
+from labelcover.covers.designs.plans import Rows, shortened
+from labelcover.covers.local_search import balanced, filled
 
 FILE = "catalogue.jsonl"
 ALPHABET = string.digits + string.ascii_letters + "+-"

@@ -1,4 +1,4 @@
-"""Covers from known binary matrices: Hadamard matrices and constant-weight codes (Section 2.2)."""
+"""The binary matrices of Tables 2 and 3, and covers from such matrices (Section 2.2)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_integer
 from labelcover.covers.cover import Cover
-from labelcover.covers.hadamard import hadamard_matrix
 
 _TABLE_2 = """
     00000000 11101000 10110100 10011010 10001101 11000110 10100011 11010001
@@ -49,24 +48,3 @@ def rows_of_weight(matrix: ArrayLike, k: int) -> Cover:
         found = sorted(set(table.sum(axis=1).tolist()))
         raise ValueError(f"k={k}: no row of the matrix holds so many ones; rows hold {found}.")
     return Cover.from_matrix(fitting)
-
-
-def hadamard_cover(n_labels: int) -> Cover:
-    """Return the rows of a Hadamard matrix of order m, all but the constant one: k = m/2.
-
-    `labelcover.covers.hadamard` says which orders there are.
-
-    Examples
-    --------
-    >>> from labelcover.covers.codes import hadamard_cover
-    >>> hadamard_cover(12)
-    Cover(n_labels=12, k=6, size=11, imbalance=6, method='hadamard')
-    """
-    m = check_integer("n_labels", n_labels, low=4)
-    signs = hadamard_matrix(m)
-    if signs is None:
-        raise ValueError(
-            "n_labels must be the order of a known Hadamard matrix: a power of two, q + 1 or "
-            f"2(q + 1) for some prime powers q, or twice such a number; got {m}."
-        )
-    return Cover.from_matrix((signs[1:] > 0).astype(np.uint8), method="hadamard")

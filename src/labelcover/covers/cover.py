@@ -17,8 +17,14 @@ from scipy import sparse
 from labelcover._arguments import check_integer
 from labelcover._files import replacing
 from labelcover._versions import naming_extra
-from labelcover.covers._labelset_table import Labelsets, label_matrix, labelset_rows, labelset_table
-from labelcover.covers.labelset_kernels import labelset_ranks, mark_covered, unrank_labelsets
+from labelcover.covers._labelset_table import (
+    Labelsets,
+    label_matrix,
+    labelset_rows,
+    labelset_table,
+    mark_covered,
+)
+from labelcover.covers.labelset_kernels import labelset_ranks, unrank_labelsets
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -131,14 +131,6 @@ def ranks_with_label(row, skip, label, r, table, positions, ordered, out):
 
 
 @njit(cache=True)
-def mark_covered(labelsets, r, covered):
-    """Set ``covered[rank]`` for every r-subset of every row of `labelsets`."""
-    for start in range(0, len(labelsets), 4096):
-        for rank in labelset_ranks(labelsets[start : start + 4096], r):
-            covered[rank] = True
-
-
-@njit(cache=True)
 def unrank_into(rank, table, out):
     """Write to `out` the labels, ascending, with a rank; `table` holds the binomials."""
     top = len(table) - 1
@@ -166,52 +158,50 @@ def unrank_labelsets(ranks, n_labels, r):
 
 
 @njit(cache=True)
-def count_new(labelsets, r, covered):
-    """How many r-subsets of each row of `labelsets` are not covered yet, ``(size,)``."""
-    size, k = labelsets.shape
-    subsets = binomial_table(k, r)
-    out = np.zeros(size, dtype=np.int64)
-    ranks = labelset_ranks(labelsets, r)
-    at = 0
-    for i in range(size):
-        end = at + subsets[row_length(labelsets, i), r]
-        for j in range(at, end):
-            out[i] += not covered[ranks[j]]
-        at = end
-    return out
+def rank_with(chosen, label, table):
+    """Rank of the sorted labels `chosen` (r−1 of them) and `label`; −1 if it is one of them."""
+    rank = np.int64(0)
+    placed = 0
+    for j in range(len(chosen)):
+        if chosen[j] == label:
+            return np.int64(-1)
+        if placed == 0 and chosen[j] > label:
+            rank += table[label, j + 1]
+            placed = 1
+        rank += table[chosen[j], j + 1 + placed]
+    if placed == 0:
+        rank += table[label, len(chosen) + 1]
+    return rank
 
 
 @njit(cache=True)
-def rename_table(covered, names, r):
-    """Which r-labelsets are covered, by rank, after label ``names[i]`` is called ``i``."""
-    m = len(names)
-    table = binomial_table(m, r)
-    out = np.empty_like(covered)
-    labels = np.arange(r)
-    while True:
-        rank = np.int64(0)
-        for j in range(r):
-            rank += table[labels[j], j + 1]
-        old = np.sort(names[labels])
-        old_rank = np.int64(0)
-        for j in range(r):
-            old_rank += table[old[j], j + 1]
-        out[rank] = covered[old_rank]
-        if not next_combination(labels, m):
-            return out
+def add_closed(covered, prefix, depth, v, r, table, labels, closes):
+    """Add to `closes` the uncovered r-labelsets of v, r−2 labels of the prefix and each label.
 
-
-@njit(cache=True)
-def take_combinations(positions, n, count):
-    """Up to `count` combinations of ``range(n)`` from `positions` on, in lexicographic order.
-
-    `positions` is stepped past the last one given; its first entry is −1 when all were given.
+    What is added for v itself and for labels of the prefix means nothing.
     """
-    out = np.empty((count, len(positions)), dtype=np.int32)
-    taken = 0
-    while taken < count and positions[0] >= 0:
-        out[taken] = positions
-        taken += 1
-        if not next_combination(positions, n):
-            positions[0] = -1
-    return out[:taken]
+    if r == 2:
+        for i in range(len(labels)):
+            low, high = min(v, labels[i]), max(v, labels[i])
+            closes[i] += not covered[low + table[high, 2]]
+        return
+    if r == 1 or depth < r - 2:
+        return
+    positions = np.arange(r - 2)
+    while True:
+        others = np.empty(r - 1, dtype=np.int64)
+        others[r - 2] = v
+        for j in range(r - 2):
+            others[j] = prefix[positions[j]]
+        others.sort()
+        rank = np.int64(0)
+        for j in range(r - 1):
+            rank += table[others[j], j + 1]
+        for i in range(len(labels)):
+            w = labels[i]
+            if w > others[r - 2]:
+                closes[i] += not covered[rank + table[w, r]]
+            else:
+                closes[i] += not covered[rank_with(others, w, table)]
+        if not next_combination(positions, depth):
+            return

@@ -1,14 +1,16 @@
-"""The label groups of the paper: RAKEL's at random, INLAC, BALCO and BALANCOR."""
+"""The label groups of the paper: RAKEL's, overlapping or disjoint, INLAC, BALCO and BALANCOR."""
 
 from __future__ import annotations
 
-from math import comb
+from math import comb, factorial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice, check_integer, check_random_state
-from labelcover.covers._choosers import TIES, WORTHS, SearchChooser
+from labelcover._progress import progress_bar
+from labelcover.covers._next_labelset import TIES, WORTHS, ExactSearch
+from labelcover.covers._problem import check_problem
 from labelcover.covers._state import State, run, start, swap_to_balance
 from labelcover.covers.cover import Cover
 from labelcover.covers.labelset_kernels import unrank_labelsets
@@ -67,6 +69,74 @@ def _draw(state: State, rng: np.random.RandomState) -> NDArray[np.int32]:
             return labels
 
 
+def disjoint_cover(
+    n_labels: int,
+    k: int,
+    r: int = 2,
+    *,
+    size: int | None = None,
+    random_state=None,
+    verbose: bool = False,
+) -> Cover:
+    """Return a random partition of the labels into labelsets of k, as RAkELd does.
+
+    Every label is in exactly one labelset. If k does not divide the number of labels, the last
+    labelset of the partition holds the remainder.
+
+    Parameters
+    ----------
+    n_labels, k, r : int
+        Labels m, labels in a labelset, and an order r ≤ k ≤ m, which is not looked at: a
+        partition covers single labels, and only the combinations that lie inside its parts.
+    size : int, optional
+        Number of labelsets σ. By default ⌈m/k⌉, one partition. More labelsets are those of
+        further partitions, drawn independently but all different, and the last one is cut off
+        where the size is reached: the imbalance is never more than 1.
+    random_state : int, RandomState or None
+        Seed.
+    verbose : bool, default=False
+        Show a progress bar, if standard error is a terminal.
+
+    References
+    ----------
+    Tsoumakas, G., Katakis, I., & Vlahavas, I. (2011). Random k-labelsets for multilabel
+    classification. IEEE Transactions on Knowledge and Data Engineering 23(7), 1079-1089.
+
+    Examples
+    --------
+    >>> from labelcover.covers import disjoint_cover
+    >>> cover = disjoint_cover(8, 3, random_state=0)
+    >>> [labels.tolist() for labels in cover]
+    [[1, 2, 6], [0, 3, 7], [4, 5]]
+    >>> disjoint_cover(8, 3, size=7, random_state=0)
+    Cover(n_labels=8, k=2 to 3, size=7, imbalance=1, method='disjoint')
+    """
+    m, k, _, _ = check_problem(n_labels, k, r, None)
+    parts = -(-m // k)
+    size = parts if size is None else check_integer("size", size, low=1)
+    if size > parts:
+        check_integer("size", size, low=1, high=parts * _n_partitions(m, k))
+    rng = check_random_state(random_state)
+    rows: list[NDArray] = []
+    seen: set[frozenset[tuple[int, ...]]] = set()
+    with progress_bar("cover (disjoint)", size, show=verbose) as bar:
+        while len(rows) < size:
+            order = rng.permutation(m)
+            partition = [np.sort(order[begin : begin + k]) for begin in range(0, m, k)]
+            name = frozenset(tuple(part.tolist()) for part in partition)
+            if name not in seen:
+                seen.add(name)
+                rows += partition
+                bar.advance(parts)
+    return Cover(rows[:size], m, method="disjoint")
+
+
+def _n_partitions(m: int, k: int) -> int:
+    """Return the number of partitions of m labels into parts of k and one of the remainder."""
+    whole, rest = divmod(m, k)
+    return factorial(m) // (factorial(k) ** whole * factorial(whole) * factorial(rest))
+
+
 def inlac_cover(
     n_labels: int,
     k: int,
@@ -106,8 +176,34 @@ def inlac_cover(
            [1, 1, 0, 1],
            [1, 0, 1, 1]])
     """
-    state, chooser = _search("gain", n_labels, k, r, size, ties, random_state)
-    return run(state, chooser.next_labelset, method="inlac", verbose=verbose)
+    state, search = _exact_search("gain", n_labels, k, r, size, ties, random_state)
+    return run(state, search.next_labelset, method="inlac", verbose=verbose)
+
+
+def randomized_greedy_cover(
+    n_labels: int,
+    k: int,
+    r: int = 2,
+    *,
+    size: int | None = None,
+    trials: int = 10,
+    random_state=None,
+    verbose: bool = False,
+) -> Cover:
+    """Return the smallest of several INLAC covers with ties broken at random at every step.
+
+    Parameters are those of `inlac_cover`, and `trials`, the number of covers; with `size`, the
+    one that covers most is kept (the randomised greedy of Section 3.2).
+    """
+    trials = check_integer("trials", trials, low=1)
+    rng = check_random_state(random_state)
+    covers = []
+    with progress_bar("cover (randomised greedy)", trials, show=verbose) as bar:
+        for _ in range(trials):
+            covers.append(inlac_cover(n_labels, k, r, size=size, ties="random", random_state=rng))
+            bar.advance()
+    best = min(covers, key=lambda cover: (len(cover), -cover.coverage(r)))
+    return Cover(best.labelsets, best.n_labels, method="randomised greedy")
 
 
 def balancor_cover(
@@ -130,8 +226,8 @@ def balancor_cover(
     >>> balancor_cover(14, 4)
     Cover(n_labels=14, k=4, size=20, imbalance=1, method='balancor')
     """
-    state, chooser = _search("gain-balance", n_labels, k, r, size, ties, random_state)
-    return run(state, chooser.next_labelset, method="balancor", verbose=verbose)
+    state, search = _exact_search("gain-balance", n_labels, k, r, size, ties, random_state)
+    return run(state, search.next_labelset, method="balancor", verbose=verbose)
 
 
 def balco_cover(
@@ -183,12 +279,12 @@ def balco_cover(
     2
     """
     r = _stopping_order(r, size)
-    state, chooser = _search("balance", n_labels, k, r, size, ties, random_state)
+    state, search = _exact_search("balance", n_labels, k, r, size, ties, random_state)
 
     def next_labelset() -> NDArray[np.int32]:
         if balanced:
             swap_to_balance(state)
-        return chooser.next_labelset()
+        return search.next_labelset()
 
     cover = run(state, next_labelset, method="balco", verbose=verbose)
     while balanced and cover.imbalance > 1:
@@ -203,7 +299,9 @@ def _stopping_order(r: int, size: int | None) -> int:
     return r if size is None else min(check_integer("r", r, low=1), 1)
 
 
-def _search(worth: str, n_labels, k, r, size, ties, random_state) -> tuple[State, SearchChooser]:
+def _exact_search(
+    worth: str, n_labels, k, r, size, ties, random_state
+) -> tuple[State, ExactSearch]:
     state = start(n_labels, k, r, size)
     check_choice("ties", ties, TIES)
-    return state, SearchChooser(state, *WORTHS[worth], ties, check_random_state(random_state))
+    return state, ExactSearch(state, *WORTHS[worth], ties, check_random_state(random_state))

@@ -1,17 +1,16 @@
 """Which labels depend on each other, and the covers that follow from it."""
 
+from labelcover.dependence.affordable_covers import CoverChoice, cover_choices
 from labelcover.dependence.chi_square import (
     LabelDependence,
     chi_square,
     contingency,
+    cooccurrences,
     label_dependence,
     phi,
 )
-from labelcover.dependence.choice import CoverChoice, cover_choices
-from labelcover.dependence.communities import community_cover
-from labelcover.dependence.cooccurrence import cooccurrences
 from labelcover.dependence.dependence_plot import plot_dependence
-from labelcover.dependence.dependent import dependent_cover
+from labelcover.dependence.dependent_covers import community_cover, dependent_cover
 from labelcover.dependence.permutation import Adaptation, adapt_cover, annealing_iterations
 
 __all__ = [

@@ -1,9 +1,10 @@
-"""How strongly labels depend on each other: contingency, chi-square, phi (Section 4.4)."""
+"""Which labels occur together and how strongly they depend on each other (Section 4.4)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,78 @@ from labelcover._arguments import check_integer
 from labelcover._label_values import label_rows
 from labelcover.covers import Cover
 from labelcover.covers.labelset_kernels import labelset_ranks
-from labelcover.dependence.cooccurrence import cooccurrences
+from labelcover.dependence.dependence_kernels import frequent_labelsets
 
 # Tables worked on at once: a few megabytes each time, however many labelsets there are.
 BLOCK = 2**16
+# Labelsets are told apart by their colexicographic rank, which must fit 64 bits.
+MOST_LABELSETS = 2**63 - 1
+
+
+def cooccurrences(
+    Y: Any, r: int = 2, *, min_count: int = 5
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the r-labelsets whose labels occur together in at least `min_count` rows.
+
+    They are found by walking the rows that hold a growing labelset, so time and memory follow
+    what co-occurs in `Y` and not the number of labelsets there could be.
+
+    Parameters
+    ----------
+    Y : array-like or sparse array of shape (n, m)
+        Zeros and ones.
+    r : int
+        Number of labels in a labelset: 2 for pairs, 3 for triples, and so on.
+    min_count : int
+        Labelsets that occur together in fewer rows are left out; 5 in Section 4.4.
+
+    Returns
+    -------
+    labelsets : ndarray of shape (count, r), int32
+        In lexicographic order, each sorted.
+    counts : ndarray of shape (count,), int64
+        Number of rows with all the labels.
+
+    Examples
+    --------
+    >>> from labelcover.dependence import cooccurrences
+    >>> labelsets, counts = cooccurrences([[1, 1, 0], [1, 1, 1], [0, 1, 1]], r=2, min_count=2)
+    >>> labelsets.tolist(), counts.tolist()
+    ([[0, 1], [1, 2]], [2, 2])
+    """
+    rows = label_rows(Y)
+    m = rows.shape[1]
+    r = check_integer("r", r, low=1)
+    min_count = check_integer("min_count", min_count, low=1)
+    if comb(m, r) > MOST_LABELSETS:
+        raise ValueError(f"r={r} is too high for {m} labels: labelsets cannot be numbered.")
+    if r == 1:
+        counts = np.bincount(rows.indices, minlength=m).astype(np.int64)
+        frequent = np.flatnonzero(counts >= min_count)
+        return frequent[:, None].astype(np.int32), counts[frequent]
+    if r > m:
+        return np.empty((0, r), dtype=np.int32), np.empty(0, dtype=np.int64)
+    labels = rows.indices.astype(np.int32, copy=False)
+    ends = np.repeat(rows.indptr[1:].astype(np.int64), np.diff(rows.indptr))
+    label_starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=m))])
+    label_places = np.argsort(labels, kind="stable")
+    return frequent_labelsets(labels, ends, label_starts, label_places, r, min_count)
+
+
+def labelsets_by_label(
+    labelsets: NDArray[np.int32], n_labels: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Return an index of labelsets by their labels: where each label's begin, which, other labels.
+
+    The labelsets of label ``l`` are entries ``starts[l]`` to ``starts[l + 1] − 1`` of the second
+    and third array, the others of its labels a row of the third.
+    """
+    r = labelsets.shape[1]
+    by_label = np.argsort(labelsets.ravel(), kind="stable")
+    degrees = np.bincount(labelsets.ravel(), minlength=n_labels)
+    without = [np.delete(np.arange(r), axis) for axis in range(r)]
+    others = np.stack([labelsets[:, rest] for rest in without], axis=1).reshape(-1, r - 1)
+    return np.concatenate([[0], np.cumsum(degrees)]), by_label // r, others[by_label]
 
 
 def contingency(Y: Any, labels: ArrayLike) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from labelcover._arguments import check_integer, check_random_state, check_real
 from labelcover.covers import Cover
 from labelcover.covers.labelset_kernels import binomial_table, labelset_ranks
-from labelcover.dependence.chi_square import LabelDependence
+from labelcover.dependence.chi_square import LabelDependence, labelsets_by_label
 from labelcover.dependence.permutation_kernels import anneal, rank_table, swap_changes
 
 # The search ends when the temperature has fallen to this share of where it began.
@@ -149,19 +149,15 @@ def check_annealing(
 def _problem(cover: Cover, dependence: LabelDependence) -> dict[str, NDArray]:
     """Arrays that the compiled loops need of the cover and the dependent labelsets."""
     r, labelsets = dependence.r, dependence.labelsets
-    by_label = np.argsort(labelsets.ravel(), kind="stable")
-    degrees = np.bincount(labelsets.ravel(), minlength=cover.n_labels)
-    without = [np.delete(np.arange(r), axis) for axis in range(r)]
-    others = np.stack([labelsets[:, rest] for rest in without], axis=1).reshape(-1, r - 1)
-    table, bits = rank_table(labelset_ranks(cover.labelsets, r))
+    starts, holders, others = labelsets_by_label(labelsets, cover.n_labels)
+    ranks = labelset_ranks(cover.labelsets, r)
     return {
         "labelsets": labelsets,
         "weights": dependence.weights,
-        "starts": np.concatenate([[0], np.cumsum(degrees)]),
-        "holders": by_label // r,
-        "others": others[by_label],
-        "table": table,
-        "bits": bits,
+        "starts": starts,
+        "holders": holders,
+        "others": others,
+        "table": rank_table(ranks.astype(np.int32 if ranks.max() < 2**31 else np.int64)),
         "binomials": binomial_table(cover.n_labels, r),
     }
 

@@ -3,7 +3,6 @@
 ``column[label]`` is the column of the cover that a label stands at. Which columns lie together in
 a row of the cover never changes, so the ranks of all covered labelsets of columns are kept in one
 hash table, and a swap of two labels looks up only the dependent labelsets that hold one of them.
-Nearly all lookups fail, so a small bit filter in front of the table answers most of them.
 """
 
 from __future__ import annotations
@@ -11,32 +10,32 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelcover._hash_kernels import mixed, new_slots, place_of_integer
 
-FILTER_BITS_PER_RANK = 16
+@njit(cache=True)
+def _place_of(table, rank):
+    """Return the slot of the hash table that holds a rank, or the free one (−1) for it."""
+    key = (np.uint64(rank) ^ (np.uint64(rank) >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
+    mask = len(table) - 1
+    place = np.int64((key ^ (key >> np.uint64(29))) & np.uint64(mask))
+    while table[place] >= 0 and table[place] != rank:
+        place = (place + 1) & mask
+    return place
 
 
 @njit(cache=True)
 def rank_table(ranks):
-    """Hash table of the distinct `ranks`, and its bit filter, a power of two long."""
-    table = new_slots(len(ranks))
-    bits = np.zeros(len(table) * FILTER_BITS_PER_RANK // 2 // 8, dtype=np.uint8)
+    """Hash table of the distinct `ranks`: a power of two slots, at most half of them taken."""
+    length = 16
+    while length < 2 * len(ranks):
+        length *= 2
+    table = np.full(length, -1, dtype=ranks.dtype)
     for rank in ranks:
-        key = mixed(rank)
-        table[place_of_integer(table, rank, key)] = rank
-        bit = _filter_bit(key, bits)
-        bits[bit >> 3] |= np.uint8(1 << (bit & 7))
-    return table, bits
+        table[_place_of(table, rank)] = rank
+    return table
 
 
 @njit(cache=True)
-def _filter_bit(key, bits):
-    """Which bit of the filter stands for a key: other bits of it than the place in the table."""
-    return np.int64(key >> np.uint64(20)) & (8 * len(bits) - 1)
-
-
-@njit(cache=True)
-def _is_covered(columns, table, bits, binomials):
+def _is_covered(columns, table, binomials):
     """Whether `columns`, which get sorted, lie together in one row of the cover."""
     for i in range(1, len(columns)):
         at = columns[i]
@@ -48,28 +47,24 @@ def _is_covered(columns, table, bits, binomials):
     rank = np.int64(0)
     for i in range(len(columns)):
         rank += binomials[columns[i], i + 1]
-    key = mixed(rank)
-    bit = _filter_bit(key, bits)
-    if not bits[bit >> 3] >> (bit & 7) & 1:
-        return False
-    return table[place_of_integer(table, rank, key)] == rank
+    return table[_place_of(table, rank)] == rank
 
 
 @njit(cache=True)
-def covered_now(labelsets, column, table, bits, binomials):
+def covered_now(labelsets, column, table, binomials):
     """Which of `labelsets` lie in one row of the cover."""
     covered = np.empty(len(labelsets), dtype=np.bool_)
     columns = np.empty(labelsets.shape[1], dtype=np.int64)
     for i in range(len(labelsets)):
         for j in range(len(columns)):
             columns[j] = column[labelsets[i, j]]
-        covered[i] = _is_covered(columns, table, bits, binomials)
+        covered[i] = _is_covered(columns, table, binomials)
     return covered
 
 
 @njit(cache=True)
 def _swap_change(
-    x, y, weights, starts, holders, others, column, covered, table, bits, binomials, flipped,
+    x, y, weights, starts, holders, others, column, covered, table, binomials, flipped,
     columns,
 ):  # fmt: skip
     """Change of merit when `x` and `y` change places; how many labelsets flip, in `flipped`."""
@@ -87,7 +82,7 @@ def _swap_change(
             if both:
                 continue
             holder = holders[t]
-            after = _is_covered(columns, table, bits, binomials)
+            after = _is_covered(columns, table, binomials)
             if after != covered[holder]:
                 change += weights[holder] if after else -weights[holder]
                 flipped[flips] = holder
@@ -96,25 +91,23 @@ def _swap_change(
 
 
 @njit(cache=True)
-def swap_changes(
-    labelsets, weights, starts, holders, others, column, table, bits, binomials, swaps
-):
+def swap_changes(labelsets, weights, starts, holders, others, column, table, binomials, swaps):
     """Change of merit by each of `swaps` when made alone, ``(len(swaps),)``."""
-    covered = covered_now(labelsets, column, table, bits, binomials)
+    covered = covered_now(labelsets, column, table, binomials)
     flipped = np.empty(len(labelsets), dtype=np.int64)
     columns = np.empty(labelsets.shape[1], dtype=np.int64)
     changes = np.empty(len(swaps))
     for i in range(len(swaps)):
         changes[i], _ = _swap_change(
             swaps[i, 0], swaps[i, 1], weights, starts, holders, others, column, covered, table,
-            bits, binomials, flipped, columns,
+            binomials, flipped, columns,
         )  # fmt: skip
     return changes
 
 
 @njit(cache=True)
 def anneal(
-    labelsets, weights, starts, holders, others, column, table, bits, binomials, swaps, draws,
+    labelsets, weights, starts, holders, others, column, table, binomials, swaps, draws,
     temperatures,
 ):  # fmt: skip
     """Columns of the best and of the last permutation seen, and their merits.
@@ -123,7 +116,7 @@ def anneal(
     ``draws[i] < exp(-Δ / temperature)``.
     """
     column = column.copy()
-    covered = covered_now(labelsets, column, table, bits, binomials)
+    covered = covered_now(labelsets, column, table, binomials)
     merit = 0.0
     for i in range(len(labelsets)):
         if covered[i]:
@@ -134,7 +127,7 @@ def anneal(
     for i in range(len(swaps)):
         x, y = swaps[i, 0], swaps[i, 1]
         change, flips = _swap_change(
-            x, y, weights, starts, holders, others, column, covered, table, bits, binomials,
+            x, y, weights, starts, holders, others, column, covered, table, binomials,
             flipped, columns,
         )  # fmt: skip
         if change < 0 and draws[i] >= np.exp(change / temperatures[i]):

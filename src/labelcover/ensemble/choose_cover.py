@@ -73,7 +73,7 @@ def choose_cover(
         What the cover was chosen from, with ``k="auto"`` or ``r="auto"``.
     """
     from labelcover import dependence  # slow to import, here and below
-    from labelcover.dependence.choice import LABELSET_SIZES, ORDERS
+    from labelcover.dependence.affordable_covers import LABELSET_SIZES, ORDERS
 
     m = Y.shape[1]
     size = None if size is None else check_integer("size", size, low=1)

@@ -1,6 +1,7 @@
 """Covers by algebra: designs over finite fields, and covers put together from smaller ones."""
 
-from labelcover.covers.designs.higher import circles, multiplied, two_halves
+from labelcover.covers.designs.difference import quadruple_families
+from labelcover.covers.designs.higher import circles, doubled_quadruples, multiplied, two_halves
 from labelcover.covers.designs.pairs import (
     all_pairs,
     filled_transversals,
@@ -10,8 +11,6 @@ from labelcover.covers.designs.pairs import (
     triples,
 )
 from labelcover.covers.designs.plans import Plan, Planner, Rows
-from labelcover.covers.designs.quadruple_families import quadruple_families
-from labelcover.covers.designs.quadruples import doubled_quadruples
 
 #: The constructions, in the order in which a `Planner` tries them: those that settle it first.
 RULES = (

@@ -27,8 +27,10 @@ from itertools import combinations, combinations_with_replacement, permutations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
-from labelcover.covers.designs.cyclic_kernels import anneal_orbits, tuple_orbits
+from labelcover.covers.designs.cyclic_kernels import anneal_orbits
 from labelcover.covers.designs.plans import Rows
 
 # The table of r-tuples of labels is at most this long.
@@ -200,11 +202,15 @@ def _shifts(n_labels: int, n: int, fixed: int) -> NDArray[np.int32]:
 @lru_cache(maxsize=256)
 def _orbits(n_labels: int, n: int, fixed: int, r: int) -> tuple[NDArray, NDArray]:
     """Return the orbit of each r-tuple, whatever its order, and how many r-labelsets are in it."""
-    tuples = tuple_orbits(_shifts(n_labels, n, fixed), r).reshape((n_labels,) * r)
-    least = np.minimum.reduce([np.transpose(tuples, order) for order in permutations(range(r))])
     labelsets = np.array(list(combinations(range(n_labels), r))).T
-    numbers, sizes = np.unique(least[tuple(labelsets)], return_counts=True)
-    return np.searchsorted(numbers, least).ravel().astype(np.int32), sizes
+    numbers = np.zeros((n_labels,) * r, dtype=np.int32)  # of the r-labelsets, by their labels
+    numbers[tuple(labelsets)] = np.arange(labelsets.shape[1])
+    moved = numbers[tuple(np.sort(_shifts(n_labels, n, fixed)[1][labelsets], axis=0))]
+    graph = csr_array((np.ones(len(moved)), (np.arange(len(moved)), moved)), (len(moved),) * 2)
+    orbit = connected_components(graph, directed=False)[1]
+    for order in permutations(labelsets):
+        numbers[order] = orbit
+    return numbers.ravel(), np.bincount(orbit)
 
 
 @lru_cache(maxsize=64)

@@ -11,38 +11,6 @@ from labelcover.covers.random_kernels import below, seeded, uniform
 
 
 @njit(cache=True)
-def tuple_orbits(shifts, r):
-    """Return which orbit of the group each r-tuple of labels is in, −1 if labels repeat.
-
-    ``shifts[j, x]`` is label x moved by the j-th element of the group. The tuple
-    ``(x₁, …, x_r)`` stands at ``x₁·m^(r−1) + … + x_r``; orbits are numbered as they are met.
-    """
-    n, m = shifts.shape
-    orbits = np.full(m**r, -1, dtype=np.int32)
-    labels = np.empty(r, dtype=np.int64)
-    met = 0
-    for code in range(m**r):
-        if orbits[code] >= 0:
-            continue
-        rest = code
-        repeated = False
-        for i in range(r - 1, -1, -1):
-            labels[i] = rest % m
-            rest //= m
-            for j in range(i + 1, r):
-                repeated |= labels[j] == labels[i]
-        if repeated:
-            continue
-        for j in range(n):
-            moved = 0
-            for i in range(r):
-                moved = moved * m + shifts[j, labels[i]]
-            orbits[moved] = met
-        met += 1
-    return orbits
-
-
-@njit(cache=True)
 def _orbits_in(block, subsets, orbit, m, found):
     """Write the orbits of some subsets of a block, given by positions; return how many."""
     n_found = 0
@@ -95,8 +63,8 @@ def anneal_orbits(
     shifts : array of shape (n, m)
         What each element of the group makes of each label.
     orbit, weight : arrays
-        The orbit of each r-tuple of labels (`tuple_orbits`, without regard to order), and the
-        number of r-labelsets in each orbit.
+        The orbit of each r-tuple ``(x₁, …, x_r)`` of labels, whatever their order, at place
+        ``x₁·m^(r−1) + … + x_r``, and the number of r-labelsets in each orbit.
     subsets : array of shape (C(k, r), r)
         All r positions of a block.
     touching : array of shape (k, C(k−1, r−1), r)

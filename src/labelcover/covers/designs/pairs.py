@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 
 from labelcover.covers.designs import geometry
 from labelcover.covers.designs.difference import developed, wilson_family
-from labelcover.covers.designs.fields import prime_power
-from labelcover.covers.designs.plans import Plan, PlanIterator, Planner, Rows, fewest_rows
-from labelcover.covers.designs.shortening import shortened
-from labelcover.covers.designs.transversal import most_groups, transversal_design
-from labelcover.covers.designs.triples import triple_cover
+from labelcover.covers.designs.fields import galois_field, prime_power, smallest_prime_factor
+from labelcover.covers.designs.plans import (
+    Plan,
+    PlanIterator,
+    Planner,
+    Rows,
+    fewest_rows,
+    shortened,
+)
 
 
 def all_pairs(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
@@ -27,7 +31,84 @@ def triples(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> Plan
     """Labelsets of three labels: `triple_cover`, which is optimal."""
     if r == 2 and k == 3 and n_labels > 3:
         size = fewest_rows(n_labels, 3, 2)
-        yield Plan(size, "triples by hill-climbing", lambda: triple_cover(n_labels))
+        yield Plan(size, "Steiner triples", lambda: triple_cover(n_labels))
+
+
+def triple_cover(n_labels: int) -> Rows:
+    """Return an optimal cover of all pairs of `n_labels` ≥ 3 labels by triples.
+
+    For ``m ≡ 1, 3 (mod 6)`` it is a Steiner system, for ``m ≡ 2, 4`` one of m − 1 labels and
+    the last label with pairs of the others. For ``m ≡ 5`` the pairs of five labels are left out
+    of a system and get a cover of their own; for ``m ≡ 0`` so are those of six, all but these
+    paired with the last. The sizes are Fort & Hedlund's (1958), the constructions those of
+    Lindner & Rodger (2009), "Design Theory", Chapters 1 and 4. Every label lies in
+    ``⌈(m−1)/2⌉`` triples or one more, so the imbalance is at most 1.
+    """
+    m, residue = n_labels, n_labels % 6
+    if residue in (1, 3):
+        rows = [_steiner_triples(m)]
+    elif residue in (2, 4):
+        pairs = np.append(np.arange(m - 1), 0).reshape(-1, 2)
+        rows = [_steiner_triples(m - 1), np.column_stack([pairs, np.full(len(pairs), m - 1)])]
+    else:
+        others, five = _triples_around_five(m - (residue == 0))
+        if residue == 5:
+            inner = np.array([[0, 1, 2], [0, 1, 3], [0, 1, 4], [2, 3, 4]])
+            rows = [others, five[inner]]
+        else:
+            inner = np.array([[0, 1, 2], [0, 1, 3], [2, 3, 4], [2, 3, 5], [4, 5, 0], [4, 5, 1]])
+            pairs = np.setdiff1d(np.arange(m - 1), five).reshape(-1, 2)
+            paired = np.column_stack([pairs, np.full(len(pairs), m - 1)])
+            rows = [others, np.append(five, m - 1)[inner], paired]
+    # Labels are renamed from the last to the first: as parts of covers of triples, these turned
+    # out to leave more to free than those of the other order.
+    return (m - 1 - np.vstack(rows)).astype(np.int32)
+
+
+def _steiner_triples(m: int) -> NDArray:
+    """Return triples that hold every pair of ``m ≡ 1, 3 (mod 6)`` labels once (Bose, Skolem).
+
+    The labels are three copies of a commutative quasigroup, for ``m ≡ 1`` and one label more.
+    """
+    n = m // 6
+    q = m // 3
+    x, y = np.triu_indices(q, 1)
+    total = (x + y) % q
+    product = (n + 1) * total % q if m % 6 == 3 else total // 2 + n * (total % 2)
+    whole = np.arange(q if m % 6 == 3 else n)  # where the product of x and x is x
+    rows = [whole[:, None] + q * np.arange(3)]
+    for here, there in ((0, q), (q, 2 * q), (2 * q, 0)):
+        rows.append(np.column_stack([x + here, y + here, product + there]))
+        if m % 6 == 1:
+            rows.append(np.column_stack([whole + n + here, whole + there, np.full(n, m - 1)]))
+    return np.vstack(rows)
+
+
+def _triples_around_five(m: int) -> tuple[NDArray, NDArray]:
+    """Return triples that hold once every pair of ``m ≡ 5 (mod 6)`` labels but those of five.
+
+    The labels are two, and three copies of an idempotent commutative quasigroup; its product is
+    turned by a cycle from the third copy to the first.
+    """
+    n = m // 6
+    q = 2 * n + 1
+    x, y = np.triu_indices(q, 1)
+    product = (n + 1) * (x + y) % q
+    after = np.concatenate([[0], np.roll(np.arange(1, q), -1)])
+    one, two, three = 2, 2 + q, 2 + 2 * q  # where the copies begin
+    rows = [
+        np.column_stack([x + one, y + one, product + two]),
+        np.column_stack([x + two, y + two, product + three]),
+        np.column_stack([x + three, y + three, after[product] + one]),
+    ]
+    odd = np.arange(1, q, 2)
+    even, before = after[odd], np.argsort(after)[odd]
+    for label, a, b in [
+        (0, odd + one, odd + two), (0, odd + three, even + one), (0, even + two, even + three),
+        (1, odd + two, odd + three), (1, even + one, even + two), (1, odd + one, before + three),
+    ]:  # fmt: skip
+        rows.append(np.column_stack([np.full(n, label), a, b]))
+    return np.vstack(rows), np.array([0, 1, one, two, three])
 
 
 # Designs that are larger by this factor than the lower bound are of no use.
@@ -166,6 +247,52 @@ def _placed(part: Rows, group: NDArray, infinity: NDArray) -> NDArray:
     name[order] = np.concatenate([infinity, group])
     name[n] = -1
     return name[part]
+
+
+def most_groups(g: int) -> int:
+    """Return the largest k for which `transversal_design` can make a TD(k, g).
+
+    One more than the smallest prime power in the factorisation of `g` (MacNeish 1922).
+    """
+    return min(prime_power_factors(g)) + 1
+
+
+def prime_power_factors(g: int) -> list[int]:
+    """Return the prime powers whose product is `g`, each of a different prime."""
+    factors = []
+    while g > 1:
+        p = smallest_prime_factor(g)
+        q = 1
+        while g % p == 0:
+            g //= p
+            q *= p
+        factors.append(q)
+    return factors
+
+
+def transversal_design(k: int, g: int) -> NDArray[np.int64]:
+    """Return TD(k, g) as ``(g², k)``: which of its g points each block takes from each group.
+
+    For a prime power block ``(a, b)`` takes ``a·x + b`` from the group of the field's element x
+    and ``a`` from one group more (Bose 1938); a product of prime powers is made component by
+    component (MacNeish 1922).
+    """
+    if k > most_groups(g):
+        raise ValueError(f"k must be at most {most_groups(g)} for g={g}, got {k}.")
+    design = np.zeros((1, k), dtype=np.int64)
+    for q in prime_power_factors(g):
+        factor = _over_field(k, q)
+        design = (design[:, None, :] * q + factor[None, :, :]).reshape(-1, k)
+    return design
+
+
+def _over_field(k: int, q: int) -> NDArray[np.int64]:
+    field = galois_field(q)
+    a, b = np.divmod(np.arange(q * q), q)
+    columns = [field.add(field.multiply(a, x), b) for x in range(min(k, q))]
+    if k == q + 1:
+        columns.append(a)
+    return np.column_stack(columns)
 
 
 # Each label more is a plan on top of a plan; above this, other constructions serve better.

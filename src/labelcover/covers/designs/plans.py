@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.covers.bounds import lower_bound
-from labelcover.covers.label_by_label_kernels import rows_label_by_label
+from labelcover.covers.greedy_kernels import rows_label_by_label
 
 Rows = NDArray[np.int32]
 
@@ -31,6 +31,9 @@ class Plan:
     size: int
     title: str
     build: Callable[[], Rows]
+
+
+PlanIterator = Iterator[Plan]
 
 
 def fewest_rows(n_labels: int, k: int, r: int) -> int:
@@ -88,4 +91,20 @@ class Planner:
         return Plan(len(rows), "known", lambda: rows)
 
 
-PlanIterator = Iterator[Plan]
+def shortened(blocks: NDArray, points: int, n_labels: int) -> NDArray[np.int32]:
+    """Return a design's blocks without ``points − n_labels`` of its points; freed places are −1.
+
+    The points of whole blocks are taken out as far as possible, so that blocks vanish.
+    """
+    name = np.zeros(points, dtype=np.int32)
+    gone = points - n_labels
+    while gone > 0:
+        # The block that already lost most points, of those that have any left.
+        missing = (name[blocks] < 0).sum(axis=1)
+        missing[missing == blocks.shape[1]] = -1
+        rest = [p for p in blocks[int(np.argmax(missing))] if name[p] >= 0][:gone]
+        name[rest] = -1
+        gone -= len(rest)
+    name[name >= 0] = np.arange(n_labels)
+    rows = name[blocks]
+    return rows[(rows >= 0).sum(axis=1) > 1]

@@ -1,14 +1,102 @@
-"""Compiled lazy greedy cover of weighted labelsets."""
+"""Compiled loops over labelsets that occur together: their enumeration, and a lazy greedy cover."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from labelcover.dependence.cooccurrence_kernels import with_room
-
 # A candidate is taken if its gain is at least this share of the next best, not known to be exact.
 CLOSE_ENOUGH = 0.8
+
+
+@njit(cache=True)
+def with_room(array, size):
+    """`array` with room for at least `size` entries along its first axis, doubled when short."""
+    if size <= len(array):
+        return array
+    larger = np.empty((max(size, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)
+    # Entry by entry, here and below: an assignment of arrays takes seconds to compile.
+    entries, places = array.reshape(-1), larger.reshape(-1)
+    for i in range(len(entries)):
+        places[i] = entries[i]
+    return larger
+
+
+@njit(cache=True)
+def frequent_labelsets(row_labels, ends, label_starts, label_places, order, min_count):
+    """Labelsets of `order` ≥ 2 labels in at least `min_count` rows, and in how many rows each.
+
+    `row_labels` are the sorted labels of one row after the other, and `ends` says where the row of
+    each of these places ends. The places of label ``l`` are
+    ``label_places[label_starts[l]:label_starts[l + 1]]``. Labelsets grow by one label at a time,
+    and only those that are frequent grow (a part of a frequent labelset is frequent). A labelset
+    is held by the places of its last label in `row_labels`, so that the labels that may follow are
+    simply those further on in the same row. Only the labelsets with the same first label are in
+    memory at once.
+    """
+    n_labels = len(label_starts) - 1
+    out_sets = np.empty((1024, order), dtype=np.int32)
+    out_counts = np.empty(1024, dtype=np.int64)
+    n_out = 0
+    count = np.zeros(n_labels, dtype=np.int64)
+    slot = np.zeros(n_labels, dtype=np.int64)
+    seen = np.empty(n_labels, dtype=np.int32)
+    for first in range(n_labels):
+        if label_starts[first + 1] - label_starts[first] < min_count:
+            continue
+        sets = np.empty((1, order), dtype=np.int32)
+        sets[0, 0] = first
+        starts = np.array([0, label_starts[first + 1] - label_starts[first]])
+        places = label_places[label_starts[first] : label_starts[first + 1]].copy()
+        n_sets = 1
+        for depth in range(1, order):
+            next_sets = np.empty((max(n_sets, 16), order), dtype=np.int32)
+            next_starts = np.zeros(max(n_sets, 16) + 1, dtype=np.int64)
+            next_places = np.empty(0 if depth == order - 1 else len(places), dtype=np.int64)
+            n_next = 0
+            for s in range(n_sets):
+                n_seen = 0
+                for t in range(starts[s], starts[s + 1]):
+                    for place in range(places[t] + 1, ends[places[t]]):
+                        label = row_labels[place]
+                        if count[label] == 0:
+                            seen[n_seen] = label
+                            n_seen += 1
+                        count[label] += 1
+                found = np.sort(seen[:n_seen])
+                if depth == order - 1:
+                    for label in found:
+                        if count[label] >= min_count:
+                            out_sets = with_room(out_sets, n_out + 1)
+                            out_counts = with_room(out_counts, n_out + 1)
+                            for j in range(depth):
+                                out_sets[n_out, j] = sets[s, j]
+                            out_sets[n_out, depth] = label
+                            out_counts[n_out] = count[label]
+                            n_out += 1
+                else:
+                    for label in found:
+                        slot[label] = -1
+                        if count[label] >= min_count:
+                            next_sets = with_room(next_sets, n_next + 1)
+                            next_starts = with_room(next_starts, n_next + 2)
+                            for j in range(depth):
+                                next_sets[n_next, j] = sets[s, j]
+                            next_sets[n_next, depth] = label
+                            slot[label] = next_starts[n_next]
+                            next_starts[n_next + 1] = next_starts[n_next] + count[label]
+                            n_next += 1
+                    next_places = with_room(next_places, next_starts[n_next])
+                    for t in range(starts[s], starts[s + 1]):
+                        for place in range(places[t] + 1, ends[places[t]]):
+                            label = row_labels[place]
+                            if slot[label] >= 0:
+                                next_places[slot[label]] = place
+                                slot[label] += 1
+                for label in found:
+                    count[label] = 0
+            sets, starts, places, n_sets = next_sets, next_starts, next_places, n_next
+    return out_sets[:n_out].copy(), out_counts[:n_out].copy()
 
 
 @njit(cache=True)
@@ -27,33 +115,6 @@ def _sift_down(heap, keys, length):
         heap[i] = heap[child]
         i = child
     heap[i] = item
-
-
-@njit(cache=True)
-def _entries(labelsets, weights, n_labels):
-    """Where each label's labelsets are listed: first and end, which, their other labels, weight."""
-    q, r = labelsets.shape
-    starts = np.zeros(n_labels + 1, dtype=np.int64)
-    for t in range(q):
-        for label in labelsets[t]:
-            starts[label + 1] += 1
-    starts = np.cumsum(starts)
-    ends = starts[:-1].copy()
-    which = np.empty(q * r, dtype=np.int64)
-    others = np.empty((q * r, r - 1), dtype=np.int32)
-    weight = np.empty(q * r)
-    for t in range(q):
-        for label in labelsets[t]:
-            at = ends[label]
-            ends[label] += 1
-            which[at] = t
-            weight[at] = weights[t]
-            n_others = 0
-            for other in labelsets[t]:
-                if other != label:
-                    others[at, n_others] = other
-                    n_others += 1
-    return starts, ends, which, others, weight
 
 
 @njit(cache=True)
@@ -206,16 +267,18 @@ def _pad(members, size, counts, next_label):
 
 
 @njit(cache=True)
-def lazy_greedy(labelsets, weights, n_labels, k, target, most_rows):
+def lazy_greedy(labelsets, weights, starts, which, others, k, target, most_rows):
     """Rows of `k` labels that cover `labelsets`, heaviest first, until their weight is `target`.
 
-    `labelsets` come in order of falling weight, all positive. Each is the seed of a candidate
+    `labelsets` come in order of falling weight, all positive, and with their index by labels
+    (`labelsets_by_label`). Each is the seed of a candidate
     row; the candidates wait in a heap with the gain they had when last extended, and only the
     one on top is extended again. Every label is in some row at the end, for which rows are kept
     back when `most_rows` is tight.
     """
-    entries = _entries(labelsets, weights, n_labels)
-    q = len(labelsets)
+    # The lists of labels lose what is covered.
+    entries = starts, starts[1:].copy(), which.copy(), others.copy(), weights[which]
+    q, n_labels = len(labelsets), len(starts) - 1
     covered = np.zeros(q, dtype=np.bool_)
     held = np.zeros(q, dtype=np.int64)
     gains = np.zeros(n_labels)

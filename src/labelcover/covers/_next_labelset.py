@@ -1,6 +1,6 @@
 """How a greedy cover chooses its next labelset.
 
-There are two ways. For the costs of the paper, a branch and bound (`branch_and_bound_kernels`)
+There are two ways. For the costs of the paper, a branch and bound (`greedy_kernels`)
 finds the exact arg-max without listing the k-labelsets. For a user-defined cost function or
 user-defined candidates, all candidates are scanned, a block at a time.
 """
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_choice
-from labelcover.covers._labelset_table import label_matrix
+from labelcover.covers._labelset_table import label_matrix, labelsets_in_order
 from labelcover.covers._problem import BLOCK
 from labelcover.covers._state import State, nothing_left
-from labelcover.covers.branch_and_bound_kernels import first_labelset
-from labelcover.covers.labelset_kernels import rename_table, take_combinations
+from labelcover.covers.greedy_kernels import first_labelset
+from labelcover.covers.labelset_kernels import labelset_ranks, unrank_labelsets
 
 Cost = Callable[[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]], ArrayLike]
 
@@ -28,12 +28,12 @@ WORTHS = {"gain": (1, 0), "balance": (0, 1), "gain-balance": (1, 1)}
 TIES = ("first", "random")
 
 
-def chooser_for(
+def labelset_search(
     state: State,
     cost: str | Cost = "gain",
     ties: str = "first",
     rng: np.random.RandomState | None = None,
-) -> SearchChooser | ScanChooser:
+) -> ExactSearch | CandidateScan:
     """Return what finds the next labelset of the problem of `state` at a cost.
 
     The search knows the costs of the paper, all k-labelsets and one order; a scan all else.
@@ -44,12 +44,12 @@ def chooser_for(
     if not callable(cost):
         gain, balance = WORTHS[check_choice("cost", cost, WORTHS)]
         if state.problem.candidates is None and len(state.problem.outside) == 1:
-            return SearchChooser(state, gain, balance, ties, rng)
+            return ExactSearch(state, gain, balance, ties, rng)
         cost = named_cost(gain, balance)
-    return ScanChooser(state, cost, rng if ties == "random" else None)
+    return CandidateScan(state, cost, rng if ties == "random" else None)
 
 
-class SearchChooser:
+class ExactSearch:
     """The exact best of all k-labelsets for the worths of the paper, by branch and bound.
 
     A labelset S is worth ``gain · |S*| − balance · imb(I ∪ S)``, where ``imb(I ∪ S)`` is the
@@ -162,8 +162,12 @@ class _View:
 
     def renamed(self, names: NDArray[np.int64], r: int) -> _View:
         """Return it with label ``names[i]`` called ``i``; what is covered is read only if r > 0."""
+        covered = self.covered
+        if r:
+            named = names[unrank_labelsets(np.arange(len(covered)), len(names), r)]
+            covered = covered[labelset_ranks(np.sort(named, axis=1).astype(np.int32), r)]
         return _View(
-            rename_table(self.covered, names, r) if r else self.covered,
+            covered,
             self.counts[names],
             self.together[np.ix_(names, names)],
             self.apart[np.ix_(names, names)],
@@ -182,7 +186,7 @@ class _Kind:
 
 
 @dataclass
-class ScanChooser:
+class CandidateScan:
     """The candidate of least cost, by looking at every one."""
 
     state: State
@@ -230,14 +234,14 @@ class ScanChooser:
 
     def _blocks(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64] | None]]:
         candidates, weights = self.state.problem.candidates, self.state.problem.weights
-        if candidates is None:
-            positions = np.arange(self.state.k)
-            while positions[0] >= 0:
-                yield take_combinations(positions, self.state.m, BLOCK), None
-            return
-        for begin in range(0, len(candidates), BLOCK):
-            part = slice(begin, begin + BLOCK)
-            yield candidates[part], None if weights is None else weights[part]
+        m, k = self.state.m, self.state.k
+        count = comb(m, k) if candidates is None else len(candidates)
+        for begin in range(0, count, BLOCK):
+            end = min(begin + BLOCK, count)
+            if candidates is None:
+                yield labelsets_in_order(m, k, begin, end), None
+            else:
+                yield candidates[begin:end], None if weights is None else weights[begin:end]
 
 
 def named_cost(gain: int, balance: int) -> Cost:

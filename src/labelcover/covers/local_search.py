@@ -1,16 +1,20 @@
-"""Covers by simulated annealing: rows are dropped one by one, and the rest repaired."""
+"""Local search for fewer and better balanced rows: annealing, spare labels freed and exchanged."""
 
 from __future__ import annotations
 
-from math import comb
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from labelcover._progress import Progress
-from labelcover.covers.annealing_kernels import anneal_rows
+from labelcover.covers._labelset_table import times_covered
 from labelcover.covers.labelset_kernels import labelset_ranks
-from labelcover.covers.spare_places import filled, without_spare_rows
+from labelcover.covers.local_search_kernels import (
+    anneal_rows,
+    exchange_spare,
+    fill_places,
+    free_places,
+    pack_rows,
+)
 
 Rows = NDArray[np.int32]
 
@@ -19,6 +23,8 @@ Rows = NDArray[np.int32]
 HOT, WARM, COOL, COLD = 0.5, 0.3, 0.2, 0.12
 # Weight of the soft balance term beside uncovered r-labelsets.
 BALANCE = 0.05
+# Rounds over all rows in which spare labels are exchanged for rarer ones.
+BALANCE_ROUNDS = 60
 
 
 class Budget:
@@ -32,7 +38,10 @@ class Budget:
         """Anneal with at most `steps` of what is left; return the rows and what they miss."""
         steps = min(steps, self.left)
         rows = np.ascontiguousarray(rows, dtype=np.int32)
-        found, uncovered, spent = anneal_rows(rows, n_labels, r, steps, hot, COLD, balance, seed)
+        count = times_covered(rows, n_labels, r)
+        found, uncovered, spent = anneal_rows(
+            rows, count, n_labels, r, steps, hot, COLD, balance, seed
+        )
         self.left -= spent
         if self._progress is not None:
             self._progress.advance(spent)
@@ -108,5 +117,33 @@ def with_size(rows: Rows, n_labels: int, r: int, size: int, steps: int, rng) -> 
 def _least_needed(rows: Rows, n_labels: int, r: int) -> int:
     """Which row covers the fewest r-labelsets alone."""
     ranks = labelset_ranks(np.sort(rows, axis=1), r).reshape(len(rows), -1)
-    counts = np.bincount(ranks.ravel(), minlength=comb(n_labels, r))
-    return int(np.argmin((counts[ranks] == 1).sum(axis=1)))
+    return int(np.argmin((times_covered(rows, n_labels, r)[ranks] == 1).sum(axis=1)))
+
+
+def without_spare_rows(rows: ArrayLike, n_labels: int, r: int) -> Rows:
+    """Return fewer rows that still cover every r-labelset that `rows` cover.
+
+    Labels that cover nothing alone are taken out of their rows, the short rows first, and the
+    remnants are packed together. Free places are −1.
+    """
+    table = np.ascontiguousarray(rows, dtype=np.int32)
+    while True:
+        # The shortest rows first: they are the likeliest to vanish.
+        order = np.argsort((table >= 0).sum(axis=1), kind="stable")
+        count = times_covered(table, n_labels, r)
+        packed = pack_rows(free_places(table, count, n_labels, r, order))
+        if len(packed) == len(table):
+            return packed
+        table = packed
+
+
+def filled(rows: ArrayLike, n_labels: int, seed: int = 0) -> Rows:
+    """Return the rows with each free place (−1) given to the rarest label it can hold."""
+    return fill_places(np.ascontiguousarray(rows, dtype=np.int32), n_labels, seed)
+
+
+def balanced(rows: ArrayLike, n_labels: int, r: int, seed: int = 0) -> Rows:
+    """Return as many rows that cover the same, their labels' counts as equal as was found."""
+    table = np.ascontiguousarray(rows, dtype=np.int32)
+    count = times_covered(table, n_labels, r)
+    return exchange_spare(table, count, n_labels, r, BALANCE_ROUNDS, seed)

@@ -1,38 +1,164 @@
-"""Compiled loops that free, pack and refill the places of a cover's rows.
+"""Compiled local searches on the rows of a cover: annealing, freeing, packing and filling places.
 
-Rows may hold −1: a place that is free. Labels come before free places.
+Rows may hold −1, a place that is free, but not where they are annealed. Labels come before free
+places.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
-from labelcover.covers.labelset_kernels import binomial_table, next_combination, ranks_with_label
-from labelcover.covers.random_kernels import below, seeded
+from labelcover.covers.labelset_kernels import binomial_table, ranks_with_label, unrank_into
+from labelcover.covers.random_kernels import below, seeded, uniform
 
 # Rounds of exchanges without a gain after which balancing stops.
 PATIENCE = 6
 
 
 @njit(cache=True)
-def _row_ranks(row, n, r, table, positions, out):
-    """Ranks of the r-labelsets of the first `n` labels of a row (any order); how many."""
-    ordered = np.sort(row[:n])
-    if n < r:
-        return 0
-    for j in range(r):
-        positions[j] = j
-    at = 0
-    while True:
-        rank = np.int64(0)
-        for j in range(r):
-            rank += table[ordered[positions[j]], j + 1]
-        out[at] = rank
-        at += 1
-        if not next_combination(positions, n):
-            break
-    return at
+def _listed(at, flag, listed, where, n_listed):
+    """Put r-labelset `at` on the list of uncovered ones (flag) or take it off; the new length."""
+    if flag:
+        listed[n_listed] = at
+        where[at] = n_listed
+        return n_listed + 1
+    last = listed[n_listed - 1]
+    listed[where[at]] = last
+    where[last] = where[at]
+    return n_listed - 1
+
+
+@njit(cache=True)
+def anneal_rows(rows, count, m, r, steps, hot, cold, balance, seed):
+    """Swap labels in `rows` until every r-labelset is covered or the steps are spent.
+
+    `count` says how many rows hold each r-labelset (`times_covered`). The cost is the number of
+    uncovered r-labelsets plus `balance` times half the sum of squared label counts; with a
+    `balance` above 0 the rows are done only when they are balanced too. A step proposes one swap
+    in one row: half of the steps a random one, half of them one that helps to cover an uncovered
+    r-labelset, in the row that lacks least of it (of some sampled); Metropolis' rule at a
+    temperature falling geometrically from `hot` to `cold`.
+
+    Returns
+    -------
+    rows : array of shape (size, k)
+        The best rows met.
+    uncovered : int
+        How many r-labelsets they leave uncovered.
+    spent : int
+        Steps used.
+    """
+    state = seeded(seed)
+    size, k = rows.shape
+    table = binomial_table(m, r)
+    total = table[m, r]
+    rows, count = rows.copy(), count.copy()
+    holds = np.zeros((size, m), dtype=np.bool_)
+    for i in range(size):
+        for label in rows[i]:
+            holds[i, label] = True
+    frequency = np.bincount(rows.ravel(), minlength=m)
+    most = binomial_table(k, r)[k, r] + 1
+    lost = np.empty(most, dtype=np.int64)
+    won = np.empty(most, dtype=np.int64)
+    positions = np.empty(r, dtype=np.int64)
+    ordered = np.empty(k, dtype=np.int32)
+    missing = np.empty(r, dtype=np.int64)
+    listed = np.empty(total, dtype=np.int32)
+    where = np.empty(total, dtype=np.int32)
+    n_listed = np.int64(0)  # a constant would have `_listed` compiled twice
+    for at in range(total):
+        if count[at] == 0:
+            n_listed = _listed(at, True, listed, where, n_listed)
+    best = rows.copy()
+    best_uncovered = n_listed
+    spread = (frequency * frequency).sum()
+    best_spread = spread
+    low, extra = (size * k) // m, (size * k) % m
+    level = m * low * low + extra * (2 * low + 1) if balance > 0 else spread
+    if (n_listed == 0 and spread <= level) or k == m:
+        return best, best_uncovered, 0
+    temperature = hot
+    cooling = (cold / hot) ** (1024.0 / max(steps, 1))
+    for step in range(steps):
+        if step % 1024 == 1023:
+            temperature *= cooling
+        if step % 2 == 0 or n_listed == 0:
+            i = below(state, size)
+            y = below(state, m)
+            if holds[i, y]:
+                continue
+            j = below(state, k)
+        else:
+            unrank_into(listed[below(state, n_listed)], table, missing)
+            # Rows that lack one label of it; sampled, since an index of them would cost more.
+            i = -1
+            fewest = r
+            y = 0
+            for _ in range(12):
+                t = below(state, size)
+                lacking = 0
+                candidate = 0
+                for c in range(r):
+                    if not holds[t, missing[c]]:
+                        lacking += 1
+                        if below(state, lacking) == 0:
+                            candidate = missing[c]
+                if lacking < fewest:
+                    fewest = lacking
+                    i = t
+                    y = candidate
+                    if lacking == 1:
+                        break
+            if i < 0:
+                continue
+            j = below(state, k)
+            x = rows[i, j]
+            wanted = False
+            for c in range(r):
+                if missing[c] == x:
+                    wanted = True
+            if wanted:
+                continue
+        x = np.int64(rows[i, j])
+        n_lost = ranks_with_label(rows[i], j, x, r, table, positions, ordered, lost)
+        n_won = ranks_with_label(rows[i], j, y, r, table, positions, ordered, won)
+        change = 0
+        for c in range(n_lost):
+            if count[lost[c]] == 1:
+                change += 1
+        for c in range(n_won):
+            if count[won[c]] == 0:
+                change -= 1
+        delta = change + balance * (frequency[y] + 1 - frequency[x])
+        if delta > 0 and uniform(state) >= math.exp(-delta / temperature):
+            continue
+        for c in range(n_lost):
+            count[lost[c]] -= 1
+            if count[lost[c]] == 0:
+                n_listed = _listed(lost[c], True, listed, where, n_listed)
+        for c in range(n_won):
+            if count[won[c]] == 0:
+                n_listed = _listed(won[c], False, listed, where, n_listed)
+            count[won[c]] += 1
+        rows[i, j] = y
+        holds[i, x] = False
+        holds[i, y] = True
+        spread += 2 * (frequency[y] + 1 - frequency[x])
+        frequency[x] -= 1
+        frequency[y] += 1
+        if balance == 0.0:
+            spread = level
+        if n_listed < best_uncovered or (n_listed == 0 and spread < best_spread):
+            best_uncovered = n_listed
+            best_spread = spread
+            best = rows.copy()
+            if n_listed == 0 and spread <= level:
+                return best, 0, step + 1
+    return best, best_uncovered, steps
 
 
 @njit(cache=True)
@@ -53,19 +179,6 @@ def _lengths(rows):
 
 
 @njit(cache=True)
-def _counts(rows, lengths, m, r, table):
-    """How often each r-labelset is covered, by rank."""
-    k = rows.shape[1]
-    count = np.zeros(table[m, r], dtype=np.int32)
-    positions = np.empty(r, dtype=np.int64)
-    ranks = np.empty(binomial_table(k, r)[k, r] + 1, dtype=np.int64)
-    for i in range(len(rows)):
-        for c in range(_row_ranks(rows[i], lengths[i], r, table, positions, ranks)):
-            count[ranks[c]] += 1
-    return count
-
-
-@njit(cache=True)
 def _covers_nothing_alone(count, ranks, n):
     """Whether the first `n` ranks are all of r-labelsets that are covered twice or more."""
     fine = True
@@ -75,16 +188,16 @@ def _covers_nothing_alone(count, ranks, n):
 
 
 @njit(cache=True)
-def free_places(rows, m, r, order):
+def free_places(rows, count, m, r, order):
     """Take labels out of the rows, in the given `order` of rows, that cover nothing there alone.
 
-    Returns the rows with −1 in the freed places; a row that covers nothing alone comes out empty.
+    `count` says how many rows hold each r-labelset. Returns the rows with −1 in the freed places;
+    a row that covers nothing alone comes out empty.
     """
-    rows = rows.copy()
+    rows, count = rows.copy(), count.copy()
     k = rows.shape[1]
     table = binomial_table(m, r)
     lengths = _lengths(rows)
-    count = _counts(rows, lengths, m, r, table)
     positions = np.empty(r, dtype=np.int64)
     ordered = np.empty(k, dtype=rows.dtype)
     ranks = np.empty(binomial_table(k, r)[k, r] + 1, dtype=np.int64)
@@ -189,22 +302,18 @@ def fill_places(rows, m, seed):
 
 
 @njit(cache=True)
-def exchange_spare(rows, m, r, rounds, seed):
+def exchange_spare(rows, count, m, r, rounds, seed):
     """Exchange labels that cover nothing alone for less frequent ones, until balanced.
 
-    Returns full rows that cover what `rows` cover. Exchanges that leave the spread as it is are
+    `count` says how many rows hold each r-labelset. Returns full rows that cover what `rows`
+    cover. Exchanges that leave the spread as it is are
     made too, at random, since they may open the way for others.
     """
     state = seeded(seed)
-    rows = rows.copy()
+    rows, count = rows.copy(), count.copy()
     size, k = rows.shape
     table = binomial_table(m, r)
-    lengths = np.full(size, k, dtype=np.int64)
-    count = _counts(rows, lengths, m, r, table)
-    frequency = np.zeros(m, dtype=np.int64)
-    for i in range(size):
-        for j in range(k):
-            frequency[rows[i, j]] += 1
+    frequency = np.bincount(rows.ravel(), minlength=m)
     positions = np.empty(r, dtype=np.int64)
     ranks = np.empty(binomial_table(k, r)[k, r] + 1, dtype=np.int64)
     ordered = np.empty(k, dtype=rows.dtype)

@@ -1,12 +1,87 @@
-"""Compiled search for base blocks whose differences are given: quadruples and triples modulo n."""
+"""Find the base blocks of optimal covers of pairs by quadruples, for every m that has some.
+
+    python tools/find_quadruple_families.py            # all of them, a minute or two
+    python tools/find_quadruple_families.py --only 103 106
+
+They are written to ``covers/designs/quadruple_families.jsonl``, a line ``[m, a, blocks]`` each,
+which `labelcover.covers.designs.difference` reads and says what they mean. The search is
+deterministic.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
+from importlib.resources import files
+from pathlib import Path
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+from labelcover._files import replacing
+from labelcover.covers.designs.difference import FAMILIES, HOLE
+
+PATH = Path(str(files("labelcover.covers.designs") / FAMILIES))
+# Below, the few base blocks cannot have the differences wanted; above, the search takes long.
+LEAST_LABELS, MOST_LABELS = 37, 300
+# The fewest labels for which the triples of the classes 7 and 10 modulo 12 have enough differences.
+LEAST_WITH_HOLE = 103
+# Nodes of the search until the order of differences is drawn anew, and in all.
+NODES, MOST_NODES = 100_000, 4_000_000
 
 
-@njit(cache=True)
+def has_family(m: int) -> bool:
+    """Whether base blocks are looked for."""
+    least = LEAST_WITH_HOLE if m % 12 in (7, 10) else LEAST_LABELS
+    return m % 12 not in (2, 5) and least <= m <= MOST_LABELS
+
+
+def family(m: int) -> tuple[int | None, list[list[int]]] | None:
+    """Return the middle label of a short orbit, where there is one, and the base blocks."""
+    nodes = 0
+    attempt = 0
+    while nodes < MOST_NODES:
+        rng = np.random.default_rng(attempt)
+        attempt += 1
+        n, n_triples, wanted, a = wanted_differences(m, rng)
+        order = 1 + rng.permutation(n - 1)
+        n_differences = int(wanted[1 : n // 2 + 1].sum())
+        n_blocks = n_triples + (n_differences - 3 * n_triples) // 6
+        blocks, found, used = difference_blocks(wanted, n_triples, n_blocks, order, NODES)
+        nodes += used
+        if found:
+            return a, [[x for x in block if x >= 0] for block in blocks.tolist()]
+    return None
+
+
+def wanted_differences(
+    m: int, rng: np.random.Generator
+) -> tuple[int, int, NDArray[np.int64], int | None]:
+    """Return n, the number of triples, how often differences are wanted, and the middle label."""
+    residue = m % 12
+    n, n_triples, a = m, 0, None
+    if residue in (3, 9):
+        n, n_triples = m - 3, 1
+    elif residue in (7, 10):
+        n, n_triples = m - HOLE, 7
+    wanted = np.ones(n, dtype=np.int64)
+    wanted[0] = 0
+    if residue in (7, 10):
+        wanted[[n // 3, 2 * (n // 3)]] = 0
+    if residue in (4, 8, 10):
+        wanted[[n // 4, n // 2, 3 * (n // 4)]] = 0
+    if residue in (3, 6, 8):
+        half = n // 2
+        a = int(rng.choice([a for a in range(1, half) if 4 * a not in (n, 3 * n)]))
+        wanted[[half, a, n - a, half + a, half - a]] = 0
+    if residue == 11:
+        twice = int(rng.integers(1, n))
+        wanted[[twice, n - twice]] = 2
+    return n, n_triples, wanted, a
+
+
+@njit
 def _take(wanted, block, step):
     """Take (−1) or give back (+1) the differences of a block; whether none was taken too often."""
     n = len(wanted)
@@ -21,7 +96,7 @@ def _take(wanted, block, step):
     return enough
 
 
-@njit(cache=True)
+@njit
 def _companions(wanted, labels, d, triple, out):
     """Write the labels that may join 0 and d in a block; return how many.
 
@@ -39,7 +114,7 @@ def _companions(wanted, labels, d, triple, out):
     return count
 
 
-@njit(cache=True)
+@njit
 def _open_block(wanted, order, block, companions):
     """Start a block with the wanted difference that fewest labels can join; return how many."""
     n = len(wanted)
@@ -57,7 +132,7 @@ def _open_block(wanted, order, block, companions):
     return _companions(wanted, labels, best, triple, companions)
 
 
-@njit(cache=True)
+@njit
 def _next_block(wanted, block, companions, cursor):
     """Step to the next block whose differences are all wanted and take them; whether there is one.
 
@@ -85,7 +160,7 @@ def _next_block(wanted, block, companions, cursor):
     return False
 
 
-@njit(cache=True)
+@njit
 def difference_blocks(wanted, n_triples, n_blocks, order, most_nodes):
     """Search depth first for blocks that have each difference modulo n as often as wanted.
 
@@ -127,3 +202,22 @@ def difference_blocks(wanted, n_triples, n_blocks, order, most_nodes):
         opening = _next_block(wanted, block, some, cursors[level])
         level += 1 if opening else -1
     return blocks, level == n_blocks, nodes
+
+
+def main() -> None:
+    """Write the file."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", type=int, nargs="+", default=range(LEAST_LABELS, MOST_LABELS + 1))
+    wanted = [m for m in parser.parse_args().only if has_family(m)]
+    known = {m: line for line in PATH.read_text().splitlines() for m in json.loads(line)[:1]}
+    for m in wanted:
+        found = family(m)
+        if found is not None:
+            known[m] = json.dumps([m, *found], separators=(",", ":"))
+    with replacing(PATH) as temporary:
+        temporary.write_text("".join(known[m] + "\n" for m in sorted(known)), encoding="utf-8")
+    print(f"{len(wanted)} looked for, {len(known)} in {PATH.name}")
+
+
+if __name__ == "__main__":
+    main()

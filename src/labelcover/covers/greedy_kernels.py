@@ -1,8 +1,8 @@
-"""The exact best next labelset of a greedy cover, by depth-first branch and bound.
+"""Compiled greedy choices: the exact best next labelset, and rows built label by label.
 
 `first_labelset` walks the k-labelsets in lexicographic order and stops at the first that gains
 at least so much, where the gain |S*| of a labelset S is the number of its r-labelsets not covered
-yet. Only given labels may be in S, and others must be: with these, `SearchChooser` asks for the
+yet. Only given labels may be in S, and others must be: with these, `ExactSearch` asks for the
 worths of INLAC, BALCO and BALANCOR. What makes this quick:
 
 * A prefix P that gained g and lacks ``l`` labels can gain at most g, plus the ``l`` largest
@@ -15,6 +15,8 @@ worths of INLAC, BALCO and BALANCOR. What makes this quick:
 * Labels that must be in S are the prefix of all prefixes, so that what they close counts from
   the start. That does not change which labelset is first: of two labelsets, the one that holds
   the least label in which they differ comes first, and they differ in other labels only.
+
+`rows_label_by_label` looks at no labelset as a whole and makes covers of thousands of labels.
 """
 
 from __future__ import annotations
@@ -22,9 +24,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelcover._hash_kernels import FREE, place_of_row, row_key
-from labelcover.covers.label_by_label_kernels import rank_with
-from labelcover.covers.labelset_kernels import binomial_table, next_combination
+from labelcover.covers.labelset_kernels import (
+    add_closed,
+    binomial_table,
+    labelset_ranks,
+    unrank_into,
+)
+from labelcover.covers.random_kernels import below, seeded
 
 # Pairs among the labels that may follow are looked at if there are at most so many labels.
 MOST_PAIRED = 128
@@ -43,20 +49,40 @@ def gain_below_pairs(k, r):
 
 
 @njit(cache=True)
+def _place_of(slots, rows, labels):
+    """Return the slot with the number of the row of these labels, or the free one for it.
+
+    Slots are a hash table by open addressing: a power of two of them, at most half of them taken;
+    −1 is a free one.
+    """
+    key = np.uint64(14695981039346656037)  # FNV-1a, fed with whole integers
+    for label in labels:
+        key = (key ^ np.uint64(label)) * np.uint64(1099511628211)
+    mask = len(slots) - 1
+    place = np.int64((key ^ (key >> np.uint64(32))) & np.uint64(mask))
+    while slots[place] >= 0:
+        i = 0
+        while i < len(labels) and rows[slots[place], i] == labels[i]:
+            i += 1
+        if i == len(labels):
+            break
+        place = (place + 1) & mask
+    return place
+
+
+@njit(cache=True)
 def is_chosen(chosen, labels):
-    """Whether `labels` is among the rows chosen: their slots, keys and labels."""
-    slots, keys, rows = chosen
-    place = place_of_row(slots, keys, rows, labels.reshape(1, -1), 0, row_key(labels))
-    return slots[place] != FREE
+    """Whether `labels` is among the rows chosen: their slots and labels."""
+    slots, rows = chosen
+    return slots[_place_of(slots, rows, labels)] >= 0
 
 
 @njit(cache=True)
 def remember_chosen(chosen, begin, end):
     """Enter the rows from `begin` to `end`, all different, into the slots."""
-    slots, keys, rows = chosen
+    slots, rows = chosen
     for i in range(begin, end):
-        keys[i] = row_key(rows[i])
-        slots[place_of_row(slots, keys, rows, rows, i, keys[i])] = i
+        slots[_place_of(slots, rows, rows[i])] = i
 
 
 @njit(cache=True)
@@ -91,36 +117,6 @@ def _is_allowed(labels, together, apart):
             if apart[label, partner] if inside[partner] else together[label, partner]:
                 return False
     return True
-
-
-@njit(cache=True)
-def _add_closed(covered, prefix, depth, v, r, table, labels, closes):
-    """Add to `closes` the uncovered r-labelsets of v, r−2 labels of the prefix and each label."""
-    if r == 2:
-        for i in range(len(labels)):
-            low, high = min(v, labels[i]), max(v, labels[i])
-            closes[i] += not covered[low + table[high, 2]]
-        return
-    if r == 1 or depth < r - 2:
-        return
-    positions = np.arange(r - 2)
-    while True:
-        others = np.empty(r - 1, dtype=np.int64)
-        others[r - 2] = v
-        for j in range(r - 2):
-            others[j] = prefix[positions[j]]
-        others.sort()
-        rank = np.int64(0)
-        for j in range(r - 1):
-            rank += table[others[j], j + 1]
-        for i in range(len(labels)):
-            w = labels[i]
-            if w > others[r - 2]:
-                closes[i] += not covered[rank + table[w, r]]
-            else:
-                closes[i] += not covered[rank_with(others, w, table)]
-        if not next_combination(positions, depth):
-            return
 
 
 @njit(cache=True)
@@ -210,7 +206,7 @@ def first_labelset(
         Whether gains are counted; otherwise all of them are 0.
     labels, required : int arrays
         The labels that may be in the labelset, ascending, and besides those that must be.
-    chosen : (slots, keys, rows)
+    chosen : (slots, rows)
         The labelsets chosen so far, which are not offered again.
     names : int array
         What the labels are called in the chosen rows.
@@ -253,9 +249,7 @@ def first_labelset(
         v = required[depth]
         gain[n_required] += closed[depth]
         if counting:
-            _add_closed(
-                covered, prefix, depth, v, r, table, first[depth + 1 :], closed[depth + 1 :]
-            )
+            add_closed(covered, prefix, depth, v, r, table, first[depth + 1 :], closed[depth + 1 :])
         prefix[depth] = v
     depth = n_required
     if depth == k:
@@ -313,9 +307,7 @@ def first_labelset(
         _write(following[depth, i + 1 : i + 1 + n], following[below])
         _write(closes[depth, i + 1 : i + 1 + n], closes[below])
         if counting:
-            _add_closed(
-                covered, prefix, depth, v, r, table, following[below, :n], closes[below, :n]
-            )
+            add_closed(covered, prefix, depth, v, r, table, following[below, :n], closes[below, :n])
         best_sum[below] = _largest_sum(closes[below, :n], lacking - 2, histogram)
         dropped[below] = dropped[depth]
         others = gain[below] + best_sum[below] + extra[below]
@@ -345,3 +337,81 @@ def first_labelset(
         at[below] = 0
         depth = below
     return False
+
+
+@njit(cache=True)
+def rows_label_by_label(m, k, r, seed):
+    """Rows that cover every r-labelset (r ≥ 2), each built label by label around an uncovered one.
+
+    The label that joins a row covers the most r-labelsets with those in it, the rarest of
+    equals. Nothing is kept but which r-labelsets are covered: time O(σ·m·C(k, r−1)). A place
+    that would gain nothing is left free (−1).
+    """
+    state = seeded(seed)
+    table = binomial_table(m, r)
+    total = table[m, r]
+    covered = np.zeros(total + 1, dtype=np.bool_)  # one more, for labels that are in the row
+    covered[total] = True
+    frequency = np.zeros(m, dtype=np.int64)
+    gain = np.empty(m, dtype=np.int64)
+    labels = np.arange(m)
+    rows = np.full((1024, k), -1, dtype=np.int32)
+    size = 0
+    name = np.arange(m)
+    for i in range(m - 1, 0, -1):
+        j = below(state, i + 1)
+        name[i], name[j] = name[j], name[i]
+    at = 0
+    while True:
+        while at < total and covered[at]:
+            at += 1
+        if at == total:
+            break
+        if size == len(rows):
+            rows = np.concatenate((rows, np.full((size, k), -1, dtype=np.int32)))
+        row = rows[size]
+        unrank_into(at, table, row[:r])
+        gain[:] = 0
+        n = 0
+        while n < k:
+            if n >= r:
+                y = _best_label(row, n, gain, frequency, state)
+                if gain[y] == 0:
+                    break
+                row[n] = y
+            # What the newest label makes the others gain.
+            add_closed(covered, row, n, np.int64(row[n]), r, table, labels, gain)
+            n += 1
+        for label in row[:n]:
+            frequency[label] += 1
+        for rank in labelset_ranks(np.sort(row[:n]).reshape(1, -1), r):
+            covered[rank] = True
+        size += 1
+    rows = rows[:size]
+    for i in range(size):
+        for j in range(k):
+            if rows[i, j] >= 0:
+                rows[i, j] = name[rows[i, j]]
+    return rows
+
+
+@njit(cache=True)
+def _best_label(row, n, gain, frequency, state):
+    """Pick the label of the highest gain not in the row, the least frequent of equals."""
+    best = -1
+    shift = below(state, len(gain))
+    for t in range(len(gain)):
+        y = t + shift
+        if y >= len(gain):
+            y -= len(gain)
+        if best >= 0 and (
+            gain[y] < gain[best] or (gain[y] == gain[best] and frequency[y] >= frequency[best])
+        ):
+            continue
+        present = False
+        for c in range(n):
+            if row[c] == y:
+                present = True
+        if not present:
+            best = y
+    return best

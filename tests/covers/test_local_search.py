@@ -9,13 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelcover.covers.annealing import Budget, annealed_cover, fewer_rows, levelled, with_size
-from labelcover.covers.annealing_kernels import anneal_rows
-from labelcover.covers.label_by_label_kernels import rows_label_by_label
+from labelcover.covers._labelset_table import times_covered
+from labelcover.covers.greedy_kernels import rows_label_by_label
 from labelcover.covers.labelset_kernels import binomial_table, ranks_with_label
+from labelcover.covers.local_search import (
+    Budget,
+    annealed_cover,
+    balanced,
+    fewer_rows,
+    filled,
+    levelled,
+    with_size,
+    without_spare_rows,
+)
+from labelcover.covers.local_search_kernels import anneal_rows, free_places, pack_rows
 from labelcover.covers.random_kernels import below, seeded, uniform
-from labelcover.covers.spare_places import balanced, filled, without_spare_rows
-from labelcover.covers.spare_places_kernels import free_places, pack_rows
 
 
 def covered(rows, r):
@@ -93,7 +101,7 @@ def test_rows_built_label_by_label_cover_everything(shape):
 def test_freed_and_packed_rows_cover_the_same(shape):
     m, k, r, seed = shape
     rows = rows_label_by_label(m, k, r, seed)
-    freed = free_places(rows, m, r, np.arange(len(rows)))
+    freed = free_places(rows, times_covered(rows, m, r), m, r, np.arange(len(rows)))
     assert covered(freed, r) == everything(m, r)
     packed = pack_rows(freed)
     assert covered(packed, r) == everything(m, r)
@@ -102,7 +110,7 @@ def test_freed_and_packed_rows_cover_the_same(shape):
 
 def test_freeing_takes_exactly_what_covers_nothing_alone():
     rows = np.array([[0, 1, 2], [0, 1, 3], [2, 3, 4], [0, 1, 4]], dtype=np.int32)
-    freed = free_places(rows, 5, 2, np.arange(4))
+    freed = free_places(rows, times_covered(rows, 5, 2), 5, 2, np.arange(4))
     # A plain twin: a label leaves its row if every pair it has there is in another row.
     twin = [list(map(int, row)) for row in rows]
     for row in twin:
@@ -143,7 +151,9 @@ def test_annealing_tells_truly_what_it_misses(m, k, r, size):
     rng = np.random.default_rng(1)
     start = rng.permuted(np.tile(np.arange(m, dtype=np.int32), (size, 1)), axis=1)[:, :k].copy()
     for steps in (0, 50, 20_000):
-        rows, missed, spent = anneal_rows(start, m, r, steps, 0.5, 0.1, 0.0, 7)
+        rows, missed, spent = anneal_rows(
+            start, times_covered(start, m, r), m, r, steps, 0.5, 0.1, 0.0, 7
+        )
         assert missed == len(everything(m, r) - covered(rows, r))
         assert spent <= steps
         assert all(len(set(row)) == k for row in rows.tolist())
@@ -152,7 +162,10 @@ def test_annealing_tells_truly_what_it_misses(m, k, r, size):
 def test_annealing_repeats_itself():
     start = rows_label_by_label(12, 4, 2, 0)[:10]
     start = filled(start, 12)
-    first, second = (anneal_rows(start, 12, 2, 5_000, 0.5, 0.1, 0.02, 3)[0] for _ in range(2))
+    count = times_covered(start, 12, 2)
+    first, second = (
+        anneal_rows(start, count, 12, 2, 5_000, 0.5, 0.1, 0.02, 3)[0] for _ in range(2)
+    )
     assert np.array_equal(first, second)
 
 
