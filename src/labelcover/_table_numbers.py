@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,19 @@ def rows_of(table: Any, rows: Any) -> Any:
     if sparse.issparse(table):
         return (table if table.format in ("csr", "csc") else table.tocsr())[rows]
     return [table[i] for i in rows] if isinstance(table, list | tuple) else table[rows]
+
+
+def blocks(n: int, step: int) -> Iterator[slice]:
+    """Yield slices of ``range(n)`` of at most `step`, at least 1; none if `n` is 0.
+
+    Examples
+    --------
+    >>> from labelcover._table_numbers import blocks
+    >>> list(blocks(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    for start in range(0, n, max(1, step)):
+        yield slice(start, min(start + max(1, step), n))
 
 
 def unmasked(values: Any, name: str) -> Any:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import inspect
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +29,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._label_values import alike_rows
+from labelcover._table_numbers import blocks
 from labelcover.decision_kernels import expected_counts, expected_f1_sets
 from labelcover.thresholds import Score, best_threshold, cut_inside
 
@@ -238,7 +238,7 @@ class LikeliestLabelset(Decision):
         seen = {row.tobytes() for row in np.packbits(self.labelsets, axis=1)}
         holds = sparse.csr_array(self.labelsets, dtype=np.float64)
         decided = np.empty(P.shape, dtype=bool)
-        for rows in _blocks(len(P), len(self.labelsets)):
+        for rows in blocks(len(P), CELLS_AT_ONCE // len(self.labelsets)):
             odds = _log_odds(_inside(P[rows]))
             scores = holds @ odds.T + self.log_lift[:, None]
             best = scores.argmax(axis=0)
@@ -337,7 +337,7 @@ def _fit_labelsets(Y, P, weights, seen):
     alone = observed <= 1
     expected, expected_unseen = np.zeros(len(labelsets)), 0.0
     holds = sparse.csr_array(labelsets, dtype=np.float64)
-    for rows in _blocks(len(P), len(labelsets)):
+    for rows in blocks(len(P), CELLS_AT_ONCE // len(labelsets)):
         p, mine = _inside(P[rows]), own[rows]
         chances = np.exp(holds @ _log_odds(p).T + np.log1p(-p).sum(axis=1))
         expected += chances @ weights[rows]
@@ -363,10 +363,3 @@ def _inside(P):
 
 def _log_odds(P):
     return np.log(P) - np.log1p(-P)
-
-
-def _blocks(n: int, width: int) -> Iterator[slice]:
-    """Yield slices of `n` rows, each of as many as a table of `width` columns may have."""
-    step = max(1, CELLS_AT_ONCE // width)
-    for start in range(0, n, step):
-        yield slice(start, start + step)

@@ -8,7 +8,7 @@ here grows paths link by link for many rows at once, and differs in which paths 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._label_values import alike_rows
+from labelcover._table_numbers import blocks
 from labelcover.methods.chain_models import Chain
 
 INFERENCES = ("auto", "exact", "beam", "epsilon", "monte-carlo")
@@ -291,12 +292,6 @@ def in_blocks(
     n: int, paths_of_a_row: float, infer: Callable[[NDArray[np.int64]], Labelsets]
 ) -> Iterator[tuple[slice, Labelsets]]:
     """Yield blocks of rows with their labelsets, rows numbered within the block."""
-    step = max(1, int(MOST_PATHS // paths_of_a_row))
-    for start in range(0, n, step):
-        rows = np.arange(start, min(start + step, n))
-        found = infer(rows)
-        block = slice(start, start + len(rows))
-        yield (
-            block,
-            Labelsets(found.row - start, found.labels, found.log_probability, found.share),
-        )
+    for block in blocks(n, int(MOST_PATHS // paths_of_a_row)):
+        found = infer(np.arange(block.start, block.stop))
+        yield block, replace(found, row=found.row - block.start)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._table_numbers import rows_of
+from labelcover._table_numbers import blocks, rows_of
 from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.features import is_frame
 from labelcover.learners.least_squares.label_chains import LabelSystem
@@ -93,7 +93,8 @@ class LinkedChain:
         """Return the probability of a link's label, given the labels before it; see `Chain`."""
         members = self.links[link]
         answers = np.empty(len(before))
-        for block in blocks(len(before), prepared.shape[1] + link + members.row_width):
+        width = prepared.shape[1] + link + members.row_width
+        for block in blocks(len(before), BLOCK_NUMBERS // width):
             whole = rows is None and block.stop - block.start == len(before)
             chosen = block if rows is None else rows[block]
             X = with_labels(prepared if whole else rows_of(prepared, chosen), before[block])
@@ -211,10 +212,3 @@ def tables_of_links(X: Any, Y: NDArray[np.uint8]) -> Iterator[Any]:
         return
     table, width = with_labels(X, Y), X.shape[1]
     yield from (table[:, : width + link] for link in range(Y.shape[1]))
-
-
-def blocks(n: int, width: int) -> Iterator[slice]:
-    """Yield slices of ``range(n)`` so that a block of `width` numbers a row stays bounded."""
-    step = max(1, BLOCK_NUMBERS // width)
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))

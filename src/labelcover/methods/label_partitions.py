@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from labelcover._table_numbers import blocks
 from labelcover.covers import Cover
 from labelcover.dependence import phi
 from labelcover.ensemble.cover_view import CoverView
@@ -345,10 +346,9 @@ def best_partitions(
 ) -> NDArray[np.int64]:
     """Return the different partitions of highest weight among random ones, the best first."""
     m = len(excess)
-    step = max(1, BLOCK_NUMBERS // (2 * m))
     best = np.empty((0, m), dtype=np.int64)
-    for start in range(0, n_partitions, step):
-        drawn = random_partitions(m, min(step, n_partitions - start), random)
+    for block in blocks(n_partitions, BLOCK_NUMBERS // (2 * m)):
+        drawn = random_partitions(m, block.stop - block.start, random)
         different = np.unique(np.concatenate([best, drawn]), axis=0)
         order = np.argsort(-partition_weights(different, excess), kind="stable")
         best = different[order[:CANDIDATES]]

@@ -9,6 +9,7 @@ are those of the estimators.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,16 +18,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from labelcover._table_numbers import rows_of
 from labelcover.covers import Cover
-from labelcover.ensemble.cover_view import BLOCK_NUMBERS, CoverView, row_blocks
+from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.label_ensemble import MANY_MEMBERS
 from labelcover.ensemble.threshold_tuning import FOLDS, ThresholdSearch
 from labelcover.ensemble.view import TrainingRows
 from labelcover.experiments.cover_designs import cover_of, fit_seeds
 from labelcover.experiments.fingerprints import method_fingerprint
 from labelcover.learners import C45Classifier, SMOClassifier
-from labelcover.learners.problems import problem_blocks
 from labelcover.thresholds import cut
 
 # Their members are the same whatever the seed.
@@ -150,17 +149,12 @@ def _fitted(learner: Any, covers: list[Cover], training: TrainingRows, n_jobs) -
 
 
 def _confidences(view: CoverView, estimators: Sequence[Any], X: Any) -> list[NDArray[np.float64]]:
-    """Return the confidences of each cover; some by votes, so the view's own do not serve."""
-    n, members = X.shape[0], view.members
+    """Return the confidences of each cover: means, or votes where an ensemble votes."""
+    voting = copy(view)
+    voting.aggregate = "votes"
     votes = [estimator.aggregate == "votes" for estimator in estimators]
-    sums = [np.zeros((n, cover.n_labels)) for cover in view.covers]
-    for rows in row_blocks(n, max(members.row_width, int(members.offsets[-1]))):
-        prepared = members.prepare(rows_of(X, rows))
-        for problems in problem_blocks(members.offsets, BLOCK_NUMBERS // (rows.stop - rows.start)):
-            distributions = members.distributions(prepared, problems)
-            for encoding, vote, each in zip(view.encodings, votes, sums, strict=True):
-                encoding.add(distributions, problems, each[rows], votes=vote)
-    return [encoding.mean(each) for encoding, each in zip(view.encodings, sums, strict=True)]
+    found = {each: (voting if each else view).confidences(X) for each in set(votes)}
+    return [found[each][i] for i, each in enumerate(votes)]
 
 
 def _thresholds(
