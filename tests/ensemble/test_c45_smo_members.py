@@ -11,7 +11,7 @@ from labelcover.ensemble.distinct_rows import distinct_rows
 from labelcover.ensemble.encoding import encode
 from labelcover.learners import C45Classifier, SMOClassifier
 from labelcover.learners.c45.tree import TreeStack
-from labelcover.learners.smo.pair_machines import PairStack
+from labelcover.learners.smo.pair_svms import PairStack
 from labelcover.learners.targets import relative_weights
 
 LEARNERS = [

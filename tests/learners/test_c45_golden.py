@@ -49,7 +49,7 @@ def assert_same_subtree(tree, node, theirs):
         assert tree.feature[node] == -1
         return
     assert tree.feature[node] == theirs["att"]
-    assert tree.n_sons[node] == len(theirs["sons"])
+    assert tree.n_children[node] == len(theirs["sons"])
     assert tree.nominal[node] == (theirs["split"] is None)
     if theirs["split"] is not None:
         assert tree.threshold[node] == theirs["split"]

@@ -19,7 +19,6 @@ from labelcover.learners.c45.split_kernels import (
     numeric_split_weights,
     numeric_splits_counts,
     switch_splits_counts,
-    take_out_switches,
 )
 
 TWENTY = np.int32(20)  # values of a nominal feature
@@ -147,7 +146,7 @@ def test_splits_of_two_values_are_those_of_numpy(node, min_leaf, n_outside, n_va
     xlogx = table_of_xlogx(len(value) + 1)
     kinds = np.array([n_values], np.int32)
     table, present = np.zeros((1, n_classes + 1), np.int32), np.zeros(1, np.int32)
-    n_present = count_switches(switches, rows, label, table, present)
+    n_present = count_switches(switches, rows, label, 1, table, present)
     switch_splits_counts(
         switches, kinds, present[:n_present], table, len(rows), counts, min_leaf, xlogx, found
     )
@@ -171,7 +170,7 @@ def test_what_is_left_of_counts_is_what_the_other_rows_count(seed, n_classes):
 
     def counted(rows):
         table, present = np.zeros((7, n_classes + 1), np.int32), np.zeros(7, np.int32)
-        n_present = count_switches(switches, rows, label, table, present)
+        n_present = count_switches(switches, rows, label, 1, table, present)
         assert set(present[:n_present]) == set(np.flatnonzero(table[:, -1]))
         return table
 
@@ -180,7 +179,7 @@ def test_what_is_left_of_counts_is_what_the_other_rows_count(seed, n_classes):
     for c in range(n_classes):
         assert (table[:, c] == dense[label == c].sum(axis=0)).all()
     assert (table[:, -1] == dense.sum(axis=0)).all()
-    take_out_switches(switches, rows[:5], label, table)
+    count_switches(switches, rows[:5], label, -1, table, np.empty(0, np.int32))
     assert (table == counted(rows[5:])).all()
 
 
@@ -215,9 +214,9 @@ def test_nominal_splits_by_weights_are_those_of_numpy(node):
 def test_splitting_rows_keeps_all_weight(node):
     value, _, weight, _ = node
     rows = np.arange(len(value), dtype=np.int32)
-    son_rows, son_weights, starts, route, _ = split_rows(value, 3.0, False, 2, rows, weight)
-    assert son_weights.sum() == pytest.approx(weight.sum())
-    left = set(son_rows[: starts[1]])
+    child_rows, child_weights, starts, route, _ = split_rows(value, 3.0, False, 2, rows, weight)
+    assert child_weights.sum() == pytest.approx(weight.sum())
+    left = set(child_rows[: starts[1]])
     assert set(np.flatnonzero(value <= 3.0)) <= left
     assert left <= set(np.flatnonzero(~(value > 3.0)))
     np.testing.assert_array_equal(np.flatnonzero(route < 0), np.flatnonzero(np.isnan(value)))

@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from labelcover.datasets import load
-from labelcover.learners.forest.forest_paths import ForestPaths, directions
+from labelcover.learners.forest.feature_forest import ForestPaths, directions
+from labelcover.learners.forest.forest_kernels import node_shares
 from labelcover.learners.forest.label_forest import LabelForest
-from labelcover.learners.forest.path_kernels import node_shares
 
 
 @pytest.fixture(scope="module", params=["dense", "sparse"])
@@ -61,9 +61,9 @@ def test_paths_add_up_to_the_confidence_and_follow_every_split(grown):
             node = 0
             while feature[node] >= 0:
                 f = feature[node]
-                son = left[node] if turned[7, f] <= threshold[node] else right[node]
-                expected[f] += (of_node[son] - of_node[node]) / len(forest.trees)
-                node = son
+                child = left[node] if turned[7, f] <= threshold[node] else right[node]
+                expected[f] += (of_node[child] - of_node[node]) / len(forest.trees)
+                node = child
         assert shares[7] == pytest.approx(expected, abs=1e-12)
 
 

@@ -8,15 +8,14 @@ from labelcover import LabelCoverClassifier
 from labelcover.learners.forest import mean_tree_kernels
 from labelcover.learners.forest.feature_forest import FeatureForest
 from labelcover.learners.forest.label_forest import MANY_LABELS, LabelForest, _error_of_many
-from labelcover.learners.forest.mean_forest import MeanForest
+from labelcover.learners.forest.mean_forest import MeanForest, fit_share_regression
 from labelcover.learners.forest.mean_tree_kernels import (
+    MOST_CHILDREN,
     MOST_FEATURES,
-    MOST_SONS,
     _label_groups,
     _largest,
     sort_into_leaves,
 )
-from labelcover.learners.forest.share_regression import fit_share_regression
 
 
 def topics(n=240, d=60, m=30, seed=0):
@@ -62,16 +61,16 @@ def as_read(forest, X):
 
 
 def leaf_of(tree, x):
-    """The plain twin of a walk: in every node the son with the nearest mean."""
-    first, n_sons, _, _, _, mean_starts, mean_features, mean_values = tree
+    """The plain twin of a walk: in every node the child with the nearest mean."""
+    first, n_children, _, _, _, mean_starts, mean_features, mean_values = tree
     node = 0
     while first[node] >= 0:
-        sons = range(first[node], first[node] + n_sons[node])
-        means = np.zeros((len(sons), len(x)))
-        for row, son in zip(means, sons, strict=True):
-            own = slice(mean_starts[son], mean_starts[son + 1])
+        children = range(first[node], first[node] + n_children[node])
+        means = np.zeros((len(children), len(x)))
+        for row, child in zip(means, children, strict=True):
+            own = slice(mean_starts[child], mean_starts[child + 1])
             row[mean_features[own]] = mean_values[own]
-        node = sons[np.argmin(((means - x) ** 2).sum(axis=1))]
+        node = children[np.argmin(((means - x) ** 2).sum(axis=1))]
     return node
 
 
@@ -145,7 +144,7 @@ def test_groups_are_the_nearest_centres_of_k_means(seed, monkeypatch):
     sketch /= np.linalg.norm(sketch, axis=1, keepdims=True)
     counts = random.integers(1, 3, 40).astype(float)
     chosen = random.permutation(40).astype(np.int32)
-    centres, group = np.zeros((5, MOST_SONS), np.float32), np.zeros(40, np.int32)
+    centres, group = np.zeros((5, MOST_CHILDREN), np.float32), np.zeros(40, np.int32)
     state = random.integers(1, 2**63, size=1).astype(np.uint64)
     _label_groups(sketch, counts, chosen, centres, np.zeros_like(centres), group, state)
     np.testing.assert_array_equal(group, (sketch[chosen] @ centres).argmax(axis=1))

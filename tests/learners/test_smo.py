@@ -9,8 +9,9 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import SMOClassifier
-from labelcover.learners.smo import pair_machines
-from labelcover.learners.smo.vote_kernels import coupled_distributions, vote_distributions
+from labelcover.learners.smo import pair_svms
+from labelcover.learners.smo.coupling_kernels import coupled_distributions
+from labelcover.learners.smo.pair_svms import vote_distributions
 
 RELATIVE = "weights are divided by their mean, so that C is that of fewer rows"
 EQUIVALENCE = (
@@ -49,20 +50,20 @@ def test_votes_are_those_of_svc_on_scaled_features(problem_of_four):
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
-def test_machines_come_near_the_optimum_of_libsvm(C):
+def test_svms_come_near_the_optimum_of_libsvm(C):
     X, y = make_classification(300, 12, flip_y=0.2, random_state=1)
     X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
     X[50:80] = X[20:50]  # rows alike, also of different classes
     weights = np.random.default_rng(0).uniform(0.2, 2.0, len(y))
     weights /= weights.mean()
-    machine = SMOClassifier(C=C, tol=1e-7).fit(X, y, sample_weight=weights)
+    svm = SMOClassifier(C=C, tol=1e-7).fit(X, y, sample_weight=weights)
     svc = SVC(C=C, kernel="linear", tol=1e-7).fit(X, y, sample_weight=weights)
 
     def cost(w, b):
         slack = np.maximum(0.0, 1.0 - np.where(y == 1, 1, -1) * (X @ w + b))
         return w @ w / 2 + C * weights @ slack
 
-    ours = cost(machine.members_.weights[0], machine.members_.bias[0])
+    ours = cost(svm.members_.weights[0], svm.members_.bias[0])
     # Not nearer: like WEKA's, the steps can stop where a multiplier is off its bound by rounding.
     np.testing.assert_allclose(ours, cost(svc.coef_[0], svc.intercept_[0]), rtol=1e-3)
 
@@ -78,30 +79,30 @@ def test_a_tolerance_below_rounding_errors_ends_all_the_same(problem_of_four):
 def test_many_rows_need_no_matrix_of_all_products(problem_of_four, monkeypatch):
     X, y = problem_of_four
     with_gram = SMOClassifier().fit(X, y)
-    monkeypatch.setattr(pair_machines, "MOST_GRAM_ROWS", 10)
+    monkeypatch.setattr(pair_svms, "MOST_GRAM_ROWS", 10)
     for table in (X, sparse.csr_array(X)):
         without = SMOClassifier().fit(table, y)
         np.testing.assert_array_equal(without.members_.weights, with_gram.members_.weights)
 
 
 @pytest.mark.parametrize(("n_columns", "kind"), [(40, np.uint8), (900, np.uint16)])
-def test_products_of_words_as_whole_numbers_give_the_same_machines(n_columns, kind, monkeypatch):
+def test_products_of_words_as_whole_numbers_give_the_same_svms(n_columns, kind, monkeypatch):
     """Rows come and go at their bounds, and errors are often equal: the path must not change."""
     rng = np.random.default_rng(0)
     X = (rng.random((240, n_columns)) < 0.4).astype(float)
     y = (X[:, :6].sum(axis=1) + rng.normal(size=240) > 2.4).astype(int) + (X[:, 7] > 0)
-    table = pair_machines.TrainingTable.of(sparse.csr_array(X))
+    table = pair_svms.TrainingTable.of(sparse.csr_array(X))
     assert table.counts.dtype == kind
     assert table.counts.shape == (240, 240)
     of_counts = SMOClassifier().fit(X, y)
-    monkeypatch.setattr(pair_machines, "MOST_COUNT", -1)
-    assert not pair_machines.TrainingTable.of(sparse.csr_array(X)).counts.size
+    monkeypatch.setattr(pair_svms, "MOST_COUNT", -1)
+    assert not pair_svms.TrainingTable.of(sparse.csr_array(X)).counts.size
     of_products = SMOClassifier().fit(X, y)
     np.testing.assert_array_equal(of_counts.members_.weights, of_products.members_.weights)
     np.testing.assert_array_equal(of_counts.members_.bias, of_products.members_.bias)
 
 
-def test_sparse_and_dense_tables_give_the_same_machines():
+def test_sparse_and_dense_tables_give_the_same_svms():
     X = sparse.random(90, 20, density=0.3, format="csr", random_state=1)
     X.data[::7] = np.nan
     y = np.arange(90) % 3
@@ -121,15 +122,11 @@ def test_sparse_nominal_features_of_two_values_stay_sparse():
     X = (rng.random((60, 6)) < 0.3).astype(float)
     X[rng.random(X.shape) < 0.05] = np.nan
     y = np.arange(60) % 2
-    sparse_machine = SMOClassifier(categorical_features=range(6)).fit(sparse.csr_array(X), y)
-    dense_machine = SMOClassifier(categorical_features=range(6)).fit(X, y)
-    assert sparse_machine.members_.features.keeps_sparse
-    np.testing.assert_allclose(
-        sparse_machine.members_.features.fill, dense_machine.members_.features.fill
-    )
-    np.testing.assert_allclose(
-        sparse_machine.members_.weights, dense_machine.members_.weights, atol=1e-9
-    )
+    sparse_svm = SMOClassifier(categorical_features=range(6)).fit(sparse.csr_array(X), y)
+    dense_svm = SMOClassifier(categorical_features=range(6)).fit(X, y)
+    assert sparse_svm.members_.features.keeps_sparse
+    np.testing.assert_allclose(sparse_svm.members_.features.fill, dense_svm.members_.features.fill)
+    np.testing.assert_allclose(sparse_svm.members_.weights, dense_svm.members_.weights, atol=1e-9)
 
 
 def _numbers(column):
@@ -144,9 +141,9 @@ def test_missing_values_become_the_mean_or_the_most_frequent_value():
             "large": pd.Categorical(["no", "yes", "no", None], ["no", "yes"]),
         }
     )
-    machine = SMOClassifier().fit(frame, [0, 1, 0, 1])
+    svm = SMOClassifier().fit(frame, [0, 1, 0, 1])
     numbers = np.column_stack([frame["size"], *(_numbers(frame[c]) for c in ("colour", "large"))])
-    columns = machine.members_.features.columns(numbers)
+    columns = svm.members_.features.columns(numbers)
     np.testing.assert_allclose(columns[:, 0], [0, 0.5, 0.5, 1])
     np.testing.assert_allclose(columns[:, 1:4], [[1, 0, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1]])
     np.testing.assert_allclose(columns[:, 4], [0, 1, 0, 0])
@@ -154,40 +151,38 @@ def test_missing_values_become_the_mean_or_the_most_frequent_value():
 
 def test_an_unseen_category_marks_no_column_and_else_counts_as_missing():
     X = np.array([[0.0, 0], [1, 1], [2, 1], [0, 1]])
-    machine = SMOClassifier(categorical_features=[0, 1]).fit(X, [0, 1, 1, 0])
-    columns = machine.members_.features.columns(
-        np.array([[-1.0, -1.0]])
-    )  # the number of unseen values
+    svm = SMOClassifier(categorical_features=[0, 1]).fit(X, [0, 1, 1, 0])
+    columns = svm.members_.features.columns(np.array([[-1.0, -1.0]]))  # the number of unseen values
     np.testing.assert_allclose(columns, [[0, 0, 0, 1]])
-    assert machine.predict_proba([[9.0, 9.0]]).sum() == 1
+    assert svm.predict_proba([[9.0, 9.0]]).sum() == 1
 
 
 def test_values_beyond_the_training_range_are_not_clipped():
-    machine = SMOClassifier().fit([[0.0], [2.0], [4.0]], [0, 1, 1])
-    np.testing.assert_allclose(machine.members_.features.columns(np.array([[8.0]])), [[2.0]])
+    svm = SMOClassifier().fit([[0.0], [2.0], [4.0]], [0, 1, 1])
+    np.testing.assert_allclose(svm.members_.features.columns(np.array([[8.0]])), [[2.0]])
 
 
 def test_constant_and_empty_columns_become_zero():
     X = np.array([[1.0, 7.0, np.nan], [2.0, 7.0, np.nan], [3.0, 7.0, np.nan]])
-    machine = SMOClassifier().fit(X, [0, 1, 1])
-    columns = machine.members_.features.columns(np.array([[1.0, 9.0, 5.0]]))
+    svm = SMOClassifier().fit(X, [0, 1, 1])
+    columns = svm.members_.features.columns(np.array([[1.0, 9.0, 5.0]]))
     np.testing.assert_allclose(columns[:, 1:], 0)
 
 
 def test_one_class_gets_all():
-    machine = SMOClassifier().fit([[0.0], [1.0]], ["only", "only"])
-    np.testing.assert_array_equal(machine.predict_proba([[5.0]]), [[1.0]])
-    assert machine.predict([[5.0]]) == ["only"]
+    svm = SMOClassifier().fit([[0.0], [1.0]], ["only", "only"])
+    np.testing.assert_array_equal(svm.predict_proba([[5.0]]), [[1.0]])
+    assert svm.predict([[5.0]]) == ["only"]
 
 
 def test_a_declared_class_without_rows_loses_every_vote():
     X, y = load_iris(return_X_y=True)
     for logistic in (False, True):
-        machine = SMOClassifier(classes=[3, 0, 1, 2], logistic=logistic).fit(X, y)
-        shares = machine.predict_proba(X)
+        svm = SMOClassifier(classes=[3, 0, 1, 2], logistic=logistic).fit(X, y)
+        shares = svm.predict_proba(X)
         np.testing.assert_allclose(shares.sum(axis=1), 1)
         assert shares[:, 0].max() < 1e-6
-        assert (machine.predict(X) == y).mean() > 0.95
+        assert (svm.predict(X) == y).mean() > 0.95
 
 
 def test_rows_of_zero_weight_do_not_count():
@@ -200,12 +195,12 @@ def test_rows_of_zero_weight_do_not_count():
 
 def test_logistic_outputs_are_graded_probabilities(problem_of_four):
     X, y = problem_of_four
-    machine = SMOClassifier(logistic=True).fit(X, y)
-    probabilities = machine.predict_proba(X)
+    svm = SMOClassifier(logistic=True).fit(X, y)
+    probabilities = svm.predict_proba(X)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     assert len(np.unique(probabilities.round(6))) > 100
     votes = SMOClassifier().fit(X, y)
-    assert (machine.predict(X) == votes.predict(X)).mean() > 0.9
+    assert (svm.predict(X) == votes.predict(X)).mean() > 0.9
 
 
 def test_coupling_recovers_probabilities_that_fit_all_pairs():
@@ -223,7 +218,9 @@ def test_vote_shares_are_those_of_numpy():
     rng = np.random.default_rng(0)
     first, second = (a.astype(np.int32) for a in np.triu_indices(4, 1))
     outputs = rng.normal(size=(20, 6)).round()  # with zeros, which vote for the first
-    shares = vote_distributions(outputs, first, second, np.array([0, 6, 6]), np.array([0, 4, 5]))
+    shares = vote_distributions(
+        outputs > 0, first, second, np.array([0, 6, 6]), np.array([0, 4, 5])
+    )
     winner = np.where(outputs > 0, second, first)
     expected = np.stack([(winner == c).sum(axis=1) / 6 for c in range(4)], axis=1)
     np.testing.assert_allclose(shares[:, :4], expected)

@@ -1,4 +1,4 @@
-"""SMOClassifier has the machines of WEKA's SMO: weights, thresholds, votes and winners."""
+"""SMOClassifier has the binary SVMs of WEKA's SMO: weights, thresholds, votes and winners."""
 
 from functools import cache
 
@@ -43,7 +43,7 @@ def winners(dist):
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_machines_are_those_of_smo_to_the_last_bit(fitted, name):
+def test_svms_are_those_of_smo_to_the_last_bit(fitted, name):
     p, ours = fitted(name)
     n_columns = p.smo["dim_after_filters"]  # WEKA counts the class, which comes last
     theirs = np.zeros((len(p.smo["pairs"]), n_columns))

@@ -22,7 +22,7 @@ from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
 from labelcover.learners.chunked_table import ChunkedTable
 from labelcover.learners.forest.feature_forest import FeatureForest
 from labelcover.learners.forest.label_forest import LabelForest
-from labelcover.learners.neighbours.nearest_rows import NearestRows
+from labelcover.learners.nearest_rows import NearestRows
 
 # Probabilities of linear members and of labelsets are never surer than this.
 LEAST = 0.0005
@@ -41,7 +41,7 @@ class Pool(BaseEstimator):
     There are three views: least squares over the labelsets of the cover, least squares over single
     labels (in the same factorisation), and the forest. Where less than a quarter of the cells are
     not 0, and trees split by features, a fourth is the labels of the nearest training rows, by the
-    cosine (`labelcover.learners.neighbours`), and from 1,000 rows on the forest has 80 trees,
+    cosine (`labelcover.learners.nearest_rows`), and from 1,000 rows on the forest has 80 trees,
     except on wide text. Their probabilities are pooled log-linearly for each label
     (`labelcover.ensemble.log_linear_pool`), with weights from leave-one-out and out-of-bag
     predictions, which cost no refit. What the pool says is then corrected by which labelsets occur

@@ -10,7 +10,7 @@ linear in the log-odds of the views. These are split further:
 - least squares on labelsets: its log-odds less those of the single label are the mean effect of
   the labelsets that hold the label; that of each is divided among its other labels;
 - the forest: its confidence is a sum over the splits of its trees
-  (`labelcover.learners.forest.forest_paths`), unless they split on all features at once, as those
+  (`labelcover.learners.forest.feature_forest`), unless they split on all features at once, as those
   for many labels do: these are one reason;
 - the nearest training rows: their confidence is a sum over these.
 
@@ -35,8 +35,7 @@ from labelcover.ensemble.encoding import Encoding
 from labelcover.ensemble.forest_view import ForestView
 from labelcover.ensemble.pooled_view import PooledView, inside
 from labelcover.learners.features import one_hot_columns
-from labelcover.learners.forest.feature_forest import FeatureForest
-from labelcover.learners.forest.forest_paths import ForestPaths
+from labelcover.learners.forest.feature_forest import FeatureForest, ForestPaths
 from labelcover.learners.least_squares.least_squares_members import LeastSquaresMembers
 from labelcover.learners.least_squares.score_parts import ScoreParts
 from labelcover.learners.logistic.logistic_members import LogisticMembers

@@ -13,8 +13,7 @@ from labelcover.ensemble.forest_view import ForestView
 from labelcover.ensemble.pooled_view import PooledView
 from labelcover.ensemble.shares import two_classes
 from labelcover.learners.features import PLAIN, one_hot_columns
-from labelcover.learners.forest.feature_forest import FeatureForest
-from labelcover.learners.forest.forest_paths import directions
+from labelcover.learners.forest.feature_forest import FeatureForest, directions
 from labelcover.learners.logistic.logistic_members import LogisticMembers
 from labelcover.learners.logistic.logistic_weights import log_odds_weights
 

@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelcover._arguments import check_integer, check_real
 from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.c45.split_kernels import VALUE_STEP
-from labelcover.learners.c45.tree import FeatureTable, Tree, TreeStack, grown_tree
-from labelcover.learners.c45.tree_text import tree_text
+from labelcover.learners.c45.tree import FeatureTable, Tree, TreeStack, grown_tree, tree_text
 from labelcover.learners.problems import Problems, fitted_in_threads
 
 

@@ -1,10 +1,10 @@
 """Growing a C4.5 tree: arrays in, arrays out.
 
 A tree is five arrays with one entry per node, the root first: ``feature`` (-1 in a leaf),
-``threshold``, ``first`` and ``n_sons`` (the sons of a node stand side by side), and ``dist``, the
-weight of every class. A numeric split sends values up to the threshold to the first son and the
-others to the second; a nominal split has a son per value. Rows whose value is missing go to every
-son with a part of their weight.
+``threshold``, ``first`` and ``n_children`` (the children of a node stand side by side), and
+``dist``, the weight of every class. A numeric split sends values up to the threshold to the first
+child and the others to the second; a nominal split has a child per value. Rows whose value is
+missing go to every child with a part of their weight.
 """
 
 from __future__ import annotations
@@ -17,34 +17,21 @@ from labelcover.learners.c45.split_kernels import (
     TOLERANCE,
     VALUE_STEP,
     count_switches,
-    n_switches,
     nominal_split_counts,
     nominal_split_weights,
     numeric_split_weights,
     numeric_splits_counts,
     switch_splits_counts,
-    take_out_switches,
     xlog2x,
 )
 
 MEAN_SLACK = 1e-3  # a gain this much below the mean gain still counts as one of the better half
-MANY_VALUES = 0.3  # a nominal feature with more values than this times n is left out of the mean
 
 
 @njit(cache=True)
 def _is_leaf(dist, min_leaf):
     total = dist.sum()
     return 2.0 * min_leaf - total > TOLERANCE or total - dist.max() < TOLERANCE
-
-
-@njit(cache=True)
-def _features_in_mean(n_values, total):
-    """Return which features count in the mean gain: not the nominal ones with too many values."""
-    few, n_few = np.empty(len(n_values), np.bool_), 0
-    for f in range(len(n_values)):
-        few[f] = n_values[f] == 0 or MANY_VALUES * total - n_values[f] > TOLERANCE
-        n_few += few[f]
-    return few if n_few else np.ones(len(n_values), np.bool_)
 
 
 @njit(cache=True)
@@ -129,62 +116,46 @@ def _largest_value_up_to(table, f, cut):
 
 
 @njit(cache=True)
-def _split_order(order, starts, heavy, wanted, son_of):
-    """Return the sorted rows of every wanted son, as one buffer and where each son starts in it.
+def _split_order(order, starts, heavy, wanted, child_of):
+    """Return the sorted rows of every wanted child, as one buffer and where each starts in it.
 
-    The part of a son of `m` rows is a matrix of a row per numeric feature and `m` columns.
+    The part of a child of `m` rows is a matrix of a row per numeric feature and `m` columns.
     """
-    n_sons, n_numeric = len(starts) - 1, len(order)
-    begin = np.zeros(n_sons + 1, np.int64)
-    for son in range(n_sons):
-        m = starts[son + 1] - starts[son]
-        begin[son + 1] = begin[son] + (n_numeric * m if wanted[son] else 0)
+    n_children, n_numeric = len(starts) - 1, len(order)
+    begin = np.zeros(n_children + 1, np.int64)
+    for child in range(n_children):
+        m = starts[child + 1] - starts[child]
+        begin[child + 1] = begin[child] + (n_numeric * m if wanted[child] else 0)
     buffer = np.empty(begin[-1] + 1, order.dtype)
-    if n_sons == 2 and starts[2] == order.shape[1]:  # the common case: two sons, no missing values
-        for son in range(2):
-            place = begin[son]
-            if wanted[son]:
+    if n_children == 2 and starts[2] == order.shape[1]:  # no missing values
+        for child in range(2):
+            if wanted[child]:
+                # Every row is written where the next one of the child belongs, and stays there only
+                # if it is that one: no branch to be guessed wrong. Thus one place more than needed
+                # is written.
+                free = np.uint64(begin[child])
                 for k in range(n_numeric):
-                    place = _filter(order[k], son_of, son, buffer, place)
+                    for row in order[k]:
+                        buffer[free] = row
+                        free += np.uint64(child_of[row] == child)
         return buffer, begin
-    place = np.empty(n_sons, np.int64)
+    place = np.empty(n_children, np.int64)
     for k in range(n_numeric):
-        for son in range(n_sons):
-            place[son] = begin[son] + k * (starts[son + 1] - starts[son])
+        for child in range(n_children):
+            place[child] = begin[child] + k * (starts[child + 1] - starts[child])
         for row in order[k]:
-            route_of_row = son_of[row]
-            low, high = (route_of_row, route_of_row + 1) if route_of_row >= 0 else (0, n_sons)
-            for son in range(low, high):
-                if wanted[son] and (route_of_row >= 0 or heavy[son]):
-                    buffer[place[son]] = row
-                    place[son] += 1
+            route_of_row = child_of[row]
+            low, high = (route_of_row, route_of_row + 1) if route_of_row >= 0 else (0, n_children)
+            for child in range(low, high):
+                if wanted[child] and (route_of_row >= 0 or heavy[child]):
+                    buffer[place[child]] = row
+                    place[child] += 1
     return buffer, begin
 
 
 @njit(cache=True)
-def _filter(rows, son_of, son, out, place):
-    """Write the rows of one son to `out` from `place` on; return the next free place."""
-    # Every row is written where the next one of the son belongs, and stays there only if it is
-    # that one: no branch to be guessed wrong. Thus one place more than needed is written.
-    free = np.uint64(place)
-    for row in rows:
-        out[free] = row
-        free += np.uint64(son_of[row] == son)
-    return np.int64(free)
-
-
-@njit(cache=True)
-def _largest_part(starts):
-    largest = 0
-    for son in range(len(starts) - 1):
-        if starts[son + 1] - starts[son] > starts[largest + 1] - starts[largest]:
-            largest = son
-    return largest
-
-
-@njit(cache=True)
 def _heir(switches, rows, starts, largest, wanted, switch_table, features):
-    """Return the son that goes on with the counts of its father, less its brothers; -1 if none.
+    """Return the child that goes on with the counts of its parent, less its siblings; -1 if none.
 
     It has most of the rarer values, so that taking out the others is less work than counting anew,
     and more of them than there are features to be rated. Brothers are grown before it at most
@@ -195,10 +166,12 @@ def _heir(switches, rows, starts, largest, wanted, switch_table, features):
         total += switch_table[f, switch_table.shape[1] - 1]
     sizes = np.empty(len(wanted), np.int64)
     sizes[largest] = total
-    for son in range(len(wanted)):
-        if son != largest:
-            sizes[son] = n_switches(switches.starts, rows[starts[son] : starts[son + 1]])
-            sizes[largest] -= sizes[son]
+    for child in range(len(wanted)):
+        if child != largest:
+            sizes[child] = 0
+            for row in rows[starts[child] : starts[child + 1]]:
+                sizes[child] += switches.starts[row + 1] - switches.starts[row]
+            sizes[largest] -= sizes[child]
     heir = np.argmax(sizes)
     if wanted[heir] and 2 * sizes[heir] > total and sizes[heir] > len(features):
         return heir
@@ -221,8 +194,8 @@ def _enlarged(array, capacity):
 
 
 @njit(cache=True, nogil=True)
-def grow(table, label, weights, n_classes, min_leaf, unit):
-    """Return the unpruned tree ``(feature, threshold, first, n_sons, dist)``, and where rows went.
+def grow(table, label, weights, n_classes, min_leaf, unit, in_mean):
+    """Return the unpruned tree, its five arrays, and where rows went.
 
     Parameters
     ----------
@@ -235,6 +208,8 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
         All above 0.
     unit : bool
         Whether all weights are 1 and no value is missing.
+    in_mean : ndarray of bool
+        Which features count in the mean gain.
 
     Returns
     -------
@@ -247,8 +222,7 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
     xlogx = np.empty(n + 2)
     for i in range(n + 2):
         xlogx[i] = xlog2x(float(i))
-    in_mean = _features_in_mean(n_values, weights.sum())
-    weight_of, son_of = np.zeros(n), np.zeros(n, np.int32)
+    weight_of, child_of = np.zeros(n), np.zeros(n, np.int32)
     # Counts of features of two values, each with the features that are counted. Those of a node
     # that waits are held; the node at hand has the next.
     counted = [np.zeros((len(n_values), n_classes + 1), np.int32)]
@@ -259,7 +233,7 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
     feature = np.full(capacity, -1, np.int32)
     threshold = np.zeros(capacity)
     first = np.zeros(capacity, np.int32)
-    n_sons = np.zeros(capacity, np.int32)
+    n_children = np.zeros(capacity, np.int32)
     low, high = np.zeros(capacity, np.int32), np.zeros(capacity, np.int32)
     high[0] = n
     dist = np.zeros((capacity, n_classes))
@@ -281,7 +255,7 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
                 present.append(np.empty_like(present[0]))
                 n_present.append(0)
             n_present[n_held] = count_switches(
-                switches, rows, label, counted[n_held], present[n_held]
+                switches, rows, label, np.int64(1), counted[n_held], present[n_held]
             )
         switch_table, features = counted[n_held], present[n_held][: n_present[n_held]]
         if unit:
@@ -296,69 +270,73 @@ def grow(table, label, weights, n_classes, min_leaf, unit):
         if f < 0:
             _clear(switch_table, features)
             continue
-        sons = 2 if n_values[f] == 0 else n_values[f]
-        if size + sons > capacity:
-            while size + sons > capacity:
+        children = 2 if n_values[f] == 0 else n_values[f]
+        if size + children > capacity:
+            while size + children > capacity:
                 capacity *= 2
             feature, threshold = _enlarged(feature, capacity), _enlarged(threshold, capacity)
-            first, n_sons = _enlarged(first, capacity), _enlarged(n_sons, capacity)
+            first, n_children = _enlarged(first, capacity), _enlarged(n_children, capacity)
             low, high = _enlarged(low, capacity), _enlarged(high, capacity)
             dist = _enlarged(dist.ravel(), capacity * n_classes).reshape((capacity, n_classes))
-        feature[node], first[node], n_sons[node] = f, size, sons
+        feature[node], first[node], n_children[node] = f, size, children
         if n_values[f] == 0:
             threshold[node] = _largest_value_up_to(table, f, splits[f, 2])
-        wanted = np.zeros(sons, np.bool_)
-        heavy = np.ones(sons, np.bool_)
-        starts = np.empty(sons + 1, np.int64)
-        largest = -1
+        wanted = np.zeros(children, np.bool_)
+        heavy = np.ones(children, np.bool_)
+        largest = 0
         if unit:
-            son_rows, son_weights = rows, w
-            part_segment(table, f, threshold[node], members, place, low[node], high[node], starts)
-            largest = _largest_part(starts)
+            child_rows, child_weights = rows, w
+            starts = part_segment(
+                table, f, threshold[node], children, members, place, low[node], high[node]
+            )
+            for child in range(1, children):
+                if starts[child + 1] - starts[child] > starts[largest + 1] - starts[largest]:
+                    largest = child
             for c in range(n_classes):
                 dist[size + largest, c] = dist[node, c]
         else:
-            son_rows, son_weights, starts, route, heavy = split_rows(
-                values[f], threshold[node], n_values[f] > 0, sons, rows, w
+            child_rows, child_weights, starts, route, heavy = split_rows(
+                values[f], threshold[node], n_values[f] > 0, children, rows, w
             )
             for i in range(len(rows)):
-                son_of[rows[i]] = route[i]
-        for son in range(sons):
-            new, begin, end = size + son, starts[son], starts[son + 1]
+                child_of[rows[i]] = route[i]
+        for child in range(children):
+            new, begin, end = size + child, starts[child], starts[child + 1]
             feature[new] = -1
-            if son != largest:
-                put_class_weights(label, son_rows[begin:end], son_weights[begin:end], dist[new])
+            if child != largest or not unit:
+                put_class_weights(label, child_rows[begin:end], child_weights[begin:end], dist[new])
             if unit:
                 low[new], high[new] = low[node] + begin, low[node] + end
-                if son != largest:
+                if child != largest:
                     for c in range(n_classes):
                         dist[size + largest, c] -= dist[new, c]
-        for son in range(sons):
-            wanted[son] = not _is_leaf(dist[size + son], min_leaf)
+        for child in range(children):
+            wanted[child] = not _is_leaf(dist[size + child], min_leaf)
             if unit and len(order):
-                for row in son_rows[starts[son] : starts[son + 1]]:
-                    son_of[row] = son
-        buffer, begins = _split_order(order, starts, heavy, wanted, son_of)
+                for row in child_rows[starts[child] : starts[child + 1]]:
+                    child_of[row] = child
+        buffer, begins = _split_order(order, starts, heavy, wanted, child_of)
         heir = -1
         if unit:
             heir = _heir(switches, rows, starts, largest, wanted, switch_table, features)
         if heir >= 0:
-            take_out_switches(switches, rows[: starts[heir]], label, switch_table)
-            take_out_switches(switches, rows[starts[heir + 1] :], label, switch_table)
+            gone = np.int64(-1)
+            count_switches(switches, rows[: starts[heir]], label, gone, switch_table, features)
+            count_switches(switches, rows[starts[heir + 1] :], label, gone, switch_table, features)
             n_held += 1
         else:
             _clear(switch_table, features)
-        for son in range(sons - 1, -1, -1):
-            if wanted[son]:
-                begin, end = starts[son], starts[son + 1]
-                waiting.append(size + son)
-                holds.append(son == heir)
-                waiting_rows.append(son_rows[begin:end])
-                waiting_weights.append(son_weights[begin:end])
-                part = buffer[begins[son] : begins[son + 1]]
+        for child in range(children - 1, -1, -1):
+            if wanted[child]:
+                begin, end = starts[child], starts[child + 1]
+                waiting.append(size + child)
+                holds.append(child == heir)
+                waiting_rows.append(child_rows[begin:end])
+                waiting_weights.append(child_weights[begin:end])
+                part = buffer[begins[child] : begins[child + 1]]
                 waiting_order.append(part.reshape((len(order), end - begin)))
-        size += sons
-    tree = feature[:size], threshold[:size], first[:size], n_sons[:size], dist[:size]
+        size += children
+    tree = feature[:size], threshold[:size], first[:size], n_children[:size], dist[:size]
     return tree, (members, low[:size], high[:size])
 
 

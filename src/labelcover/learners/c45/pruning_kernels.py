@@ -1,8 +1,8 @@
 """Pruning a C4.5 tree in place: subtrees become leaves or are raised to their parent.
 
-The tree is the five arrays of `growing_kernels`, in which sons come after their parent; nodes that
-fall away stay in the arrays, unreachable, until `compact` renumbers the tree.
-Nothing here is recursive: compiled recursive functions cannot be relied on once cached on disk.
+The tree is the five arrays of `growing_kernels`, in which children come after their parent; nodes
+that fall away stay in the arrays, unreachable, until `compact` renumbers the tree. Nothing here is
+recursive: compiled recursive functions cannot be relied on once cached on disk.
 """
 
 from __future__ import annotations
@@ -12,12 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
-from labelcover.learners.c45.row_kernels import (
-    class_weights,
-    part_rows,
-    put_class_weights,
-    split_rows,
-)
+from labelcover.learners.c45.row_kernels import part_rows, put_class_weights, split_rows
 from labelcover.learners.c45.split_kernels import TOLERANCE
 
 COLLAPSE_SLACK = 1e-3  # training errors that a subtree must save
@@ -32,20 +27,18 @@ def added_errors(n, errors, confidence, z):
     approximation with continuity correction (`z` its quantile) when there is at least one error;
     in between, a straight line.
     """
+    some = max(errors, 1.0)
+    if some + 0.5 >= n:
+        added = max(n - some, 0.0)
+    else:
+        f = (some + 0.5) / n
+        z2 = z * z
+        spread = math.sqrt(f / n - f * f / n + z2 / (4.0 * n * n))
+        added = n * (f + z2 / (2.0 * n) + z * spread) / (1.0 + z2 / n) - some
     if errors >= 1.0:
-        return _added_to_some(n, errors, z)
+        return added
     base = n * (1.0 - confidence ** (1.0 / n))
-    return base + errors * (_added_to_some(n, 1.0, z) - base) if errors > 0.0 else base
-
-
-@njit(cache=True, nogil=True)
-def _added_to_some(n, errors, z):
-    if errors + 0.5 >= n:
-        return max(n - errors, 0.0)
-    f = (errors + 0.5) / n
-    z2 = z * z
-    spread = math.sqrt(f / n - f * f / n + z2 / (4.0 * n * n))
-    return n * (f + z2 / (2.0 * n) + z * spread) / (1.0 + z2 / n) - errors
+    return base + errors * (added - base) if errors > 0.0 else base
 
 
 @njit(cache=True, nogil=True)
@@ -61,59 +54,50 @@ def estimated_errors(dist, confidence, z):
 @njit(cache=True, nogil=True)
 def collapse(tree):
     """Make a leaf of every subtree that saves no training errors."""
-    feature, _, first, n_sons, dist = tree
+    feature, _, first, n_children, dist = tree
     size = len(feature)
     errors = np.zeros(size)
     for node in range(size - 1, -1, -1):
         if feature[node] < 0:
             errors[node] = dist[node].sum() - dist[node].max()
-        for son in range(first[node], first[node] + n_sons[node]):
-            errors[node] += errors[son]
+        for child in range(first[node], first[node] + n_children[node]):
+            errors[node] += errors[child]
     for node in range(size):
         as_leaf = dist[node].sum() - dist[node].max()
         if feature[node] >= 0 and errors[node] >= as_leaf - COLLAPSE_SLACK:
-            feature[node], n_sons[node] = -1, 0
+            feature[node], n_children[node] = -1, 0
 
 
 @njit(cache=True, nogil=True)
 def _send_down(tree, table, node, rows, weights):
-    """Return the rows and weights of the sons of `node` one after the other, and their bounds."""
+    """Return the rows and weights of the children of `node`, child by child, and their bounds."""
     values, n_values, _, _ = table
-    feature, threshold, _, n_sons, _ = tree
+    feature, threshold, _, n_children, _ = tree
     f = feature[node]
-    son_rows, son_weights, starts, _, _ = split_rows(
-        values[f], threshold[node], n_values[f] > 0, np.int64(n_sons[node]), rows, weights
+    child_rows, child_weights, starts, _, _ = split_rows(
+        values[f], threshold[node], n_values[f] > 0, np.int64(n_children[node]), rows, weights
     )
-    return son_rows, son_weights, starts
+    return child_rows, child_weights, starts
 
 
 @njit(cache=True, nogil=True)
 def _branch_errors(tree, table, label, branch, rows, weights, confidence, z):
     """Return the estimated errors of the subtree at `branch` if these rows came to it."""
-    feature, _, first, n_sons, dist = tree
-    errors = 0.0
+    feature, _, first, n_children, dist = tree
+    errors, here = 0.0, np.empty(dist.shape[1])
     waiting, waiting_rows, waiting_weights = [branch], [rows], [weights]
     while len(waiting):
         node, rows, weights = waiting.pop(), waiting_rows.pop(), waiting_weights.pop()
         if feature[node] < 0:
-            here = class_weights(label, rows, weights, dist.shape[1])
+            put_class_weights(label, rows, weights, here)
             errors += estimated_errors(here, confidence, z)
             continue
-        son_rows, son_weights, starts = _send_down(tree, table, node, rows, weights)
-        for i in range(n_sons[node]):
+        child_rows, child_weights, starts = _send_down(tree, table, node, rows, weights)
+        for i in range(n_children[node]):
             waiting.append(first[node] + i)
-            waiting_rows.append(son_rows[starts[i] : starts[i + 1]])
-            waiting_weights.append(son_weights[starts[i] : starts[i + 1]])
+            waiting_rows.append(child_rows[starts[i] : starts[i + 1]])
+            waiting_weights.append(child_weights[starts[i] : starts[i + 1]])
     return errors
-
-
-@njit(cache=True, nogil=True)
-def _part(tree, table, node, rows):
-    """Bring the rows of the sons of `node` side by side, in place; return where each starts."""
-    feature, threshold, _, n_sons, _ = tree
-    starts = np.empty(np.int64(n_sons[node]) + 1, np.int64)
-    part_rows(table, np.int64(feature[node]), threshold[node], rows, starts)
-    return starts
 
 
 @njit(cache=True, nogil=True)
@@ -123,7 +107,7 @@ def _errors_with(tree, table, label, branch, rows, errors, confidence, z):
     For rows of weight 1 without missing values, which go their way whatever the others do: what
     they do not reach has the `errors` that it had. The rows are put into another order.
     """
-    feature, _, first, n_sons, dist = tree
+    feature, threshold, first, n_children, dist = tree
     total = 0.0
     waiting, low, high = [branch], [0], [len(rows)]
     while len(waiting):
@@ -134,8 +118,9 @@ def _errors_with(tree, table, label, branch, rows, errors, confidence, z):
                 here[label[row]] += 1.0
             total += estimated_errors(here, confidence, z)
             continue
-        starts = _part(tree, table, node, rows[start:stop])
-        for i in range(n_sons[node]):
+        f, children = np.int64(feature[node]), np.int64(n_children[node])
+        starts = part_rows(table, f, threshold[node], children, rows[start:stop])
+        for i in range(n_children[node]):
             if starts[i] == starts[i + 1]:
                 total += errors[first[node] + i]
             else:
@@ -170,8 +155,8 @@ def _add_to_leaf(leaf, row, links):
 
 @njit(cache=True, nogil=True)
 def _rows_beside(tree, node, largest, links):
-    """Return the rows of all sons of `node` but one."""
-    feature, _, first, n_sons, dist = tree
+    """Return the rows of all children of `node` but one."""
+    feature, _, first, n_children, dist = tree
     head, _, following = links
     rows = np.empty(int(np.rint(dist[node].sum() - dist[largest].sum())), np.int32)
     n = 0
@@ -183,16 +168,16 @@ def _rows_beside(tree, node, largest, links):
             rows[n] = row
             n += 1
             row = following[row]
-        for son in range(first[at], first[at] + n_sons[at]):
-            if son != largest:
-                waiting.append(np.int64(son))
+        for child in range(first[at], first[at] + n_children[at]):
+            if child != largest:
+                waiting.append(np.int64(child))
     return rows
 
 
 @njit(cache=True, nogil=True)
 def _make_leaf(tree, node, links):
     """Make a leaf of `node`, with the rows of all leaves below it."""
-    feature, _, first, n_sons, _ = tree
+    feature, _, first, n_children, _ = tree
     head, tail, following = links
     all_head, all_tail = -1, -1
     waiting = [node]
@@ -204,10 +189,10 @@ def _make_leaf(tree, node, links):
             else:
                 following[all_tail] = head[at]
             all_tail = tail[at]
-        for son in range(first[at], first[at] + n_sons[at]):
-            waiting.append(np.int64(son))
+        for child in range(first[at], first[at] + n_children[at]):
+            waiting.append(np.int64(child))
     head[node], tail[node] = all_head, all_tail
-    feature[node], n_sons[node] = -1, 0
+    feature[node], n_children[node] = -1, 0
 
 
 @njit(cache=True, nogil=True)
@@ -216,7 +201,7 @@ def _distribute(tree, table, label, top, rows_of, weights_of, pending):
 
     All of them are to be pruned, and `pending` says so.
     """
-    feature, _, first, n_sons, dist = tree
+    feature, _, first, n_children, dist = tree
     last = top
     waiting = [top]
     while len(waiting):
@@ -226,14 +211,14 @@ def _distribute(tree, table, label, top, rows_of, weights_of, pending):
         put_class_weights(label, rows_of[node], weights_of[node], dist[node])
         if feature[node] < 0:
             continue
-        son_rows, son_weights, starts = _send_down(
+        child_rows, child_weights, starts = _send_down(
             tree, table, node, rows_of[node], weights_of[node]
         )
-        for i in range(n_sons[node]):
-            son = first[node] + i
-            rows_of[son] = son_rows[starts[i] : starts[i + 1]]
-            weights_of[son] = son_weights[starts[i] : starts[i + 1]]
-            waiting.append(son)
+        for i in range(n_children[node]):
+            child = first[node] + i
+            rows_of[child] = child_rows[starts[i] : starts[i + 1]]
+            weights_of[child] = child_weights[starts[i] : starts[i + 1]]
+            waiting.append(child)
     return last
 
 
@@ -244,7 +229,7 @@ def _give_more(tree, table, label, top, rows, links, pending):
     For rows of weight 1 without missing values: what they do not reach stays as it is, and need
     not be pruned again.
     """
-    feature, _, first, n_sons, dist = tree
+    feature, threshold, first, n_children, dist = tree
     last = top
     waiting, waiting_rows = [top], [rows]
     while len(waiting):
@@ -258,24 +243,13 @@ def _give_more(tree, table, label, top, rows, links, pending):
             for row in rows:
                 _add_to_leaf(node, row, links)
             continue
-        starts = _part(tree, table, node, rows)
-        for i in range(n_sons[node]):
+        f, children = np.int64(feature[node]), np.int64(n_children[node])
+        starts = part_rows(table, f, threshold[node], children, rows)
+        for i in range(n_children[node]):
             if starts[i + 1] > starts[i]:
                 waiting.append(first[node] + i)
                 waiting_rows.append(rows[starts[i] : starts[i + 1]])
     return last
-
-
-@njit(cache=True, nogil=True)
-def _reached(tree):
-    """Return which nodes are below the root; sons come after their parent."""
-    _, _, first, n_sons, _ = tree
-    reached = np.zeros(len(first), np.bool_)
-    reached[0] = True
-    for node in range(len(first)):
-        for son in range(first[node], first[node] + n_sons[node]):
-            reached[son] = reached[node]
-    return reached
 
 
 @njit(cache=True, nogil=True)
@@ -293,9 +267,13 @@ def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
     confidence, z : float
         Level of the estimates and its normal quantile.
     """
-    feature, threshold, first, n_sons, dist = tree
+    feature, threshold, first, n_children, dist = tree
     size = len(feature)
-    pending = _reached(tree)
+    pending = np.zeros(size, np.bool_)  # the nodes below the root; children come after their parent
+    pending[0] = True
+    for node in range(size):
+        for child in range(first[node], first[node] + n_children[node]):
+            pending[child] = pending[node]
     # Rows of weight 1 are kept in the leaves only. Others may be in several, in part.
     links = _linked_rows(tree, segments, pending)
     n_lists = 0 if unit else size
@@ -316,10 +294,10 @@ def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
         if feature[node] < 0:
             continue
         as_tree, largest, largest_weight = 0.0, np.int64(-1), 0.0
-        for son in range(first[node], first[node] + n_sons[node]):
-            as_tree += errors[son]
-            if dist[son].sum() > largest_weight - TOLERANCE:
-                largest, largest_weight = np.int64(son), dist[son].sum()
+        for child in range(first[node], first[node] + n_children[node]):
+            as_tree += errors[child]
+            if dist[child].sum() > largest_weight - TOLERANCE:
+                largest, largest_weight = np.int64(child), dist[child].sum()
         as_branch, beside = np.inf, segments[0][:0]
         if raising and unit:
             beside = _rows_beside(tree, node, largest, links)
@@ -332,8 +310,8 @@ def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
             _make_leaf(tree, node, links)
         elif as_branch < as_tree + limit:
             feature[node], threshold[node] = feature[largest], threshold[largest]
-            first[node], n_sons[node] = first[largest], n_sons[largest]
-            feature[largest], n_sons[largest] = -1, 0  # its sons have another parent now
+            first[node], n_children[node] = first[largest], n_children[largest]
+            feature[largest], n_children[largest] = -1, 0  # its children have another parent now
             # The subtree has other rows now: prune it again, from its last node.
             if unit:
                 node = _give_more(tree, table, label, node, beside, links, pending) + 1
@@ -345,8 +323,8 @@ def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
 
 @njit(cache=True, nogil=True)
 def compact(tree):
-    """Return the reachable part of the tree, level by level; sons stay side by side."""
-    feature, threshold, first, n_sons, dist = tree
+    """Return the reachable part of the tree, level by level; children stay side by side."""
+    feature, threshold, first, n_children, dist = tree
     old = np.zeros(len(feature), np.int64)
     new_first = np.zeros(len(feature), np.int32)
     size = 1
@@ -356,8 +334,8 @@ def compact(tree):
         node = old[new]
         if feature[node] >= 0:
             new_first[new] = size
-            for i in range(n_sons[node]):
+            for i in range(n_children[node]):
                 old[size] = first[node] + i
                 size += 1
     keep = old[:size]
-    return feature[keep], threshold[keep], new_first[:size], n_sons[keep], dist[keep]
+    return feature[keep], threshold[keep], new_first[:size], n_children[keep], dist[keep]

@@ -68,21 +68,6 @@ def least_per_side(known, n_classes, min_leaf):
 
 
 @njit(cache=True)
-def _rate(best, n_candidates, left, known, total, cut):
-    """Return gain after the MDL term and gain ratio of the best cut, `best` being its raw gain."""
-    if n_candidates == 0:
-        return NO_SPLIT
-    gain = best - math.log2(n_candidates) / total
-    if gain < TOLERANCE:
-        return NO_SPLIT
-    missing = max(total - known, 0.0)
-    spread = xlog2x(total) - xlog2x(left) - xlog2x(known - left) - xlog2x(missing)
-    if abs(spread) < TOLERANCE:
-        return gain, 0.0, cut
-    return gain, gain * total / spread, cut
-
-
-@njit(cache=True)
 def _middle(low, high):
     cut = 0.5 * (low + high)
     return low if cut == high else cut
@@ -116,7 +101,17 @@ def numeric_splits_counts(values, rank, far, order, label, class_counts, min_lea
     sides = np.empty(n + 1)
     for i in range(n + 1):
         sides[i] = xlogx[i] + xlogx[n - i]
-    first, change = _changes(class_counts, xlogx)
+    # How the sum of x·log2(x) changes as the first row of a class changes sides, the second and so
+    # on, class after class. Places are unsigned: nothing then asks whether one counts from the end.
+    first, change = np.zeros(n_classes, np.uint64), np.empty(n)
+    place = 0
+    for c in range(n_classes):
+        first[c] = place
+        for gone in range(class_counts[c]):
+            rest = class_counts[c] - gone
+            there = xlogx[gone + 1] - xlogx[gone]
+            change[place] = there - (xlogx[rest] - xlogx[rest - 1])
+            place += 1
     fewest = math.ceil(least_per_side(float(n), n_classes, min_leaf) - TOLERANCE)
     at = np.empty(n_classes, np.uint64)
     slack = TOLERANCE * n
@@ -148,37 +143,8 @@ def numeric_splits_counts(values, rank, far, order, label, class_counts, min_lea
 
 
 @njit(cache=True)
-def _changes(class_counts, xlogx):
-    """Return how the sum of x·log2(x) changes as rows change sides, and where each class begins.
-
-    For the first row of a class that does, the second and so on, class after class. Places are
-    unsigned: nothing then asks at every row whether one counts from the end.
-    """
-    first = np.zeros(len(class_counts), np.uint64)
-    change = np.empty(class_counts.sum())
-    place = 0
-    for c in range(len(class_counts)):
-        first[c] = place
-        for gone in range(class_counts[c]):
-            rest = class_counts[c] - gone
-            there = xlogx[gone + 1] - xlogx[gone]
-            change[place] = there - (xlogx[rest] - xlogx[rest - 1])
-            place += 1
-    return first, change
-
-
-@njit(cache=True)
-def n_switches(starts, rows):
-    """Return how often the rows have the rarer value of a feature of two values."""
-    n = 0
-    for row in rows:
-        n += starts[row + 1] - starts[row]
-    return n
-
-
-@njit(cache=True)
-def count_switches(switches, rows, label, table, found):
-    """Count the rarer values of the rows; return for how many features there are any.
+def count_switches(switches, rows, label, step, table, found):
+    """Count the rarer values of the rows; return for how many features there were none before.
 
     Parameters
     ----------
@@ -186,10 +152,12 @@ def count_switches(switches, rows, label, table, found):
     rows : ndarray of int32
     label : ndarray of shape (n,)
         The class of every row.
+    step : int
+        1, or -1 to take rows out that were counted.
     table : ndarray of shape (features, n_classes + 1), int32
-        Zeros. Becomes the number of rows with the rarer value of a feature, by class, and in all.
+        The number of rows with the rarer value of a feature, by class, and in all: zeros at first.
     found : ndarray of shape (features,), int32
-        Becomes these features, at its beginning.
+        Gets the features that had no counts before, at its beginning.
     """
     starts, feature = switches.starts, switches.features
     n_found, everyone = 0, table.shape[1] - 1
@@ -200,21 +168,9 @@ def count_switches(switches, rows, label, table, found):
             if table[f, everyone] == 0:
                 found[n_found] = f
                 n_found += 1
-            table[f, c] += 1
-            table[f, everyone] += 1
+            table[f, c] += step
+            table[f, everyone] += step
     return n_found
-
-
-@njit(cache=True)
-def take_out_switches(switches, rows, label, table):
-    """Take rows out of the counts of `count_switches`."""
-    starts, feature = switches.starts, switches.features
-    everyone = table.shape[1] - 1
-    for row in rows:
-        c = label[row]
-        for at in range(starts[row], starts[row + 1]):
-            table[feature[at], c] -= 1
-            table[feature[at], everyone] -= 1
 
 
 @njit(cache=True)
@@ -311,7 +267,16 @@ def numeric_split_weights(value, order, label, weight, n_classes, total, min_lea
         right[c] = max(right[c] - w, 0.0)
         inside += xlog2x(left[c]) + xlog2x(right[c])
         gone += w
-    return _rate(best, n_candidates, best_left, known, total, cut)
+    if n_candidates == 0:
+        return NO_SPLIT
+    gain = best - math.log2(n_candidates) / total  # what the number of cuts costs (MDL)
+    if gain < TOLERANCE:
+        return NO_SPLIT
+    missing = max(total - known, 0.0)
+    spread = xlog2x(total) - xlog2x(best_left) - xlog2x(known - best_left) - xlog2x(missing)
+    if abs(spread) < TOLERANCE:
+        return gain, 0.0, cut
+    return gain, gain * total / spread, cut
 
 
 @njit(cache=True)
@@ -320,17 +285,12 @@ def nominal_split_counts(value, n_values, rows, label, class_counts, min_leaf, x
     counts = np.zeros((n_values, len(class_counts)), np.int64)
     for row in rows:
         counts[int(value[row]), label[row]] += 1
-    return _rate_branches(counts, class_counts, len(rows), min_leaf, xlogx)
-
-
-@njit(cache=True)
-def _rate_branches(counts, class_counts, n, min_leaf, xlogx):
-    """Return the split that has ``counts[j, c]`` rows of class ``c`` in its branch ``j``."""
+    n = len(rows)
     old_entropy = xlogx[n]
     for c in range(len(class_counts)):
         old_entropy -= xlogx[class_counts[c]]
     n_large, new_entropy, spread = 0, 0.0, xlogx[n]
-    for j in range(len(counts)):
+    for j in range(n_values):
         bag = 0
         for c in range(len(class_counts)):
             bag += counts[j, c]

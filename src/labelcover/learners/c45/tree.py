@@ -1,8 +1,9 @@
-"""One C4.5 tree as a value: grown, pruned, asked and counted."""
+"""One C4.5 tree as a value: grown, pruned, asked, counted and put into words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -11,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.learners.c45.answer_kernels import distributions, node_answers
 from labelcover.learners.c45.growing_kernels import grow, value_ranks
 from labelcover.learners.c45.pruning_kernels import collapse, compact, prune
-from labelcover.learners.c45.split_kernels import VALUE_STEP, Switches
+from labelcover.learners.c45.row_kernels import distributions
+from labelcover.learners.c45.split_kernels import TOLERANCE, VALUE_STEP, Switches
 from labelcover.learners.problems import Members
+
+MANY_VALUES = 0.3  # a nominal feature with more values than this times n is left out of mean gains
 
 
 @dataclass(frozen=True)
@@ -94,16 +97,16 @@ class FeatureTable:
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree: an entry per node, level by level, the sons of a node side by side.
+    """A tree: an entry per node, level by level, the children of a node side by side.
 
     Attributes
     ----------
     feature : ndarray of int32
         The feature a node splits on, -1 in a leaf.
     threshold : ndarray of float
-        Values up to it go to the first son (numeric splits).
-    first, n_sons : ndarray of int32
-        The sons of node ``i`` are ``first[i]`` to ``first[i] + n_sons[i] - 1``.
+        Values up to it go to the first child (numeric splits).
+    first, n_children : ndarray of int32
+        The children of node ``i`` are ``first[i]`` to ``first[i] + n_children[i] - 1``.
     dist : ndarray of shape (nodes, classes)
         Training weight of every class.
     nominal : ndarray of bool
@@ -113,7 +116,7 @@ class Tree:
     feature: NDArray[np.int32]
     threshold: NDArray[np.float64]
     first: NDArray[np.int32]
-    n_sons: NDArray[np.int32]
+    n_children: NDArray[np.int32]
     dist: NDArray[np.float64]
     nominal: NDArray[np.bool_]
 
@@ -137,16 +140,19 @@ class Tree:
         if weights is None:
             weights = np.ones(len(label))
         features = table.arrays()
-        tree, segments = grow(features, label, weights, n_classes, float(min_leaf), table.unit)
+        few = (table.n_values == 0) | (MANY_VALUES * weights.sum() - table.n_values > TOLERANCE)
+        in_mean = few if few.any() else ~few
+        how = float(min_leaf), table.unit, in_mean
+        tree, segments = grow(features, label, weights, n_classes, *how)
         collapse(tree)
         if pruned:
             z = NormalDist().inv_cdf(1.0 - confidence)
             prune(
                 tree, segments, features, label, weights, table.unit, subtree_raising, confidence, z
             )
-        feature, threshold, first, n_sons, dist = compact(tree)
+        feature, threshold, first, n_children, dist = compact(tree)
         nominal = (feature >= 0) & (table.n_values[feature] > 0)
-        return cls(feature, threshold, first, n_sons, dist, nominal)
+        return cls(feature, threshold, first, n_children, dist, nominal)
 
     @property
     def n_leaves(self) -> int:
@@ -156,7 +162,7 @@ class Tree:
     def parent(self) -> NDArray[np.int64]:
         """Return the parent of every node, -1 for the root."""
         inner = np.flatnonzero(self.feature >= 0)
-        return np.concatenate([[-1], np.repeat(inner, self.n_sons[inner])])
+        return np.concatenate([[-1], np.repeat(inner, self.n_children[inner])])
 
     def depth(self) -> int:
         """Return the number of splits on the longest way from the root to a leaf."""
@@ -197,18 +203,11 @@ class TreeStack(Members):
             np.concatenate([tree.feature for tree in trees]),
             np.concatenate([tree.threshold for tree in trees]),
             np.concatenate([tree.first + at for tree, at in zip(trees, self.roots, strict=True)]),
-            np.concatenate([tree.n_sons for tree in trees]),
+            np.concatenate([tree.n_children for tree in trees]),
             np.concatenate([tree.nominal for tree in trees]),
             np.concatenate([tree.dist.sum(axis=1) for tree in trees]),
         )
-        answers = [
-            node_answers(
-                (tree.feature, tree.threshold, tree.first, tree.n_sons, tree.dist),
-                tree.parent(),
-                laplace,
-            ).ravel()
-            for tree in trees
-        ]
+        answers = [_answers(tree, laplace=laplace).ravel() for tree in trees]
         self.answers = np.concatenate(answers)
         ends = np.cumsum([0, *(len(a) for a in answers)])
         self.answer_at = np.concatenate(
@@ -232,6 +231,18 @@ class TreeStack(Members):
         )
 
 
+def _answers(tree: Tree, *, laplace: bool) -> NDArray[np.float64]:
+    """Return the class distribution that each node answers with; an empty one has its parent's."""
+    more = float(laplace)
+    total = np.cumsum(tree.dist, axis=1)[:, -1:]  # from left to right
+    answers = (tree.dist + more) / np.where(total > 0, total + more * tree.dist.shape[1], 1.0)
+    parent = tree.parent()
+    for node in np.flatnonzero(total[:, 0] < TOLERANCE):
+        if node > 0:
+            answers[node] = answers[parent[node]]
+    return answers
+
+
 def _xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return x * np.log2(np.where(x > 0, x, 1.0))
 
@@ -239,3 +250,70 @@ def _xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
 def grown_tree(*arguments: Any, **options: Any) -> Tree:
     """Return what `Tree.grown` returns."""
     return Tree.grown(*arguments, **options)
+
+
+def tree_text(
+    tree: Tree,
+    *,
+    pruned: bool,
+    feature_names: Sequence[str],
+    categories: Sequence[NDArray[Any] | None],
+    classes: NDArray[Any],
+) -> str:
+    """Return the tree as WEKA's J48 prints it: a line per branch, weight and errors of leaves."""
+    if tree.feature[0] < 0:
+        body = ": " + _leaf(tree.dist[0], tree.dist[0], classes)
+    else:
+        body = "\n".join(_lines(tree, 0, "", feature_names, categories, classes))
+    return (
+        f"J48 {'pruned' if pruned else 'unpruned'} tree\n------------------\n\n{body}\n\n"
+        f"Number of Leaves  : \t{tree.n_leaves}\n\nSize of the tree : \t{len(tree.feature)}\n"
+    )
+
+
+def _lines(
+    tree: Tree,
+    node: int,
+    indent: str,
+    feature_names: Sequence[str],
+    categories: Sequence[Any],
+    classes: NDArray[Any],
+) -> Iterator[str]:
+    name = feature_names[tree.feature[node]]
+    for branch in range(tree.n_children[node]):
+        child = tree.first[node] + branch
+        if tree.nominal[node]:
+            test = f"= {categories[tree.feature[node]][branch]}"
+        else:
+            test = f"{'<=' if branch == 0 else '>'} {_decimal(tree.threshold[node])}"
+        line = f"{indent}{name} {test}"
+        if tree.feature[child] < 0:
+            yield f"{line}: {_leaf(tree.dist[child], tree.dist[node], classes)}"
+        else:
+            yield line
+            yield from _lines(tree, child, indent + "|   ", feature_names, categories, classes)
+
+
+def _leaf(dist: NDArray[np.float64], parent: NDArray[np.float64], classes: NDArray[Any]) -> str:
+    total = dist.sum()
+    errors = total - dist.max()
+    label = classes[_majority(dist if total > TOLERANCE else parent)]
+    return f"{label} ({_rounded(total)}{f'/{_rounded(errors)}' if errors > TOLERANCE else ''})"
+
+
+def _majority(dist: NDArray[np.float64]) -> int:
+    """Return the class of largest weight, the first of equals."""
+    best = 0
+    for c in range(1, len(dist)):
+        if dist[c] - dist[best] > TOLERANCE:
+            best = c
+    return best
+
+
+def _decimal(value: float) -> str:
+    text = f"{value:.6f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _rounded(weight: float) -> str:
+    return repr(math.floor(float(weight) * 100.0 + 0.5) / 100.0)

@@ -1,9 +1,9 @@
 """Compiled loops of the label forest: growing a tree, and the labels that its leaves hold.
 
 A tree is four arrays with one entry per node, the root first: ``feature`` (-1 in a leaf),
-``threshold`` and ``left``, ``right``: the sons, or, in a leaf, where its rows start and end among
-the rows of the tree, which are stored leaf by leaf. A row goes left if its value is at most the
-threshold. Labels are never a table here: row ``i`` has the labels
+``threshold`` and ``left``, ``right``: the children, or, in a leaf, where its rows start and end
+among the rows of the tree, which are stored leaf by leaf. A row goes left if its value is at most
+the threshold. Labels are never a table here: row ``i`` has the labels
 ``label_indices[label_starts[i]:label_starts[i + 1]]``.
 """
 
@@ -26,20 +26,6 @@ def next_random(state):
     x ^= x >> np.uint64(27)
     state[0] = x
     return np.float64((x * np.uint64(2685821657736338717)) >> np.uint64(11)) / 9007199254740992.0
-
-
-@njit(cache=True, nogil=True)
-def _label_totals(rows, counts, labels, totals):
-    """Fill in how often each label occurs among some rows; return the sums of these and squares."""
-    label_indices, label_starts = labels
-    plain, squares = 0.0, 0.0
-    for i in rows:
-        for at in range(label_starts[i], label_starts[i + 1]):
-            l = label_indices[at]
-            squares += counts[i] * (2.0 * totals[l] + counts[i])
-            plain += counts[i]
-            totals[l] += counts[i]
-    return plain, squares
 
 
 @njit(cache=True, nogil=True)
@@ -136,6 +122,7 @@ def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, st
     state : uint64 array of shape (1,)
     """
     n, n_features = len(rows), len(order)
+    label_indices, label_starts = labels
     feature = np.full(2 * n, -1, np.int32)
     threshold = np.zeros(2 * n, np.float32)
     left, right = np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
@@ -148,10 +135,15 @@ def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, st
         waiting -= 1
         number, start, end = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
         own = rows[start:end]
-        weight = 0.0
+        weight, plain, squares = 0.0, 0.0, 0.0  # `plain` is the sum of `totals`
         for i in own:
-            weight += counts[i]
-        plain, squares = _label_totals(own, counts, labels, totals)
+            c = counts[i]
+            weight += c
+            for at in range(label_starts[i], label_starts[i + 1]):
+                l = label_indices[at]
+                squares += c * (2.0 * totals[l] + c)
+                plain += c
+                totals[l] += c
         node = (weight, squares, min_leaf)
         best, best_feature, best_threshold = -1.0, -1, np.float32(0.0)
         if weight >= 2 * min_leaf and plain - squares / weight > 1e-9:
@@ -177,10 +169,10 @@ def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, st
         middle = start + _split_rows(table[best_feature], best_threshold, own, moved)
         feature[number], threshold[number] = best_feature, best_threshold
         left[number], right[number] = n_nodes, n_nodes + 1
-        for son in range(2):
-            stack[waiting + son, 0] = n_nodes + son
-            stack[waiting + son, 1] = start if son == 0 else middle
-            stack[waiting + son, 2] = middle if son == 0 else end
+        for child in range(2):
+            stack[waiting + child, 0] = n_nodes + child
+            stack[waiting + child, 1] = start if child == 0 else middle
+            stack[waiting + child, 2] = middle if child == 0 else end
         waiting += 2
         n_nodes += 2
     return feature[:n_nodes], threshold[:n_nodes], left[:n_nodes], right[:n_nodes]
@@ -296,57 +288,88 @@ def add_answers(table, n_features, tree, rows, counts, labels, asked, into, sums
 
 
 @njit(cache=True, nogil=True)
-def add_unseen_answers(table, n_features, stack, labels, asked, sums, n_trees):
-    """Add to `sums` the label shares of training rows in the trees grown without them.
-
-    Parameters
-    ----------
-    stack : tuple
-        That of `add_answers_of_all`.
-    asked : int64 array of shape (n_asked,)
-        The rows, one for each row of `sums`.
-    n_trees : int64 array of shape (n_asked,)
-        To which the number of these trees is added.
-    table, n_features, labels, sums
-        As in `add_answers`.
-    """
-    feature, threshold, left, right, rows, counts, node_starts, row_starts = stack
-    # The last tree that has seen a row.
-    last = np.full(len(labels[1]) - 1, -1, np.int64)
-    unseen, into = np.empty(len(asked), np.int64), np.empty(len(asked), np.int64)
-    for t in range(len(node_starts) - 1):
-        a, b = node_starts[t], node_starts[t + 1]
-        c, d = row_starts[t], row_starts[t + 1]
-        for at in range(c, d):
-            last[rows[at]] = t
-        n_unseen = 0
-        for i in range(len(asked)):
-            if last[asked[i]] != t:
-                unseen[n_unseen], into[n_unseen] = asked[i], i
-                n_unseen += 1
-                n_trees[i] += 1
-        tree = feature[a:b], threshold[a:b], left[a:b], right[a:b]
-        add_answers(
-            table, n_features, tree, rows[c:d], counts[c:d], labels,
-            unseen[:n_unseen], into[:n_unseen], sums,
-        )  # fmt: skip
-
-
-@njit(cache=True, nogil=True)
-def add_answers_of_all(table, n_features, stack, labels, sums):
-    """Add to `sums` the label shares of the leaves of each row in all trees.
+def add_answers_of_trees(table, n_features, stack, labels, asked, out_of_bag, sums, n_trees):
+    """Add to `sums` the label shares of some rows in the leaves of all trees.
 
     Parameters
     ----------
     stack : (feature, threshold, left, right, rows, counts, node_starts, row_starts)
         The arrays of all trees one after the other, and where each tree begins.
+    asked : int64 array of shape (n_asked,)
+        The rows, one for each row of `sums`.
+    out_of_bag : bool
+        Whether these are training rows, of which each asks the trees grown without it.
+    n_trees : int64 array of shape (n_asked,)
+        To which the number of trees that a row asks is added.
     table, n_features, labels, sums
         As in `add_answers`.
     """
     feature, threshold, left, right, rows, counts, node_starts, row_starts = stack
-    asked = np.arange(len(sums))
+    # The last tree that was grown with a row.
+    last = np.full(len(labels[1]) - 1, -1, np.int64)
+    asking, into = np.empty(len(asked), np.int64), np.empty(len(asked), np.int64)
     for t in range(len(node_starts) - 1):
         a, b = node_starts[t], node_starts[t + 1]
         c, d = row_starts[t], row_starts[t + 1]
+        for at in range(c, d):
+            last[rows[at]] = t
+        n_asking = 0
+        for i in range(len(asked)):
+            if not out_of_bag or last[asked[i]] != t:
+                asking[n_asking], into[n_asking] = asked[i], i
+                n_asking += 1
+                n_trees[i] += 1
         tree = feature[a:b], threshold[a:b], left[a:b], right[a:b]
-        add_answers(table, n_features, tree, rows[c:d], counts[c:d], labels, asked, asked, sums)
+        add_answers(
+            table, n_features, tree, rows[c:d], counts[c:d], labels,
+            asking[:n_asking], into[:n_asking], sums,
+        )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def node_shares(tree, rows, counts, holds):
+    """Return the share of a label among the draws of each node, and how many draws there are.
+
+    `holds` tells for each training row whether it has the label; a node has the slice of `rows`
+    from the first of its leaves to the last.
+    """
+    feature, _, left, right = tree
+    n_nodes = len(feature)
+    total, own = np.zeros(len(rows) + 1), np.zeros(len(rows) + 1)
+    for at in range(len(rows)):
+        total[at + 1] = total[at] + counts[at]
+        own[at + 1] = own[at] + (counts[at] if holds[rows[at]] else 0.0)
+    first, last = np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int32)
+    shares, weights = np.empty(n_nodes), np.empty(n_nodes)
+    # Children have higher numbers than their parent.
+    for node in range(n_nodes - 1, -1, -1):
+        if feature[node] < 0:
+            first[node], last[node] = left[node], right[node]
+        else:
+            first[node], last[node] = first[left[node]], last[right[node]]
+        weights[node] = total[last[node]] - total[first[node]]
+        shares[node] = (own[last[node]] - own[first[node]]) / weights[node]
+    return shares, weights
+
+
+@njit(cache=True, nogil=True)
+def add_paths(table, n_features, tree, shares, sums):
+    """Add to `sums`, ``(n, n_features)``, how the share changes at each split on a row's path."""
+    feature, threshold, left, right = tree
+    dense, (data, indices, indptr) = table
+    x = np.zeros(0 if len(dense) else n_features, np.float32)
+    for i in range(len(sums)):
+        if len(dense):
+            x = dense[i]
+        else:
+            for at in range(indptr[i], indptr[i + 1]):
+                x[indices[at]] = data[at]
+        node = 0
+        while feature[node] >= 0:
+            f = feature[node]
+            child = left[node] if x[f] <= threshold[node] else right[node]
+            sums[i, f] += shares[child] - shares[node]
+            node = child
+        if not len(dense):
+            for at in range(indptr[i], indptr[i + 1]):
+                x[indices[at]] = 0.0

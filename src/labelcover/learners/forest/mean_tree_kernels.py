@@ -1,10 +1,10 @@
 """Compiled loops of trees whose nodes send a row to the nearest of a few means.
 
-A tree is eight arrays. One entry per node, the root first and sons after their parents: ``first``
-(the first son, -1 in a leaf), ``n_sons``, ``start`` and ``end`` (where the rows of the node lie
-among the rows of the tree, which are stored leaf by leaf), ``offsets``. The mean that a son stands
-for is sparse: ``mean_features`` and ``mean_values`` from ``mean_starts[son]`` to
-``mean_starts[son + 1]``. A row x goes to the son with the greatest ``x · mean - |mean|² / 2``:
+A tree is eight arrays. One entry per node, the root first and children after their parents:
+``first`` (the first child, -1 in a leaf), ``n_children``, ``start`` and ``end`` (where the rows of
+the node lie among the rows of the tree, which are stored leaf by leaf), ``offsets``. The mean that
+a child stands for is sparse: ``mean_features`` and ``mean_values`` from ``mean_starts[child]`` to
+``mean_starts[child + 1]``. A row x goes to the child with the greatest ``x · mean - |mean|² / 2``:
 that with the nearest mean. Tables are CSR: ``(data, indices, indptr)``.
 """
 
@@ -15,8 +15,8 @@ from numba import njit
 
 from labelcover.learners.forest.forest_kernels import next_random
 
-# A node has at most this many sons.
-MOST_SONS = 4
+# A node has at most this many children.
+MOST_CHILDREN = 4
 # Rounds of k-means, and rows of a node that it looks at: more of either grow no better trees.
 ROUNDS = 3
 MOST_ROWS = 1_000
@@ -32,7 +32,7 @@ ALIKE = 1e-6
 def _label_groups(sketch, counts, chosen, centres, sums, group, state):
     """Fill in the group of each chosen row: spherical k-means on the sketches of its labels.
 
-    `centres` and `sums` are scratch of shape (q, MOST_SONS).
+    `centres` and `sums` are scratch of shape (q, MOST_CHILDREN).
     """
     q, k = centres.shape
     n = len(chosen)
@@ -41,17 +41,17 @@ def _label_groups(sketch, counts, chosen, centres, sums, group, state):
         least = np.inf
         for _ in range(START_DRAWS if c else 0):
             i = chosen[int(next_random(state) * n)]
-            likest = -np.inf
+            greatest = -np.inf
             for other in range(c):
-                likeness = 0.0
+                similarity = 0.0
                 for j in range(q):
-                    likeness += centres[j, other] * sketch[i, j]
-                likest = max(likest, likeness)
-            if likest < least:
-                least, start = likest, i
+                    similarity += centres[j, other] * sketch[i, j]
+                greatest = max(greatest, similarity)
+            if greatest < least:
+                least, start = greatest, i
         for j in range(q):
             centres[j, c] = sketch[start, j]
-    likeness_of = np.zeros(k, np.float32)
+    similarity_of = np.zeros(k, np.float32)
     for step in range(ROUNDS):
         for j in range(q):
             for c in range(k):
@@ -59,14 +59,14 @@ def _label_groups(sketch, counts, chosen, centres, sums, group, state):
         for at in range(n):
             i = chosen[at]
             for c in range(k):
-                likeness_of[c] = 0
+                similarity_of[c] = 0
             for j in range(q):
                 s = sketch[i, j]
                 for c in range(k):
-                    likeness_of[c] += centres[j, c] * s
+                    similarity_of[c] += centres[j, c] * s
             best = 0
             for c in range(1, k):
-                if likeness_of[c] > likeness_of[best]:
+                if similarity_of[c] > similarity_of[best]:
                     best = c
             group[at] = best
             weight = np.float32(counts[i])
@@ -85,34 +85,6 @@ def _label_groups(sketch, counts, chosen, centres, sums, group, state):
 
 
 @njit(cache=True, nogil=True)
-def _select(numbers, n, k):
-    """Return what is at place `k` of the first `n` numbers in ascending order; reorder them.
-
-    Hoare's selection: NumPy's takes ten seconds to compile.
-    """
-    low, high = 0, n - 1
-    while low < high:
-        pivot = numbers[(low + high) // 2]
-        a, b = low, high
-        while a <= b:
-            while numbers[a] < pivot:
-                a += 1
-            while numbers[b] > pivot:
-                b -= 1
-            if a <= b:
-                numbers[a], numbers[b] = numbers[b], numbers[a]
-                a += 1
-                b -= 1
-        if k <= b:
-            high = b
-        elif k >= a:
-            low = a
-        else:
-            break
-    return numbers[k]
-
-
-@njit(cache=True, nogil=True)
 def _largest(values, features, n, sizes):
     """Keep the MOST_FEATURES largest of the first `n` values in place; return how many.
 
@@ -122,7 +94,28 @@ def _largest(values, features, n, sizes):
         return n
     for at in range(n):
         sizes[at] = abs(values[at])
-    least = _select(sizes, n, n - MOST_FEATURES)
+    # Hoare's selection: NumPy's takes ten seconds to compile.
+    k = n - MOST_FEATURES
+    low, high = 0, n - 1
+    while low < high:
+        pivot = sizes[(low + high) // 2]
+        a, b = low, high
+        while a <= b:
+            while sizes[a] < pivot:
+                a += 1
+            while sizes[b] > pivot:
+                b -= 1
+            if a <= b:
+                sizes[a], sizes[b] = sizes[b], sizes[a]
+                a += 1
+                b -= 1
+        if k <= b:
+            high = b
+        elif k >= a:
+            low = a
+        else:
+            break
+    least = sizes[k]
     above = 0
     for at in range(n):
         above += abs(values[at]) > least
@@ -137,8 +130,8 @@ def _largest(values, features, n, sizes):
 
 
 @njit(cache=True, nogil=True)
-def _nearest(table, i, means, offsets, is_son):
-    """Return the son whose mean is nearest to row `i`; `means` has a row per feature."""
+def _nearest(table, i, means, offsets, is_child):
+    """Return the child whose mean is nearest to row `i`; `means` has a row per feature."""
     data, indices, indptr = table
     score = offsets.copy()
     for at in range(indptr[i], indptr[i + 1]):
@@ -147,37 +140,37 @@ def _nearest(table, i, means, offsets, is_son):
             score[c] += x * means[f, c]
     best = -1
     for c in range(len(score)):
-        if is_son[c] and (best < 0 or score[c] > score[best]):
+        if is_child[c] and (best < 0 or score[c] > score[best]):
             best = c
     return best
 
 
 @njit(cache=True, nogil=True)
-def _drop_small(table, own, counts, means, offsets, is_son, min_leaf, son):
-    """Assign rows to sons, without those that would get too few draws; return how many remain."""
-    k = len(is_son)
+def _drop_small(table, own, counts, means, offsets, is_child, min_leaf, child):
+    """Assign rows to children but those that would get too few draws; return how many remain."""
+    k = len(is_child)
     draws = np.zeros(k)
     while True:
         for c in range(k):
             draws[c] = 0
         for at in range(len(own)):
-            son[at] = _nearest(table, own[at], means, offsets, is_son)
-            draws[son[at]] += counts[own[at]]
-        n_sons, n_small = 0, 0
+            child[at] = _nearest(table, own[at], means, offsets, is_child)
+            draws[child[at]] += counts[own[at]]
+        n_children, n_small = 0, 0
         for c in range(k):
-            n_sons += is_son[c]
-            n_small += is_son[c] and draws[c] < min_leaf
-        if n_small == 0 or n_sons - n_small < 2:
-            return n_sons - n_small
+            n_children += is_child[c]
+            n_small += is_child[c] and draws[c] < min_leaf
+        if n_small == 0 or n_children - n_small < 2:
+            return n_children - n_small
         for c in range(k):
-            is_son[c] = is_son[c] and draws[c] >= min_leaf
+            is_child[c] = is_child[c] and draws[c] >= min_leaf
 
 
 @njit(cache=True, nogil=True)
-def _sort_into(rows, start, end, son, moved, c, at):
-    """Move the rows of son `c` to place `at` of `rows`; return the place after them."""
+def _sort_into(rows, start, end, child, moved, c, at):
+    """Move the rows of child `c` to place `at` of `rows`; return the place after them."""
     for i in range(end - start):
-        if son[i] == c:
+        if child[i] == c:
             rows[at] = moved[i]
             at += 1
     return at
@@ -204,7 +197,7 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
     """Return the eight arrays of a tree, whose leaves are slices of `rows`.
 
     In each node the rows are grouped by their labels, by k-means on the sketches; the means of the
-    groups, in the features, then decide to which son a row goes. The arrays are the beginnings of
+    groups, in the features, then decide to which child a row goes. The arrays are the beginnings of
     larger ones: copies free memory.
 
     Parameters
@@ -222,22 +215,22 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
     state : uint64 array of shape (1,)
     """
     data, indices, indptr = table
-    n, k = len(rows), MOST_SONS
+    n, k = len(rows), MOST_CHILDREN
     first = np.full(2 * n, -1, np.int32)
-    n_sons = np.zeros(2 * n, np.int32)
+    n_children = np.zeros(2 * n, np.int32)
     start, end = np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
     offsets, mean_starts = np.zeros(2 * n, np.float32), np.zeros(2 * n + 1, np.int64)
     mean_features, mean_values = np.empty(4096, np.int32), np.empty(4096, np.float32)
     centres = np.empty((sketch.shape[1], k), np.float32)
     sums = np.empty((sketch.shape[1], k), np.float32)
-    group, son, moved = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    group, child, moved = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     means = np.zeros((n_features, k), np.float32)
     seen, mark = np.empty(n_features, np.int32), np.zeros(n_features, np.bool_)
     values, features = np.empty(n_features, np.float32), np.empty(n_features, np.int32)
     scratch = np.empty(n_features, np.float32)
     kept_values = np.empty((k, MOST_FEATURES), np.float32)
     kept_features, sizes = np.empty((k, MOST_FEATURES), np.int32), np.zeros(k, np.int32)
-    own_offsets, is_son, weights = np.zeros(k, np.float32), np.zeros(k, np.bool_), np.zeros(k)
+    own_offsets, is_child, weights = np.zeros(k, np.float32), np.zeros(k, np.bool_), np.zeros(k)
     end[0], n_nodes, node = n, 1, 0
     while node < n_nodes:
         s, e = start[node], end[node]
@@ -269,7 +262,7 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
                     n_seen += 1
                 means[f, group[a]] += np.float32(counts[i]) * data[at]
         for c in range(k):
-            is_son[c] = weights[c] > 0
+            is_child[c] = weights[c] > 0
             filled = np.int64(0)  # a constant would have `_largest` compiled twice
             for a in range(n_seen):
                 f = seen[a]
@@ -286,7 +279,9 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
         for c in range(k):
             for a in range(sizes[c]):
                 means[kept_features[c, a], c] = kept_values[c, a]
-        n_left = _drop_small(table, rows[s:e], counts, means, own_offsets, is_son, min_leaf, son)
+        n_left = _drop_small(
+            table, rows[s:e], counts, means, own_offsets, is_child, min_leaf, child
+        )
         for a in range(n_seen):
             mark[seen[a]] = False
             for c in range(k):
@@ -295,13 +290,13 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
             continue
         for at in range(e - s):
             moved[at] = rows[s + at]
-        first[number], n_sons[number] = n_nodes, n_left
+        first[number], n_children[number] = n_nodes, n_left
         at = s
         for c in range(k):
-            if not is_son[c]:
+            if not is_child[c]:
                 continue
             start[n_nodes], offsets[n_nodes] = at, own_offsets[c]
-            at = _sort_into(rows, s, e, son, moved, c, at)
+            at = _sort_into(rows, s, e, child, moved, c, at)
             end[n_nodes] = at
             begin = mean_starts[n_nodes]
             stop = begin + sizes[c]
@@ -318,7 +313,7 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
             mean_starts[n_nodes] = stop
     last = mean_starts[n_nodes]
     return (
-        first[:n_nodes], n_sons[:n_nodes], start[:n_nodes], end[:n_nodes], offsets[:n_nodes],
+        first[:n_nodes], n_children[:n_nodes], start[:n_nodes], end[:n_nodes], offsets[:n_nodes],
         mean_starts[: n_nodes + 1], mean_features[:last], mean_values[:last],
     )  # fmt: skip
 
@@ -326,32 +321,32 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
 @njit(cache=True, nogil=True)
 def sort_into_leaves(table, n_features, tree, rows):
     """Sort `rows` of a table in place, node by node; return where those of each node lie."""
-    first, n_sons, _, _, offsets, mean_starts, mean_features, mean_values = tree
+    first, n_children, _, _, offsets, mean_starts, mean_features, mean_values = tree
     starts, ends = np.zeros(len(first), np.int64), np.zeros(len(first), np.int64)
     ends[0] = len(rows)
-    son, moved = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
-    means = np.zeros((n_features, MOST_SONS), np.float32)
-    own_offsets = np.zeros(MOST_SONS, np.float32)
-    is_son = np.zeros(MOST_SONS, np.bool_)
+    child, moved = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
+    means = np.zeros((n_features, MOST_CHILDREN), np.float32)
+    own_offsets = np.zeros(MOST_CHILDREN, np.float32)
+    is_child = np.zeros(MOST_CHILDREN, np.bool_)
     for node in range(len(first)):
         s, e = starts[node], ends[node]
         if first[node] < 0 or s == e:
             continue
-        for c in range(MOST_SONS):
-            is_son[c] = c < n_sons[node]
-        for c in range(n_sons[node]):
+        for c in range(MOST_CHILDREN):
+            is_child[c] = c < n_children[node]
+        for c in range(n_children[node]):
             one = first[node] + c
             own_offsets[c] = offsets[one]
             for at in range(mean_starts[one], mean_starts[one + 1]):
                 means[mean_features[at], c] = mean_values[at]
         for at in range(e - s):
             moved[at] = rows[s + at]
-            son[at] = _nearest(table, moved[at], means, own_offsets, is_son)
+            child[at] = _nearest(table, moved[at], means, own_offsets, is_child)
         place = s
-        for c in range(n_sons[node]):
+        for c in range(n_children[node]):
             one = first[node] + c
             starts[one] = place
-            place = _sort_into(rows, s, e, son, moved, c, place)
+            place = _sort_into(rows, s, e, child, moved, c, place)
             ends[one] = place
             for at in range(mean_starts[one], mean_starts[one + 1]):
                 means[mean_features[at], c] = 0

@@ -2,11 +2,11 @@
 
 The tree is that of `labelcover.learners.forest.forest_kernels`. A word is in few rows, so most
 splits take a few rows from many: what a split costs must depend on the few. When a node is split,
-the smaller son gets columns of its own: the entries of its rows, column by column. The larger son
-goes on with those of its father, from which the entries of rows that have gone are dropped when a
-column is read. A row is in the smaller son at most log₂ n times. A larger son that holds most of
-the rows of its father also goes on with the splits that were tried there: the next best of them is
-about as good in it as before, and is taken without trying others.
+the smaller child gets columns of its own: the entries of its rows, column by column. The larger
+child goes on with those of its parent, from which the entries of rows that have gone are dropped
+when a column is read. A row is in the smaller child at most log₂ n times. A larger child that holds
+most of the rows of its parent also goes on with the splits that were tried there: the next best of
+them is about as good in it as before, and is taken without trying others.
 
 Labels are seen through a random sketch: a row has `SKETCH_COLUMNS` numbers, and a one, all of them
 times the number of draws.
@@ -285,7 +285,7 @@ def grow_sparse_tree(table, labels, directions, drawn, counts, is_used, wanted, 
     feature = np.full(2 * n, -1, np.int32)
     threshold = np.zeros(2 * n, np.float32)
     left, right = np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
-    # A waiting node has at least as many rows as its brother, which is grown before it, so that few
+    # A waiting node has at least as many rows as its sibling, which is grown before it, so that few
     # wait at a time: what is kept of a node is kept once for each of these levels.
     levels = 2
     while 2 ** (levels - 2) < n:
@@ -342,25 +342,25 @@ def grow_sparse_tree(table, labels, directions, drawn, counts, is_used, wanted, 
         left[number], right[number] = n_nodes, n_nodes + 1
         is_left = middle - start < end - middle
         first, last = (start, middle) if is_left else (middle, end)
-        small, son = rows[first:last], at + 1
-        squares[son] = _sum_rows(small, sketch, totals[son])
+        small, child = rows[first:last], at + 1
+        squares[child] = _sum_rows(small, sketch, totals[child])
         for c in range(WIDTH):
-            totals[at, c] -= totals[son, c]
-        squares[at] -= squares[son]
-        nodes[son, 0], nodes[son, 1], nodes[son, 2] = n_nodes + 1 - is_left, first, last
+            totals[at, c] -= totals[child, c]
+        squares[at] -= squares[child]
+        nodes[child, 0], nodes[child, 1], nodes[child, 2] = n_nodes + 1 - is_left, first, last
         nodes[at, 0] = n_nodes + is_left
         nodes[at, 1], nodes[at, 2] = (middle, end) if is_left else (start, middle)
         n_nodes += 2
-        at = son
-        n_kept[son] = taken[son] = 0
-        if _may_split(totals[son], squares[son], min_leaf):
-            begin = nodes[son - 1, 3]
+        at = child
+        n_kept[child] = taken[child] = 0
+        if _may_split(totals[child], squares[child], min_leaf):
+            begin = nodes[child - 1, 3]
             most = begin + _n_entries(small, indptr)
             if most > len(values):
                 values, owners = _longer(values, most), _longer(owners, most)
-            columns = (values, owners, starts[son], ends[son])
-            n_present[son], nodes[son, 3] = _fill_columns(
-                small, own, columns, begin, present[son], sizes, least
+            columns = (values, owners, starts[child], ends[child])
+            n_present[child], nodes[child, 3] = _fill_columns(
+                small, own, columns, begin, present[child], sizes, least
             )
     tree = feature[:n_nodes], threshold[:n_nodes], left[:n_nodes], right[:n_nodes]
     return tree, rows

@@ -1,4 +1,4 @@
-"""The features as a linear machine wants them: imputed, binary for nominal values, in [0, 1]."""
+"""The features as a linear SVM wants them: imputed, binary for nominal values, in [0, 1]."""
 
 from __future__ import annotations
 

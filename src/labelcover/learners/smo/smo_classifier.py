@@ -8,14 +8,14 @@ from labelcover._arguments import check_real
 from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.problems import Problems, fitted_in_threads
 from labelcover.learners.smo.linear_filter import LinearFilter
-from labelcover.learners.smo.pair_machines import PairStack, TrainingTable, fit_pairs
+from labelcover.learners.smo.pair_svms import PairStack, TrainingTable, fit_pairs
 
 
 class SMOClassifier(BatchClassifier):
     """Linear support vector machine of every pair of classes, with the answers of WEKA's SMO.
 
     Missing values are imputed, nominal features become 0/1 columns and everything is scaled to
-    [0, 1]; then a machine is trained for every pair of classes. The class distribution is each
+    [0, 1]; then a binary SVM is trained for every pair of classes. The class distribution is each
     class's share of the votes of all pairs, or, with ``logistic=True``, couples probabilities
     fitted to the outputs.
 
@@ -41,7 +41,7 @@ class SMOClassifier(BatchClassifier):
     n_features_in_, feature_names_in_
         As in scikit-learn.
     members_ : PairStack
-        The machines, as the members of an ensemble.
+        The binary SVMs, as the members of an ensemble.
 
     Examples
     --------
@@ -78,19 +78,19 @@ class SMOClassifier(BatchClassifier):
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> PairStack:
-        """Return the machines of all problems, trained on one matrix of products."""
+        """Return the binary SVMs of all problems, trained on one matrix of products."""
         features = LinearFilter.of(X, problems.n_values, problems.weights)
         table = TrainingTable.of(features.columns(X))
-        machines = fitted_in_threads(
+        svms = fitted_in_threads(
             fit_pairs,
             table,
             problems,
             self._options(),
             n_jobs=n_jobs,
-            text="training machines",
+            text="training SVMs",
             verbose=verbose,
         )
-        return PairStack(features, machines, logistic=bool(self.logistic))
+        return PairStack(features, svms, logistic=bool(self.logistic))
 
     def _options(self) -> dict[str, Any]:
         return {

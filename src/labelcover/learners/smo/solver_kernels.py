@@ -1,4 +1,4 @@
-"""The machine of one pair of classes, by the steps that WEKA's SMO takes.
+"""The binary SVM of one pair of classes, by the steps that WEKA's SMO takes.
 
 The method is Platt's sequential minimal optimization with the two thresholds and the first
 modification of Keerthi, Shevade, Bhattacharyya and Murthy (2001). It stops at a loose tolerance, so
@@ -6,7 +6,7 @@ that its answer depends on its path. To end where WEKA ends, the path is the sam
 rows in the order of Java's random numbers, sums from left to right, and of equal errors the one of
 the row that moved inside its bounds last.
 
-The table is as in `row_product_kernels`, with `gram`, the products of all its rows, or empty, and
+The table is as in `slot_kernels`, with `gram`, the products of all its rows, or empty, and
 `counts`, the same as whole numbers of one or two bytes where they are that; then `gram` is empty.
 The rows of a pair, and those of them that are inside their bounds, are as in `slot_kernels`.
 """
@@ -16,21 +16,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelcover.learners.smo.row_product_kernels import (
-    KERNEL,
-    add_row,
-    fill_row,
-    four_products,
-    row_product,
-    squared_norm,
-)
 from labelcover.learners.smo.slot_kernels import (
     ALPHA,
-    BLOCK,
     BOUND,
     ERROR,
     FREE,
     INSIDE,
+    KERNEL,
     LARGEST,
     LEAST,
     LOW,
@@ -44,12 +36,14 @@ from labelcover.learners.smo.slot_kernels import (
     UP,
     add_counts,
     add_products,
+    add_row,
     enter_slot,
+    fill_row,
     find_extremes,
-    find_extremes_of_all,
-    new_slots,
+    four_products,
     packed_slots,
     refresh_products,
+    row_product,
     settle,
 )
 
@@ -60,7 +54,7 @@ AHEAD = 4  # outputs computed together
 
 
 @njit(cache=True, nogil=True)
-def fit_machines(
+def fit_binary_svms(
     data, indices, indptr, gram, counts, n_columns, by_class, starts, first, second, bound, tol
 ):
     """Return weights and threshold of every pair of classes; the output is ``w @ x - threshold``.
@@ -94,7 +88,7 @@ def fit_machines(
         for i in range(len(rows)):  # assignments of arrays take seconds to compile
             number[i, SIGN] = -1.0 if order[i] < len(a) else 1.0
             number[i, BOUND] = bound[rows[i]]
-        threshold[p] = _fit_machine(
+        threshold[p] = _fit_binary_svm(
             data, indices, indptr, gram, counts, rows, number, tol, weights[p]
         )
     return weights, threshold
@@ -116,8 +110,8 @@ def _shuffle(order, state):
 
 
 @njit(cache=True)
-def _fit_machine(data, indices, indptr, gram, counts, rows, number, tol, w):
-    """Fill in the weights `w` of the machine of these rows; return its threshold."""
+def _fit_binary_svm(data, indices, indptr, gram, counts, rows, number, tol, w):
+    """Fill in the weights `w` of the SVM of these rows; return its threshold."""
     n = len(rows)
     place = np.zeros((n, 3), np.int64)
     extreme, holder = np.array([-1.0, 1.0]), np.zeros(2, np.int64)
@@ -125,14 +119,17 @@ def _fit_machine(data, indices, indptr, gram, counts, rows, number, tol, w):
         is_second = number[i, SIGN] > 0
         place[i, ROW], place[i, SIDE] = rows[i], UP if is_second else LOW
         number[i, ERROR] = -number[i, SIGN]
-        number[i, NORM] = squared_norm(data, indptr, rows[i])
+        for k in range(indptr[rows[i]], indptr[rows[i] + 1]):
+            number[i, NORM] += data[k] * data[k]
         holder[LEAST if is_second else LARGEST] = i
-    products, errors, members = new_slots(0, n) if len(counts) else new_slots(64, 64)
+    size = n if len(counts) else 64
+    products = np.empty((0, 0) if len(counts) else (size, size))
+    errors, members = np.empty(size), np.zeros((5, size), np.int64)
     used, progress = np.zeros(3, np.int64), np.array([0, 0, 1, 0])
-    ahead, x, blocks = np.empty(AHEAD), np.empty_like(w), np.empty((2, n // BLOCK + 1))
+    ahead, x = np.empty(AHEAD), np.empty_like(w)
     while not _advance(
         data, indices, indptr, gram, counts, number, place, products, errors, members, used,
-        extreme, holder, progress, tol, ahead, blocks, x, w,
+        extreme, holder, progress, tol, ahead, x, w,
     ):  # fmt: skip
         products, errors, members = packed_slots(place, products, errors, members, used)
     return (extreme[LARGEST] + extreme[LEAST]) / 2
@@ -141,7 +138,7 @@ def _fit_machine(data, indices, indptr, gram, counts, rows, number, tol, w):
 @njit(**KERNEL)
 def _advance(
     data, indices, indptr, gram, counts, number, place, products, errors, members, used,
-    extreme, holder, progress, tol, ahead, blocks, x, w,
+    extreme, holder, progress, tol, ahead, x, w,
 ):  # fmt: skip
     """Sweep over the rows until the optimum is reached; False if the slots must be packed first.
 
@@ -171,7 +168,7 @@ def _advance(
                     return False
                 if _step(
                     data, indices, indptr, gram, counts, number, place, products, errors, members,
-                    used, extreme, holder, other, i, blocks, x, w,
+                    used, extreme, holder, other, i, x, w,
                 ):  # fmt: skip
                     changed, stepped, ready = 1, i, 0
                     steps += 1
@@ -237,7 +234,7 @@ def _partner(number, place, errors, extreme, holder, i, tol):
 @njit(**KERNEL)
 def _step(
     data, indices, indptr, gram, counts, number, place, products, errors, members, used,
-    extreme, holder, i, j, blocks, x, w,
+    extreme, holder, i, j, x, w,
 ):  # fmt: skip
     """Move the multipliers of rows `i` and `j` to their best; tell whether they moved at all."""
     row_i, row_j = place[i, ROW], place[j, ROW]
@@ -277,10 +274,7 @@ def _step(
         add_products(errors[:end], products[s, :end], d, products[t, :end], e)
     settle(number, place, errors, members, used, i, len(counts) > 0)
     settle(number, place, errors, members, used, j, len(counts) > 0)
-    if len(counts):
-        find_extremes_of_all(errors[: used[SLOTS]], members, extreme, holder, blocks)
-    else:
-        find_extremes(errors[:end], members, extreme, holder)
+    find_extremes(errors[: used[SLOTS]], members, extreme, holder)
     _count(number, place, extreme, holder, i)
     _count(number, place, extreme, holder, j)
     return True

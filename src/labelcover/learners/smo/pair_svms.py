@@ -1,4 +1,4 @@
-"""One against one: a linear machine for every pair of classes, and what they say together."""
+"""One against one: a linear SVM for every pair of classes, and what they say together."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from labelcover.learners.problems import Members
+from labelcover.learners.smo.coupling_kernels import coupled_distributions
 from labelcover.learners.smo.linear_filter import LinearFilter
-from labelcover.learners.smo.row_product_kernels import dense_gram
-from labelcover.learners.smo.solver_kernels import fit_machines
-from labelcover.learners.smo.vote_kernels import coupled_distributions, vote_distributions
+from labelcover.learners.smo.slot_kernels import dense_gram
+from labelcover.learners.smo.solver_kernels import fit_binary_svms
 
 # Up to so many rows, the products of all pairs of rows are computed once (512 MB).
 MOST_GRAM_ROWS = 8192
@@ -26,8 +26,8 @@ LOGISTIC_C = 0.5e8
 
 
 @dataclass(frozen=True)
-class PairMachines:
-    """The machines of all pairs of classes of one problem.
+class PairSvms:
+    """The linear SVMs of all pairs of classes of one problem.
 
     Attributes
     ----------
@@ -115,15 +115,15 @@ def fit_pairs(
     tol: float,
     logistic: bool,
     weights: NDArray[np.float64] | None = None,
-) -> PairMachines:
-    """Return the machines of all pairs of classes, of which at least one occurs in `label`.
+) -> PairSvms:
+    """Return the linear SVMs of all pairs of classes, of which at least one occurs in `label`.
 
-    Where only one class of a pair occurs, the machine always speaks for it.
+    Where only one class of a pair occurs, the SVM always speaks for it.
     """
     first, second = np.triu_indices(n_classes, 1)
     w = np.ones(len(label)) if weights is None else weights
     count = np.bincount(label, minlength=n_classes)
-    pair_weights, threshold = fit_machines(
+    pair_weights, threshold = fit_binary_svms(
         table.data,
         table.indices,
         table.indptr,
@@ -140,7 +140,7 @@ def fit_pairs(
     class_weight = np.bincount(label, w, n_classes).astype(np.float64)
     seen = (count[first] > 0) | (count[second] > 0)
     first, second = first[seen], second[seen]
-    machines = PairMachines(
+    svms = PairSvms(
         first.astype(np.int32),
         second.astype(np.int32),
         pair_weights[seen],
@@ -150,42 +150,42 @@ def fit_pairs(
         n_classes,
     )
     if logistic:
-        _fit_logistic(machines, table.columns, label, w, (count[first] > 0) & (count[second] > 0))
-    return machines
+        _fit_logistic(svms, table.columns, label, w, (count[first] > 0) & (count[second] > 0))
+    return svms
 
 
 def _fit_logistic(
-    machines: PairMachines,
+    svms: PairSvms,
     columns: Any,
     label: NDArray[np.int32],
     weights: NDArray[np.float64],
     trained: NDArray[np.bool_],
 ) -> None:
     """Fit each pair's probability of the second class to the outputs on its training rows."""
-    machines.logistic[:, 0] = machines.bias  # pairs with one class: as sure as one can be
-    machines.logistic[:, 1] = 50.0 * machines.bias
+    svms.logistic[:, 0] = svms.bias  # pairs with one class: as sure as one can be
+    svms.logistic[:, 1] = 50.0 * svms.bias
     for p in np.flatnonzero(trained):
-        rows = np.flatnonzero((label == machines.first[p]) | (label == machines.second[p]))
-        outputs = columns[rows] @ machines.weights[p] + machines.bias[p]
+        rows = np.flatnonzero((label == svms.first[p]) | (label == svms.second[p]))
+        outputs = columns[rows] @ svms.weights[p] + svms.bias[p]
         model = LogisticRegression(C=LOGISTIC_C, solver="newton-cholesky", max_iter=200)
-        model.fit(outputs[:, None], label[rows] == machines.second[p], weights[rows])
-        machines.logistic[p] = model.coef_[0, 0], model.intercept_[0]
+        model.fit(outputs[:, None], label[rows] == svms.second[p], weights[rows])
+        svms.logistic[p] = model.coef_[0, 0], model.intercept_[0]
 
 
 class PairStack(Members):
-    """The machines of many problems side by side: one product answers them all.
+    """The linear SVMs of many problems side by side: one product answers them all.
 
     Parameters
     ----------
     features : LinearFilter
-        From a table to the columns that the machines take.
-    problems : sequence of PairMachines
+        From a table to the columns that the SVMs take.
+    problems : sequence of PairSvms
     logistic : bool
         Whether the fitted probabilities are coupled, instead of counting votes.
     """
 
     def __init__(
-        self, features: LinearFilter, problems: Sequence[PairMachines], *, logistic: bool
+        self, features: LinearFilter, problems: Sequence[PairSvms], *, logistic: bool
     ) -> None:
         self.features = features
         self.first = np.concatenate([p.first for p in problems])
@@ -199,7 +199,7 @@ class PairStack(Members):
         self.row_width = self.weights.shape[1]
 
     def prepare(self, X: Any) -> Any:
-        """Return the columns that the machines take."""
+        """Return the columns that the SVMs take."""
         return self.features.columns(X)
 
     def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
@@ -212,6 +212,35 @@ class PairStack(Members):
         first, second = self.first[pairs], self.second[pairs]
         starts, offsets = starts - starts[0], offsets - offsets[0]
         if self.logistic is None:
-            return vote_distributions(outputs, first, second, starts, offsets)
+            return vote_distributions(outputs > 0, first, second, starts, offsets)
         logistic, size = self.logistic[pairs], self.size[pairs]
         return coupled_distributions(outputs, first, second, logistic, size, starts, offsets)
+
+
+def vote_distributions(
+    is_second: NDArray[np.bool_],
+    first: NDArray[np.int32],
+    second: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Return, for every row and problem, each class's share of the votes of its pairs.
+
+    Parameters
+    ----------
+    is_second : ndarray of shape (n, pairs)
+        Whether the vote of a pair is for the second class, else for the first.
+    first, second : ndarray of shape (pairs,)
+    starts : ndarray of shape (problems + 1,)
+        The pairs of problem ``j`` are ``starts[j]:starts[j + 1]``.
+    offsets : ndarray of shape (problems + 1,)
+        Its classes are the columns ``offsets[j]:offsets[j + 1]`` of the answer.
+    """
+    n, n_pairs, n_classes = len(is_second), np.diff(starts), np.diff(offsets)
+    before = np.repeat(offsets[:-1], n_pairs)
+    winner = np.where(is_second, before + second, before + first)
+    cells = np.arange(n)[:, None] * offsets[-1] + winner
+    votes = np.bincount(cells.ravel(), minlength=n * offsets[-1]).reshape(n, offsets[-1])
+    shares = votes * np.repeat(1.0 / np.maximum(n_pairs, 1), n_classes)
+    # Without pairs all classes are as likely.
+    return shares + np.repeat((n_pairs == 0) / n_classes, n_classes)

@@ -1,4 +1,4 @@
-"""Label shares of the training rows that are most like a row of a sparse table."""
+"""Label shares of the training rows that are most similar to a row of a sparse table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover.learners.features import csr_arrays, numeric
-from labelcover.learners.neighbours.neighbour_kernels import add_shares, neighbours_of
+from labelcover.learners.neighbour_kernels import neighbours_of
 from labelcover.learners.rare_values import RareValues
 
 # Neighbours that vote, and the power of their cosines that is the vote.
@@ -124,7 +124,14 @@ class NearestRows:
     def _shares(self, table: sparse.csr_array, own: NDArray[np.int64]) -> NDArray[np.float64]:
         found, votes = self._votes(table, own)
         sums = (1 - votes.sum(axis=1))[:, None] * self.frequency
-        add_shares(np.where(found < 0, -1, self.rows[found]), votes, self.labels, sums)
+        row, place = np.nonzero(found >= 0)
+        label_indices, label_starts = self.labels
+        neighbour = self.rows[found[row, place]]
+        n_labels = np.diff(label_starts)[neighbour]
+        # All labels of each neighbour, one neighbour after the other.
+        before = np.repeat(label_starts[neighbour] - np.cumsum(n_labels) + n_labels, n_labels)
+        labels = label_indices[before + np.arange(len(before))]
+        np.add.at(sums, (np.repeat(row, n_labels), labels), np.repeat(votes[row, place], n_labels))
         return sums
 
     def _votes(

@@ -1,4 +1,4 @@
-"""From the outputs of one-against-one machines to class distributions."""
+"""From the outputs of one-against-one SVMs to class distributions that couple them."""
 
 from __future__ import annotations
 
@@ -12,42 +12,24 @@ MOST_COUPLING_STEPS = 1000
 
 
 @njit(cache=True, nogil=True)
-def vote_distributions(outputs, first, second, starts, offsets):
-    """Return, for every row and problem, each class's share of the votes of its pairs.
-
-    Parameters
-    ----------
-    outputs : ndarray of shape (n, pairs)
-        Above 0 is a vote for the second class of the pair, else for the first.
-    first, second : ndarray of shape (pairs,)
-    starts : ndarray of shape (problems + 1,)
-        The pairs of problem ``j`` are ``starts[j]:starts[j + 1]``.
-    offsets : ndarray of shape (problems + 1,)
-        Its classes are the columns ``offsets[j]:offsets[j + 1]`` of the answer.
-    """
-    shares = np.zeros((len(outputs), offsets[-1]))
-    for i in range(len(outputs)):
-        for j in range(len(starts) - 1):
-            n_pairs = starts[j + 1] - starts[j]
-            if n_pairs == 0:
-                shares[i, offsets[j] : offsets[j + 1]] = 1.0 / (offsets[j + 1] - offsets[j])
-                continue
-            share = 1.0 / n_pairs
-            for p in range(starts[j], starts[j + 1]):
-                winner = second[p] if outputs[i, p] > 0.0 else first[p]
-                shares[i, offsets[j] + winner] += 1.0
-            for c in range(offsets[j], offsets[j + 1]):
-                shares[i, c] *= share
-    return shares
-
-
-@njit(cache=True, nogil=True)
 def coupled_distributions(outputs, first, second, logistic, size, starts, offsets):
     """Return class distributions from the pairs' probabilities (Hastie and Tibshirani, 1998).
 
     The probability of the second class of pair ``p`` is the logistic function of
-    ``logistic[p, 0] * output + logistic[p, 1]``; `size` is the training weight of the pair.
-    The other arguments are those of `vote_distributions`.
+    ``logistic[p, 0] * output + logistic[p, 1]``.
+
+    Parameters
+    ----------
+    outputs : ndarray of shape (n, pairs)
+    first, second : ndarray of shape (pairs,)
+        The classes of each pair.
+    logistic : ndarray of shape (pairs, 2)
+    size : ndarray of shape (pairs,)
+        Training weight of the pair.
+    starts : ndarray of shape (problems + 1,)
+        The pairs of problem ``j`` are ``starts[j]:starts[j + 1]``.
+    offsets : ndarray of shape (problems + 1,)
+        Its classes are the columns ``offsets[j]:offsets[j + 1]`` of the answer.
     """
     answers = np.zeros((len(outputs), offsets[-1]))
     for j in range(len(starts) - 1):

@@ -1,1 +1,0 @@
-"""The labels of the training rows that are most like a row."""
