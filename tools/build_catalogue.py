@@ -12,9 +12,12 @@ so the script may be stopped at any time. With the same arguments it does the sa
 from __future__ import annotations
 
 import argparse
+import json
 import re
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +25,13 @@ from labelcover._files import replacing
 from labelcover.covers import Cover, build_cover
 from labelcover.covers.bounds import lower_bound
 from labelcover.covers.catalogue import (
+    ALPHABET,
     FILE,
+    Entry,
+    Key,
+    checksum,
     cover_of,
-    entry_of,
     read_entries,
-    renewed,
-    write_entries,
 )
 from labelcover.covers.designs.difference import developed, wilson_family
 from labelcover.covers.designs.plans import shortened
@@ -46,6 +50,69 @@ def wanted_keys() -> list[tuple[int, int, int]]:
     pairs = [(m, k, 2) for m in range(3, 65) for k in range(3, 8) if m >= k]
     triples = [(m, k, 3) for m in range(4, 25) for k in range(4, 8) if m >= k]
     return pairs + triples + list(FAMILIES)
+
+
+def entry_of(
+    cover: Cover,
+    r: int,
+    family: tuple[int, Iterable] | None = None,
+    orbits: tuple[Iterable[int], Iterable, int] | None = None,
+    group: tuple[Iterable, Iterable] | None = None,
+) -> Entry:
+    """Return the entry for a cover of at most 64 labels, or of base blocks.
+
+    Parameters
+    ----------
+    cover : Cover
+        With its method and lower bound.
+    r : int
+        The order it covers.
+    family : (int, base blocks), optional
+        The field's order and the base blocks of the difference family that `cover` comes from.
+    orbits : (lengths, base blocks, int), optional
+        The cycles of the permutation, the base blocks and the size of the hole that `cover`
+        comes from.
+    group : (permutations, base blocks), optional
+        The generators of the group and the base blocks that `cover` comes from.
+    """
+    entry: Entry = {
+        "m": cover.n_labels,
+        "k": cover.k,
+        "r": r,
+        "size": len(cover),
+        "imbalance": cover.imbalance,
+        "lower": cover.lower_bound,
+        "method": cover.method,
+    }
+    if family is not None:
+        entry["field"] = family[0]
+        entry["base"] = _integers(family[1])
+    elif orbits is not None:
+        entry["cycles"] = [int(x) for x in orbits[0]]
+        entry["base"] = _integers(orbits[1])
+        entry["hole"] = orbits[2]
+    elif group is not None:
+        entry["generators"], entry["base"] = map(_integers, group)
+    else:
+        table = cover.labelsets[np.lexsort(cover.labelsets.T[::-1])]
+        entry["rows"] = "".join(ALPHABET[x] for x in table.ravel())
+    return renewed(entry)
+
+
+def renewed(entry: Entry, **changes: Any) -> Entry:
+    """Return the entry with other values and the checksum that fits them."""
+    changed = {**entry, **changes}
+    return {**changed, "checksum": checksum(changed)}
+
+
+def write_entries(entries: dict[Key, Entry]) -> str:
+    """Return the text of a catalogue: by r, k and m, a line each."""
+    order = sorted(entries, key=lambda key: key[::-1])
+    return "".join(json.dumps(entries[key], separators=(",", ":")) + "\n" for key in order)
+
+
+def _integers(rows: Iterable) -> list[list[int]]:
+    return [[int(x) for x in row] for row in rows]
 
 
 class Catalogue:

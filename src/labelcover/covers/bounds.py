@@ -16,6 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_integer
 
+__all__ = [
+    "cover_size_bounds",
+    "lower_bound",
+    "missing_label_probability",
+    "pair_coverage_probability",
+    "schonheim_bound",
+    "smallest_cover_size",
+]
+
 
 def cover_size_bounds(n_labels: int, k: int, r: int = 2) -> tuple[int, int]:
     """Return the least and greatest number of labelsets that Lemma 2 allows.

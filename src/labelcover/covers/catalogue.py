@@ -21,7 +21,6 @@ from __future__ import annotations
 import hashlib
 import json
 import string
-from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
 from math import lcm
@@ -62,63 +61,10 @@ def catalogued_keys() -> list[Key]:
     return sorted(_catalogue())
 
 
-def entry_of(
-    cover: Cover,
-    r: int,
-    family: tuple[int, Iterable] | None = None,
-    orbits: tuple[Iterable[int], Iterable, int] | None = None,
-    group: tuple[Iterable, Iterable] | None = None,
-) -> Entry:
-    """Return the entry for a cover of at most 64 labels, or of base blocks.
-
-    Parameters
-    ----------
-    cover : Cover
-        With its method and lower bound.
-    r : int
-        The order it covers.
-    family : (int, base blocks), optional
-        The field's order and the base blocks of the difference family that `cover` comes from.
-    orbits : (lengths, base blocks, int), optional
-        The cycles of the permutation, the base blocks and the size of the hole that `cover`
-        comes from.
-    group : (permutations, base blocks), optional
-        The generators of the group and the base blocks that `cover` comes from.
-    """
-    entry: Entry = {
-        "m": cover.n_labels,
-        "k": cover.k,
-        "r": r,
-        "size": len(cover),
-        "imbalance": cover.imbalance,
-        "lower": cover.lower_bound,
-        "method": cover.method,
-    }
-    if family is not None:
-        entry["field"] = family[0]
-        entry["base"] = _integers(family[1])
-    elif orbits is not None:
-        entry["cycles"] = [int(x) for x in orbits[0]]
-        entry["base"] = _integers(orbits[1])
-        entry["hole"] = orbits[2]
-    elif group is not None:
-        entry["generators"], entry["base"] = map(_integers, group)
-    else:
-        table = cover.labelsets[np.lexsort(cover.labelsets.T[::-1])]
-        entry["rows"] = "".join(ALPHABET[x] for x in table.ravel())
-    return renewed(entry)
-
-
-def renewed(entry: Entry, **changes: Any) -> Entry:
-    """Return the entry with other values and the checksum that fits them."""
-    changed = {**entry, **changes}
-    return {**changed, "checksum": _checksum(changed)}
-
-
 def cover_of(entry: Entry) -> Cover:
     """Return the cover that `entry` describes, after checking that it is what it says."""
     name = "catalogue entry " + str(tuple(entry.get(x) for x in "mkr"))
-    if entry.get("checksum") != _checksum(entry):
+    if entry.get("checksum") != checksum(entry):
         raise DamagedEntry(f"{name} is damaged: its checksum does not fit.")
     try:
         rows = _rows(entry)
@@ -138,25 +84,16 @@ def read_entries(text: str) -> dict[Key, Entry]:
     return {(entry["m"], entry["k"], entry["r"]): entry for entry in entries}
 
 
-def write_entries(entries: dict[Key, Entry]) -> str:
-    """Return the text of a catalogue: by r, k and m, a line each."""
-    order = sorted(entries, key=lambda key: key[::-1])
-    return "".join(json.dumps(entries[key], separators=(",", ":")) + "\n" for key in order)
-
-
 @lru_cache(maxsize=1)
 def _catalogue() -> dict[Key, Entry]:
     return read_entries((files(__package__) / FILE).read_text(encoding="utf-8"))
 
 
-def _checksum(entry: Entry) -> str:
+def checksum(entry: Entry) -> str:
+    """Return the first digits of the SHA-256 of all else that an entry holds."""
     content = {name: value for name, value in entry.items() if name != "checksum"}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _integers(rows: Iterable) -> list[list[int]]:
-    return [[int(x) for x in row] for row in rows]
 
 
 def _rows(entry: Entry) -> Rows:

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from labelcover._arguments import check_integer
 from labelcover.covers.cover import Cover
 
+__all__ = ["A_19_10_8", "HADAMARD_8", "rows_of_weight"]
+
 _TABLE_2 = """
     00000000 11101000 10110100 10011010 10001101 11000110 10100011 11010001
 """
