@@ -18,7 +18,6 @@ from sklearn.tree import DecisionTreeClassifier
 from labelcover.covers import Cover, random_cover
 from labelcover.datasets import Dataset, load
 from labelcover.ensemble.cover_view import CoverView
-from labelcover.ensemble.distinct_rows import distinct_rows
 from labelcover.ensemble.encoding import encode
 from labelcover.ensemble.view import TrainingRows
 from labelcover.learners import C45Classifier, SMOClassifier
@@ -50,8 +49,8 @@ def together(estimator, data: Dataset, cover: Cover) -> tuple[float, float]:
 
 def member_classes(data: Dataset, cover: Cover) -> np.ndarray:
     """Return the class of every row for every member, a row per member."""
-    (encoding,), classes, _ = encode(distinct_rows(data.Y), [cover])
-    return classes[encoding.problem]
+    (encoding,), classes, _ = encode(data.Y, [cover])
+    return classes.array()[encoding.problem]
 
 
 def one_by_one(make, data: Dataset, cover: Cover) -> tuple[float, float]:

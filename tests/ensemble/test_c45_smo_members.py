@@ -7,7 +7,6 @@ from sklearn.base import clone
 
 from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover
-from labelcover.ensemble.distinct_rows import distinct_rows
 from labelcover.ensemble.encoding import encode
 from labelcover.learners import C45Classifier, SMOClassifier
 from labelcover.learners.c45.tree import TreeStack
@@ -35,10 +34,10 @@ def data():
 
 
 def alone(estimator, X, Y, cover, test, **fit_params):
-    (encoding,), classes, _ = encode(distinct_rows(Y), [cover])
+    (encoding,), classes, _ = encode(Y, [cover])
     members = [
         clone(estimator).fit(X, own, **fit_params).predict_proba(test)
-        for own in classes[encoding.problem]
+        for own in classes.array()[encoding.problem]
     ]
     return np.hstack(members)
 

@@ -4,8 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelcover.covers import Cover
-from labelcover.ensemble.distinct_rows import distinct_rows
+from labelcover.ensemble import encoding as encoding_module
 from labelcover.ensemble.encoding import encode
+from labelcover.ensemble.label_products import label_products
+from labelcover.learners import linear_targets
+from labelcover.learners.least_squares.class_kernels import combine_targets
+from labelcover.learners.linear_targets import LinearTargets
 
 
 def reference(Y, cover):
@@ -20,9 +24,9 @@ def reference(Y, cover):
 
 
 def assert_encoded_as_by_numpy(Y, cover):
-    (encoding,), classes, first = encode(distinct_rows(Y), [cover])
+    (encoding,), classes, first = encode(Y, [cover])
     of_members, starts, patterns = reference(Y, cover)
-    np.testing.assert_array_equal(classes[encoding.problem], of_members)
+    np.testing.assert_array_equal(classes.array()[encoding.problem], of_members)
     np.testing.assert_array_equal(encoding.starts, starts)
     np.testing.assert_array_equal(encoding.patterns, patterns)
     # Every problem is posed once, in the order of the members that pose it first.
@@ -67,7 +71,8 @@ def test_labelsets_longer_than_a_machine_word_are_encoded(m, k):
 
 def test_the_pattern_of_the_class_of_a_row_is_what_the_row_says():
     Y, cover = random_problem(1, 50, 8, 5, 10, least=1)
-    (encoding,), classes, _ = encode(distinct_rows(Y), [cover])
+    (encoding,), found, _ = encode(Y, [cover])
+    classes = found.array()
     for j, labels in enumerate(cover):
         rows = encoding.patterns[encoding.starts[j] + classes[encoding.problem[j]]]
         np.testing.assert_array_equal(rows[:, : len(labels)], Y[:, labels])
@@ -83,16 +88,16 @@ def test_read_only_labels_are_accepted():
 def test_members_that_pose_the_same_problem_are_found():
     Y = np.array([[0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]], dtype=np.uint8)
     cover = Cover([[0, 2], [0, 1], [1, 2], [0, 2]], n_labels=3)
-    (encoding,), classes, first = encode(distinct_rows(Y), [cover])
+    (encoding,), classes, first = encode(Y, [cover])
     np.testing.assert_array_equal(first, [0, 1])
     np.testing.assert_array_equal(encoding.problem, [0, 1, 0, 0])
-    np.testing.assert_array_equal(classes, [[1, 2, 0, 3], [0, 1, 0, 1]])
+    np.testing.assert_array_equal(classes.array(), [[1, 2, 0, 3], [0, 1, 0, 1]])
     np.testing.assert_array_equal(encoding.offsets, [0, 4, 6])
 
 
 def test_labels_that_never_change_make_a_member_of_one_class():
     Y = np.zeros((5, 3), dtype=np.uint8)
-    (encoding,), _, _ = encode(distinct_rows(Y), [Cover([[0, 1], [1, 2]], n_labels=3)])
+    (encoding,), _, _ = encode(Y, [Cover([[0, 1], [1, 2]], n_labels=3)])
     np.testing.assert_array_equal(np.diff(encoding.starts), [1, 1])
 
 
@@ -100,7 +105,7 @@ def test_labels_that_never_change_make_a_member_of_one_class():
 def test_confidences_added_problem_by_problem_are_those_of_algorithm_2(seed, votes, split):
     Y, cover = random_problem(seed, 12, 6, 3, 7, least=1)
     Y[:, 5] = Y[:, 4]
-    (encoding,), _, _ = encode(distinct_rows(Y), [cover])
+    (encoding,), _, _ = encode(Y, [cover])
     n_problems = len(encoding.offsets) - 1
     distributions = np.random.default_rng(seed).random((5, encoding.offsets[-1])).round(1)
     expected = np.zeros((5, 6))
@@ -116,3 +121,30 @@ def test_confidences_added_problem_by_problem_are_those_of_algorithm_2(seed, vot
         low, high = encoding.offsets[problems.start], encoding.offsets[problems.stop]
         encoding.add(distributions[:, low:high], problems, sums, votes=votes)
     np.testing.assert_allclose(encoding.mean(sums), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [3, 14])
+def test_classes_and_targets_of_some_rows_are_those_of_all(k, monkeypatch):
+    monkeypatch.setattr(encoding_module, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(linear_targets, "BLOCK_ROWS", 9)
+    Y, cover = random_problem(5, 40, 16, k, 12, least=1)
+    Y[:, 3] = Y[:, 1]  # members that pose the same problem
+    (encoded,), classes, first = encode(Y, [cover])
+    whole, rows = classes.array(), np.array([3, 20, 8])
+    assert classes.shape == whole.shape
+    np.testing.assert_array_equal(classes[:, rows], whole[:, rows])
+    np.testing.assert_array_equal(classes[[2, 0]][:, rows], whole[[2, 0]][:, rows])
+    offsets, weights = encoded.offsets, np.linspace(1, 2, 40)
+    of_classes = LinearTargets.of_classes(whole, offsets)
+    by_rule = LinearTargets.of_class_rule(classes.rule, Y, classes.counts(offsets), offsets)
+    targets = [of_classes, by_rule, label_products(Y, [encoded], first)]
+    some = np.arange(int(offsets[2]))
+    for each in targets[: 3 if k == 3 else 2]:
+        one_hot = combine_targets(each.dense(), *each.combination)
+        np.testing.assert_array_equal(
+            one_hot, combine_targets(of_classes.dense(), *of_classes.combination)
+        )
+        np.testing.assert_allclose(each.counts(weights), each.dense() @ weights)
+        few = each.of_some(some).of_rows(rows)
+        found = combine_targets(few.dense(), *few.combination)
+        np.testing.assert_array_equal(found, one_hot[some][:, rows])

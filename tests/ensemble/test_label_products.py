@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover, random_cover
 from labelcover.ensemble import cover_view
-from labelcover.ensemble.distinct_rows import distinct_rows
 from labelcover.ensemble.encoding import encode
 from labelcover.ensemble.label_products import label_products
 from labelcover.learners import LeastSquaresClassifier
@@ -30,43 +29,41 @@ def test_classes_are_combinations_of_products(seed, n, m, k):
     covers = [random_cover(m, k, 1, size=size, random_state=seed)]
     if seed % 2:
         covers.append(Cover(np.arange(m)[:, None], m))
-    encodings, classes, first = encode(distinct_rows(Y), covers)
-    products = label_products(distinct_rows(Y), encodings, first)
+    encodings, classes, first = encode(Y, covers)
+    products = label_products(Y, encodings, first)
     offsets = encodings[0].offsets
     if products is None:
         return
     assert len(products) < offsets[-1] - len(first)
     found = combine_targets(products.dense(), *products.combination).T
     expected = np.zeros_like(found)
-    for p, own in enumerate(classes):
+    for p, own in enumerate(classes.array()):
         expected[np.arange(n), offsets[p] + own] = 1
     np.testing.assert_array_equal(found, expected)
 
 
 def test_products_are_shared_by_labelsets_and_vanish_where_labels_never_meet():
     Y = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 1, 0]] * 4, dtype=np.uint8)
-    encodings, _, first = encode(distinct_rows(Y), [Cover([[0, 1], [0, 2], [1, 2]], 3)])
-    products = label_products(distinct_rows(Y), encodings, first)
+    encodings, _, first = encode(Y, [Cover([[0, 1], [0, 2], [1, 2]], 3)])
+    products = label_products(Y, encodings, first)
     # Three labels, and the one pair that occurs; there are 4 + 3 + 3 classes.
     assert sorted(products.dense().sum(axis=1)) == [4, 4, 8, 8]
 
 
 def test_products_of_labelsets_of_different_sizes():
     Y = labels(1, 150, 6)
-    encodings, classes, first = encode(
-        distinct_rows(Y), [Cover([[0, 1, 2], [3, 4], [1, 2, 3], [0, 1]], 6)]
-    )
-    products = label_products(distinct_rows(Y), encodings, first)
+    encodings, classes, first = encode(Y, [Cover([[0, 1, 2], [3, 4], [1, 2, 3], [0, 1]], 6)])
+    products = label_products(Y, encodings, first)
     found = combine_targets(products.dense(), *products.combination).T
-    expected = encodings[0].offsets[:-1][:, None] + classes
+    expected = encodings[0].offsets[:-1][:, None] + classes.array()
     assert (found.sum(axis=1) == len(classes)).all()
     assert all((found[np.arange(150), own] == 1).all() for own in expected)
 
 
 def test_labelsets_of_many_labels_are_solved_by_their_classes():
     Y = labels(0, 200, 9)
-    encodings, _, first = encode(distinct_rows(Y), [random_cover(9, 7, 1, size=3, random_state=0)])
-    assert label_products(distinct_rows(Y), encodings, first) is None
+    encodings, _, first = encode(Y, [random_cover(9, 7, 1, size=3, random_state=0)])
+    assert label_products(Y, encodings, first) is None
 
 
 @pytest.mark.parametrize("weighted", [False, True])

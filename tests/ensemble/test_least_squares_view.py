@@ -8,7 +8,6 @@ from sklearn.datasets import make_multilabel_classification
 
 from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover, random_cover
-from labelcover.ensemble.distinct_rows import distinct_rows
 from labelcover.ensemble.encoding import encode
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners.least_squares.least_squares_members import LeastSquaresMembers
@@ -25,8 +24,8 @@ def problem(n=70, d=12, m=7, seed=0):
 
 
 def member_classes(Y, cover):
-    (encoding,), classes, _ = encode(distinct_rows(Y), [cover])
-    return classes[encoding.problem]
+    (encoding,), classes, _ = encode(Y, [cover])
+    return classes.array()[encoding.problem]
 
 
 def all_scores(members, X):

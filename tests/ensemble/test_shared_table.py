@@ -11,7 +11,6 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from labelcover.covers import Cover
-from labelcover.ensemble.distinct_rows import distinct_rows
 from labelcover.ensemble.encoding import encode
 from labelcover.learners.any_classifier import shared_table
 
@@ -48,8 +47,8 @@ def test_members_are_those_fitted_alone_on_the_table_given(data, fit_view, estim
     X, Y, cover = data
     X = make(X)
     models = fit_view(estimator, X, Y, cover).members.models
-    _, classes, _ = encode(distinct_rows(Y), [cover])
-    for own, model in zip(classes, models, strict=True):
+    _, classes, _ = encode(Y, [cover])
+    for own, model in zip(classes.array(), models, strict=True):
         alone = clone(estimator).fit(X, own)
         np.testing.assert_array_equal(model.predict(X), alone.predict(X))
 

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labelcover.learners.least_squares.column_sums import ColumnSums
-from labelcover.learners.least_squares.feature_scaling import (
-    FeatureScaling,
-    has_sparse_numbers,
-    rows_have_one_length,
-)
+from labelcover.learners.least_squares.feature_scaling import ColumnSums, FeatureScaling
 
 
 def tables():
@@ -39,10 +34,25 @@ def test_sums_of_chunks_scale_like_the_whole_table(name, is_weighted, kind, scal
         part = ColumnSums.of_table(X[rows], None if weights is None else weights[rows])
         total = part if total is None else total + part
     whole = FeatureScaling(scale).fit(X, weights)
-    found, expected = (each.transform(X) for each in (total.scaling(scale), whole))
+    found, expected = (each.transform(X) for each in (FeatureScaling(scale).set(total), whole))
     if kind == "sparse":
         found, expected = found.toarray(), expected.toarray()
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
     if scale == "standard":
-        assert total.has_sparse_numbers == has_sparse_numbers(X, whole.rare.binary)
-        assert total.rows_have_one_length == rows_have_one_length(X)
+        dense = tables()[name]
+        numbers = dense[:, ~whole.rare.binary]
+        assert total.has_sparse_numbers == (2 * np.count_nonzero(numbers) < numbers.size)
+        lengths = np.linalg.norm(dense, axis=1)
+        lengths = lengths[lengths > 0]
+        assert total.rows_have_one_length == (np.ptp(lengths) <= 1e-5 * lengths.max())
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_standard_numbers_have_mean_0_and_deviation_1_over_the_root_of_columns(is_weighted):
+    X = tables()["numbers"]
+    weights = np.random.default_rng(1).uniform(0.5, 3, 60) if is_weighted else None
+    scaled = FeatureScaling("standard").fit(X, weights).transform(X)
+    mean = np.average(scaled, axis=0, weights=weights)
+    squares = np.average((scaled - mean) ** 2, axis=0, weights=weights)
+    np.testing.assert_allclose(mean, 0, atol=1e-6)
+    np.testing.assert_allclose(squares, [0.2, 0.2, 0.2, 0, 0.2], rtol=1e-6)

@@ -13,6 +13,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners.chunked_table import TableBlock
 from labelcover.learners.least_squares.class_kernels import (
     HIGHEST,
     LOWEST,
@@ -26,12 +27,10 @@ from labelcover.learners.least_squares.exponential_kernels import (
     exponential,
     logarithm_beyond_one,
 )
-from labelcover.learners.least_squares.feature_maps import columns_and_rows, gram_of_sparse
-from labelcover.learners.least_squares.feature_rows import TableRows
+from labelcover.learners.least_squares.feature_rows import FeatureRows
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling
 from labelcover.learners.least_squares.least_squares_members import FINE
 from labelcover.learners.least_squares.ridge_systems import PrimalSystem
-from labelcover.learners.least_squares.sparse_product_kernels import centred_quadratic_forms
 from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import Problems
 
@@ -211,10 +210,10 @@ def test_targets_give_the_one_hot_classes_and_sums_of_centred_rows(seed, n, d, n
     T = np.hstack([one_hot(own, size) for own, size in zip(classes, sizes, strict=True)])
     targets = LinearTargets.of_classes(classes, offsets)
     assert len(targets) == offsets[-1] - n_problems
-    Z = targets.holds.toarray()
+    Z = targets.dense()
     np.testing.assert_array_equal(combine_targets(Z, *targets.combination), T.T)
     for table in (X, sparse.csr_matrix(X)):
-        posed = PrimalSystem(TableRows(table)).pose(targets, np.arange(n))
+        posed = PrimalSystem(FeatureRows(TableBlock(table), targets)).pose(targets, np.arange(n))
         np.testing.assert_allclose(posed.right_sides.T, Z @ (X - X.mean(axis=0)), atol=1e-12)
 
 
@@ -398,28 +397,3 @@ def test_a_last_step_that_is_not_small_leaves_a_small_error(seed, n, n_classes, 
         return -np.average(of_classes, weights=weights)
 
     assert loss(rough) == pytest.approx(loss(exact), abs=1e-5)
-
-
-@given(st.integers(0, 10**6), st.integers(1, 20), st.integers(1, 8))
-def test_sums_over_sparse_rows_are_those_of_dense_ones(seed, n, d):
-    random = np.random.default_rng(seed)
-    table = random.normal(size=(n, d)) * (random.random((n, d)) < 0.4)
-    weights, centre = random.random(n), random.normal(size=d)
-    # Cells in any order, and some of them in two parts.
-    cells = np.argwhere(table)[random.permutation(np.count_nonzero(table))]
-    parts = np.concatenate([cells, cells[:3]])
-    values = table[tuple(cells.T)].copy()
-    values[:3] /= 2
-    values = np.concatenate([values, values[:3]])
-    rows = sparse.coo_array((values, tuple(parts.T)), shape=(n, d))
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(parts[:, 0], minlength=n))])
-    order = np.argsort(parts[:, 0], kind="stable")
-    unsorted = sparse.csr_array((values[order], parts[order, 1], indptr), shape=(n, d))
-    for kind in (unsorted, sparse.csr_array(rows)):
-        np.testing.assert_allclose(
-            gram_of_sparse(kind, weights), table.T @ (weights[:, None] * table), atol=1e-12
-        )
-        matrix = table.T @ table
-        away = table - centre
-        forms = centred_quadratic_forms(*columns_and_rows(kind), matrix, centre)
-        np.testing.assert_allclose(forms, np.einsum("ij,jk,ik->i", away, matrix, away), atol=1e-10)

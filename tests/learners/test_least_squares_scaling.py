@@ -10,15 +10,10 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss
 
 from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners.chunked_table import TableBlock
 from labelcover.learners.least_squares.choosing import SCALE_ROWS, Settings, choose_scaling
 from labelcover.learners.least_squares.feature_scaling import FeatureScaling
 from labelcover.learners.least_squares.least_squares_members import solve
-from labelcover.learners.least_squares.row_sum_kernels import (
-    add_rows,
-    is_mostly_zero,
-    shifted_and_scaled,
-    squared_deviations,
-)
 from labelcover.learners.problems import Problems
 
 SCALES = ["standard", "rows", "none"]
@@ -45,25 +40,6 @@ def unlike_columns(n=300, seed=0):
 def one_problem(X, y, weights=None):
     offsets = np.array([0, y.max() + 1], dtype=np.int64)
     return Problems(y[None], offsets, np.zeros(X.shape[1], np.int32), weights)
-
-
-def test_compiled_loops_over_rows_are_the_formulas():
-    random = np.random.default_rng(0)
-    X, weights, group = random.normal(size=(30, 4)), some_weights(30), random.integers(3, size=30)
-    mean, factor = X.mean(axis=0), random.normal(size=4)
-    sums = np.zeros((3, 4))
-    add_rows(X, group, weights, sums)
-    np.testing.assert_allclose(sums, np.eye(3)[group].T @ (weights[:, None] * X), atol=1e-12)
-    np.testing.assert_allclose(squared_deviations(X, mean, weights), weights @ (X - mean) ** 2)
-    np.testing.assert_array_equal(shifted_and_scaled(X, mean, factor), (X - mean) * factor)
-
-
-@pytest.mark.parametrize("n_filled", [0, 5, 6, 7, 12])
-def test_fewer_than_half_of_the_numbers_are_few(n_filled):
-    X = np.zeros(12)
-    X[:n_filled] = -1.0
-    for table in (X.reshape(4, 3), X[::-1].reshape(4, 3).copy()):
-        assert is_mostly_zero(table) == (n_filled < 6)
 
 
 def some_weights(n):
@@ -127,7 +103,7 @@ def test_rows_of_one_length_are_not_divided_by_it():
 
 def test_many_rows_are_sampled_for_the_choice():
     X, y = text(n=2 * SCALE_ROWS, n_rare=50)
-    scaling, n_rows = choose_scaling(X, one_problem(X, y), Settings(seed=3))
+    scaling, n_rows = choose_scaling(TableBlock(X), one_problem(X, y), Settings(seed=3))
     assert n_rows == SCALE_ROWS
     assert scaling.scale in ("rows", "none")
 

@@ -1,11 +1,14 @@
 """Ridge systems by Cholesky factors, landmarks in blocks, and what least squares chooses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners.chunked_table import TableBlock
 from labelcover.learners.least_squares import choosing, feature_rows
 from labelcover.learners.least_squares.choosing import (
     RIDGES,
@@ -53,7 +56,7 @@ def test_kernel_values_are_those_of_the_formula(kernel):
 def test_cholesky_factors_and_eigenvectors_agree(n, d, kernel, weighted):
     X, problems = problems_of(n, d)
     weights = np.random.default_rng(1).uniform(0.5, 2, n) if weighted else None
-    _, system = exact_system(X, kernel, weights)
+    _, system = exact_system(TableBlock(X, weights), kernel, replace(problems, weights=weights))
     # More than a third of the rows, and less.
     for rows in (np.arange(n), np.arange(0, n, 5)):
         posed = system.pose(problems.targets, rows)
@@ -74,8 +77,11 @@ def test_sparse_rows_are_solved_as_dense_ones(weighted):
     X, problems = problems_of(60, 12)
     X[np.random.default_rng(2).random(X.shape) < 0.8] = 0
     weights = np.random.default_rng(1).uniform(0.5, 2, 60) if weighted else None
-    systems = [exact_system(table, Kernel(), weights)[1] for table in (X, sparse.csr_array(X))]
-    # So many rows that the inverse is used, and fewer.
+    weighted_problems = replace(problems, weights=weights)
+    systems = [
+        exact_system(TableBlock(table, weights), Kernel(), weighted_problems)[1]
+        for table in (X, sparse.csr_array(X))
+    ]
     for rows in (np.arange(60)[::-1], np.arange(0, 60, 10)):
         for ridge in systems[0].unit * np.array([1e-2, 1.0]):
             expected, found = (
@@ -93,16 +99,17 @@ def test_sparse_rows_are_solved_as_dense_ones(weighted):
 def test_landmarks_in_blocks_are_landmarks_at_once(monkeypatch, weighted):
     X, problems = problems_of(90, 6)
     weights = np.random.default_rng(1).uniform(0.5, 2, 90) if weighted else None
-    whole = nystroem_system(X, KERNELS["mean"], weights, np.arange(20))[1]
+    table, weighted_problems = TableBlock(X, weights), replace(problems, weights=weights)
+    whole = nystroem_system(table, KERNELS["mean"], weighted_problems, np.arange(20))[1]
     monkeypatch.setattr(feature_rows, "BLOCK_NUMBERS", 20 * 7)
-    mapped, blocks = nystroem_system(X, KERNELS["mean"], weights, np.arange(20))
+    mapped, blocks = nystroem_system(table, KERNELS["mean"], weighted_problems, np.arange(20))
     features = mapped.transform(X)
     w = np.ones(90) if weights is None else weights
     centred = features - np.average(features, axis=0, weights=weights)
     np.testing.assert_allclose(blocks.matrix, centred.T @ (centred * w[:, None]), atol=1e-8)
     np.testing.assert_allclose(blocks.matrix, whole.matrix, atol=1e-8)
     posed = blocks.pose(problems.targets, np.arange(5))
-    expected = (problems.targets.holds.toarray() * w) @ centred
+    expected = (problems.targets.dense() * w) @ centred
     np.testing.assert_allclose(posed.right_sides.T, expected, atol=1e-8)
 
 
@@ -110,7 +117,7 @@ def test_landmarks_in_blocks_are_landmarks_at_once(monkeypatch, weighted):
 @pytest.mark.parametrize("start", [0, 6, 10])
 def test_going_downhill_finds_the_best_of_all_ridges(seed, start):
     X, problems = problems_of(120, 10, seed=seed)
-    _, system = exact_system(X, KERNELS["mean"], None)
+    _, system = exact_system(TableBlock(X), KERNELS["mean"], problems)
     judge = Judge(problems, np.arange(120))
     posed = system.pose(problems.targets, judge.rows)
     scores = [judge.score(system, posed, ridge * system.unit)[0] for ridge in RIDGES]
@@ -122,7 +129,7 @@ def test_going_downhill_finds_the_best_of_all_ridges(seed, start):
 def test_the_effective_dimension_is_the_trace_of_the_hat_matrix():
     X, problems = problems_of(80, 6)
     kernel = Kernel((0.5 / median_distance(X) ** 2,))
-    _, system = exact_system(X, kernel, None)
+    _, system = exact_system(TableBlock(X), kernel, problems)
     judge = Judge(problems, np.arange(80))
     posed = system.pose(problems.targets, judge.rows)
     values = np.linalg.eigvalsh(system.matrix)

@@ -12,14 +12,12 @@ from labelcover._arguments import check_random_state
 from labelcover._progress import tell
 from labelcover._table_numbers import rows_of
 from labelcover.covers import Cover
-from labelcover.ensemble.distinct_rows import distinct_rows
 from labelcover.ensemble.encoding import Encoding, encode
 from labelcover.ensemble.label_products import label_products
 from labelcover.ensemble.member_weights import StackedMembers
-from labelcover.ensemble.row_classes import encode_rows, targets_of_rows
 from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.blas_threads import blas_threads
-from labelcover.learners.chunked_table import ChunkedTable
+from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import (
     Members,
     Problems,
@@ -91,17 +89,17 @@ class CoverView:
         `forget_training`. Such rows are drawn here where weights of members need them, or with
         `keep_left_out`.
         """
-        table = training.X
-        classes: Any
-        targets: Any
-        if isinstance(table, ChunkedTable):
-            self.encodings, classes, first = encode_rows(training.Y, self.covers)
-            targets = targets_of_rows(classes, self.encodings, first)
+        self.encodings, found, first = encode(training.Y, self.covers)
+        offsets = self.encodings[0].offsets
+        classes: Any = found
+        targets = None
+        if self.learner.is_linear:
+            targets = label_products(training.Y, self.encodings, first)
         else:
-            rows = distinct_rows(training.Y)
-            self.encodings, classes, first = encode(rows, self.covers)
-            is_linear = self.learner.is_linear
-            targets = label_products(rows, self.encodings, first) if is_linear else None
+            classes = found.array()
+        if self.learner.is_linear and targets is None:
+            counts = found.counts(offsets)
+            targets = LinearTargets.of_class_rule(found.rule, training.Y, counts, offsets)
         is_weighted = self.aggregate == "weighted"
         self.stacked = [StackedMembers(each) for each in self.encodings] if is_weighted else []
         asked = left_out_rows
@@ -109,7 +107,7 @@ class CoverView:
             asked = self.drawn_rows(len(training.Y), int(seeds[0]))
         problems = Problems(
             classes,
-            self.encodings[0].offsets,
+            offsets,
             training.n_values,
             training.weights,
             seeds[first],
@@ -118,7 +116,9 @@ class CoverView:
             asked,
             self.quick,
         )
-        self.members = self.learner.fit_problems(table, problems, n_jobs=n_jobs, verbose=verbose)
+        self.members = self.learner.fit_problems(
+            training.X, problems, n_jobs=n_jobs, verbose=verbose
+        )
         if asked is not None:
             means = self._left_out_means(training, asked, verbose)
             self.members.forget_training()

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._label_values import alike_rows
+from labelcover._label_values import alike_labelsets, alike_rows
 from labelcover.covers import Cover
-from labelcover.ensemble.decoding_kernels import add_members
-from labelcover.ensemble.distinct_rows import DistinctRows
-from labelcover.ensemble.encoding_kernels import encode_members
+from labelcover.ensemble.encoding_kernels import add_members, occurring_patterns, ranked_patterns
 
 # Patterns of up to this many labels are ranked by a table of all of them, longer ones by sorting.
 TABLE_BITS = 12
+# Problems are compared, and classes counted, on so many rows at a time.
+BLOCK_ROWS = 2**14
 
 
 @dataclass(frozen=True)
@@ -77,15 +78,121 @@ class Encoding:
         return sums / np.maximum(self.cover.label_counts, 1)
 
 
+@dataclass(frozen=True)
+class ClassRule:
+    """What makes the classes of some problems of labels.
+
+    Attributes
+    ----------
+    labelsets : int32 array of shape (n_problems, k)
+        The labels of each problem; rows with fewer labels end in −1.
+    ranks : int32 array of shape (n_problems, 2 ** width)
+        The class of each pattern of a problem of up to `width` labels, −1 for patterns that do not
+        occur.
+    patterns : object array of shape (n_problems,)
+        Of problems with more labels, the patterns that occur as sorted bytes; else None.
+    """
+
+    labelsets: NDArray[np.int32]
+    ranks: NDArray[np.int32]
+    patterns: NDArray[np.object_]
+
+    @classmethod
+    def of_rows(cls, Y: NDArray[np.uint8], labelsets: NDArray[np.int32]) -> ClassRule:
+        """Return the rule of the patterns that occur in the rows of `Y`."""
+        width = min(labelsets.shape[1], TABLE_BITS)
+        ranks = np.empty((len(labelsets), 2**width), dtype=np.int32)
+        occurring_patterns(np.ascontiguousarray(Y.T), labelsets[:, :width], ranks)
+        patterns = np.full(len(labelsets), None, dtype=object)
+        for j in np.flatnonzero((labelsets >= 0).sum(axis=1) > width):
+            patterns[j] = np.unique(_packed(Y, labelsets[j]))
+        return cls(labelsets, ranks, patterns)
+
+    def __call__(self, Y: NDArray[np.uint8]) -> NDArray[np.int32]:
+        """Return the classes of the rows of `Y`, ``(n_problems, n)``."""
+        width = int(self.ranks.shape[1]).bit_length() - 1
+        labelsets = np.ascontiguousarray(self.labelsets[:, :width])
+        classes = ranked_patterns(np.ascontiguousarray(Y.T), labelsets, self.ranks)
+        for j, own in enumerate(self.patterns):
+            if own is not None:
+                classes[j] = np.searchsorted(own, _packed(Y, self.labelsets[j]))
+        return classes
+
+    def of(self, problems: Any) -> ClassRule:
+        """Return the rule of some problems."""
+        return ClassRule(self.labelsets[problems], self.ranks[problems], self.patterns[problems])
+
+    def pattern_rows(self, cover: Cover) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Return how many classes each problem has, and the patterns of all, a column per label.
+
+        The problems are those of the members of `cover`, in order.
+        """
+        is_long = np.array([own is not None for own in self.patterns])
+        member, key = np.nonzero((self.ranks >= 0) & ~is_long[:, None])
+        # The first label is always the highest of k bits.
+        short = np.minimum(cover.k, TABLE_BITS)
+        key = key << (short - cover.labelset_sizes[member])
+        bits = (key[:, None] >> np.arange(short - 1, -1, -1) & 1).astype(np.uint8)
+        rows = np.pad(bits, ((0, 0), (0, cover.k - short)))
+        counts = np.bincount(member, minlength=len(cover))
+        if not is_long.any():
+            return counts, rows
+        parts = np.split(rows, np.cumsum(counts)[:-1])
+        for j in np.flatnonzero(is_long):
+            size = int(cover.labelset_sizes[j])
+            packed = self.patterns[j].view(np.uint8).reshape(len(self.patterns[j]), -1)
+            own = np.unpackbits(packed, axis=1)[:, :size]
+            parts[j] = np.pad(own, ((0, 0), (0, cover.k - size)))
+        return np.array([len(own) for own in parts]), np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class RowClasses:
+    """The classes of all rows in all problems, worked out when somebody asks for them.
+
+    It is indexed like an array: by problems, or by all problems and some rows.
+    """
+
+    rule: ClassRule
+    Y: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.rule.labelsets)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Problems and rows."""
+        return len(self), len(self.Y)
+
+    def __getitem__(self, at: Any) -> Any:
+        """Return the classes of some problems, or of some rows as an array."""
+        if not isinstance(at, tuple):
+            return replace(self, rule=self.rule.of(at))
+        problems, rows = at
+        return self.rule.of(problems)(self.Y[rows])
+
+    def array(self) -> NDArray[np.int32]:
+        """Return the classes of all rows, ``(n_problems, n)``."""
+        return self.rule(self.Y)
+
+    def counts(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many rows each class holds."""
+        counts = np.zeros(int(offsets[-1]), dtype=np.int64)
+        for start in range(0, len(self.Y), BLOCK_ROWS):
+            found = self.rule(self.Y[start : start + BLOCK_ROWS]) + offsets[:-1, None]
+            counts += np.bincount(found.ravel(), minlength=len(counts))
+        return counts
+
+
 def encode(
-    rows: DistinctRows, covers: Sequence[Cover]
-) -> tuple[list[Encoding], NDArray[np.int32], NDArray[np.int64]]:
+    Y: NDArray[np.uint8], covers: Sequence[Cover]
+) -> tuple[list[Encoding], RowClasses, NDArray[np.int64]]:
     """Return the problems that the labelsets of some covers pose, each once.
 
     Parameters
     ----------
-    rows : DistinctRows
-        Of a label table of at least one row.
+    Y : ndarray of shape (n, n_labels), uint8
+        At least one row.
     covers : sequence of Cover
         Of the same number of labels.
 
@@ -93,7 +200,7 @@ def encode(
     -------
     encodings : list of Encoding
         One for each cover; the problems are common to all.
-    classes : ndarray of shape (n_problems, n), int32
+    classes : RowClasses
         The class of every row in every problem: the lexicographic rank of its pattern.
     first : ndarray of shape (n_problems,)
         The first member of all covers that poses each problem, ascending.
@@ -102,71 +209,59 @@ def encode(
     --------
     >>> import numpy as np
     >>> from labelcover.covers import Cover
-    >>> from labelcover.ensemble.distinct_rows import distinct_rows
     >>> from labelcover.ensemble.encoding import encode
     >>> Y = np.array([[1, 0, 1], [0, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=np.uint8)
     >>> cover = Cover([[0, 1], [0, 2], [0, 1]], n_labels=3)
-    >>> (encoding,), classes, first = encode(distinct_rows(Y), [cover])
-    >>> classes
+    >>> (encoding,), classes, first = encode(Y, [cover])
+    >>> classes.array()
     array([[1, 0, 1, 2],
            [2, 0, 2, 1]], dtype=int32)
     >>> encoding.problem
     array([0, 1, 0])
     """
-    parts = [_encoded(rows.labels, cover) for cover in covers]
-    classes = parts[0][0] if len(parts) == 1 else np.concatenate([part[0] for part in parts])
-    counts = np.concatenate([part[1] for part in parts])
-    problem, first = alike_rows(classes)
-    if len(first) < len(classes):
-        classes = classes[first]
+    distinct = Y[alike_labelsets(Y)[1]]
+    widest = max(cover.k for cover in covers)
+    labelsets = np.concatenate([_widened(cover.labelsets, widest) for cover in covers])
+    rule = ClassRule.of_rows(distinct, labelsets)
+    problem, first = _distinct_problems(distinct, rule)
+    parts, at = [], 0
+    for cover in covers:
+        parts.append(rule.of(slice(at, at + len(cover))).pattern_rows(cover))
+        at += len(cover)
+    counts = np.concatenate([own for own, _ in parts])
     offsets = np.concatenate([[0], np.cumsum(counts[first])])
     encodings, at = [], 0
-    for cover, (_, own, patterns) in zip(covers, parts, strict=True):
+    for cover, (own, patterns) in zip(covers, parts, strict=True):
         starts = np.concatenate([[0], np.cumsum(own)])
-        own_problems = problem[at : at + len(cover)]
-        encodings.append(Encoding(cover, starts, patterns, own_problems, offsets))
+        problems = problem[at : at + len(cover)]
+        encodings.append(Encoding(cover, starts, patterns, problems, offsets))
         at += len(cover)
-    return encodings, rows.each(classes), first
+    return encodings, RowClasses(rule.of(first), Y), first
 
 
-def _encoded(
-    Y: NDArray[np.uint8], cover: Cover
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8]]:
-    """Return the classes of all rows, the number of classes and the patterns of each member."""
-    if cover.k <= TABLE_BITS:
-        return _encoded_by_table(Y, cover)
-    classes = np.empty((len(cover), len(Y)), dtype=np.int32)
-    patterns: list[NDArray[np.uint8]] = [np.empty((0, 0), dtype=np.uint8)] * len(cover)
-    short = np.flatnonzero(cover.labelset_sizes <= TABLE_BITS)
-    if len(short):
-        classes[short], counts, found = _encoded_by_table(Y, cover.take(short))
-        for i, own in zip(short, np.split(found, np.cumsum(counts)[:-1]), strict=True):
-            patterns[i] = own
-    for j, labels in enumerate(cover):
-        if len(labels) > TABLE_BITS:
-            patterns[j], inverse = np.unique(Y[:, labels], axis=0, return_inverse=True)
-            classes[j] = inverse.ravel()
-    counts = np.array([len(own) for own in patterns])
-    filled_up = [np.pad(own, ((0, 0), (0, cover.k - own.shape[1]))) for own in patterns]
-    return classes, counts, np.concatenate(filled_up)
+def _distinct_problems(
+    distinct: NDArray[np.uint8], rule: ClassRule
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the problem of each member, and the first member of each problem.
 
-
-def _encoded_by_table(
-    Y: NDArray[np.uint8], cover: Cover
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8]]:
-    """Return the same for members of few labels, whose patterns are ranked by a table of all."""
-    ranks = np.empty((len(cover), 2**cover.k), dtype=np.int32)
-    columns = np.ascontiguousarray(Y.T, dtype=np.uint8)
-    classes = encode_members(columns, cover.labelsets, ranks)
-    return classes, (ranks >= 0).sum(axis=1), ranked_pattern_rows(ranks, cover)
-
-
-def ranked_pattern_rows(ranks: NDArray[np.int32], cover: Cover) -> NDArray[np.uint8]:
-    """Return the patterns of the members of a cover, one after another, a column per label.
-
-    `ranks` are those of `labelcover.ensemble.encoding_kernels`.
+    Members are one problem as long as no row tells them apart; most are told apart by few.
     """
-    member, key = np.nonzero(ranks >= 0)
-    # The first label is always the highest of k bits.
-    key = key << (cover.k - cover.labelset_sizes)[member]
-    return (key[:, None] >> np.arange(cover.k - 1, -1, -1) & 1).astype(np.uint8)
+    problem = np.zeros(len(rule.labelsets), dtype=np.int64)
+    first = np.zeros(1, dtype=np.int64)
+    for start in range(0, len(distinct), BLOCK_ROWS):
+        group, _ = alike_rows(rule(distinct[start : start + BLOCK_ROWS]))
+        problem, first = alike_rows(np.column_stack([problem, group]))
+        if len(first) == len(problem):
+            break
+    return problem, first
+
+
+def _packed(Y: NDArray[np.uint8], labelset: NDArray[np.int32]) -> NDArray[np.bytes_]:
+    """Return the pattern of each row as bytes, in the order of patterns."""
+    packed = np.packbits(Y[:, labelset[labelset >= 0]], axis=1)
+    return packed.view(f"S{packed.shape[1]}").ravel()
+
+
+def _widened(labelsets: NDArray[np.int32], width: int) -> NDArray[np.int32]:
+    more = width - labelsets.shape[1]
+    return np.pad(labelsets, ((0, 0), (0, more)), constant_values=-1).astype(np.int32)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.ensemble.distinct_rows import DistinctRows, distinct_rows
+from labelcover._label_values import alike_labelsets
 from labelcover.ensemble.encoding import Encoding
 from labelcover.ensemble.label_product_kernels import (
     class_patterns,
@@ -21,34 +21,50 @@ from labelcover.learners.linear_targets import LinearTargets, TargetRows
 
 # A labelset of more labels has more products than anyone has classes.
 MOST_LABELS = 6
+# Rows with the same labels are one group, unless there are more groups than this: sums of features
+# by group are held for all groups.
+MOST_GROUPS = 8_192
 
 
 def label_products(
-    rows: DistinctRows, encodings: Sequence[Encoding], first: NDArray[np.int64]
+    Y: NDArray[np.uint8], encodings: Sequence[Encoding], first: NDArray[np.int64]
 ) -> LinearTargets | None:
     """Return the products of labels that all problems are linear in, if they are few enough.
 
     A class is a pattern: some labels of the labelset are 1 and the others 0. Its one-hot column is
     ``Π y_a · Π (1 - y_b)``, a sum of products with signs. Labelsets share products, and products
-    that are 0 in all rows are left out.
+    that are 0 in all rows are left out. The patterns of a labelset that occur say which these are.
 
     Parameters
     ----------
-    rows : DistinctRows
-        Of the label table.
+    Y : ndarray of shape (n, n_labels)
     encodings, first
         From `labelcover.ensemble.encoding.encode`.
 
     Returns
     -------
     LinearTargets or None
-        None if there are no fewer products than classes.
+        None if there are no fewer products than classes, or labelsets are too long.
     """
-    products = occurring_products(encodings, first, rows.labels.shape[1])
-    if products is None:
+    labels, sizes, of_class, masks = _patterns(encodings, first)
+    m = Y.shape[1]
+    if sizes.max() > MOST_LABELS or sizes.max() * np.log2(m + 1) > 62:
         return None
-    held = products.rows.among(rows)
-    return LinearTargets(held.holds, products.combine, products.constant, held.group)
+    keys, occurring = product_keys(labels, sizes, of_class, masks, m)
+    kept = np.unique(occurring)
+    n_products = len(kept)
+    if n_products >= len(masks) - len(first):
+        return None
+    number = np.searchsorted(kept, keys)
+    number[np.append(kept, -1)[number] != keys] = -1
+    # A product is one of fewer labels, which occurs if it does, times its last.
+    parents = np.searchsorted(kept, kept // (m + 1))
+    parents[kept <= m] = -1
+    rule = ProductRows(parents, kept % (m + 1) - 1)
+    starts, columns, values = combined_products(number, sizes, of_class, masks)
+    combine = sparse.csr_array((values, columns, starts), shape=(len(masks), n_products))
+    constant = (masks == 0).astype(np.float64)
+    return LinearTargets(rule, Y, combine, constant, np.arange(n_products))
 
 
 @dataclass(frozen=True)
@@ -68,61 +84,13 @@ class ProductRows:
 
     def __call__(self, Y: NDArray[np.uint8]) -> TargetRows:
         """Return the rows, in groups of the same labels if these are few."""
-        return self.among(distinct_rows(Y))
-
-    def among(self, rows: DistinctRows) -> TargetRows:
-        """Return the same for rows that are grouped already."""
-        columns = np.ascontiguousarray(rows.labels.T)
+        group, first = alike_labelsets(Y)
+        is_grouped = 2 * len(first) <= len(Y) and len(first) <= MOST_GROUPS
+        columns = np.ascontiguousarray((Y[first] if is_grouped else Y).T)
         starts, indices = product_rows(columns, self.parents, self.labels)
         held = np.ones(len(indices)), indices, starts
         holds = sparse.csr_array(held, shape=(len(self.labels), columns.shape[1]))
-        return TargetRows(holds, rows.group)
-
-
-@dataclass(frozen=True)
-class Products:
-    """The products of labels that the classes of all problems are combinations of.
-
-    Attributes
-    ----------
-    rows : ProductRows
-    combine, constant
-        As in `LinearTargets`.
-    """
-
-    rows: ProductRows
-    combine: sparse.csr_array
-    constant: NDArray[np.float64]
-
-
-def occurring_products(
-    encodings: Sequence[Encoding],
-    first: NDArray[np.int64],
-    n_labels: int,
-) -> Products | None:
-    """Return the products that are 1 in some row; None if they are no fewer than the classes.
-
-    Also if labelsets are too long. The patterns of a labelset that occur say which products of its
-    labels do.
-    """
-    labels, sizes, of_class, masks = _patterns(encodings, first)
-    m = n_labels
-    if sizes.max() > MOST_LABELS or sizes.max() * np.log2(m + 1) > 62:
-        return None
-    keys, occurring = product_keys(labels, sizes, of_class, masks, m)
-    kept = np.unique(occurring)
-    n_products = len(kept)
-    if n_products >= len(masks) - len(first):
-        return None
-    number = np.searchsorted(kept, keys)
-    number[np.append(kept, -1)[number] != keys] = -1
-    # A product is one of fewer labels, which occurs if it does, times its last.
-    parents = np.searchsorted(kept, kept // (m + 1))
-    parents[kept <= m] = -1
-    rows = ProductRows(parents, kept % (m + 1) - 1)
-    starts, columns, values = combined_products(number, sizes, of_class, masks)
-    combine = sparse.csr_array((values, columns, starts), shape=(len(masks), n_products))
-    return Products(rows, combine, (masks == 0).astype(np.float64))
+        return TargetRows(holds, group if is_grouped else None)
 
 
 def _patterns(encodings, first):

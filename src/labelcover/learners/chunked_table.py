@@ -1,4 +1,4 @@
-"""A table whose rows are read in chunks, as learners take it in place of an array."""
+"""The rows of a table in blocks: one where it is in memory, many where it is read in chunks."""
 
 from __future__ import annotations
 
@@ -15,6 +15,49 @@ from labelcover.chunks import Chunk, RowChunks
 
 T = TypeVar("T")
 Step = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class TableBlock:
+    """A table in memory: one block.
+
+    Attributes
+    ----------
+    table : ndarray or CSR matrix
+    weights : ndarray of shape (n,), optional
+    """
+
+    table: Any
+    weights: NDArray[np.float64] | None = None
+    is_whole = True
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.table.shape
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the table is sparse."""
+        return bool(sparse.issparse(self.table))
+
+    def mapped(self, step: Step, n_columns: int | None = None) -> TableBlock:
+        """Return the table after a step that works row by row."""
+        return replace(self, table=step(self.table))
+
+    def keeping(self, rows: NDArray[np.int64]) -> TableBlock:
+        """Return the table itself: all rows are in memory."""
+        return self
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> Any:
+        """Return some rows; the table itself for all of them in order."""
+        every = len(rows) == self.shape[0] and np.array_equal(rows, np.arange(len(rows)))
+        return self.table if every else self.table[rows]
+
+    def reduce(self, function: Callable[[Any, Chunk], T], add: Any = None) -> T:
+        """Return a function of the table and a chunk that has its weights and no labels."""
+        no_labels = np.empty((self.shape[0], 0), dtype=np.uint8)
+        return function(self.table, Chunk("table", self.table, no_labels, 0, self.weights))
 
 
 @dataclass(frozen=True)
@@ -39,6 +82,7 @@ class ChunkedTable:
     steps: tuple[Step, ...] = ()
     kept: NDArray[np.int64] | None = None
     kept_rows: Any = None
+    is_whole = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -88,6 +132,14 @@ class ChunkedTable:
         if sparse.issparse(parts[0]):
             return sparse.vstack(parts, format="csr")
         return np.concatenate(parts)
+
+
+Blocks = TableBlock | ChunkedTable
+
+
+def as_blocks(X: Any, weights: NDArray[np.float64] | None) -> Blocks:
+    """Return a table as blocks of rows; rows in chunks have their weights already."""
+    return X if isinstance(X, ChunkedTable) else TableBlock(X, weights)
 
 
 def _after_steps(function: Callable[[Any, Chunk], T], steps: tuple[Step, ...], chunk: Chunk) -> T:

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.learners.chunked_table import ChunkedTable
-from labelcover.learners.least_squares.chunked_rows import ChunkedRows, KernelValues
+from labelcover.learners.chunked_table import Blocks, TableBlock
 from labelcover.learners.least_squares.class_kernels import left_out_brier_score
-from labelcover.learners.least_squares.column_sums import column_sums
 from labelcover.learners.least_squares.feature_maps import (
     IdentityMap,
     Kernel,
@@ -26,16 +24,8 @@ from labelcover.learners.least_squares.feature_maps import (
     median_distance,
     squared_lengths,
 )
-from labelcover.learners.least_squares.feature_rows import (
-    FeatureRows,
-    NystroemRows,
-    TableRows,
-)
-from labelcover.learners.least_squares.feature_scaling import (
-    FeatureScaling,
-    has_sparse_numbers,
-    rows_have_one_length,
-)
+from labelcover.learners.least_squares.feature_rows import FeatureRows, KernelValues
+from labelcover.learners.least_squares.feature_scaling import ColumnSums, FeatureScaling
 from labelcover.learners.least_squares.ridge_systems import (
     DualSystem,
     Posed,
@@ -44,7 +34,6 @@ from labelcover.learners.least_squares.ridge_systems import (
 )
 from labelcover.learners.linear_targets import LinearTargets
 from labelcover.learners.problems import Problems
-from labelcover.learners.threads import at_once
 
 # Up to this many rows nothing is approximated, nor with so few features in the linear kernel.
 EXACT_ROWS = 4_000
@@ -111,7 +100,8 @@ class Judge:
 
     def __init__(self, problems: Problems, rows: NDArray[np.int64]) -> None:
         assert problems.targets is not None
-        self.rows, self.offsets, self.targets = rows, problems.offsets, problems.targets
+        self.problems, self.rows = problems, rows
+        self.offsets, self.targets = problems.offsets, problems.targets
         self.own = np.ascontiguousarray(problems.classes[:, rows])
 
     def score(self, system: RidgeSystem, posed: Posed, ridge: float) -> tuple[float, float]:
@@ -174,7 +164,8 @@ class Sketch:
         values = self.products.copy()
         kernel.from_products(values, self.squares, self.squares[self.landmarks])
         combine = landmark_combination(values[self.landmarks])
-        rows = NystroemRows(values.__getitem__, len(values), combine)
+        table = TableBlock(values, self.weights)
+        rows = FeatureRows(table, self.judge.targets, combine=combine)
         system = PrimalSystem(rows, self.weights)
         return self.judge.best_ridge(system, start, step=2)
 
@@ -188,9 +179,8 @@ class Choice:
         How many rows are looked at.
     """
 
-    def __init__(self, X: Any, problems: Problems, settings: Settings) -> None:
+    def __init__(self, X: Blocks, problems: Problems, settings: Settings) -> None:
         self.X, self.problems, self.settings = X, problems, settings
-        self.weights = problems.weights
         self.n_rows = min(X.shape[0], CHOICE_ROWS)
 
     def system(self) -> tuple[Kernel, IdentityMap | KernelMap, RidgeSystem, float]:
@@ -206,12 +196,11 @@ class Choice:
         if not kernel.is_linear and self.settings.alpha is None:
             most = min(most, max(QUICK_ROWS, int(ROWS_FOR_LANDMARK * n_landmarks)))
         mapped: IdentityMap | KernelMap
-        targets = self.problems.targets
         if min(n, d if kernel.is_linear else n) <= most:
-            mapped, system = exact_system(self.X, kernel, self.weights, targets)
+            mapped, system = exact_system(self.X, kernel, self.problems)
         else:
             landmarks = sample(n, n_landmarks, self.settings.seed)
-            mapped, system = nystroem_system(self.X, kernel, self.weights, landmarks, targets)
+            mapped, system = nystroem_system(self.X, kernel, self.problems, landmarks)
         if self.settings.alpha is not None:
             return kernel, mapped, system, self.settings.alpha
         # Few landmarks hold little of a line through many features, and want a smaller ridge.
@@ -240,21 +229,16 @@ class Choice:
             return Kernel(), None
         if settings.kernel == "rbf" and settings.gammas is not None:
             return Kernel(settings.gammas), None
-        few = self.X if len(self.sketched) == self.X.shape[0] else self.X[self.sketched]
         problems = rows_of_problems(self._seen, self.sketched)
-        sketch = Sketch(few, problems, self.judged, settings.seed)
+        sketch = Sketch(self.X[self.sketched], problems, self.judged, settings.seed)
         best, *widths = gaussian_kernels(sketch.landmark_rows, settings)
+        found = sketch.best_ridge(best, FIRST_RIDGE)
         if settings.kernel == "auto":
-            found, linear = at_once(
-                lambda: sketch.best_ridge(best, FIRST_RIDGE),
-                lambda: sketch.best_ridge(Kernel(), FIRST_RIDGE),
-            )
+            linear = sketch.best_ridge(Kernel(), FIRST_RIDGE)
             # The wider a Gaussian, the more linear: where a line is better than the mean of all
             # widths, a wide one alone is hardly better than the line, which is solved faster.
             if linear.score < found.score:
                 return Kernel(), linear
-        else:
-            found = sketch.best_ridge(best, FIRST_RIDGE)
         for kernel in [] if settings.quick else reversed(widths):
             tried = sketch.best_ridge(kernel, found.number)
             if tried.score < found.score:
@@ -279,7 +263,7 @@ def least_brier_score(X: Any, problems: Problems, settings: Settings) -> float:
     judge = Judge(some_problems(problems, settings.seed), np.arange(X.shape[0]))
     scores = []
     for kernel in kernels:
-        _, system = exact_system(X, kernel, problems.weights)
+        _, system = exact_system(TableBlock(X, problems.weights), kernel, judge.problems)
         if settings.alpha is None:
             scores.append(judge.best_ridge(system, step=2).score)
         else:
@@ -316,16 +300,13 @@ def rows_of_problems(problems: Problems, rows: NDArray[np.int64]) -> Problems:
     )
 
 
-def choose_scaling(X: Any, problems: Problems, settings: Settings) -> tuple[FeatureScaling, int]:
+def choose_scaling(X: Blocks, problems: Problems, settings: Settings) -> tuple[FeatureScaling, int]:
     """Return the scaling that the settings name, or the best, and on how many rows it was chosen.
 
     Only numbers that are mostly 0, such as counts of words and TF-IDF, leave a choice (else the
     number of rows is 0). Divided by its deviation, a rare word would count more than a common one.
     """
-    if isinstance(X, ChunkedTable):
-        scalings = _scalings_of_chunks(X, settings.scale)
-    else:
-        scalings = _scalings(X, problems.weights, settings.scale)
+    scalings = _scalings(X, settings.scale)
     if len(scalings) == 1:
         return scalings[0], 0
     rows = sample(X.shape[0], SCALE_ROWS, settings.seed)
@@ -334,68 +315,37 @@ def choose_scaling(X: Any, problems: Problems, settings: Settings) -> tuple[Feat
     return scalings[int(np.argmin(scores))], len(rows)
 
 
-def _scalings(X: Any, weights: NDArray[np.float64] | None, scale: str) -> list[FeatureScaling]:
+def _scalings(X: Blocks, scale: str) -> list[FeatureScaling]:
     """Return the scalings that are to be compared, fitted: one, if there is nothing to choose."""
-    if scale != "auto":
-        return [FeatureScaling(scale).fit(X, weights)]
-    standard = FeatureScaling("standard").fit(X, weights)
-    if not has_sparse_numbers(X, standard.rare.binary):
-        return [standard]
-    scalings = [standard, FeatureScaling("none")]
-    if not rows_have_one_length(X):
-        scalings.append(FeatureScaling("rows").fit(X, weights))
-    return scalings
-
-
-def _scalings_of_chunks(X: ChunkedTable, scale: str) -> list[FeatureScaling]:
-    """Return the same for rows in chunks, whose weights come with them."""
     if scale == "none":
         return [FeatureScaling(scale)]
-    sums = column_sums(X)
-    if scale != "auto":
-        return [sums.scaling(scale)]
-    scales = ["standard"]
-    if sums.has_sparse_numbers:
+    sums = ColumnSums.of(X)
+    scales = ["standard"] if scale == "auto" else [scale]
+    if scale == "auto" and sums.has_sparse_numbers:
         scales += ["none"] if sums.rows_have_one_length else ["none", "rows"]
-    return [sums.scaling(each) for each in scales]
+    return [FeatureScaling(each).set(sums) for each in scales]
 
 
 def exact_system(
-    X: Any,
-    kernel: Kernel,
-    weights: NDArray[np.float64] | None,
-    targets: Any = None,
+    X: Blocks, kernel: Kernel, problems: Problems
 ) -> tuple[IdentityMap | KernelMap, RidgeSystem]:
-    """Return features and system without approximation: primal if that is smaller.
-
-    Rows in chunks are summed for all `targets` at once.
-    """
-    if isinstance(X, ChunkedTable):
-        return IdentityMap(), PrimalSystem(ChunkedRows(X, targets), weights)
+    """Return features and system without approximation: primal if that is smaller."""
+    assert problems.targets is not None
     if kernel.is_linear and X.shape[1] < X.shape[0]:
-        return IdentityMap(), PrimalSystem(TableRows(X), weights)
-    return KernelMap(kernel, X), DualSystem(kernel(X, X), weights)
+        return IdentityMap(), PrimalSystem(FeatureRows(X, problems.targets), problems.weights)
+    table = X[np.arange(X.shape[0])]
+    return KernelMap(kernel, table), DualSystem(kernel(table, table), problems.weights)
 
 
 def nystroem_system(
-    X: Any,
-    kernel: Kernel,
-    weights: NDArray[np.float64] | None,
-    numbers: NDArray[np.int64],
-    targets: Any = None,
+    X: Blocks, kernel: Kernel, problems: Problems, numbers: NDArray[np.int64]
 ) -> tuple[KernelMap, RidgeSystem]:
-    """Return features and system of a Nyström approximation: the landmarks are rows `numbers`.
-
-    Rows in chunks are summed for all `targets` at once.
-    """
+    """Return features and system of a Nyström approximation: the landmarks are rows `numbers`."""
+    assert problems.targets is not None
     landmarks = X[numbers]
     combine = landmark_combination(kernel(landmarks, landmarks))
-    rows: FeatureRows
-    if isinstance(X, ChunkedTable):
-        rows = ChunkedRows(X, targets, KernelValues(kernel, landmarks), combine)
-    else:
-        rows = NystroemRows(lambda rows: kernel(X[rows], landmarks), X.shape[0], combine)
-    return KernelMap(kernel, landmarks, combine, numbers), PrimalSystem(rows, weights)
+    rows = FeatureRows(X, problems.targets, KernelValues(kernel, landmarks), combine)
+    return KernelMap(kernel, landmarks, combine, numbers), PrimalSystem(rows, problems.weights)
 
 
 def sample(n: int, most: int, seed: int) -> NDArray[np.int64]:

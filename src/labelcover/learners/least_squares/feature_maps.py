@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,6 @@ from scipy import sparse
 from scipy.linalg import cholesky
 from scipy.linalg.lapack import dtrtri
 
-from labelcover.learners.features import csr_arrays
-from labelcover.learners.least_squares.gaussian_kernels import gaussians_of_products
-from labelcover.learners.least_squares.sparse_product_kernels import dense_product, sparse_gram
 from labelcover.learners.row_products import row_products
 
 # Added to the kernel values of landmarks with themselves, in mean diagonal elements: directions
@@ -47,7 +45,12 @@ class Kernel:
     ) -> None:
         """Turn inner products of rows into kernel values in place, given squared lengths."""
         if not self.is_linear:
-            gaussians_of_products(products, squares, other_squares, np.array(self.gammas))
+            products *= -2
+            products += squares[:, None]
+            products += other_squares
+            # Rounding may leave less than nothing between rows that are alike.
+            np.maximum(products, 0, out=products)
+            _mean_of_gaussians(products, self.gammas)
 
 
 class IdentityMap:
@@ -111,23 +114,25 @@ def landmark_combination(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def inner_products(X: Any, Z: Any) -> NDArray[np.float64]:
     """Return the inner products of all rows of `X` with all rows of `Z`, dense."""
     if sparse.issparse(X) and sparse.issparse(Z):
-        first, second = (csr_arrays(sparse.csr_array(each, dtype=np.float64)) for each in (X, Z.T))
-        return dense_product(first, second, Z.shape[0])
+        return np.asarray((X @ Z.T).toarray(), dtype=np.float64)
     return np.asarray(X @ Z.T, dtype=np.float64)
 
 
-def gram_of_sparse(X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weighted sums of products of the columns of a sparse table, dense."""
-    return sparse_gram(*columns_and_rows(X), weights)
-
-
-def columns_and_rows(X: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Return the arrays of a sparse table as CSC and as CSR, sorted and with no cell twice."""
-    rows = sparse.csr_array(X, dtype=np.float64)
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
-    return csr_arrays(sparse.csc_array(rows)), csr_arrays(rows)
+def _mean_of_gaussians(distances: NDArray[np.float64], gammas: tuple[float, ...]) -> None:
+    """Overwrite squared distances with the mean over `gammas` of ``exp(-gamma d²)``."""
+    if all(wide == 4 * narrow for wide, narrow in pairwise(gammas)):
+        # A Gaussian of half the width is the fourth power: one exponential serves all.
+        distances *= -gammas[-1]
+        np.exp(distances, out=distances)
+        power = distances.copy() if len(gammas) > 1 else distances
+        for _ in gammas[1:]:
+            power *= power
+            power *= power
+            distances += power
+    else:
+        total = sum(np.exp(-gamma * distances) for gamma in gammas)
+        distances[:] = total
+    distances /= len(gammas)
 
 
 def squared_lengths(X: Any) -> NDArray[np.float64]:

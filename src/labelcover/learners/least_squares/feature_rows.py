@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,155 +12,122 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg.blas import dtrmm
 
-from labelcover.learners.least_squares.feature_maps import gram_of_sparse
+from labelcover.chunks import Chunk
+from labelcover.learners.chunked_table import Blocks
+from labelcover.learners.least_squares.feature_maps import Kernel
 from labelcover.learners.least_squares.feature_scaling import rows_times
-from labelcover.learners.least_squares.row_sum_kernels import add_rows
-from labelcover.learners.linear_targets import LinearTargets, TargetRows
+from labelcover.learners.linear_targets import LinearTargets, Rule, TargetRows
 
-# Kernel values of so many numbers are held at once (64 MB).
+# Kernel values, or dense rows, of so many numbers are held at once (64 MB).
 BLOCK_NUMBERS = 2**23
 # Sparse columns with a larger share of ones are multiplied as dense ones, which is faster.
 MOST_SPARSE = 0.03
+# The same for the products of all columns of a sparse table.
+MOST_SPARSE_GRAM = 0.06
 
 
-class FeatureRows(ABC):
-    """The features of the training rows."""
+@dataclass(frozen=True)
+class KernelValues:
+    """The kernel values of the rows of a table with landmarks."""
 
-    @abstractmethod
-    def __len__(self) -> int: ...
+    kernel: Kernel
+    landmarks: Any
 
-    @abstractmethod
-    def gram(
-        self, weights: NDArray[np.float64] | None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the weighted sums of the products of features, and of the features."""
-
-    @abstractmethod
-    def sums(
-        self, targets: LinearTargets, weights: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        """Return weighted sums of the rows that each target holds, ``(n_targets, n_features)``."""
-
-    @abstractmethod
-    def rows(self, rows: NDArray[np.int64]) -> Any:
-        """Return the features of some rows, an array or CSR."""
+    def __call__(self, X: Any) -> NDArray[np.float64]:
+        """Return the values, a column per landmark."""
+        return self.kernel(X, self.landmarks)
 
 
-class TableRows(FeatureRows):
-    """A dense or sparse table that is at hand."""
+@dataclass
+class RowSums:
+    """Sums over rows: of products of features, of features, and of the rows of each target."""
 
-    def __init__(self, table: Any) -> None:
-        self.table = table
+    gram: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    by_target: NDArray[np.float64]
 
-    def __len__(self) -> int:
-        return int(self.table.shape[0])
+    def __iadd__(self, other: RowSums) -> RowSums:
+        self.gram += other.gram
+        self.sums += other.sums
+        self.by_target += other.by_target
+        return self
 
-    def gram(
-        self, weights: NDArray[np.float64] | None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return both sums."""
-        if sparse.issparse(self.table):
-            shares = np.ones(len(self)) if weights is None else weights
-            return gram_of_sparse(self.table, shares), np.asarray(shares @ self.table).ravel()
-        weighted = self.table if weights is None else rows_times(self.table, weights)
-        return self.table.T @ weighted, np.ones(len(self)) @ weighted
-
-    def sums(
-        self, targets: LinearTargets, weights: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        """Return the sums by target."""
-        sums = TargetSums(targets, weights)
-        sums.add(self.table, slice(0, len(self)))
-        return sums.total()
-
-    def rows(self, rows: NDArray[np.int64]) -> Any:
-        """Return some rows, sparse if the table is."""
-        return self.table[rows]
+    def combined(self, combine: NDArray[np.float64] | None) -> RowSums:
+        """Return the sums of features that are combinations of these."""
+        if combine is None:
+            return self
+        # The combination is upper triangular.
+        gram = dtrmm(1.0, combine, dtrmm(1.0, combine, self.gram, trans_a=True), side=True)
+        return RowSums(gram, self.sums @ combine, self.by_target @ combine)
 
 
-class NystroemRows(FeatureRows):
-    """The features of a Nyström approximation: kernel values with landmarks, combined.
+class FeatureRows:
+    """The features of training rows: of a table itself, or of a Nyström approximation.
 
-    Sums are made of kernel values and combined afterwards.
+    All sums are made in one pass over the blocks of the table, of kernel values where there are
+    some, which are combined afterwards.
 
     Parameters
     ----------
-    values : callable
-        Returns the kernel values of some rows (a slice, or indices) with all landmarks.
-    n : int
-        Number of rows.
-    combine : ndarray of shape (n_landmarks, n_landmarks)
+    table : Blocks
+    targets : LinearTargets
+        All targets; those of which sums are wanted later are some of them.
+    values : callable, optional
+        The kernel values of a table; by default the table itself.
+    combine : ndarray of shape (n_landmarks, n_landmarks), optional
+        What the values are multiplied by.
     """
 
     def __init__(
         self,
-        values: Callable[[Any], NDArray[np.float64]],
-        n: int,
-        combine: NDArray[np.float64],
+        table: Blocks,
+        targets: LinearTargets,
+        values: KernelValues | None = None,
+        combine: NDArray[np.float64] | None = None,
     ) -> None:
-        self.values, self.n, self.combine = values, n, combine
+        self.table, self.values, self.combine = table, values, combine
+        self._numbers = targets.numbers
+        rule = targets.block_rule(whole=table.is_whole)
+        found = table.reduce(partial(_sums_of_block, values, rule)).combined(combine)
+        self.gram, self.total, self._by_target = found.gram, found.sums, found.by_target
 
     def __len__(self) -> int:
-        return self.n
+        return int(self.table.shape[0])
 
-    def gram(
-        self, weights: NDArray[np.float64] | None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return both sums."""
-        gram, sums = value_sums(self.values, self.n, len(self.combine), weights)
-        return combined_gram(gram, self.combine), sums @ self.combine
+    def sums(self, targets: LinearTargets) -> NDArray[np.float64]:
+        """Return weighted sums of the rows that each target holds, ``(n_targets, n_features)``."""
+        return self._by_target[np.searchsorted(self._numbers, targets.numbers)]
 
-    def sums(
-        self, targets: LinearTargets, weights: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        """Return the sums by target."""
-        sums = TargetSums(targets, weights)
-        for block in value_blocks(self.n, len(self.combine)):
-            sums.add(self.values(block), block)
-        return sums.total() @ self.combine
-
-    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return some rows."""
-        return self.values(rows) @ self.combine
+    def rows(self, rows: NDArray[np.int64]) -> Any:
+        """Return the features of some rows, an array or CSR."""
+        table = self.table[rows]
+        table = table if self.values is None else self.values(table)
+        return table if self.combine is None else table @ self.combine
 
 
-def value_sums(
-    values: Callable[[Any], NDArray[np.float64]],
-    n: int,
-    width: int,
-    weights: NDArray[np.float64] | None,
-    along: TargetSums | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weighted sums of products of kernel values, and of kernel values.
-
-    Parameters
-    ----------
-    values, n
-        As in `NystroemRows`.
-    width : int
-        Number of landmarks.
-    along : TargetSums, optional
-        What the values are added to by target, while they are there.
-    """
-    gram, sums = np.zeros((width, width)), np.zeros(width)
-    for block in value_blocks(n, width):
-        found = values(block)
-        weighted = found if weights is None else found * weights[block, None]
-        gram += found.T @ weighted
-        sums += weighted.sum(axis=0)
-        if along is not None:
-            along.add(found, block)
-    return gram, sums
+def _sums_of_block(values: KernelValues | None, rule: Rule, table: Any, chunk: Chunk) -> RowSums:
+    """Return the sums over the rows of a block, or of their kernel values."""
+    sums = TargetSums(rule(chunk.Y), chunk.weights)
+    n, is_sparse = table.shape[0], sparse.issparse(table)
+    if values is None and is_sparse and table.nnz <= MOST_SPARSE_GRAM * n * table.shape[1]:
+        weighted = table if chunk.weights is None else rows_times(table, chunk.weights)
+        sums.add(table, slice(0, n))
+        total = np.asarray(weighted.sum(axis=0)).ravel()
+        return RowSums((table.T @ weighted).toarray(), total, sums.total())
+    width = table.shape[1] if values is None else values.landmarks.shape[0]
+    gram, total = np.zeros((width, width)), np.zeros(width)
+    whole = not is_sparse and values is None
+    for block in [slice(0, n)] if whole else _row_blocks(n, width):
+        rows: Any = table[block] if values is None else values(table[block])
+        dense = rows.toarray() if sparse.issparse(rows) else rows
+        weighted = dense if chunk.weights is None else dense * chunk.weights[block, None]
+        gram += dense.T @ weighted
+        total += weighted.sum(axis=0)
+        sums.add(rows, block)
+    return RowSums(gram, total, sums.total())
 
 
-def combined_gram(gram: NDArray[np.float64], combine: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``Cᵀ G C`` for the sums of products of kernel values."""
-    # The combination is upper triangular.
-    return dtrmm(1.0, combine, dtrmm(1.0, combine, gram, trans_a=True), side=True)
-
-
-def value_blocks(n: int, width: int) -> Iterator[slice]:
-    """Yield slices of rows of which kernel values are held at once."""
+def _row_blocks(n: int, width: int) -> Iterator[slice]:
     step = max(1, BLOCK_NUMBERS // width)
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
@@ -171,37 +139,27 @@ class TargetSums:
     Where targets have groups, rows are summed by group, and by target at the end.
     """
 
-    def __init__(
-        self, targets: LinearTargets | TargetRows, weights: NDArray[np.float64] | None
-    ) -> None:
-        self.holds, self.group, self.weights = targets.holds, targets.group, weights
-        self.sums: Any = None
+    def __init__(self, held: TargetRows, weights: NDArray[np.float64] | None) -> None:
+        self.holds, self.group, self.weights = held.holds, held.group, weights
+        self.sums: Any = 0.0
 
     def add(self, rows: Any, block: slice) -> None:
         """Add a block of rows, dense or sparse."""
-        n_rows, width = rows.shape
+        n_rows = rows.shape[0]
         weights = np.ones(n_rows) if self.weights is None else self.weights[block]
         if self.group is None:
-            holds = self.holds
-            if n_rows < holds.shape[1]:
-                holds = holds[:, block]
-            self._add(_product(holds @ sparse.diags_array(weights), rows))
-        elif sparse.issparse(rows):
+            holds = self.holds if n_rows == self.holds.shape[1] else self.holds[:, block]
+            holds = holds if self.weights is None else holds @ sparse.diags_array(weights)
+            self.sums = _product(holds, rows) + self.sums
+        else:
             shape = self.holds.shape[1], n_rows
             entries = weights, (self.group[block], np.arange(n_rows))
-            self._add(sparse.csr_array(entries, shape=shape) @ rows)
-        else:
-            if self.sums is None:
-                self.sums = np.zeros((self.holds.shape[1], width))
-            add_rows(np.ascontiguousarray(rows), self.group[block], weights, self.sums)
+            self.sums = sparse.csr_array(entries, shape=shape) @ rows + self.sums
 
     def total(self) -> NDArray[np.float64]:
         """Return the sums by target, dense."""
         sums = self.sums if self.group is None else _product(self.holds, self.sums)
         return sums.toarray() if sparse.issparse(sums) else sums
-
-    def _add(self, sums: Any) -> None:
-        self.sums = sums if self.sums is None else self.sums + sums
 
 
 def _product(holds: sparse.csr_array, rows: Any) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._progress import Progress
-from labelcover.learners.chunked_table import ChunkedTable
+from labelcover.learners.chunked_table import Blocks, as_blocks
 from labelcover.learners.features import numeric
 from labelcover.learners.least_squares.choosing import (
     SCALE_ROWS,
@@ -277,9 +277,10 @@ def prepared_members(
     X: Any, problems: Problems, targets: LinearTargets, settings: Settings
 ) -> tuple[LeastSquaresMembers, RidgeSystem]:
     """Return members that are not solved yet, and the system to solve their targets in."""
-    table = _numeric(X, problems, settings)
+    problems = replace(problems, targets=targets)
+    table = _numeric(as_blocks(X, problems.weights), problems, settings)
     scaling, n_scale_rows = choose_scaling(table, problems, settings)
-    choice = Choice(_mapped(table, scaling.transform), problems, settings)
+    choice = Choice(table.mapped(scaling.transform), problems, settings)
     kernel, mapped, system, ridge = choice.system()
     features = FeatureMap(problems.n_values, scaling, mapped)
     members = LeastSquaresMembers(features, kernel, ridge, problems.offsets, targets.combination)
@@ -288,25 +289,13 @@ def prepared_members(
     return members, system
 
 
-def _with_samples(X: ChunkedTable, problems: Problems, settings: Settings) -> ChunkedTable:
-    """Return rows in chunks with those in memory that any sample may hold."""
-    n = X.shape[0]
-    seed, n_landmarks = settings.seed, settings.n_landmarks
-    sizes = [SCALE_ROWS, SKETCH_ROWS, n_landmarks, 2 * n_landmarks]
-    samples = [sample(n, most, seed) for most in sizes]
+def _numeric(X: Blocks, problems: Problems, settings: Settings) -> Blocks:
+    """Return the table with nominal features one-hot, rows that any sample may hold in memory."""
+    n, n_values = X.shape[0], problems.n_values
+    sizes = [SCALE_ROWS, SKETCH_ROWS, settings.n_landmarks, 2 * settings.n_landmarks]
+    samples = [sample(n, most, settings.seed) for most in sizes]
     if problems.left_out_rows is not None:
         samples.append(problems.left_out_rows)
-    return X.keeping(np.concatenate(samples))
-
-
-def _numeric(X: Any, problems: Problems, settings: Settings) -> Any:
-    n_values = problems.n_values
-    if not isinstance(X, ChunkedTable):
-        return numeric(X, n_values)
-    X = _with_samples(X, problems, settings)
+    X = X.keeping(np.concatenate(samples))
     n_columns = X.shape[1] if X.is_sparse else int(np.where(n_values > 2, n_values, 1).sum())
     return X.mapped(partial(numeric, n_values=n_values), n_columns)
-
-
-def _mapped(table: Any, step: Any) -> Any:
-    return table.mapped(step) if isinstance(table, ChunkedTable) else step(table)

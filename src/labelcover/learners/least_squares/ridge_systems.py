@@ -11,30 +11,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import eigh
+from scipy.linalg import cho_solve, eigh, solve_triangular
+from scipy.linalg.lapack import get_lapack_funcs
 
-from labelcover.learners.features import csr_arrays
-from labelcover.learners.least_squares.feature_maps import columns_and_rows
 from labelcover.learners.least_squares.feature_rows import FeatureRows
-from labelcover.learners.least_squares.sparse_product_kernels import (
-    centred_quadratic_forms,
-    times_dense,
-)
-from labelcover.learners.least_squares.triangles import (
-    cholesky_factor,
-    invert_both,
-    invert_lower,
-    solve_both,
-    solve_lower,
-)
 from labelcover.learners.linear_targets import LinearTargets
-from labelcover.learners.threads import at_once
 
 # Directions with less than this share of the largest eigenvalue are rounding errors.
 RANK_TOLERANCE = 1e-13
@@ -47,8 +34,6 @@ LEAST_RIDGE = 1e-7
 SINGLE_MARGIN = 100
 # Squared lengths that single precision can hold, and one over them, with their products.
 LARGEST_SINGLE = 1e18
-# From this width on, what is solved takes longer than to start a thread for a part of it.
-LARGE = 500
 
 
 @dataclass(frozen=True)
@@ -60,8 +45,8 @@ class Posed:
     right_sides : ndarray of shape (width, n_targets)
     frequencies : ndarray of shape (n_targets,)
     rows : ndarray of shape (n_rows,)
-    features : ndarray or CSR of shape (n_rows, width)
-        The centred features of the rows, in a primal system, not centred if sparse; else empty.
+    features : ndarray of shape (n_rows, width)
+        The centred features of the rows, in a primal system; else empty.
     """
 
     right_sides: NDArray
@@ -172,69 +157,38 @@ class RidgeSystem(ABC):
 
 
 class PrimalSystem(RidgeSystem):
-    """The Gram matrix of explicit features.
+    """The Gram matrix of explicit features."""
 
-    Where the features are sums over more rows than are there, `total` is the weight of all.
-    """
-
-    def __init__(
-        self,
-        features: FeatureRows,
-        weights: NDArray[np.float64] | None = None,
-        total: float | None = None,
-    ) -> None:
-        self.features, self.is_weighted = features, weights is not None
+    def __init__(self, features: FeatureRows, weights: NDArray[np.float64] | None = None) -> None:
+        self.features = features
         self.weights = np.ones(len(features)) if weights is None else weights
-        self.total = float(self.weights.sum()) if total is None else total
-        gram, sums = features.gram(weights)
-        self.centre = sums / self.total
-        self.matrix = gram - np.outer(self.centre, sums)
-        self.is_constant = self.trace <= CONSTANT * float(np.trace(gram))
+        self.total = float(self.weights.sum())
+        self.centre = features.total / self.total
+        self.matrix = features.gram - np.outer(self.centre, features.total)
+        self.is_constant = self.trace <= CONSTANT * float(np.trace(features.gram))
 
     def pose(self, targets: LinearTargets, rows: NDArray[np.int64]) -> Posed:
         """Return what `solve` takes: the right sides are ``ΦᵀW T``."""
         counts = targets.counts(self.weights)
-        sums = self.features.sums(targets, self.weights if self.is_weighted else None)
-        sums -= np.outer(counts, self.centre)
+        sums = self.features.sums(targets) - np.outer(counts, self.centre)
         features = self.features.rows(rows)
-        # The inverse that sparse rows are multiplied by costs as much as so many dense rows.
-        if not sparse.issparse(features) or 3 * len(rows) < 2 * len(self.centre):
-            features = self._centred(features)
-        return Posed(sums.T, counts / self.total, rows, features)
-
-    def _centred(self, features: Any) -> NDArray:
-        dense = features.toarray() if sparse.issparse(features) else features
-        return dense - self.centre
+        features = features.toarray() if sparse.issparse(features) else features
+        return Posed(sums.T, counts / self.total, rows, features - self.centre)
 
     def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved:
-        parts = partial(_solved, factor, posed.right_sides), partial(self._spread, posed, factor)
-        are_large = len(factor) >= LARGE
-        solution, spread = at_once(*parts) if are_large else (part() for part in parts)
-        return self._solved(posed, solution.T, spread)
-
-    def _spread(self, posed: Posed, factor: NDArray) -> NDArray[np.float64]:
-        """Return ``φᵀ (L Lᵀ)⁻¹ φ`` for the centred features of the rows."""
-        if not sparse.issparse(posed.features):
-            return squared_columns(_half_solved(factor, posed.features.T))
-        centre = self.centre.astype(factor.dtype)
-        return centred_quadratic_forms(*columns_and_rows(posed.features), _inverse(factor), centre)
+        solution = cho_solve((factor, True), posed.right_sides, check_finite=False)
+        half = solve_triangular(factor, posed.features.T, lower=True, check_finite=False)
+        return self._solved(posed, solution.T, squared_columns(half))
 
     def _by_eigenvectors(self, posed: Posed, ridge: float) -> Solved:
         values, vectors = self.eigenpairs
         half = vectors / np.sqrt(values + ridge)
-        is_sparse = sparse.issparse(posed.features)
-        features = self._centred(posed.features) if is_sparse else posed.features
-        spread = squared_columns(half.T @ features.T)
+        spread = squared_columns(half.T @ posed.features.T)
         return self._solved(posed, (posed.right_sides.T @ half) @ half.T, spread)
 
     def _solved(self, posed: Posed, coefficients: NDArray, spread: NDArray) -> Solved:
-        if sparse.issparse(posed.features):
-            intercept = posed.frequencies - coefficients @ self.centre
-            columns = np.ascontiguousarray(coefficients.T)
-            scores = times_dense(csr_arrays(posed.features), columns, intercept).T
-        else:
-            scores = np.asarray(coefficients @ posed.features.T, dtype=np.float64)
-            scores += posed.frequencies[:, None]
+        scores = np.asarray(coefficients @ posed.features.T, dtype=np.float64)
+        scores += posed.frequencies[:, None]
         leverage = (spread + 1 / self.total) * self.weights[posed.rows]
         return Solved(coefficients, scores, leverage)
 
@@ -269,7 +223,7 @@ class DualSystem(RidgeSystem):
         return Posed(centred.T, frequencies, rows, np.empty((0, 0)))
 
     def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved:
-        solution = _solved(factor, posed.right_sides)
+        solution = cho_solve((factor, True), posed.right_sides, check_finite=False)
         # The residual of a training row is its coefficient times the ridge, divided by its
         # weight: scores need no product.
         rows, roots = posed.rows, self.roots[posed.rows, None]
@@ -299,28 +253,9 @@ def _cholesky(matrix: NDArray[np.float64], ridge: float, dtype: Any) -> NDArray 
     # The matrix is symmetric: LAPACK's order of its elements is ours.
     shifted = np.array(matrix.T, dtype=dtype, order="F")
     shifted.reshape(-1, order="A")[:: len(matrix) + 1] += ridge
-    return shifted if cholesky_factor(shifted) else None
-
-
-def _solved(factor: NDArray, columns: NDArray) -> NDArray:
-    """Return ``(L Lᵀ)⁻¹`` times the columns."""
-    solved = np.array(columns, dtype=factor.dtype, order="F")
-    solve_both(factor, solved)
-    return solved
-
-
-def _half_solved(factor: NDArray, columns: NDArray) -> NDArray:
-    """Return ``L⁻¹`` times the columns."""
-    solved = np.array(columns, dtype=factor.dtype, order="F")
-    solve_lower(factor, solved)
-    return solved
-
-
-def _inverse(factor: NDArray) -> NDArray:
-    """Return ``(L Lᵀ)⁻¹``, of which the upper triangle is filled in, row by row."""
-    inverse = factor.copy(order="F")
-    invert_both(inverse)
-    return inverse.T
+    (factorised,) = get_lapack_funcs(("potrf",), (shifted,))
+    factor, failed = factorised(shifted, lower=1, clean=0, overwrite_a=1)
+    return None if failed else factor
 
 
 def _inverse_diagonal(factor: NDArray, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -329,11 +264,10 @@ def _inverse_diagonal(factor: NDArray, rows: NDArray[np.int64]) -> NDArray[np.fl
     if 3 * len(rows) < width:
         columns = np.zeros((width, len(rows)), dtype=factor.dtype, order="F")
         columns[rows, np.arange(len(rows))] = 1
-        solve_lower(factor, columns)
-        return squared_columns(columns)
-    inverse = factor.copy(order="F")
-    invert_lower(inverse)
-    return squared_columns(np.tril(inverse))[rows]
+        half = solve_triangular(factor, columns, lower=True, check_finite=False)
+        return squared_columns(half)
+    (invert,) = get_lapack_funcs(("trtri",), (factor,))
+    return squared_columns(np.tril(invert(factor, lower=1)[0]))[rows]
 
 
 def squared_columns(table: NDArray) -> NDArray[np.float64]:

@@ -12,11 +12,10 @@ from scipy import sparse
 from sklearn.utils.parallel import delayed
 
 from labelcover.learners.features import numeric
-from labelcover.learners.least_squares.feature_scaling import FeatureScaling, has_sparse_numbers
+from labelcover.learners.least_squares.feature_scaling import ColumnSums, FeatureScaling
 from labelcover.learners.logistic.logistic_kernels import class_distributions, linear_scores
 from labelcover.learners.logistic.newton import Block
 from labelcover.learners.problems import Members, Problems, in_parallel, problem_blocks
-from labelcover.learners.rare_values import binary_columns
 
 Arrays = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]
 
@@ -189,8 +188,7 @@ def solve(
     """
     numbers = numeric(X, problems.n_values)
     n = numbers.shape[0]
-    scale = settings.scale if settings.scale != "auto" else _scale_of(numbers)
-    scaling = FeatureScaling(scale).fit(numbers, problems.weights)
+    scaling = _scaling_of(numbers, problems.weights, settings.scale)
     weights = np.ones(n) if problems.weights is None else problems.weights
     fold = np.random.default_rng(settings.seed).permutation(n) % settings.n_folds
     scaled = sparse.csr_array(scaling.transform(numbers))
@@ -232,10 +230,12 @@ def solve(
     )
 
 
-def _scale_of(X: Any) -> str:
-    """Return "rows" for text, which holds mostly zeros, and "standard" for other numbers."""
-    is_text = sparse.issparse(X) or has_sparse_numbers(X, binary_columns(X))
-    return "rows" if is_text else "standard"
+def _scaling_of(X: Any, weights: NDArray[np.float64] | None, scale: str) -> FeatureScaling:
+    """Return the fitted scaling; "auto" is "rows" for text, of mostly zeros, else "standard"."""
+    sums = ColumnSums.of_table(X, weights)
+    if scale == "auto":
+        scale = "rows" if sums.is_sparse or sums.has_sparse_numbers else "standard"
+    return FeatureScaling(scale).set(sums)
 
 
 def column_starts(n_classes: NDArray[np.int64]) -> NDArray[np.int64]:
