@@ -159,6 +159,6 @@ def test_some_problems_have_targets_of_their_own():
     _, problems = problems_of(50, 5, n_problems=200)
     seen = some_problems(problems, 0)
     assert 0 < len(seen) < 100
-    one_hot = (seen.targets.combine @ seen.targets.holds).toarray() + seen.targets.constant[:, None]
+    one_hot = seen.targets.combine @ seen.targets.dense() + seen.targets.constant[:, None]
     for p, (low, high) in enumerate(zip(seen.offsets, seen.offsets[1:], strict=False)):
         np.testing.assert_array_equal(one_hot[low:high].argmax(axis=0), seen.classes[p])

@@ -258,7 +258,7 @@ def _distinct_problems(
 
 def _packed(Y: NDArray[np.uint8], labelset: NDArray[np.int32]) -> NDArray[np.bytes_]:
     """Return the pattern of each row as bytes, in the order of patterns."""
-    packed = np.packbits(Y[:, labelset[labelset >= 0]], axis=1)
+    packed = np.ascontiguousarray(np.packbits(Y[:, labelset[labelset >= 0]], axis=1))
     return packed.view(f"S{packed.shape[1]}").ravel()
 
 

@@ -60,7 +60,7 @@ class FeatureScaling:
             mean = np.where(rare.flipped, 1 - sums.mean, sums.mean)
             squares = sums.squares
             if sums.is_sparse:
-                squares = np.where(rare.flipped, mean * sums.total, squares)
+                squares = np.where(rare.flipped, np.maximum(mean, 0) * sums.total, squares)
             self._set_columns(mean, np.sqrt(squares / sums.total), is_sparse=sums.is_sparse)
         return self
 
