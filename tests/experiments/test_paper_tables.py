@@ -9,6 +9,13 @@ from rich.console import Console
 
 from labelcover.datasets import load
 from labelcover.experiments.paper.claims import choice_sheet, choices_of
+from labelcover.experiments.paper.paper_fits import (
+    DEFAULT,
+    Setting,
+    folds_of,
+    table_9_k,
+    table_settings,
+)
 from labelcover.experiments.paper.paper_page import Sheet
 from labelcover.experiments.paper.paper_tables import (
     compared,
@@ -18,13 +25,6 @@ from labelcover.experiments.paper.paper_tables import (
 )
 from labelcover.experiments.paper.printed import DATASETS, METHODS, printed_table
 from labelcover.experiments.paper.reproduce import ORDER, reproduce
-from labelcover.experiments.paper.runs import (
-    DEFAULT,
-    Setting,
-    folds_of,
-    table_9_k,
-    table_settings,
-)
 from labelcover.experiments.results import COLUMNS, read_results
 from labelcover.learners import C45Classifier
 

@@ -14,7 +14,7 @@ from labelcover import LabelCoverClassifier, RakelClassifier, _picture_style
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset, load
 from labelcover.experiments.comparing import compare
-from labelcover.experiments.report import page as page_module
+from labelcover.experiments.report import comparison_page as page_module
 from labelcover.experiments.report import pictures
 from labelcover.experiments.report.html_page import HERE
 from labelcover.experiments.running import cover_file

@@ -12,9 +12,9 @@ from labelcover.datasets import Dataset
 from labelcover.dependence import label_dependence
 from labelcover.experiments.cover_designs import cover_of
 from labelcover.experiments.folds import make_folds
+from labelcover.experiments.paper.paper_fits import SEED, Setting, folds_of, table_settings
 from labelcover.experiments.paper.paper_page import Sheet
 from labelcover.experiments.paper.printed import METHODS, printed_table
-from labelcover.experiments.paper.runs import SEED, Setting, folds_of, table_settings
 from labelcover.experiments.statistics import (
     average_ranks,
     bonferroni_dunn,

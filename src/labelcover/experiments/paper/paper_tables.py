@@ -11,6 +11,13 @@ import numpy as np
 from labelcover.covers.bounds import lower_bound
 from labelcover.datasets import KNOWN
 from labelcover.experiments.named_methods import PAPER
+from labelcover.experiments.paper.paper_fits import (
+    DEFAULT,
+    Setting,
+    folds_of,
+    table_9_k,
+    table_9_setting,
+)
 from labelcover.experiments.paper.paper_page import Sheet
 from labelcover.experiments.paper.printed import (
     MEASURES,
@@ -18,13 +25,6 @@ from labelcover.experiments.paper.printed import (
     METHODS,
     PrintedRow,
     printed_table,
-)
-from labelcover.experiments.paper.runs import (
-    DEFAULT,
-    Setting,
-    folds_of,
-    table_9_k,
-    table_9_setting,
 )
 from labelcover.metrics import MEASURES as KNOWN_MEASURES
 

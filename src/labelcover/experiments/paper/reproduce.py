@@ -22,6 +22,7 @@ from labelcover.experiments.paper.claims import (
     printed_scores,
 )
 from labelcover.experiments.paper.coverage_figure import DRAWS, coverage_curves, draw_curves
+from labelcover.experiments.paper.paper_fits import Setting, run_settings, table_settings
 from labelcover.experiments.paper.paper_page import Sheet, write_page
 from labelcover.experiments.paper.paper_tables import (
     TITLES,
@@ -31,7 +32,6 @@ from labelcover.experiments.paper.paper_tables import (
     score_table,
 )
 from labelcover.experiments.paper.printed import METHODS, printed_table
-from labelcover.experiments.paper.runs import Setting, run_settings, table_settings
 from labelcover.experiments.results import read_results
 
 if TYPE_CHECKING:

@@ -106,7 +106,7 @@ def table_settings(table: str, dataset: str) -> list[Setting]:
 
     Examples
     --------
-    >>> from labelcover.experiments.paper.runs import table_settings
+    >>> from labelcover.experiments.paper.paper_fits import table_settings
     >>> [setting.name for setting in table_settings("table8", "emotions")][:2]
     ['RAKEL c45 k=3', 'RAKEL++ c45 k=3']
     """

@@ -91,7 +91,7 @@ def write_report(
         "versions": versions_shown(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
     }
-    write_html_page(path, HERE / "page.html", values, scripts=["sort.js"])
+    write_html_page(path, HERE / "comparison_page.html", values, scripts=["sort.js"])
 
 
 def _title(summary):
