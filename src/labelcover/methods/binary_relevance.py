@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from labelcover._table_numbers import rows_of
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.label_ensemble import LabelEnsemble
 from labelcover.ensemble.label_model import LabelModel
+from labelcover.ensemble.model_parameters import ThresholdParameters
 from labelcover.ensemble.view import TrainingRows
 from labelcover.methods.member_rows import fitted_singles, single_labels, with_labels
 from labelcover.methods.network_search import correlations
@@ -22,7 +23,7 @@ from labelcover.methods.network_search import correlations
 ALIKE = 1e-9
 
 
-class BinaryRelevanceClassifier(LabelEnsemble):
+class BinaryRelevanceClassifier(ThresholdParameters, LabelEnsemble):
     """One member for each label: a cover of single labels.
 
     Parameters
@@ -44,36 +45,12 @@ class BinaryRelevanceClassifier(LabelEnsemble):
     (100, 6)
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        threshold=0.5,
-        threshold_measure="auto",
-        threshold_search="grid",
-        threshold_per_label=False,
-        threshold_max_std=None,
-        ties="auto",
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.threshold = threshold
-        self.threshold_measure = threshold_measure
-        self.threshold_search = threshold_search
-        self.threshold_per_label = threshold_per_label
-        self.threshold_max_std = threshold_max_std
-        self.ties = ties
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
     def _make_cover(self, Y, seed):
         return single_labels(np.arange(Y.shape[1]), Y.shape[1])
 
 
-class StackedBinaryRelevanceClassifier(LabelModel):
+@dataclass(eq=False, repr=False, kw_only=True)
+class StackedBinaryRelevanceClassifier(ThresholdParameters, LabelModel):
     """Binary relevance twice: the outputs of the first models are features of the second (2BR).
 
     The second model of a label sees the confidences of that label and of those that are
@@ -126,36 +103,9 @@ class StackedBinaryRelevanceClassifier(LabelModel):
     True
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        phi=0.0,
-        passthrough=False,
-        n_folds=5,
-        threshold=0.5,
-        threshold_measure="auto",
-        threshold_search="grid",
-        threshold_per_label=False,
-        threshold_max_std=None,
-        ties="auto",
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.phi = phi
-        self.passthrough = passthrough
-        self.n_folds = n_folds
-        self.threshold = threshold
-        self.threshold_measure = threshold_measure
-        self.threshold_search = threshold_search
-        self.threshold_per_label = threshold_per_label
-        self.threshold_max_std = threshold_max_std
-        self.ties = ties
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    phi: float = 0.0
+    passthrough: bool = False
+    n_folds: int = 5
 
     def _make_view(self, learner, training, seed):
         return StackedView(

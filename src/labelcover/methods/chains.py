@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice, check_integer, check_real
 from labelcover.ensemble.label_model import LabelModel
+from labelcover.ensemble.model_parameters import ThresholdParameters
 from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.problems import in_parallel
 from labelcover.methods.chain_models import Chain, fitted_chains
@@ -56,7 +58,8 @@ class ChainModel(LabelModel):
         super()._check_parameters(n_labels, weighted=weighted)
 
 
-class EnsembleOfChainsClassifier(ChainModel):
+@dataclass(eq=False, repr=False, kw_only=True)
+class EnsembleOfChainsClassifier(ThresholdParameters, ChainModel):
     """Classifier chains in random orders, each on its own sample of the rows (ECC).
 
     A chain has a binary model for each label, whose features are X and the labels that come before
@@ -121,40 +124,12 @@ class EnsembleOfChainsClassifier(ChainModel):
     (100, 6)
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        n_chains=10,
-        order="random",
-        bagging="bootstrap",
-        sample_fraction=None,
-        aggregate="mean",
-        threshold=0.5,
-        ties="positive",
-        threshold_measure="auto",
-        threshold_search="grid",
-        threshold_per_label=False,
-        threshold_max_std=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.n_chains = n_chains
-        self.order = order
-        self.bagging = bagging
-        self.sample_fraction = sample_fraction
-        self.aggregate = aggregate
-        self.threshold = threshold
-        self.ties = ties
-        self.threshold_measure = threshold_measure
-        self.threshold_search = threshold_search
-        self.threshold_per_label = threshold_per_label
-        self.threshold_max_std = threshold_max_std
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_chains: int = 10
+    order: Any = "random"
+    bagging: Any = "bootstrap"
+    sample_fraction: Any = None
+    aggregate: str = "mean"
+    ties: str = "positive"
 
     def _make_view(self, learner, training, seed):
         return ChainsView(learner, **self._bags(training, seed), votes=self.aggregate == "votes")

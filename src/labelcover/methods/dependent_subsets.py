@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from labelcover._progress import tell
 from labelcover.covers import Cover
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.label_model import LabelModel
+from labelcover.ensemble.model_parameters import ThresholdParameters
 from labelcover.ensemble.view import TrainingRows
 from labelcover.methods.label_partitions import (
     LabelPairDependence,
@@ -38,6 +40,10 @@ class DependenceModel(LabelModel):
     """
 
     dependence_: LabelPairDependence
+    cover_: Cover
+    dependence: str
+    alpha: float
+    n_folds: int
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
         check_choice("dependence", self.dependence, DEPENDENCES)
@@ -75,7 +81,8 @@ class DependenceModel(LabelModel):
         )
 
 
-class DependentSubsetsClassifier(DependenceModel, LabelsetModel):
+@dataclass(eq=False, repr=False, kw_only=True)
+class DependentSubsetsClassifier(ThresholdParameters, DependenceModel, LabelsetModel):
     """Label powerset within disjoint subsets of dependent labels (Tenenboim-Chekina et al.).
 
     Starting from single labels, which is binary relevance, the subsets of the most dependent pair
@@ -141,40 +148,11 @@ class DependentSubsetsClassifier(DependenceModel, LabelsetModel):
     [[0, 3], [1], [2]]
     """
 
-    cover_: Cover
-
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        dependence="unconditional",
-        alpha=0.01,
-        max_failures=10,
-        n_folds=10,
-        threshold=None,
-        threshold_measure="auto",
-        threshold_search="grid",
-        threshold_per_label=False,
-        threshold_max_std=None,
-        ties="auto",
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.dependence = dependence
-        self.alpha = alpha
-        self.max_failures = max_failures
-        self.n_folds = n_folds
-        self.threshold = threshold
-        self.threshold_measure = threshold_measure
-        self.threshold_search = threshold_search
-        self.threshold_per_label = threshold_per_label
-        self.threshold_max_std = threshold_max_std
-        self.ties = ties
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    dependence: str = "unconditional"
+    alpha: float = 0.01
+    max_failures: int = 10
+    n_folds: int = 10
+    threshold: Any = None
 
     def _check_parameters(self, n_labels, *, weighted):
         check_integer("max_failures", self.max_failures, low=0)
@@ -212,7 +190,8 @@ class DependentSubsetsClassifier(DependenceModel, LabelsetModel):
         return lambda: LabelsetView(learner, [self.cover_]), labels
 
 
-class EnsembleOfDependentSubsetsClassifier(DependenceModel):
+@dataclass(eq=False, repr=False, kw_only=True)
+class EnsembleOfDependentSubsetsClassifier(ThresholdParameters, DependenceModel):
     """Label powerset within the subsets of several partitions of the labels, averaged per label.
 
     Random partitions are weighted by the dependence of the pairs of labels that they keep
@@ -269,45 +248,12 @@ class EnsembleOfDependentSubsetsClassifier(DependenceModel):
     (5, [5, 5, 5, 5, 5, 5])
     """
 
-    cover_: Cover
-    partitions_: list[Cover]
-
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        n_members=10,
-        n_partitions=50000,
-        dependence="unconditional",
-        alpha=0.01,
-        n_folds=10,
-        aggregate="votes",
-        threshold=0.5,
-        threshold_measure="auto",
-        threshold_search="grid",
-        threshold_per_label=False,
-        threshold_max_std=None,
-        ties="auto",
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.n_members = n_members
-        self.n_partitions = n_partitions
-        self.dependence = dependence
-        self.alpha = alpha
-        self.n_folds = n_folds
-        self.aggregate = aggregate
-        self.threshold = threshold
-        self.threshold_measure = threshold_measure
-        self.threshold_search = threshold_search
-        self.threshold_per_label = threshold_per_label
-        self.threshold_max_std = threshold_max_std
-        self.ties = ties
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_members: int = 10
+    n_partitions: int = 50000
+    dependence: str = "unconditional"
+    alpha: float = 0.01
+    n_folds: int = 10
+    aggregate: str = "votes"
 
     def _check_parameters(self, n_labels, *, weighted):
         check_integer("n_members", self.n_members, low=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,14 @@ from labelcover._arguments import check_choice, check_integer
 from labelcover._progress import progress_bar
 from labelcover._table_numbers import rows_of
 from labelcover.ensemble.label_model import MOST_SEED, LabelModel
+from labelcover.ensemble.model_parameters import ThresholdParameters
 from labelcover.ensemble.view import TrainingRows, View
 from labelcover.methods.binary_relevance import BinaryRelevanceClassifier
 from labelcover.methods.label_tree import CLUSTERINGS, LabelTree, grow_tree
 
 
-class HomerClassifier(LabelModel):
+@dataclass(eq=False, repr=False, kw_only=True)
+class HomerClassifier(ThresholdParameters, LabelModel):
     """Hierarchy of multi-label classifiers (HOMER): few labels at a time, in a tree.
 
     The labels are divided into `clusters` sets of similar labels, each set again, until single
@@ -81,43 +83,15 @@ class HomerClassifier(LabelModel):
         └── label4
     """
 
-    view_: HomerView
-
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        clusters=3,
-        clustering="balanced",
-        method=None,
-        threshold=0.5,
-        threshold_measure="auto",
-        threshold_search="grid",
-        threshold_per_label=False,
-        threshold_max_std=None,
-        ties="auto",
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.clusters = clusters
-        self.clustering = clustering
-        self.method = method
-        self.threshold = threshold
-        self.threshold_measure = threshold_measure
-        self.threshold_search = threshold_search
-        self.threshold_per_label = threshold_per_label
-        self.threshold_max_std = threshold_max_std
-        self.ties = ties
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    clusters: int = 3
+    clustering: str = "balanced"
+    method: Any = None
 
     @property
     def tree_(self) -> LabelTree:
         """The tree of labels."""
-        return self.view_.tree
+        view: Any = self.view_
+        return view.tree
 
     def _make_view(self, learner, training, seed):
         return HomerView(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelcover.covers import Cover
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.label_model import LabelModel
+from labelcover.ensemble.model_parameters import ThresholdParameters
 
 
 class LabelsetView(CoverView):
@@ -31,6 +33,7 @@ class LabelsetModel(LabelModel):
     """
 
     view_: Any
+    cover_: Cover
 
     def predict(self, X: Any) -> Any:
         """Return zeros and ones, ``(n, n_labels)``; sparse if the labels were sparse in `fit`."""
@@ -55,7 +58,8 @@ def one_labelset(n_labels: int) -> Cover:
     return Cover(np.arange(n_labels)[None, :], n_labels, method="one labelset")
 
 
-class LabelPowersetClassifier(LabelsetModel):
+@dataclass(eq=False, repr=False, kw_only=True)
+class LabelPowersetClassifier(ThresholdParameters, LabelsetModel):
     """Label powerset (LP): one member, whose classes are the labelsets that occur in training.
 
     This is the cover with k = m. Only labelsets seen in training are predicted, so that all
@@ -98,32 +102,7 @@ class LabelPowersetClassifier(LabelsetModel):
     True
     """
 
-    cover_: Cover
-
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        threshold=None,
-        threshold_measure="auto",
-        threshold_search="grid",
-        threshold_per_label=False,
-        threshold_max_std=None,
-        ties="auto",
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.threshold = threshold
-        self.threshold_measure = threshold_measure
-        self.threshold_search = threshold_search
-        self.threshold_per_label = threshold_per_label
-        self.threshold_max_std = threshold_max_std
-        self.ties = ties
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    threshold: Any = None
 
     def _make_view(self, learner, training, seed):
         self.cover_ = one_labelset(training.Y.shape[1])

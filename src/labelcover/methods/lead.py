@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from labelcover._arguments import check_integer
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.label_model import LabelModel
+from labelcover.ensemble.model_parameters import ThresholdParameters
 from labelcover.ensemble.view import TrainingRows
 from labelcover.methods.member_rows import fitted_singles, rows_with_labels, with_labels
 from labelcover.methods.network_search import (
@@ -20,7 +22,8 @@ from labelcover.methods.network_search import (
 )
 
 
-class LeadClassifier(LabelModel):
+@dataclass(eq=False, repr=False, kw_only=True)
+class LeadClassifier(ThresholdParameters, LabelModel):
     """Multi-label learning by exploiting label dependency (LEAD).
 
     Labels that depend on each other only because both depend on the features need no model of
@@ -79,44 +82,19 @@ class LeadClassifier(LabelModel):
     (300, 3)
     """
 
-    view_: LeadView
-
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        max_parents=3,
-        threshold=0.5,
-        threshold_measure="auto",
-        threshold_search="grid",
-        threshold_per_label=False,
-        threshold_max_std=None,
-        ties="auto",
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.max_parents = max_parents
-        self.threshold = threshold
-        self.threshold_measure = threshold_measure
-        self.threshold_search = threshold_search
-        self.threshold_per_label = threshold_per_label
-        self.threshold_max_std = threshold_max_std
-        self.ties = ties
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    max_parents: int = 3
 
     @property
     def parents_(self) -> list[tuple[int, ...]]:
         """The parents of every label in the network, as numbers of labels."""
-        return self.view_.parents
+        view: Any = self.view_
+        return view.parents
 
     @property
     def n_network_rows_(self) -> int:
         """On the errors of how many rows the network was learnt."""
-        return self.view_.n_network_rows
+        view: Any = self.view_
+        return view.n_network_rows
 
     def _make_view(self, learner, training, seed):
         return LeadView(learner, training.Y.shape[1], max_parents=int(self.max_parents), seed=seed)

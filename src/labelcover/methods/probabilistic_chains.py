@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from labelcover._arguments import check_choice, check_integer, check_real
+from labelcover.ensemble.model_parameters import ModelParameters
 from labelcover.ensemble.view import TrainingRows
 from labelcover.methods.chain_inference import (
     INFERENCES,
@@ -100,19 +102,25 @@ class ProbabilisticChainsView(BaggedChains):
         return in_blocks(X.shape[0], paths, infer)
 
 
-class _ProbabilisticChains(ChainModel):
+@dataclass(eq=False, repr=False, kw_only=True)
+class _ProbabilisticChains(ModelParameters, ChainModel):
     """What one probabilistic chain and an ensemble of them have in common."""
+
+    decide: str = "subset_accuracy"
+    inference: str = "auto"
+    beam_width: int = 15
+    epsilon: float = 0.01
+    n_samples: int = 200
 
     _tunes = False
     # Marginals are cut at ½, which is best for the Hamming loss.
     threshold = 0.5
-    view_: Any
 
     def predict(self, X: Any) -> Any:
         """Return zeros and ones, ``(n, n_labels)``: the best labels for the measure of `decide`."""
         check_is_fitted(self, "view_")
-        chosen = self.view_.decided(self._coding.read(self, X))
-        return self._predicted(chosen, X)
+        view: Any = self.view_
+        return self._predicted(view.decided(self._coding.read(self, X)), X)
 
     def _make_view(self, learner, training, seed):
         inference = Inference(
@@ -137,6 +145,7 @@ class _ProbabilisticChains(ChainModel):
         super()._check_parameters(n_labels, weighted=weighted)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ProbabilisticChainClassifier(_ProbabilisticChains):
     """A classifier chain read as a joint distribution of the labels (PCC).
 
@@ -206,36 +215,14 @@ class ProbabilisticChainClassifier(_ProbabilisticChains):
     (100, 6)
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        order=None,
-        decide="subset_accuracy",
-        inference="auto",
-        beam_width=15,
-        epsilon=0.01,
-        n_samples=200,
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.order = order
-        self.decide = decide
-        self.inference = inference
-        self.beam_width = beam_width
-        self.epsilon = epsilon
-        self.n_samples = n_samples
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    order: Any = None
 
     def _orders(self, n_labels, seed):
         order = np.arange(n_labels) if self.order is None else self.order
         return chain_orders(order, 1, n_labels, seed)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class EnsembleOfProbabilisticChainsClassifier(_ProbabilisticChains):
     """Probabilistic chains in random orders, each on its own sample of the rows (EPCC).
 
@@ -273,33 +260,7 @@ class EnsembleOfProbabilisticChainsClassifier(_ProbabilisticChains):
     (100, 6)
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        n_chains=10,
-        order="random",
-        bagging="bootstrap",
-        sample_fraction=None,
-        decide="subset_accuracy",
-        inference="auto",
-        beam_width=15,
-        epsilon=0.01,
-        n_samples=200,
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.n_chains = n_chains
-        self.order = order
-        self.bagging = bagging
-        self.sample_fraction = sample_fraction
-        self.decide = decide
-        self.inference = inference
-        self.beam_width = beam_width
-        self.epsilon = epsilon
-        self.n_samples = n_samples
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_chains: int = 10
+    order: Any = "random"
+    bagging: Any = "bootstrap"
+    sample_fraction: Any = None

@@ -13,6 +13,7 @@ from sklearn.utils.parallel import delayed
 from labelcover._arguments import check_choice, check_integer, check_real
 from labelcover.covers import Cover
 from labelcover.ensemble.label_model import MOST_SEED, LabelModel
+from labelcover.ensemble.model_parameters import ThresholdParameters
 from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.problems import in_parallel
 from labelcover.methods.label_powerset import LabelsetModel, LabelsetView, one_labelset
@@ -128,7 +129,8 @@ class PrunedSetsView(LabelsetView):
         return self
 
 
-class PrunedSetsClassifier(LabelsetModel):
+@dataclass(eq=False, repr=False, kw_only=True)
+class PrunedSetsClassifier(ThresholdParameters, LabelsetModel):
     """Pruned sets (PS): label powerset on the labelsets that occur more than `p` times.
 
     A row whose labelset is pruned is kept with frequent subsets of its labelset instead, once
@@ -180,38 +182,10 @@ class PrunedSetsClassifier(LabelsetModel):
     (44, 9)
     """
 
-    cover_: Cover
-
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        p=3,
-        strategy="A",
-        b=2,
-        threshold=None,
-        threshold_measure="auto",
-        threshold_search="grid",
-        threshold_per_label=False,
-        threshold_max_std=None,
-        ties="auto",
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.p = p
-        self.strategy = strategy
-        self.b = b
-        self.threshold = threshold
-        self.threshold_measure = threshold_measure
-        self.threshold_search = threshold_search
-        self.threshold_per_label = threshold_per_label
-        self.threshold_max_std = threshold_max_std
-        self.ties = ties
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    p: int = 3
+    strategy: str = "A"
+    b: int = 2
+    threshold: Any = None
 
     def _check_parameters(self, n_labels, *, weighted):
         Pruning(self.p, self.strategy, self.b).check()
@@ -296,7 +270,8 @@ def _fitted(
     return view.fit(training if all_rows else training.rows(sample), seeds)
 
 
-class EnsembleOfPrunedSetsClassifier(LabelModel):
+@dataclass(eq=False, repr=False, kw_only=True)
+class EnsembleOfPrunedSetsClassifier(ThresholdParameters, LabelModel):
     """Ensemble of pruned sets (EPS): pruned sets on samples of the rows, averaged per label.
 
     Members see different rows and prune different labelsets, so that together they can predict
@@ -351,42 +326,13 @@ class EnsembleOfPrunedSetsClassifier(LabelModel):
     (10, 100)
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        n_members=10,
-        subsample=0.63,
-        p=2,
-        strategy="A",
-        b=3,
-        aggregate="mean",
-        threshold="auto",
-        threshold_measure="auto",
-        threshold_search="grid",
-        threshold_per_label=False,
-        threshold_max_std=None,
-        ties="auto",
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.n_members = n_members
-        self.subsample = subsample
-        self.p = p
-        self.strategy = strategy
-        self.b = b
-        self.aggregate = aggregate
-        self.threshold = threshold
-        self.threshold_measure = threshold_measure
-        self.threshold_search = threshold_search
-        self.threshold_per_label = threshold_per_label
-        self.threshold_max_std = threshold_max_std
-        self.ties = ties
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_members: int = 10
+    subsample: float = 0.63
+    p: int = 2
+    strategy: str = "A"
+    b: int = 3
+    aggregate: str = "mean"
+    threshold: Any = "auto"
 
     def _check_parameters(self, n_labels, *, weighted):
         check_integer("n_members", self.n_members, low=1)
