@@ -2,50 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from labelcover._arguments import check_integer
 from labelcover.ensemble.choose_cover import balancor_size, choose_cover, labelset_shape
 from labelcover.ensemble.label_ensemble import LabelEnsemble
+from labelcover.ensemble.model_parameters import ThresholdParameters
 
 
-class CoveringMethod(LabelEnsemble):
+@dataclass(eq=False, repr=False, kw_only=True)
+class CoveringMethod(ThresholdParameters, LabelEnsemble):
     """RAKEL++ on the cover of one strategy, with the parameters of `BalancorClassifier`."""
 
-    _strategy: str
+    k: Any = 3
+    r: Any = 2
+    size: int | None = None
+    aggregate: str = "mean"
+    threshold: Any = "cv"
 
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        k=3,
-        r=2,
-        size=None,
-        aggregate="mean",
-        threshold="cv",
-        threshold_measure="auto",
-        threshold_search="grid",
-        threshold_per_label=False,
-        threshold_max_std=None,
-        ties="auto",
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.k = k
-        self.r = r
-        self.size = size
-        self.aggregate = aggregate
-        self.threshold = threshold
-        self.threshold_measure = threshold_measure
-        self.threshold_search = threshold_search
-        self.threshold_per_label = threshold_per_label
-        self.threshold_max_std = threshold_max_std
-        self.ties = ties
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    _strategy = ""
 
     def _make_cover(self, Y, seed):
         cover, _ = choose_cover(
@@ -135,6 +111,7 @@ class BalancorClassifier(CoveringMethod):
     _strategy = "balancor"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DDBalancorClassifier(CoveringMethod):
     """DD-BALANCOR: BALANCOR's cover with its labels permuted for the training data (Section 4.4).
 
@@ -182,50 +159,11 @@ class DDBalancorClassifier(CoveringMethod):
     True
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        k=3,
-        r=2,
-        size=None,
-        min_count=5,
-        decay=0.85,
-        n_iterations=None,
-        first_temperature=None,
-        n_restarts=10,
-        aggregate="mean",
-        threshold="cv",
-        threshold_measure="auto",
-        threshold_search="grid",
-        threshold_per_label=False,
-        threshold_max_std=None,
-        ties="auto",
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        super().__init__(
-            estimator,
-            k=k,
-            r=r,
-            size=size,
-            aggregate=aggregate,
-            threshold=threshold,
-            threshold_measure=threshold_measure,
-            threshold_search=threshold_search,
-            threshold_per_label=threshold_per_label,
-            threshold_max_std=threshold_max_std,
-            ties=ties,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.min_count = min_count
-        self.decay = decay
-        self.n_iterations = n_iterations
-        self.first_temperature = first_temperature
-        self.n_restarts = n_restarts
+    min_count: int = 5
+    decay: float = 0.85
+    n_iterations: int | None = None
+    first_temperature: float | None = None
+    n_restarts: int = 10
 
     def _annealing(self) -> dict[str, Any]:
         return {

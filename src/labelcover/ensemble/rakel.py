@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import comb
 from typing import Any
 
@@ -12,9 +13,11 @@ from labelcover._arguments import check_integer
 from labelcover.covers import Cover
 from labelcover.ensemble.choose_cover import choose_cover
 from labelcover.ensemble.label_ensemble import LabelEnsemble
+from labelcover.ensemble.model_parameters import ModelParameters, ThresholdParameters
 
 
-class RakelClassifier(LabelEnsemble):
+@dataclass(eq=False, repr=False, kw_only=True)
+class RakelClassifier(ModelParameters, LabelEnsemble):
     """RAKEL (Tsoumakas and Vlahavas): random labelsets, members vote (Algorithms 1 and 2).
 
     Parameters
@@ -52,36 +55,19 @@ class RakelClassifier(LabelEnsemble):
 
     _tunes = False
 
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        k=3,
-        size=None,
-        cover="random",
-        aggregate="votes",
-        threshold=0.5,
-        ties="positive",
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.k = k
-        self.size = size
-        self.cover = cover
-        self.aggregate = aggregate
-        self.threshold = threshold
-        self.ties = ties
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    k: int = 3
+    size: int | None = None
+    cover: Any = "random"
+    aggregate: str = "votes"
+    threshold: Any = 0.5
+    ties: str = "positive"
 
     def _make_cover(self, Y, seed):
         return _random_labelsets(self, Y, seed)
 
 
-class RakelPlusPlusClassifier(LabelEnsemble):
+@dataclass(eq=False, repr=False, kw_only=True)
+class RakelPlusPlusClassifier(ThresholdParameters, LabelEnsemble):
     """RAKEL++: random labelsets, mean confidence, and a threshold tuned on the data (Section 2.3).
 
     Parameters
@@ -144,38 +130,11 @@ class RakelPlusPlusClassifier(LabelEnsemble):
     True
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        k=3,
-        size=None,
-        cover="random",
-        aggregate="mean",
-        threshold="cv",
-        threshold_measure="auto",
-        threshold_search="grid",
-        threshold_per_label=False,
-        threshold_max_std=None,
-        ties="auto",
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.k = k
-        self.size = size
-        self.cover = cover
-        self.aggregate = aggregate
-        self.threshold = threshold
-        self.threshold_measure = threshold_measure
-        self.threshold_search = threshold_search
-        self.threshold_per_label = threshold_per_label
-        self.threshold_max_std = threshold_max_std
-        self.ties = ties
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    k: int = 3
+    size: int | None = None
+    cover: Any = "random"
+    aggregate: str = "mean"
+    threshold: Any = "cv"
 
     def _make_cover(self, Y, seed):
         return _random_labelsets(self, Y, seed)
