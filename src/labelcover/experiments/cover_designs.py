@@ -14,15 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover import (
-    BalancorClassifier,
-    BalcoClassifier,
-    DDBalancorClassifier,
-    InlacClassifier,
-    LabelCoverClassifier,
-    RakelClassifier,
-    RakelPlusPlusClassifier,
-)
+import labelcover
 from labelcover._arguments import check_random_state
 from labelcover.covers import Cover, strategies_by_name
 from labelcover.ensemble.choose_cover import choose_cover, default_cover
@@ -54,18 +46,18 @@ class Design:
 
 #: The methods of the paper.
 DESIGNS: dict[type, Design] = {
-    RakelClassifier: Design("random"),
-    RakelPlusPlusClassifier: Design("random"),
-    InlacClassifier: Design("inlac"),
-    BalcoClassifier: Design("balco"),
-    BalancorClassifier: Design("balancor"),
-    DDBalancorClassifier: Design("balancor", adapt=True),
+    labelcover.RakelClassifier: Design("random"),
+    labelcover.RakelPlusPlusClassifier: Design("random"),
+    labelcover.InlacClassifier: Design("inlac"),
+    labelcover.BalcoClassifier: Design("balco"),
+    labelcover.BalancorClassifier: Design("balancor"),
+    labelcover.DDBalancorClassifier: Design("balancor", adapt=True),
 }
 
 
 def design_of(estimator: Any) -> Design | None:
     """Return the design of an estimator; None if it makes no labelsets, or they are given."""
-    if type(estimator) is LabelCoverClassifier:
+    if type(estimator) is labelcover.LabelCoverClassifier:
         named = isinstance(estimator.cover, str)
         return Design(estimator.cover, bool(estimator.adapt)) if named else None
     given = not isinstance(getattr(estimator, "cover", ""), str)

@@ -11,79 +11,44 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelcover import (
-    BalancorClassifier,
-    BalcoClassifier,
-    DDBalancorClassifier,
-    InlacClassifier,
-    LabelCoverClassifier,
-    RakelClassifier,
-    RakelPlusPlusClassifier,
-)
+import labelcover
+from labelcover import methods
 from labelcover._arguments import check_choice, check_integer
 from labelcover.datasets import Dataset
 from labelcover.ensemble.choose_cover import balancor_size
 from labelcover.experiments.paper.printed import paper_size
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
-from labelcover.methods import (
-    BinaryRelevanceClassifier,
-    DependentSubsetsClassifier,
-    EnsembleOfChainsClassifier,
-    EnsembleOfDependentSubsetsClassifier,
-    EnsembleOfProbabilisticChainsClassifier,
-    EnsembleOfPrunedSetsClassifier,
-    HomerClassifier,
-    LabelPowersetClassifier,
-    LeadClassifier,
-    ProbabilisticChainClassifier,
-    PrunedSetsClassifier,
-    StackedBinaryRelevanceClassifier,
-)
 
-#: Name of a method to its class.
-METHODS: dict[str, Any] = {
-    "RAKEL": RakelClassifier,
-    "RAKEL++": RakelPlusPlusClassifier,
-    "INLAC": InlacClassifier,
-    "BALCO": BalcoClassifier,
-    "BALANCOR": BalancorClassifier,
-    "DD-BALANCOR": DDBalancorClassifier,
-    "BR": BinaryRelevanceClassifier,
-    "LabelCover": LabelCoverClassifier,
-    "LP": LabelPowersetClassifier,
-    "PS": PrunedSetsClassifier,
-    "EPS": EnsembleOfPrunedSetsClassifier,
-    "DS": DependentSubsetsClassifier,
-    "EDS": EnsembleOfDependentSubsetsClassifier,
-    "ECC": EnsembleOfChainsClassifier,
-    "PCC": ProbabilisticChainClassifier,
-    "EPCC": EnsembleOfProbabilisticChainsClassifier,
-    "2BR": StackedBinaryRelevanceClassifier,
-    "LEAD": LeadClassifier,
-    "HOMER": HomerClassifier,
+# Name of a method to its class, and what the name stands for.
+_KNOWN: dict[str, tuple[Any, str]] = {
+    "RAKEL": (labelcover.RakelClassifier, "random k-labelsets"),
+    "RAKEL++": (labelcover.RakelPlusPlusClassifier, "random k-labelsets, confidences averaged"),
+    "INLAC": (labelcover.InlacClassifier, "greedy cover of all pairs of labels"),
+    "BALCO": (labelcover.BalcoClassifier, "balanced cover"),
+    "BALANCOR": (labelcover.BalancorClassifier, "balanced cover of all pairs of labels"),
+    "DD-BALANCOR": (labelcover.DDBalancorClassifier, "BALANCOR, dependent labels together"),
+    "BR": (methods.BinaryRelevanceClassifier, "binary relevance: a model for each label"),
+    "LabelCover": (labelcover.LabelCoverClassifier, "the default of labelcover"),
+    "LP": (methods.LabelPowersetClassifier, "label powerset: a class for each labelset"),
+    "PS": (methods.PrunedSetsClassifier, "pruned sets: label powerset without rare labelsets"),
+    "EPS": (methods.EnsembleOfPrunedSetsClassifier, "ensemble of pruned sets"),
+    "DS": (methods.DependentSubsetsClassifier, "subsets of dependent labels"),
+    "EDS": (
+        methods.EnsembleOfDependentSubsetsClassifier,
+        "ensemble of subsets of dependent labels",
+    ),
+    "ECC": (methods.EnsembleOfChainsClassifier, "ensemble of classifier chains"),
+    "PCC": (methods.ProbabilisticChainClassifier, "probabilistic classifier chain"),
+    "EPCC": (
+        methods.EnsembleOfProbabilisticChainsClassifier,
+        "ensemble of probabilistic classifier chains",
+    ),
+    "2BR": (methods.StackedBinaryRelevanceClassifier, "binary relevance, stacked twice"),
+    "LEAD": (methods.LeadClassifier, "binary relevance along a network of labels"),
+    "HOMER": (methods.HomerClassifier, "hierarchy of multi-label classifiers"),
 }
-#: What the names stand for.
-TITLES = {
-    "RAKEL": "random k-labelsets",
-    "RAKEL++": "random k-labelsets, confidences averaged",
-    "INLAC": "greedy cover of all pairs of labels",
-    "BALCO": "balanced cover",
-    "BALANCOR": "balanced cover of all pairs of labels",
-    "DD-BALANCOR": "BALANCOR, dependent labels together",
-    "BR": "binary relevance: a model for each label",
-    "LabelCover": "the default of labelcover",
-    "LP": "label powerset: a class for each labelset",
-    "PS": "pruned sets: label powerset without rare labelsets",
-    "EPS": "ensemble of pruned sets",
-    "DS": "subsets of dependent labels",
-    "EDS": "ensemble of subsets of dependent labels",
-    "ECC": "ensemble of classifier chains",
-    "PCC": "probabilistic classifier chain",
-    "EPCC": "ensemble of probabilistic classifier chains",
-    "2BR": "binary relevance, stacked twice",
-    "LEAD": "binary relevance along a network of labels",
-    "HOMER": "hierarchy of multi-label classifiers",
-}
+METHODS = {name: kind for name, (kind, _) in _KNOWN.items()}
+TITLES = {name: title for name, (_, title) in _KNOWN.items()}
 #: Stands for all of them.
 ALL = "all"
 MEMBERS = ("auto", "least-squares", "c45", "smo", "logistic")
