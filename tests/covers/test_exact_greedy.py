@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from labelcover.covers import balancor_cover, balco_cover, inlac_cover
-from labelcover.covers.greedy_kernels import first_labelset, is_chosen, remember_chosen
+from labelcover.covers.greedy_kernels import (
+    first_labelset,
+    gain_below_pairs,
+    is_chosen,
+    remember_chosen,
+)
 
 PROBLEMS = [
     (m, k, r) for m in range(3, 10) for k in range(2, min(m, 5) + 1) for r in range(1, k + 1)
@@ -124,3 +129,11 @@ def test_the_first_labelset_that_gains_enough_is_found(seed):
 
     expected = next(filter(is_right, combinations(range(m), k)), None)
     assert (sorted(out.tolist()) if found else None) == (expected and list(expected))
+
+
+@pytest.mark.parametrize(("k", "r"), [(1, 1), (4, 2), (5, 3), (6, 6)])
+def test_labelsets_with_two_or_more_labels_to_come_are_counted(k, r):
+    extra = gain_below_pairs(k, r)
+    for j in range(k + 1):
+        to_come = [sum(x >= j for x in s) for s in combinations(range(k), r)]
+        assert extra[j] == sum(count >= 2 for count in to_come)

@@ -22,7 +22,13 @@ from labelcover.covers.local_search import (
     with_size,
     without_spare_rows,
 )
-from labelcover.covers.local_search_kernels import anneal_rows, free_places, pack_rows
+from labelcover.covers.local_search_kernels import (
+    anneal_rows,
+    exchange_spare,
+    fill_places,
+    free_places,
+    pack_rows,
+)
 from labelcover.covers.random_kernels import below, seeded, uniform
 
 
@@ -210,3 +216,35 @@ def test_a_cover_is_brought_to_the_size_asked_for(size):
     assert sized.shape == (size, 4)
     if size == 30:
         assert covered(sized, 2) == everything(10, 2)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6))
+def test_each_free_place_gets_a_label_that_is_rarest_when_its_turn_comes(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.permuted(np.tile(np.arange(7, dtype=np.int32), (6, 1)), axis=1)[:, :4].copy()
+    rows[rng.random(rows.shape) < 0.4] = -1
+    full = fill_places(rows, 7, seed)
+    counts = np.bincount(rows[rows >= 0], minlength=7)
+    for before, after in zip(rows, full, strict=True):
+        held = set(before[before >= 0].tolist())
+        for old, new in zip(before.tolist(), after.tolist(), strict=True):
+            if old >= 0:
+                assert new == old
+            else:
+                assert counts[new] == min(counts[x] for x in range(7) if x not in held)
+                counts[new] += 1
+                held.add(new)
+        assert len(held) == 4
+
+
+def test_only_labels_that_cover_nothing_alone_are_exchanged():
+    # Two labelsets hold labels 0 to 3; label 4 is rare, and needed where it is.
+    rows = np.array([[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 4], [1, 2, 3, 4]], dtype=np.int32)
+    found = exchange_spare(rows, times_covered(rows, 5, 2), 5, 2, 20, 0)
+    assert covered(found, 2) == covered(rows, 2) == everything(5, 2)
+    assert np.ptp(np.bincount(found.ravel())) < np.ptp(np.bincount(rows.ravel()))
+    # In a plane every label is needed: nothing moves.
+    plane = np.array([[1, 2, 4], [2, 3, 5], [3, 4, 6], [4, 5, 0], [5, 6, 1], [6, 0, 2], [0, 1, 3]])
+    plane = plane.astype(np.int32)
+    assert np.array_equal(exchange_spare(plane, times_covered(plane, 7, 2), 7, 2, 20, 0), plane)

@@ -9,7 +9,7 @@ import pytest
 from labelcover.covers import Cover
 from labelcover.dependence import adapt_cover, annealing_iterations, label_dependence
 from labelcover.dependence import permutation as search
-from labelcover.dependence.permutation_kernels import anneal, swap_changes
+from labelcover.dependence.permutation_kernels import anneal, covered_now, rank_table, swap_changes
 
 
 def random_labels(seed, m, n=300):
@@ -93,6 +93,24 @@ def test_the_change_of_a_swap_is_the_difference_of_merits():
         swapped[[x, y]] = swapped[[y, x]]
         after = dependence.merit(cover.permute(np.argsort(swapped)))
         assert change == pytest.approx(after - before, abs=1e-9 * dependence.weights.sum())
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_a_table_of_ranks_holds_each_once(dtype):
+    ranks = np.random.default_rng(0).integers(10_000, size=500).astype(dtype)
+    table = rank_table(ranks)
+    assert table.dtype == dtype
+    assert sorted(table[table >= 0].tolist()) == sorted(set(ranks.tolist()))
+
+
+@pytest.mark.parametrize("r", [2, 3, 4])
+def test_labelsets_are_covered_if_their_columns_lie_in_one_row(r):
+    cover, dependence, problem = problem_of(r, k=6, r=r)
+    column = np.random.default_rng(r).permutation(20)
+    found = covered_now(dependence.labelsets, column, problem["table"], problem["binomials"])
+    rows = [set(row) for row in cover.labelsets.tolist()]
+    expected = [any(set(column[labels]) <= row for row in rows) for labels in dependence.labelsets]
+    assert found.tolist() == expected
 
 
 def annealed_in_numpy(cover, dependence, column, swaps, draws, temperatures):
