@@ -13,9 +13,8 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import LogisticClassifier
-from labelcover.learners.logistic.logistic_kernels import class_distributions, linear_scores
 from labelcover.learners.logistic.logistic_members import column_starts
-from labelcover.learners.logistic.newton import Block
+from labelcover.learners.logistic.newton import Block, class_distributions, linear_scores
 from labelcover.learners.problems import Problems
 
 
@@ -74,10 +73,8 @@ def plain_loss(X, y, weights, ridge, W):
 def test_no_direction_leads_down_from_the_solution():
     X, random = words().toarray(), np.random.default_rng(0)
     y, weights = classes_of(X, 2), random.uniform(0.5, 2, 150)
-    arrays = sparse.csr_array(X)
-    table = arrays.data, arrays.indices.astype(np.int32), arrays.indptr.astype(np.int64)
     W = np.zeros((41, 1))
-    block = Block(table, np.arange(150), y[None], np.array([0, 1]), weights, 0.5)
+    block = Block(sparse.csr_array(X), y[None], np.array([0, 1]), weights, 0.5)
     steps = block.solve(W, 1e-10)
     assert 0 < steps < 30
     least = plain_loss(X, y, weights, 0.5, W[:, 0])
@@ -86,18 +83,17 @@ def test_no_direction_leads_down_from_the_solution():
         assert plain_loss(X, y, weights, 0.5, W[:, 0] + step) > least
 
 
-def test_kernels_agree_with_plain_numpy():
+def test_scores_distributions_and_losses_are_those_of_the_formulas():
     X, random = words(), np.random.default_rng(0)
     problems = many_problems(X)
     starts = column_starts(problems.n_classes)
     assert starts.tolist() == [0, 1, 5, 6, 6, 9, 10]
     W, rows = random.normal(size=(41, 10)), np.array([3, 5, 140])
-    table = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64)
     scores = X.toarray() @ W[:-1] + W[-1]
-    np.testing.assert_allclose(linear_scores(table, rows, W), scores[rows], rtol=1e-12)
+    np.testing.assert_allclose(linear_scores(X[rows], W), scores[rows], rtol=1e-12)
     found = class_distributions(scores, starts, problems.offsets)
     weights = random.uniform(1, 2, 150)
-    losses = Block(table, rows, problems.classes, starts, weights, 1.0).losses(W)
+    losses = Block(X[rows], problems.classes[:, rows], starts, weights[rows], 1.0).losses(W)
     for p in range(len(problems)):
         own = scores[:, starts[p] : starts[p + 1]]
         if own.shape[1] == 1:

@@ -38,8 +38,7 @@ from labelcover.learners.features import one_hot_columns
 from labelcover.learners.forest.feature_forest import FeatureForest, ForestPaths
 from labelcover.learners.least_squares.least_squares_members import LeastSquaresMembers
 from labelcover.learners.least_squares.score_parts import ScoreParts
-from labelcover.learners.logistic.logistic_members import LogisticMembers
-from labelcover.learners.logistic.logistic_weights import LogisticWeights
+from labelcover.learners.logistic.logistic_members import LogisticMembers, LogisticWeights
 
 Floats = NDArray[np.float64]
 # Below this distance a slope is a derivative: a quotient would lose its digits.

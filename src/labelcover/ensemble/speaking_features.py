@@ -14,8 +14,7 @@ from labelcover.ensemble.pooled_view import PooledView
 from labelcover.ensemble.shares import two_classes
 from labelcover.learners.features import PLAIN, one_hot_columns
 from labelcover.learners.forest.feature_forest import FeatureForest, directions
-from labelcover.learners.logistic.logistic_members import LogisticMembers
-from labelcover.learners.logistic.logistic_weights import log_odds_weights
+from labelcover.learners.logistic.logistic_members import LogisticMembers, log_odds_weights
 
 
 def speaking_features(

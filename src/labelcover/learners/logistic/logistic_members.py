@@ -13,11 +13,8 @@ from sklearn.utils.parallel import delayed
 
 from labelcover.learners.features import numeric
 from labelcover.learners.least_squares.feature_scaling import ColumnSums, FeatureScaling
-from labelcover.learners.logistic.logistic_kernels import class_distributions, linear_scores
-from labelcover.learners.logistic.newton import Block
+from labelcover.learners.logistic.newton import Block, class_distributions, linear_scores
 from labelcover.learners.problems import Members, Problems, in_parallel, problem_blocks
-
-Arrays = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]
 
 # Columns of coefficients that are solved side by side.
 BLOCK_COLUMNS = 32
@@ -83,8 +80,7 @@ class LogisticMembers(Members):
     def prepare(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of all columns for new rows."""
         scaled = sparse.csr_array(self.scaling.transform(numeric(X, self.n_values)))
-        table = _arrays(scaled[:, self.kept])
-        return linear_scores(table, np.arange(X.shape[0]), self.coefficients)
+        return linear_scores(scaled[:, self.kept], self.coefficients)
 
     def distributions(self, prepared: NDArray[np.float64], problems: slice) -> NDArray[np.float64]:
         """Return the class distributions of some problems side by side."""
@@ -104,17 +100,15 @@ class SharedTable:
 
     Attributes
     ----------
-    X : (data, indices, indptr)
+    X : CSR array
         The scaled table.
-    n_features : int
     weights : ndarray of shape (n,)
     fold : ndarray of shape (n,)
         In which fold each row is left out.
     tol : float
     """
 
-    X: Arrays
-    n_features: int
+    X: Any
     weights: NDArray[np.float64]
     fold: NDArray[np.int64]
     tol: float
@@ -141,8 +135,10 @@ class FoldedBlock:
     def of_rows(self, is_in: NDArray[np.bool_], C: float) -> Block:
         """Return the problems on some rows."""
         table = self.table
-        rows = np.flatnonzero(is_in)
-        return Block(table.X, rows, self.classes, self.starts, table.weights, 1 / C)
+        if is_in.all():
+            return Block(table.X, self.classes, self.starts, table.weights, 1 / C)
+        classes, weights = self.classes[:, is_in], table.weights[is_in]
+        return Block(table.X[is_in], classes, self.starts, weights, 1 / C)
 
     def tried(self, C: float, start: NDArray[np.float64] | None) -> tuple[NDArray, float]:
         """Return the coefficients without the first fold, and the sum of its log-losses."""
@@ -165,11 +161,11 @@ class FoldedBlock:
         for fold in range(int(table.fold.max()) + 1):
             is_left_out = table.fold == fold
             without = self._solved(self.of_rows(~is_left_out, C), found)
-            scores[is_left_out] = linear_scores(table.X, np.flatnonzero(is_left_out), without)
+            scores[is_left_out] = linear_scores(table.X[is_left_out], without)
         return found, scores
 
     def _solved(self, block: Block, start: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        found = block.null_model(self.table.n_features) if start is None else start.copy()
+        found = block.null_model(self.table.X.shape[1]) if start is None else start.copy()
         block.solve(found, self.table.tol)
         return found
 
@@ -193,7 +189,7 @@ def solve(
     fold = np.random.default_rng(settings.seed).permutation(n) % settings.n_folds
     scaled = sparse.csr_array(scaling.transform(numbers))
     kept = np.flatnonzero(np.bincount(scaled.indices, minlength=scaled.shape[1]))
-    table = SharedTable(_arrays(scaled[:, kept]), len(kept), weights, fold, settings.tol)
+    table = SharedTable(scaled[:, kept], weights, fold, settings.tol)
     starts = column_starts(problems.n_classes)
     blocks = _blocks(problems.classes, starts, table)
     how: dict[str, Any] = {
@@ -307,5 +303,44 @@ def _distributions(
     )
 
 
-def _arrays(table: sparse.csr_array) -> Arrays:
-    return table.data, table.indices.astype(np.int32, copy=False), table.indptr.astype(np.int64)
+class LogisticWeights:
+    """The shares of columns in what logistic members say of some rows.
+
+    The share of a column is 0 where the scaled column is 0, such as where a word is absent.
+
+    Parameters
+    ----------
+    members : LogisticMembers
+    X : ndarray or CSR matrix
+        The rows, nominal features as numbers of their values.
+    """
+
+    def __init__(self, members: LogisticMembers, X: Any) -> None:
+        self.members = members
+        self.table = sparse.csr_array(members.scaling.transform(numeric(X, members.n_values)))
+
+    def of_log_odds(self, problem: int, positive: int) -> tuple[float, NDArray[np.float64]]:
+        """Return the start of the log-odds of one of two classes, and the shares of columns.
+
+        Parameters
+        ----------
+        problem : int
+            One with two classes.
+        positive : {0, 1}
+            The class whose log-odds are explained.
+        """
+        n_columns = self.table.shape[1]
+        start, weights = log_odds_weights(self.members, problem, positive, n_columns)
+        return start, np.asarray(self.table.multiply(weights).toarray())
+
+
+def log_odds_weights(
+    members: LogisticMembers, problem: int, positive: int, n_columns: int
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the intercept of the log-odds of one of two classes, and the weights of columns."""
+    # The one column of coefficients of such a problem is for its second class.
+    sign = 1.0 if positive == 1 else -1.0
+    own = sign * members.coefficients[:, members.starts[problem]]
+    weights = np.zeros(n_columns)
+    weights[members.kept] = own[:-1]
+    return float(own[-1]), weights

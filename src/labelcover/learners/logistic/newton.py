@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from labelcover.learners.logistic.logistic_kernels import (
-    advance,
-    dots,
-    gradient,
-    linear_scores,
-    probabilities,
-    times_curvature,
-    turn,
-)
+from scipy.special import expit, logsumexp, softmax
 
 # The system of a Newton step is solved until this share of the gradient is left, or less.
 FORCING = 0.25
@@ -37,19 +30,17 @@ class Block:
 
     Attributes
     ----------
-    X : (data, indices, indptr)
-        A CSR table.
-    rows : ndarray of int64
-        Those that are looked at.
+    X : CSR array of shape (n, n_features)
     classes : ndarray of shape (n_problems, n), int32
     starts : ndarray of shape (n_problems + 1,), int64
-        The columns of each problem; see `labelcover.learners.logistic.logistic_kernels`.
+        Columns ``starts[p]:starts[p + 1]`` of coefficients belong to problem ``p``: none if it has
+        a single class, one (the log-odds of the second class) if it has two, else one per class,
+        under a softmax. The table is read once for all columns.
     weights : ndarray of shape (n,)
     ridge : float
     """
 
     X: Any
-    rows: NDArray[np.int64]
     classes: NDArray[np.int32]
     starts: NDArray[np.int64]
     weights: NDArray[np.float64]
@@ -85,10 +76,11 @@ class Block:
         for p, low, high in self._problems():
             if (self._counts(p, high - low) > 0).sum() < 2:
                 W[:, low:high], open_[p] = null[:, low:high], False
-        first = self._norms(self._slopes(null, self.state(null)[1], 0.0)[0])
-        scores, P, now = self.state(W)
+        first = self._norms(self._slopes(null, self._at(null, linear_scores(self.X, null))[0], 0))
+        scores = linear_scores(self.X, W)
+        P, now = self._at(W, scores)
         for number in range(MOST_STEPS):
-            G, M = self._slopes(W, P, self.ridge)
+            G = self._slopes(W, P, self.ridge)
             norm = self._norms(G)
             running = open_ & (norm > tolerance * first)
             if not running.any():
@@ -103,9 +95,9 @@ class Block:
             # Roots first: the quotient itself may overflow.
             share = np.minimum(FORCING, np.sqrt(norm) / np.sqrt(np.maximum(first, 1e-300)))
             wanted = np.maximum(share * norm, tolerance / 2 * first)
-            step = self._newton_step(P, G, M, np.where(running, wanted, np.inf))
-            gain = LEAST_GAIN * dots(G, step, self.starts)
-            moved = linear_scores(self.X, self.rows, step)
+            step = self._newton_step(P, G, np.where(running, wanted, np.inf))
+            gain = LEAST_GAIN * self._dots(G, step)
+            moved = linear_scores(self.X, step)
             length = running.astype(np.float64)
             for _ in range(MOST_HALVINGS):
                 columns = self._by_column(length)
@@ -130,86 +122,163 @@ class Block:
         """Return some of the problems."""
         widths = np.diff(self.starts)[chosen]
         starts = np.concatenate([[0], np.cumsum(widths)])
-        return replace(self, classes=self.classes[chosen], starts=starts)
-
-    def state(
-        self, W: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return scores, probabilities, and what each problem minimises."""
-        scores = linear_scores(self.X, self.rows, W)
-        return scores, *self._at(W, scores)
+        return Block(self.X, self.classes[chosen], starts, self.weights, self.ridge)
 
     def losses(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log-loss of each problem, summed over the rows with their weights."""
-        scores = linear_scores(self.X, self.rows, W)
-        return self._probabilities(scores, np.empty_like(scores))
+        return self._probabilities(linear_scores(self.X, W))[1]
+
+    @cached_property
+    def _problem(self) -> NDArray[np.int64]:
+        """The problem of each column."""
+        return np.repeat(np.arange(len(self.classes)), np.diff(self.starts))
+
+    @cached_property
+    def _is_single(self) -> bool:
+        """Whether each problem has one column, as single labels have, which is quicker."""
+        return bool((np.diff(self.starts) == 1).all())
+
+    @cached_property
+    def _hits(self) -> NDArray[np.bool_]:
+        """The columns of the classes of all rows."""
+        own = np.arange(len(self._problem)) - self.starts[self._problem]
+        own[np.diff(self.starts)[self._problem] == 1] = 1
+        return own == self.classes[self._problem].T
+
+    @cached_property
+    def _squares(self) -> Any:
+        return self.X.multiply(self.X).tocsr()
 
     def _probabilities(
-        self, scores: NDArray[np.float64], P: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        return probabilities(scores, self.rows, self.classes, self.starts, self.weights, P)
+        self, scores: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the probabilities of all columns, and the log-loss of each problem, summed."""
+        small = np.exp(-np.abs(scores))
+        P = np.where(scores > 0, 1.0, small) / (1 + small)
+        lost = np.maximum(scores, 0) + np.log(1 + small)
+        for low, high in [] if self._is_single else _several(self.starts):
+            P[:, low:high] = softmax(scores[:, low:high], axis=1)
+            lost[:, low:high] = 0
+            lost[:, low] = logsumexp(scores[:, low:high], axis=1)
+        lost -= np.where(self._hits, scores, 0)
+        return P, self._by_problem(self.weights @ lost)
+
+    def _by_problem(self, of_columns: NDArray[np.float64]) -> NDArray[np.float64]:
+        sums = np.bincount(self._problem, of_columns, minlength=len(self.classes))
+        return np.asarray(sums, dtype=np.float64)
+
+    def _dots(self, A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return for each problem the sum of the products of its columns."""
+        return self._by_problem(np.einsum("jc,jc->c", A, B))
 
     def _problems(self) -> list[tuple[int, int, int]]:
         ends = self.starts.tolist()
         return list(zip(range(len(ends) - 1), ends[:-1], ends[1:], strict=True))
 
     def _counts(self, problem: int, n_columns: int) -> NDArray[np.float64]:
-        classes = self.classes[problem, self.rows]
-        counts = np.bincount(classes, self.weights[self.rows], minlength=max(2, n_columns))
+        counts = np.bincount(self.classes[problem], self.weights, minlength=max(2, n_columns))
         return counts.astype(np.float64)
 
     def _at(
         self, W: NDArray[np.float64], scores: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        P = np.empty_like(scores)
-        losses = self._probabilities(scores, P)
-        return P, losses + self.ridge / 2 * dots(W[:-1], W[:-1], self.starts)
+        P, losses = self._probabilities(scores)
+        return P, losses + self.ridge / 2 * self._dots(W[:-1], W[:-1])
 
     def _slopes(
         self, W: NDArray[np.float64], P: NDArray[np.float64], ridge: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the gradient and the diagonal of the second derivatives."""
-        G, M = np.empty_like(W), np.empty_like(W)
-        gradient(self.X, self.rows, P, self.classes, self.starts, self.weights, ridge, W, G, M)
-        return G, M
+    ) -> NDArray[np.float64]:
+        """Return the gradient."""
+        G = _transposed_product(self.X, self.weights[:, None] * (P - self._hits))
+        G[:-1] += ridge * W[:-1]
+        return G
+
+    def _times_curvature(
+        self, curves: NDArray[np.float64], P: NDArray[np.float64], V: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the second derivatives times `V`; `curves` are those of columns in scores."""
+        moved = linear_scores(self.X, V)
+        if self._is_single:
+            moved *= curves
+        else:
+            # With one column, the other class has the score 0.
+            means = P * moved
+            for low, high in _several(self.starts):
+                means[:, low:high] = means[:, low:high].sum(axis=1, keepdims=True)
+            moved = self.weights[:, None] * P * (moved - means)
+        found = _transposed_product(self.X, moved)
+        found[:-1] += self.ridge * V[:-1]
+        return found
 
     def _norms(self, G: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.sqrt(dots(G, G, self.starts))
+        return np.sqrt(self._dots(G, G))
 
     def _by_column(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.repeat(values, np.diff(self.starts))
 
     def _newton_step(
-        self,
-        P: NDArray[np.float64],
-        G: NDArray[np.float64],
-        M: NDArray[np.float64],
-        wanted: NDArray[np.float64],
+        self, P: NDArray[np.float64], G: NDArray[np.float64], wanted: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the step of every problem, by conjugate gradients with the diagonal `M`.
+        """Return the step of every problem, by conjugate gradients.
 
-        A problem stops when the norm of what is left is at most `wanted`.
+        They are preconditioned by the diagonal of the second derivatives. A problem stops when the
+        norm of what is left is at most `wanted`.
         """
+        curves = self.weights[:, None] * P * (1 - P)
+        diagonal = _transposed_product(self._squares, curves)
+        diagonal[:-1] += self.ridge
+        # All probabilities of a column may be 0 or 1 to rounding.
+        np.maximum(diagonal[-1], 1e-12, out=diagonal[-1])
         step, rest = np.zeros_like(G), -G
-        direction, product = rest / M, np.empty_like(G)
-        scaled = dots(rest, direction, self.starts)
+        direction = rest / diagonal
+        scaled = self._dots(rest, direction)
         running = self._norms(G) > wanted
         for _ in range(MOST_INNER_STEPS):
             if not running.any():
                 break
-            times_curvature(
-                self.X, self.rows, P, self.starts, self.weights, self.ridge, direction, product
-            )
-            bend = dots(direction, product, self.starts)
+            product = self._times_curvature(curves, P, direction)
+            bend = self._dots(direction, product)
             running &= bend > 0
             length = np.divide(scaled, bend, where=running, out=np.zeros_like(bend))
-            advance(self._by_column(length), direction, product, M, step, rest)
-            then = dots(rest, product, self.starts)
+            step += self._by_column(length) * direction
+            rest -= self._by_column(length) * product
+            product = rest / diagonal
+            then = self._dots(rest, product)
             running &= self._norms(rest) > wanted
             factor = np.divide(then, scaled, where=running, out=np.zeros_like(then))
-            turn(self._by_column(factor), product, direction)
+            direction = product + self._by_column(factor) * direction
             scaled = then
         return step
+
+
+def linear_scores(X: Any, W: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rows of a table times the coefficients, intercepts (the last) included."""
+    return np.asarray(X @ W[:-1]) + W[-1]
+
+
+def class_distributions(
+    scores: NDArray[np.float64], starts: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the class distributions of problems side by side, ``offsets[p]:offsets[p + 1]``."""
+    found = np.ones((len(scores), int(offsets[-1])))
+    single = np.flatnonzero(np.diff(starts) == 1)
+    second = expit(scores[:, starts[single]])
+    found[:, offsets[single]], found[:, offsets[single] + 1] = 1 - second, second
+    for p in np.flatnonzero(np.diff(starts) > 1):
+        own = softmax(scores[:, starts[p] : starts[p + 1]], axis=1)
+        found[:, offsets[p] : offsets[p + 1]] = own
+    return found
+
+
+def _several(starts: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Return the columns of each problem of more than two classes."""
+    ends = starts.tolist()
+    return [(low, high) for low, high in pairwise(ends) if high - low > 1]
+
+
+def _transposed_product(X: Any, Z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sums over rows of features, and of the intercept's 1, times `Z`."""
+    return np.vstack([X.T @ Z, Z.sum(axis=0)])
 
 
 def _with_zeros(table: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
