@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from labelcover._label_values import alike_labelsets, alike_rows
 from labelcover.covers import Cover
-from labelcover.ensemble.encoding_kernels import add_members, occurring_patterns, ranked_patterns
+from labelcover.ensemble.encoding_kernels import add_members
 
 # Patterns of up to this many labels are ranked by a table of all of them, longer ones by sorting.
 TABLE_BITS = 12
 # Problems are compared, and classes counted, on so many rows at a time.
 BLOCK_ROWS = 2**14
+# Patterns of so many rows and problems are held at once (2 MB, which stay in the cache).
+BLOCK_NUMBERS = 2**20
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,10 @@ class ClassRule:
         """Return the rule of the patterns that occur in the rows of `Y`."""
         width = min(labelsets.shape[1], TABLE_BITS)
         ranks = np.empty((len(labelsets), 2**width), dtype=np.int32)
-        occurring_patterns(np.ascontiguousarray(Y.T), labelsets[:, :width], ranks)
+        for problems, keys in _keys(Y, labelsets, width):
+            occurs = np.zeros((len(keys), 2**width), dtype=bool)
+            np.put_along_axis(occurs, keys, True, axis=1)
+            ranks[problems] = np.where(occurs, np.cumsum(occurs, axis=1) - 1, -1)
         patterns = np.full(len(labelsets), None, dtype=object)
         for j in np.flatnonzero((labelsets >= 0).sum(axis=1) > width):
             patterns[j] = np.unique(_packed(Y, labelsets[j]))
@@ -111,8 +116,9 @@ class ClassRule:
     def __call__(self, Y: NDArray[np.uint8]) -> NDArray[np.int32]:
         """Return the classes of the rows of `Y`, ``(n_problems, n)``."""
         width = int(self.ranks.shape[1]).bit_length() - 1
-        labelsets = np.ascontiguousarray(self.labelsets[:, :width])
-        classes = ranked_patterns(np.ascontiguousarray(Y.T), labelsets, self.ranks)
+        classes = np.empty((len(self.labelsets), len(Y)), dtype=np.int32)
+        for problems, keys in _keys(Y, self.labelsets, width):
+            classes[problems] = np.take_along_axis(self.ranks[problems], keys, axis=1)
         for j, own in enumerate(self.patterns):
             if own is not None:
                 classes[j] = np.searchsorted(own, _packed(Y, self.labelsets[j]))
@@ -254,6 +260,21 @@ def _distinct_problems(
         if len(first) == len(problem):
             break
     return problem, first
+
+
+def _keys(
+    Y: NDArray[np.uint8], labelsets: NDArray[np.int32], width: int
+) -> Iterator[tuple[slice, NDArray[np.uint16]]]:
+    """Yield blocks of problems, and the patterns of their first labels as binary numbers."""
+    columns = np.ascontiguousarray(Y.T)
+    step = max(1, BLOCK_NUMBERS // max(1, len(Y)))
+    for start in range(0, len(labelsets), step):
+        own = labelsets[start : start + step, :width]
+        keys = np.zeros((len(own), len(Y)), dtype=np.uint16)
+        for labels in own.T:
+            has = np.flatnonzero(labels >= 0)
+            keys[has] = keys[has] << 1 | columns[labels[has]]
+        yield slice(start, start + len(own)), keys
 
 
 def _packed(Y: NDArray[np.uint8], labelset: NDArray[np.int32]) -> NDArray[np.bytes_]:

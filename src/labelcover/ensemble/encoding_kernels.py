@@ -1,15 +1,4 @@
-"""Compiled loops from label columns to classes, and from class distributions to confidences.
-
-Arguments of the first are the same:
-
-columns : uint8 array of shape (n_labels, n)
-    The label table, transposed.
-labelsets : int32 array of shape (size, k)
-    The labels of each member, in the order that ranks patterns; k is at most 16. Rows with fewer
-    labels end in −1.
-ranks : int32 array of shape (size, 2 ** k)
-    The lexicographic rank of each pattern among those that occur, −1 for the others.
-"""
+"""Compiled loops from class distributions to confidences, and of the rows of label products."""
 
 from __future__ import annotations
 
@@ -20,55 +9,6 @@ from labelcover.covers.labelset_kernels import row_length
 
 # Rows that are taken through all members at a time.
 LANES = 256
-
-
-@njit(cache=True, nogil=True)
-def occurring_patterns(columns, labelsets, ranks):
-    """Fill in `ranks`."""
-    keys = np.empty(columns.shape[1], dtype=np.uint16)  # narrow keys stay in the cache
-    for j in range(len(labelsets)):
-        _row_keys(columns, labelsets, j, keys)
-        _rank_keys(keys, ranks[j])
-
-
-@njit(cache=True, nogil=True)
-def ranked_patterns(columns, labelsets, ranks):
-    """Return the class of every row for every member, ``(size, n)``, given `ranks`."""
-    classes = np.empty((len(labelsets), columns.shape[1]), dtype=np.int32)
-    keys = np.empty(columns.shape[1], dtype=np.uint16)  # narrow keys stay in the cache
-    for j in range(len(labelsets)):
-        _row_keys(columns, labelsets, j, keys)
-        _look_up(keys, ranks[j], classes[j])
-    return classes
-
-
-@njit(cache=True, nogil=True)
-def _row_keys(columns, labelsets, j, keys):
-    """Write the pattern of each row for member ``j``, as a binary number."""
-    keys[:] = 0
-    for position in range(row_length(labelsets, j)):
-        column = columns[labelsets[j, position]]
-        for i in range(len(keys)):
-            keys[i] = (keys[i] << np.uint16(1)) | column[i]
-
-
-@njit(cache=True, nogil=True)
-def _rank_keys(keys, rank):
-    """Write the rank of each key among those that occur, −1 for the others."""
-    rank[:] = -1
-    for i in range(len(keys)):
-        rank[keys[i]] = 0
-    count = 0
-    for key in range(len(rank)):
-        if rank[key] == 0:
-            rank[key] = count
-            count += 1
-
-
-@njit(cache=True, nogil=True)
-def _look_up(keys, rank, classes):
-    for i in range(len(keys)):
-        classes[i] = rank[keys[i]]
 
 
 @njit(cache=True, nogil=True)
@@ -114,3 +54,40 @@ def add_members(probabilities, starts, lows, highs, patterns, labelsets, votes, 
         for i in range(last - first):
             for label in range(sums.shape[1]):
                 sums[first + i, label] += totals[label, i]
+
+
+@njit(cache=True, nogil=True)
+def product_rows(columns, parents, labels):
+    """Return which rows each product holds, as the starts and indices of a CSR matrix.
+
+    Parameters
+    ----------
+    columns : uint8 array of shape (n_labels, n)
+        The label table, transposed.
+    parents : int64 array of shape (n_products,)
+        The product, one of those before, that is multiplied by one more label; −1 for none.
+    labels : int64 array of shape (n_products,)
+        That label.
+    """
+    n = columns.shape[1]
+    starts = np.zeros(len(parents) + 1, dtype=np.int64)
+    indices = np.empty(max(n, 1024), dtype=np.int32)
+    size = 0
+    for p in range(len(parents)):
+        column, parent = columns[labels[p]], parents[p]
+        most = n if parent < 0 else starts[parent + 1] - starts[parent]
+        if size + most > len(indices):
+            larger = np.empty(2 * (size + most), dtype=np.int32)
+            for at in range(size):  # an assignment of arrays takes seconds to compile
+                larger[at] = indices[at]
+            indices = larger
+        if parent < 0:
+            for i in range(n):
+                indices[size] = i
+                size += column[i]
+        else:
+            for at in range(starts[parent], starts[parent + 1]):
+                indices[size] = indices[at]
+                size += column[indices[at]]
+        starts[p + 1] = size
+    return starts, indices[:size].copy()

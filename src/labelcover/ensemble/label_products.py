@@ -11,16 +11,13 @@ from scipy import sparse
 
 from labelcover._label_values import alike_labelsets
 from labelcover.ensemble.encoding import Encoding
-from labelcover.ensemble.label_product_kernels import (
-    class_patterns,
-    combined_products,
-    product_keys,
-    product_rows,
-)
+from labelcover.ensemble.encoding_kernels import product_rows
 from labelcover.learners.linear_targets import LinearTargets, TargetRows
 
 # A labelset of more labels has more products than anyone has classes.
 MOST_LABELS = 6
+# Whether the subset that a number stands for has an odd number of labels.
+ODD = np.array([subset.bit_count() % 2 for subset in range(2**MOST_LABELS)])
 # Rows with the same labels are one group, unless there are more groups than this: sums of features
 # by group are held for all groups.
 MOST_GROUPS = 8_192
@@ -50,8 +47,10 @@ def label_products(
     m = Y.shape[1]
     if sizes.max() > MOST_LABELS or sizes.max() * np.log2(m + 1) > 62:
         return None
-    keys, occurring = product_keys(labels, sizes, of_class, masks, m)
-    kept = np.unique(occurring)
+    keys = _product_keys(labels[:, : sizes.max()], sizes, m)
+    # A product occurs if it is 1 in some class.
+    within = [of_class[subset & masks == subset] for subset in range(1, keys.shape[1])]
+    kept = np.unique(np.concatenate([keys[own, s] for s, own in enumerate(within, 1)]))
     n_products = len(kept)
     if n_products >= len(masks) - len(first):
         return None
@@ -61,8 +60,7 @@ def label_products(
     parents = np.searchsorted(kept, kept // (m + 1))
     parents[kept <= m] = -1
     rule = ProductRows(parents, kept % (m + 1) - 1)
-    starts, columns, values = combined_products(number, sizes, of_class, masks)
-    combine = sparse.csr_array((values, columns, starts), shape=(len(masks), n_products))
+    combine = _combined_products(number, of_class, masks, n_products)
     constant = (masks == 0).astype(np.float64)
     return LinearTargets(rule, Y, combine, constant, np.arange(n_products))
 
@@ -93,20 +91,65 @@ class ProductRows:
         return TargetRows(holds, group if is_grouped else None)
 
 
-def _patterns(encodings, first):
+def _patterns(
+    encodings: Sequence[Encoding], first: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return the labels of each problem, how many, and the problem and pattern of each class.
 
     A pattern is a number whose bit i tells of the i-th label.
     """
     widest = max(encoding.cover.k for encoding in encodings)
-    low, n_problems, found = 0, 0, []
+    labels = np.zeros((len(first), widest), dtype=np.int64)
+    sizes = np.zeros(len(first), dtype=np.int64)
+    of_class, masks, low = [], [], 0
     # `first` ascends, so problems and their classes are in order already.
     for encoding in encodings:
         cover = encoding.cover
-        members = first[(first >= low) & (first < low + len(cover))] - low
-        labels, sizes, of_class, masks = class_patterns(
-            members, cover.labelsets, encoding.starts, encoding.patterns, widest
+        problems = np.flatnonzero((first >= low) & (first < low + len(cover)))
+        members = first[problems] - low
+        labels[problems, : cover.k] = np.maximum(cover.labelsets[members], 0)
+        sizes[problems] = cover.labelset_sizes[members]
+        counts = np.diff(encoding.starts)[members]
+        of_class.append(np.repeat(problems, counts))
+        rows = np.arange(counts.sum()) + np.repeat(
+            encoding.starts[members] - np.cumsum(counts) + counts, counts
         )
-        found.append((labels, sizes, of_class + n_problems, masks))
-        low, n_problems = low + len(cover), n_problems + len(members)
-    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+        masks.append(encoding.patterns[rows].astype(np.int64) @ (1 << np.arange(cover.k)))
+        low += len(cover)
+    return labels, sizes, np.concatenate(of_class), np.concatenate(masks)
+
+
+def _product_keys(
+    labels: NDArray[np.int64], sizes: NDArray[np.int64], n_labels: int
+) -> NDArray[np.int64]:
+    """Return a key for each product of each problem's labels, ``(n_problems, 2 ** k)``.
+
+    By the subset of the problem's labels; 0 for the empty one, and for those that it lacks. A key
+    is the labels of a product, each plus one, as digits to the base ``n_labels + 1``.
+    """
+    keys = np.zeros((len(labels), 1 << labels.shape[1]), dtype=np.int64)
+    for last in range(labels.shape[1]):
+        longer = keys[:, : 1 << last] * (n_labels + 1) + labels[:, last, None] + 1
+        keys[:, 1 << last : 2 << last] = np.where(sizes[:, None] > last, longer, 0)
+    return keys
+
+
+def _combined_products(
+    number: NDArray[np.int64],
+    of_class: NDArray[np.int64],
+    masks: NDArray[np.int64],
+    n_products: int,
+) -> sparse.csr_array:
+    """Return the combinations of products that classes are, ``(n_classes, n_products)``.
+
+    Each has the products of its labels and any of those that are 0 in it, with the sign of their
+    number. `number` is that of the product of each subset of a problem's labels; negative if it is
+    0 in all rows.
+    """
+    parts = []
+    for subset in range(1, number.shape[1]):
+        own = np.flatnonzero((subset & masks == masks) & (number[of_class, subset] >= 0))
+        signs = 1.0 - 2.0 * ODD[subset & ~masks[own]]
+        parts.append((signs, own, number[of_class[own], subset]))
+    values, rows, columns = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return sparse.csr_array((values, (rows, columns)), shape=(len(masks), n_products))
