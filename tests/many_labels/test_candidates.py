@@ -8,8 +8,8 @@ from scipy import sparse
 
 from labelcover.covers import Cover
 from labelcover.many_labels import Candidates, candidates
+from labelcover.many_labels.candidate_probabilities import PSEUDO_COUNT, fit_lifts
 from labelcover.many_labels.candidates import true_candidates
-from labelcover.many_labels.labelset_lifts import PSEUDO_COUNT, fit_lifts
 
 
 def candidates_of(random, n, m, most):

@@ -35,7 +35,8 @@ class ManyLabelPool(BaseEstimator):
 
     One logistic regression of these says how likely a candidate is. The labelsets of the cover
     then correct each other's labels by which of their patterns occur
-    (`labelcover.many_labels.labelset_lifts`). Both are fitted on out-of-sample predictions.
+    (`labelcover.many_labels.candidate_probabilities`). Both are fitted on out-of-sample
+    predictions.
 
     It is the default of `LabelCoverClassifier` where Y is sparse and has more than 1,000 labels
     and 50 million cells.

@@ -1,6 +1,7 @@
 """Labels so many that only some candidates of each row are looked at."""
 
 from labelcover.many_labels.candidate_model import CandidateModel
+from labelcover.many_labels.candidate_probabilities import MOST_K
 from labelcover.many_labels.candidates import (
     Candidates,
     RankedLabels,
@@ -9,7 +10,6 @@ from labelcover.many_labels.candidates import (
     fit_candidate_decision,
     ranked_labels,
 )
-from labelcover.many_labels.labelset_lifts import MOST_K
 
 __all__ = [
     "MOST_K",

@@ -12,18 +12,25 @@ from sklearn.utils.parallel import delayed
 
 from labelcover.covers import Cover
 from labelcover.learners.forest.grown_forest import in_threads
-from labelcover.many_labels.candidate_search import NOTHING, CandidateForest, LabelMeans, csr_of
-from labelcover.many_labels.candidate_svms import CandidateSvms, train_on_candidates
-from labelcover.many_labels.candidates import Candidates, true_candidates
-from labelcover.many_labels.cell_regression import (
+from labelcover.many_labels.candidate_probabilities import (
     ODDS_OF_SHARES,
     CellRegression,
+    LabelsetLifts,
     cell_inputs,
     fit_cells,
+    fit_lifts,
     log_loss_of_cells,
     one_input,
 )
-from labelcover.many_labels.labelset_lifts import LabelsetLifts, fit_lifts
+from labelcover.many_labels.candidate_views import (
+    NOTHING,
+    CandidateForest,
+    CandidateSvms,
+    LabelMeans,
+    csr_of,
+    train_on_candidates,
+)
+from labelcover.many_labels.candidates import Candidates, true_candidates
 
 # Of the candidates of a row, this share comes from the means of labels.
 SHARE_OF_MEANS = 0.6

@@ -81,10 +81,8 @@ class Candidates:
     def ranked(cls, labels, P, others) -> Candidates:
         """Return candidates in any order, with probabilities, as `Candidates`."""
         P = np.where(labels >= 0, P, 0.0)
-        # Labels first, so that of equal probabilities the lower label comes first.
-        by_label = np.argsort(np.where(labels >= 0, labels, len(others)), axis=1, kind="stable")
-        labels, P = (np.take_along_axis(each, by_label, axis=1) for each in (labels, P))
-        order = np.argsort(-P, axis=1, kind="stable")
+        # Of equal probabilities the lower label comes first.
+        order = np.lexsort((np.where(labels >= 0, labels, len(others)), -P), axis=1)
         return cls(
             np.take_along_axis(labels, order, axis=1), np.take_along_axis(P, order, axis=1), others
         )

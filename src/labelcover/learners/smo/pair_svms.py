@@ -1,4 +1,4 @@
-"""One against one: a linear SVM for every pair of classes, and what they say together."""
+"""One against one: the columns that linear SVMs take, an SVM for every pair, and their votes."""
 
 from __future__ import annotations
 
@@ -11,18 +11,82 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
+from labelcover._table_numbers import ROUNDING
+from labelcover.learners.features import PLAIN, one_hot, one_hot_columns
 from labelcover.learners.problems import Members
-from labelcover.learners.smo.coupling_kernels import coupled_distributions
-from labelcover.learners.smo.linear_filter import LinearFilter
 from labelcover.learners.smo.slot_kernels import dense_gram
-from labelcover.learners.smo.solver_kernels import fit_binary_svms
+from labelcover.learners.smo.solver_kernels import coupled_distributions, fit_binary_svms
 
+# The greatest number of a column.
+MOST = 1e100
 # Up to so many rows, the products of all pairs of rows are computed once (512 MB).
 MOST_GRAM_ROWS = 8192
-# Products up to this are kept as whole numbers, if all of them are that.
-MOST_COUNT = np.iinfo(np.uint16).max
 # The ridge of 1e-8 that WEKA puts on the logistic fit.
 LOGISTIC_C = 0.5e8
+
+
+@dataclass(frozen=True)
+class LinearFilter:
+    """WEKA's filters before SMO, fitted on training rows.
+
+    A missing value becomes the mean (numeric) or the most frequent value (nominal); a nominal
+    feature of more than two values becomes one 0/1 column per value; every column is then scaled
+    to [0, 1] on the training rows. A column that is constant there but for rounding
+    becomes 0; values outside the range seen in training are not clipped.
+
+    Attributes
+    ----------
+    n_values : ndarray of shape (features,)
+        How many values a nominal feature has, 0 for a numeric one.
+    fill : ndarray of shape (features,)
+        What a missing value becomes.
+    source, value : ndarray of shape (columns,)
+        Which feature a column is made of, and the value that it marks (-1: the feature itself).
+    low, width : ndarray of shape (columns,)
+        Columns are ``(x - low) / width``; the width of a constant column is infinite.
+    keeps_sparse : bool
+        Whether sparse tables need not be made dense.
+    """
+
+    n_values: NDArray[np.int32]
+    fill: NDArray[np.float64]
+    source: NDArray[np.int64]
+    value: NDArray[np.int64]
+    low: NDArray[np.float64]
+    width: NDArray[np.float64]
+    keeps_sparse: bool
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        n_values: NDArray[np.int32],
+        weights: NDArray[np.float64] | None = None,
+    ) -> LinearFilter:
+        """Return the filter of the training table `X`, whose rows have these weights."""
+        if sparse.issparse(X):
+            fill, low, high = _sparse_statistics(X, n_values > 0, weights)
+            plain = np.arange(X.shape[1])
+            keeps = bool((low == 0).all())
+            return cls(
+                n_values, fill, plain, np.full(len(plain), PLAIN), low, _width(low, high), keeps
+            )
+        fill = _fill(X, n_values, weights)
+        source, value = one_hot_columns(n_values)
+        columns = one_hot(_filled(X, n_values, fill), source, value)
+        low, high = columns.min(axis=0), columns.max(axis=0)
+        return cls(n_values, fill, source, value, low, _width(low, high), False)
+
+    def columns(self, X: Any) -> Any:
+        """Return the columns of `X`, a dense array or a CSR array."""
+        if sparse.issparse(X) and self.keeps_sparse:
+            X = sparse.csr_array(X, dtype=np.float64, copy=True)
+            missing = np.isnan(X.data)
+            X.data[missing] = self.fill[X.indices[missing]]
+            X.data = _divided(X.data, self.width[X.indices])
+            return X
+        numbers = _filled(X.toarray() if sparse.issparse(X) else X, self.n_values, self.fill)
+        return _divided(one_hot(numbers, self.source, self.value) - self.low, self.width)
 
 
 @dataclass(frozen=True)
@@ -62,9 +126,6 @@ class TrainingTable:
         The same in CSR; without indices if dense.
     gram : ndarray of shape (n, n)
         The products of all pairs of rows, or of shape (0, 0) if there are too many rows.
-    counts : ndarray of shape (n, n), uint8 or uint16
-        The products where all are whole numbers, as of 0/1 columns: `gram` is empty then. They take
-        an eighth or a quarter of the room.
     """
 
     columns: Any
@@ -72,7 +133,6 @@ class TrainingTable:
     indices: NDArray[np.int32]
     indptr: NDArray[np.int64]
     gram: NDArray[np.float64]
-    counts: NDArray[np.unsignedinteger]
 
     @classmethod
     def of(cls, columns: Any) -> TrainingTable:
@@ -83,27 +143,13 @@ class TrainingTable:
             columns.sum_duplicates()
             gram = (columns @ columns.T).toarray() if few else np.zeros((0, 0))
             indices, indptr = columns.indices.astype(np.int32), columns.indptr.astype(np.int64)
-            return cls(columns, columns.data, indices, indptr, *_in_few_bytes(gram))
+            return cls(columns, columns.data, indices, indptr, gram)
         columns = np.ascontiguousarray(columns)
         gram = np.empty((n, n) if few else (0, 0))
         if few:
             dense_gram(columns, columns.T.copy(), gram)
         indptr = np.arange(n + 1) * d
-        return cls(columns, columns.ravel(), np.empty(0, np.int32), indptr, *_in_few_bytes(gram))
-
-
-def _in_few_bytes(
-    gram: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.unsignedinteger]]:
-    """Return products and nothing, or nothing and the products as small whole numbers."""
-    largest = gram.max(initial=0)
-    is_small = largest <= np.iinfo(np.uint8).max
-    kind: type[np.unsignedinteger] = np.uint8 if is_small else np.uint16
-    if gram.size and largest <= MOST_COUNT and gram.min() >= 0:
-        counts = gram.astype(kind)
-        if np.array_equal(counts, gram):
-            return np.zeros((0, 0)), counts
-    return gram, np.zeros((0, 0), np.uint8)
+        return cls(columns, columns.ravel(), np.empty(0, np.int32), indptr, gram)
 
 
 def fit_pairs(
@@ -128,7 +174,6 @@ def fit_pairs(
         table.indices,
         table.indptr,
         table.gram,
-        table.counts,
         table.columns.shape[1],
         np.argsort(label, kind="stable"),
         np.cumsum([0, *count]),
@@ -244,3 +289,60 @@ def vote_distributions(
     shares = votes * np.repeat(1.0 / np.maximum(n_pairs, 1), n_classes)
     # Without pairs all classes are as likely.
     return shares + np.repeat((n_pairs == 0) / n_classes, n_classes)
+
+
+def _width(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    varies = high - low > ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    return np.where(varies, high - low, np.inf)
+
+
+def _divided(values: NDArray[np.float64], width: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return values over widths, of new rows that are far out no more than products can hold."""
+    with np.errstate(over="ignore"):
+        return np.clip(values / width, -MOST, MOST)
+
+
+def _fill(
+    numbers: NDArray[np.float64], n_values: NDArray[np.int32], weights: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return the mean of numeric features and the most frequent value of nominal ones."""
+    w = np.ones(len(numbers)) if weights is None else weights
+    known = ~np.isnan(numbers)
+    total = w @ known
+    # Row after row, as WEKA does; a matrix product would round differently.
+    sums = np.cumsum(np.where(known, w[:, None] * numbers, 0.0), axis=0)[-1]
+    fill = sums / np.where(total > 0, total, 1.0)
+    for f in np.flatnonzero(n_values):
+        seen = known[:, f]
+        counts = np.bincount(numbers[seen, f].astype(np.int64), w[seen], n_values[f])
+        fill[f] = np.argmax(counts)
+    return fill
+
+
+def _sparse_statistics(
+    X: Any, nominal: NDArray[np.bool_], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return fill values, minima and maxima of the columns; a zero may be implicit."""
+    n, d = X.shape
+    X = sparse.csr_array(X, dtype=np.float64, copy=True)
+    w = np.ones(n) if weights is None else weights
+    missing = np.isnan(X.data)
+    row_of = np.repeat(np.arange(n), np.diff(X.indptr))
+    known = w.sum() - np.bincount(X.indices[missing], w[row_of[missing]], d)
+    sums = np.bincount(X.indices, np.where(missing, 0.0, X.data) * w[row_of], d)
+    fill = sums / np.where(known > 0, known, 1.0)
+    fill[nominal] = fill[nominal] > 0.5  # the more frequent of 0 and 1
+    X.data[missing] = fill[X.indices[missing]]
+    low, high = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+    return fill, low, high
+
+
+def _filled(
+    numbers: NDArray[np.float64], n_values: NDArray[np.int32], fill: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    # A value never seen counts as missing where one column stands for both values; where each
+    # value has a column, it marks none.
+    absent = np.isnan(numbers)
+    binary = (n_values > 0) & (n_values <= 2)
+    absent |= binary & (numbers < 0)
+    return np.where(absent, fill, numbers)

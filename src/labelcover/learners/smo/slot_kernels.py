@@ -12,10 +12,6 @@ the other functions share, as plain arrays for speed:
   when it came, by when its products were computed; and a stack of slots that were left), and
   `used`: how many slots are in use, how many of these were left, and how many rows ever came;
 - `extreme` and `holder`: the least error that counts, the largest, and whose they are.
-
-Where the products of all rows of the table are whole numbers of one or two bytes (`counts`), the
-rows of `counts` are short enough to be read at every step: then there are no `products`, and the
-last slot takes the place of one that is left.
 """
 
 from __future__ import annotations
@@ -167,11 +163,8 @@ def enter_slot(number, place, errors, members, used, i):
 
 
 @njit(**KERNEL)
-def settle(number, place, errors, members, used, i, close_up):
-    """Note on which side of its bounds row `i`, which has a slot, now is.
-
-    If it leaves its slot, the last one takes its place with `close_up`, else it is left empty.
-    """
+def settle(number, place, errors, members, used, i):
+    """Note on which side of its bounds row `i`, which has a slot, now is; it may leave the slot."""
     alpha = number[i, ALPHA]
     if 0.0 < alpha < number[i, BOUND]:
         place[i, SIDE] = INSIDE
@@ -179,14 +172,6 @@ def settle(number, place, errors, members, used, i, close_up):
     place[i, SIDE] = UP if (alpha == 0.0) == (number[i, SIGN] > 0) else LOW
     slot = place[i, SLOT]
     number[i, ERROR] = errors[slot]
-    if close_up:
-        used[SLOTS] -= 1
-        last = used[SLOTS]
-        errors[slot] = errors[last]
-        for t in range(len(members)):
-            members[t, slot] = members[t, last]
-        place[members[PAIR_ROW, slot], SLOT] = slot
-        return
     errors[slot], members[TURN, slot] = np.nan, 0
     members[LEFT, used[FREE]] = slot
     used[FREE] += 1
@@ -220,14 +205,6 @@ def add_products(errors, p, d, q, e):
     """Add `d` times the products of one row and `e` times those of another to the errors."""
     for t in range(len(errors)):
         errors[t] += d * p[t] + e * q[t]
-
-
-@njit(**KERNEL)
-def add_counts(errors, rows, p, d, q, e):
-    """Add the same, of two rows of `counts`."""
-    for t in range(len(errors)):
-        row = np.uint64(rows[t])  # no sign to look at
-        errors[t] += d * p[row] + e * q[row]
 
 
 @njit(**KERNEL)

@@ -7,8 +7,7 @@ from typing import Any
 from labelcover._arguments import check_real
 from labelcover.learners.batch_classifier import BatchClassifier
 from labelcover.learners.problems import Problems, fitted_in_threads
-from labelcover.learners.smo.linear_filter import LinearFilter
-from labelcover.learners.smo.pair_svms import PairStack, TrainingTable, fit_pairs
+from labelcover.learners.smo.pair_svms import LinearFilter, PairStack, TrainingTable, fit_pairs
 
 
 class SMOClassifier(BatchClassifier):

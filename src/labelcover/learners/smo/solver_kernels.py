@@ -1,4 +1,4 @@
-"""The binary SVM of one pair of classes, by the steps that WEKA's SMO takes.
+"""The binary SVM of one pair of classes, by the steps that WEKA's SMO takes, and pairs coupled.
 
 The method is Platt's sequential minimal optimization with the two thresholds and the first
 modification of Keerthi, Shevade, Bhattacharyya and Murthy (2001). It stops at a loose tolerance, so
@@ -6,12 +6,13 @@ that its answer depends on its path. To end where WEKA ends, the path is the sam
 rows in the order of Java's random numbers, sums from left to right, and of equal errors the one of
 the row that moved inside its bounds last.
 
-The table is as in `slot_kernels`, with `gram`, the products of all its rows, or empty, and
-`counts`, the same as whole numbers of one or two bytes where they are that; then `gram` is empty.
-The rows of a pair, and those of them that are inside their bounds, are as in `slot_kernels`.
+The table is as in `slot_kernels`, with `gram`, the products of all its rows, or empty. The rows of
+a pair, and those of them that are inside their bounds, are as in `slot_kernels`.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numba import njit
@@ -32,9 +33,7 @@ from labelcover.learners.smo.slot_kernels import (
     SIGN,
     SLOT,
     SLOTS,
-    TABLE_ROW,
     UP,
-    add_counts,
     add_products,
     add_row,
     enter_slot,
@@ -51,18 +50,20 @@ JAVA_SEED = 1 ^ 0x5DEECE66D  # the state of java.util.Random(1)
 LEAST_MOVE = 1e-12
 MOST_STEPS = 10_000_000  # a tolerance near the rounding errors might never be reached
 AHEAD = 4  # outputs computed together
+COUPLING_TOLERANCE = 1e-3
+MOST_COUPLING_STEPS = 1000
 
 
 @njit(cache=True, nogil=True)
 def fit_binary_svms(
-    data, indices, indptr, gram, counts, n_columns, by_class, starts, first, second, bound, tol
+    data, indices, indptr, gram, n_columns, by_class, starts, first, second, bound, tol
 ):
     """Return weights and threshold of every pair of classes; the output is ``w @ x - threshold``.
 
     Parameters
     ----------
-    data, indices, indptr, gram, counts : ndarray
-        The table (see above); `gram` and `counts` of shape (0, 0) if they are not at hand.
+    data, indices, indptr, gram : ndarray
+        The table (see above); `gram` of shape (0, 0) if it is not at hand.
     n_columns : int
     by_class, starts : ndarray, int64
         The rows of class ``c`` are ``by_class[starts[c]:starts[c + 1]]``.
@@ -88,9 +89,7 @@ def fit_binary_svms(
         for i in range(len(rows)):  # assignments of arrays take seconds to compile
             number[i, SIGN] = -1.0 if order[i] < len(a) else 1.0
             number[i, BOUND] = bound[rows[i]]
-        threshold[p] = _fit_binary_svm(
-            data, indices, indptr, gram, counts, rows, number, tol, weights[p]
-        )
+        threshold[p] = _fit_binary_svm(data, indices, indptr, gram, rows, number, tol, weights[p])
     return weights, threshold
 
 
@@ -110,7 +109,7 @@ def _shuffle(order, state):
 
 
 @njit(cache=True)
-def _fit_binary_svm(data, indices, indptr, gram, counts, rows, number, tol, w):
+def _fit_binary_svm(data, indices, indptr, gram, rows, number, tol, w):
     """Fill in the weights `w` of the SVM of these rows; return its threshold."""
     n = len(rows)
     place = np.zeros((n, 3), np.int64)
@@ -122,13 +121,11 @@ def _fit_binary_svm(data, indices, indptr, gram, counts, rows, number, tol, w):
         for k in range(indptr[rows[i]], indptr[rows[i] + 1]):
             number[i, NORM] += data[k] * data[k]
         holder[LEAST if is_second else LARGEST] = i
-    size = n if len(counts) else 64
-    products = np.empty((0, 0) if len(counts) else (size, size))
-    errors, members = np.empty(size), np.zeros((5, size), np.int64)
+    products, errors, members = np.empty((64, 64)), np.empty(64), np.zeros((5, 64), np.int64)
     used, progress = np.zeros(3, np.int64), np.array([0, 0, 1, 0])
     ahead, x = np.empty(AHEAD), np.empty_like(w)
     while not _advance(
-        data, indices, indptr, gram, counts, number, place, products, errors, members, used,
+        data, indices, indptr, gram, number, place, products, errors, members, used,
         extreme, holder, progress, tol, ahead, x, w,
     ):  # fmt: skip
         products, errors, members = packed_slots(place, products, errors, members, used)
@@ -137,7 +134,7 @@ def _fit_binary_svm(data, indices, indptr, gram, counts, rows, number, tol, w):
 
 @njit(**KERNEL)
 def _advance(
-    data, indices, indptr, gram, counts, number, place, products, errors, members, used,
+    data, indices, indptr, gram, number, place, products, errors, members, used,
     extreme, holder, progress, tol, ahead, x, w,
 ):  # fmt: skip
     """Sweep over the rows until the optimum is reached; False if the slots must be packed first.
@@ -163,11 +160,11 @@ def _advance(
             other = _partner(number, place, errors, extreme, holder, i, tol)
             if other >= 0:
                 has_room = used[SLOTS] + 2 <= len(errors) and used[FREE] <= 16 + used[SLOTS] // 4
-                if not (has_room or len(counts)):
+                if not has_room:
                     progress[0], progress[1], progress[2], progress[3] = i, steps, whole, changed
                     return False
                 if _step(
-                    data, indices, indptr, gram, counts, number, place, products, errors, members,
+                    data, indices, indptr, gram, number, place, products, errors, members,
                     used, extreme, holder, other, i, x, w,
                 ):  # fmt: skip
                     changed, stepped, ready = 1, i, 0
@@ -233,15 +230,13 @@ def _partner(number, place, errors, extreme, holder, i, tol):
 
 @njit(**KERNEL)
 def _step(
-    data, indices, indptr, gram, counts, number, place, products, errors, members, used,
+    data, indices, indptr, gram, number, place, products, errors, members, used,
     extreme, holder, i, j, x, w,
 ):  # fmt: skip
     """Move the multipliers of rows `i` and `j` to their best; tell whether they moved at all."""
     row_i, row_j = place[i, ROW], place[j, ROW]
     came_i, came_j = place[i, SIDE] != INSIDE, place[j, SIDE] != INSIDE
-    if len(counts):
-        product = np.float64(counts[row_i, row_j])
-    elif not came_i and not came_j:
+    if not came_i and not came_j:
         s, t = place[i, SLOT], place[j, SLOT]
         refresh_products(data, indices, indptr, gram, products, members, used, s, x)
         product = products[s, t]
@@ -264,17 +259,14 @@ def _step(
     if came_j:
         enter_slot(number, place, errors, members, used, j)
     end = used[SLOTS]
-    if len(counts):
-        add_counts(errors[:end], members[TABLE_ROW], counts[row_i], d, counts[row_j], e)
-    else:
-        s, t = place[i, SLOT], place[j, SLOT]
-        fresh, stale = (t, s) if came_j else (s, t)
-        refresh_products(data, indices, indptr, gram, products, members, used, fresh, x)
-        refresh_products(data, indices, indptr, gram, products, members, used, stale, x)
-        add_products(errors[:end], products[s, :end], d, products[t, :end], e)
-    settle(number, place, errors, members, used, i, len(counts) > 0)
-    settle(number, place, errors, members, used, j, len(counts) > 0)
-    find_extremes(errors[: used[SLOTS]], members, extreme, holder)
+    s, t = place[i, SLOT], place[j, SLOT]
+    fresh, stale = (t, s) if came_j else (s, t)
+    refresh_products(data, indices, indptr, gram, products, members, used, fresh, x)
+    refresh_products(data, indices, indptr, gram, products, members, used, stale, x)
+    add_products(errors[:end], products[s, :end], d, products[t, :end], e)
+    settle(number, place, errors, members, used, i)
+    settle(number, place, errors, members, used, j)
+    find_extremes(errors[:end], members, extreme, holder)
     _count(number, place, extreme, holder, i)
     _count(number, place, extreme, holder, j)
     return True
@@ -301,3 +293,72 @@ def _best(number, i, j, error_i, error_j, product):
         return -1.0, -1.0
     rest = a + number[i, SIGN] * number[j, SIGN] * (b - best)
     return min(max(rest, 0.0), bound), best
+
+
+@njit(cache=True, nogil=True)
+def coupled_distributions(outputs, first, second, logistic, size, starts, offsets):
+    """Return class distributions from the pairs' probabilities (Hastie and Tibshirani, 1998).
+
+    The probability of the second class of pair ``p`` is the logistic function of
+    ``logistic[p, 0] * output + logistic[p, 1]``.
+
+    Parameters
+    ----------
+    outputs : ndarray of shape (n, pairs)
+    first, second : ndarray of shape (pairs,)
+        The classes of each pair.
+    logistic : ndarray of shape (pairs, 2)
+    size : ndarray of shape (pairs,)
+        Training weight of the pair.
+    starts : ndarray of shape (problems + 1,)
+        The pairs of problem ``j`` are ``starts[j]:starts[j + 1]``.
+    offsets : ndarray of shape (problems + 1,)
+        Its classes are the columns ``offsets[j]:offsets[j + 1]`` of the answer.
+    """
+    answers = np.zeros((len(outputs), offsets[-1]))
+    for j in range(len(starts) - 1):
+        n_classes = offsets[j + 1] - offsets[j]
+        for i in range(len(outputs)):
+            r = np.zeros((n_classes, n_classes))
+            n = np.zeros((n_classes, n_classes))
+            for p in range(starts[j], starts[j + 1]):
+                a, b = first[p], second[p]
+                z = logistic[p, 0] * outputs[i, p] + logistic[p, 1]
+                r[b, a] = 1.0 / (1.0 + math.exp(-z)) if z > -700.0 else 0.0
+                r[a, b] = 1.0 - r[b, a]
+                n[a, b] = n[b, a] = size[p]
+            coupled = _couple(r, n)
+            for c in range(n_classes):
+                answers[i, offsets[j] + c] = coupled[c]
+    return answers
+
+
+@njit(cache=True)
+def _couple(r, n):
+    """Return p such that p[a] / (p[a] + p[b]) fits r[a, b], weighted by n[a, b].
+
+    Where there are no pairs, nothing moves: a single class has all.
+    """
+    k = len(r)
+    p = np.full(k, 1.0 / k)
+    if n.sum() == 0.0:
+        return p
+    for _ in range(MOST_COUPLING_STEPS):
+        moved = 0.0
+        for a in range(k):
+            wanted, has = 0.0, 0.0
+            for b in range(k):
+                if b != a and n[a, b] > 0.0:
+                    wanted += n[a, b] * r[a, b]
+                    both = p[a] + p[b]
+                    has += n[a, b] * (p[a] / both if both > 0.0 else 0.5)
+            factor = wanted / has if has > 0.0 else 0.0 if wanted == 0.0 else 1.0
+            moved = max(moved, abs(factor - 1.0) if p[a] > 1e-12 else 0.0)
+            rest = p.sum() - p[a]
+            if rest + p[a] * factor == 0.0:
+                continue
+            p[a] *= factor
+            p /= p.sum()
+        if moved < COUPLING_TOLERANCE:
+            break
+    return p

@@ -8,10 +8,16 @@ from scipy import sparse
 from sklearn.svm import LinearSVC
 
 from labelcover.learners.features import csr_arrays
-from labelcover.many_labels import candidate_search, candidate_svms
+from labelcover.many_labels import candidate_views
 from labelcover.many_labels.candidate_kernels import greatest_first
-from labelcover.many_labels.candidate_search import NOTHING, CandidateForest, LabelMeans, csr_of
-from labelcover.many_labels.candidate_svms import hard_samples, train_on_candidates
+from labelcover.many_labels.candidate_views import (
+    NOTHING,
+    CandidateForest,
+    LabelMeans,
+    csr_of,
+    hard_samples,
+    train_on_candidates,
+)
 
 
 def text(n=60, m=9, d=30, seed=0):
@@ -64,7 +70,7 @@ def test_likeliest_labels_have_the_greatest_cosines(training):
 
 
 def test_few_posts_read_the_rarest_features_only(monkeypatch):
-    monkeypatch.setattr(candidate_search, "MOST_POSTS", 2)
+    monkeypatch.setattr(candidate_views, "MOST_POSTS", 2)
     X = sparse.csr_array(np.array([[1.0, 1.0], [1.0, 0.0], [1.0, 0.0]], dtype=np.float32))
     Y = sparse.csr_array(np.eye(3, dtype=np.uint8))
     means = LabelMeans(X, Y, np.ones(3))
@@ -132,7 +138,7 @@ def test_hard_samples_are_the_rows_with_the_label_and_with_it_in_mind():
 
 
 def test_linear_svms_after_many_rounds_are_those_of_liblinear(monkeypatch):
-    monkeypatch.setattr(candidate_svms, "STOP", (20_000, 1e-9))
+    monkeypatch.setattr(candidate_views, "STOP", (20_000, 1e-9))
     X, Y = text(n=200, m=4)
     everything = np.tile(np.arange(4, dtype=np.int32), (200, 1))
     found = train_on_candidates(csr_arrays(X), 30, everything, Y, np.full(200, 2.0), 0)
