@@ -64,7 +64,7 @@ def fit_from_disk(folder: Path, kernel: str) -> None:
     wall, cpu = time.perf_counter(), time.process_time()
     fitted = model(kernel).fit(rows)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    chosen = fitted.view_.covers.members.kernel
+    chosen = fitted.view_.views[0].members.kernel
     print(
         f"fit from disk: {wall:.0f} s, {cpu:.0f} CPU s, peak {peak_gb():.2f} GB; "
         f"{'linear' if chosen.is_linear else 'Gaussian'} kernel, {len(fitted.cover_)} labelsets, "

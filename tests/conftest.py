@@ -121,3 +121,20 @@ def command_that_warns(command):
         return code, printed, errors.replace(f"{COMPILING_ONCE}\n", "")  # the first time only
 
     return call
+
+
+@pytest.fixture
+def asked_left_out(monkeypatch):
+    """Return a function that lists the left-out confidences that views of a class are asked for."""
+
+    def spy(view_class):
+        asked, ask = [], view_class.left_out
+
+        def left_out(self, rows):
+            asked.append(ask(self, rows))
+            return asked[-1]
+
+        monkeypatch.setattr(view_class, "left_out", left_out)
+        return asked
+
+    return spy

@@ -19,8 +19,8 @@ from labelcover import LabelCoverClassifier
 from labelcover.audit import explain_suspects, label_errors, suspicion, suspicious_labels
 from labelcover.audit.other_labels import MOST_OTHERS, PENALTIES
 from labelcover.datasets import load
-from labelcover.ensemble.forest_view import LEFT_OUT_TREES
-from labelcover.ensemble.pooled_view import Pool
+from labelcover.ensemble import Pool
+from labelcover.ensemble._plan import LEFT_OUT_TREES
 from labelcover.learners import LabelForest, LeastSquaresClassifier
 
 
@@ -259,8 +259,9 @@ def test_only_what_left_out_predictions_need_is_fitted(flipped, monkeypatch):
     grow = LabelForest.fit_labels
 
     def fit_labels(self, *tables, **how):
-        grown.append(self.n_trees)
-        return grow(self, *tables, **how)
+        forest = grow(self, *tables, **how)
+        grown.append(len(forest.trees))
+        return forest
 
     def fit_decision(*_, **__):
         raise AssertionError("a decision was fitted")

@@ -29,7 +29,7 @@ from labelcover.datasets import KNOWN, DataError, Dataset, load, read
 from labelcover.datasets.archive_limits import check_archive
 from labelcover.datasets.file_limits import check_ordinary
 from labelcover.datasets.table_encoder import TableEncoder
-from labelcover.ensemble.pooled_view import Pool
+from labelcover.ensemble import Pool
 from labelcover.learners import LeastSquaresClassifier
 
 FORMAT = "labelcover-model-2"

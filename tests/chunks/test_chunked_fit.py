@@ -8,8 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from labelcover import BalancorClassifier, LabelCoverClassifier
 from labelcover.chunks import ChunkError, open_chunks
-from labelcover.ensemble import chunked_training
-from labelcover.ensemble.pooled_view import Pool
+from labelcover.ensemble import Pool, chunked_training
 from labelcover.learners import LabelForest, LeastSquaresClassifier
 from labelcover.methods import PrunedSetsClassifier
 
@@ -119,7 +118,7 @@ def test_wide_text_in_chunks_is_that_of_the_fit_in_memory():
     X = sparse.csr_matrix((np.ones(len(at[0])), at), shape=(4_100, 4_060))
     pool = Pool(forest=LabelForest(n_trees=3))
     in_memory = LabelCoverClassifier(pool, random_state=0).fit(X, Y)
-    assert in_memory.view_.reads_scores
+    assert in_memory.plan_.views[0].name == "scores"
     in_chunks = LabelCoverClassifier(pool, random_state=0).fit(open_chunks(X, Y, chunk_rows=1_500))
     assert largest_difference(in_memory, in_chunks, X[:200]) < 1e-6
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from labelcover import LabelCoverClassifier
-from labelcover.ensemble.cover_view import CoverView
+from labelcover.ensemble.cover_view import CoverView, leaving_out_some
 from labelcover.ensemble.view import TrainingRows
 from labelcover.learners.any_classifier import AnyClassifier
 
@@ -30,6 +30,7 @@ class FittedView:
     view: CoverView
     owner: Any
     coding: Any
+    left_out: Any = None
 
     @property
     def members(self):
@@ -38,13 +39,6 @@ class FittedView:
     @property
     def encoding(self):
         return self.view.encodings[0]
-
-    @property
-    def left_out(self):
-        if self.view.left_out_rows is None:
-            return None
-        (confidence,) = self.view.left_out()
-        return self.view.left_out_rows, confidence
 
     def confidence(self, X):
         return self.view.confidences(self.coding.read(self.owner, X))[0]
@@ -63,13 +57,20 @@ def member_distributions():
 def fit_view():
     """Return a function that fits one member for each labelset of a cover."""
 
-    def fit(estimator, X, Y, cover, *, weights=None, aggregate="mean", **options):
+    def fit(
+        estimator, X, Y, cover, *, weights=None, aggregate="mean", keep_left_out=False, **options
+    ):
         is_batch_learner = hasattr(estimator, "fit_problems")
         learner = estimator if is_batch_learner else AnyClassifier(estimator)
         owner = LabelCoverClassifier(estimator)
         coding, table = learner.read_table(owner, X)
         training = TrainingRows(table, Y, coding.n_values, weights, {})
-        view = CoverView(learner, [cover], aggregate=aggregate)
-        return FittedView(view.fit(training, np.arange(len(cover)), **options), owner, coding)
+        if keep_left_out:
+            training = leaving_out_some(training, learner, [cover], 0)
+        view = CoverView(learner, [cover], aggregate=aggregate).fit(training, 0, **options)
+        if not keep_left_out:
+            return FittedView(view, owner, coding)
+        rows, (confidence,) = view.left_out(training)
+        return FittedView(view, owner, coding, (rows, confidence))
 
     return fit

@@ -136,9 +136,14 @@ def test_the_weights_of_an_ensemble_are_those_of_its_left_out_predictions():
     per_label = np.bincount(model.cover_.labelsets.ravel(), model.member_weights_.ravel())
     np.testing.assert_allclose(per_label, 1)
     assert not np.allclose(model.predict_proba(X), plain.predict_proba(X))
-    rows, (confidence,) = model.view_.left_out_rows, model.view_.left_out()
+    how = {"cover": model.cover_, "random_state": 0}
+    (rows, _, confidence), (_, _, mean) = (
+        LabelCoverClassifier(LeastSquaresClassifier(), aggregate=each, **how)
+        .fit(X, Y)
+        .left_out_predictions_
+        for each in ("weighted", "mean")
+    )
     np.testing.assert_array_equal(rows, np.arange(len(Y)))
-    (mean,) = plain.view_.left_out()
 
     def loss(P):
         P = np.clip(P, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
@@ -150,7 +155,7 @@ def test_the_weights_of_an_ensemble_are_those_of_its_left_out_predictions():
 def test_left_out_predictions_are_not_kept_where_nobody_asks_for_them():
     X, Y = table()
     model = BalancorClassifier(aggregate="weighted", threshold=0.5, random_state=0).fit(X, Y)
-    assert model.view_.left_out_rows is None
+    assert "_left_out" not in vars(model.view_)
     assert model.member_weights_ is not None
 
 

@@ -286,11 +286,14 @@ def test_thresholds_of_the_paper_are_tuned(problem, options):
     assert (np.asarray(model.threshold_) < 1).all()
 
 
-def test_left_out_confidences_are_kept_only_to_tune_the_threshold(problem):
+def test_left_out_confidences_are_asked_for_only_to_tune_the_threshold(problem, asked_left_out):
     X, Y = problem
-    for threshold, is_kept in (("auto", True), ("loo", True), ("cv", False), (0.5, False)):
+    asked = asked_left_out(CoverView)
+    for threshold, is_asked in (("auto", 1), ("loo", 1), ("cv", 0), (0.5, 0)):
+        asked.clear()
         model = BalancorClassifier(threshold=threshold, random_state=0).fit(X, Y)
-        assert (model.view_.left_out_rows is not None) == is_kept
+        assert len(asked) == is_asked
+        assert "_left_out" not in vars(model.view_)
         assert model.n_threshold_rows_ == (0 if threshold == 0.5 else 90)
 
 

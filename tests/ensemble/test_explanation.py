@@ -9,8 +9,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 from labelcover import LabelCoverClassifier, RakelClassifier, RakelPlusPlusClassifier
 from labelcover.datasets import load
+from labelcover.ensemble import Pool
 from labelcover.ensemble.explanation import Explanation
-from labelcover.ensemble.pooled_view import Pool
 from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
 from labelcover.learners.forest.label_forest import LabelForest
 
@@ -107,7 +107,7 @@ def test_they_add_up_with_landmarks_a_weight_and_a_constant_label(data):
         model = LabelCoverClassifier(member, random_state=0).fit(X, Y, sample_weight=weights)
     explanation = model.explain(data.X[400:420], label=range(5))
     assert_adds_up(model, data.X[400:420], explanation)
-    kernel = model.view_.covers.members.features.map
+    kernel = model.view_.views[0].members.features.map
     assert len(kernel.numbers) == 50
     rows = [r.what.split(",")[0] for r in explanation if r.part == "training row"]
     named = {what.split()[-1] for what in rows if not what.startswith("near ")}

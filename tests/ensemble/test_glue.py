@@ -28,6 +28,7 @@ from labelcover import (
 )
 from labelcover.covers import Cover
 from labelcover.dependence import label_dependence
+from labelcover.ensemble import Pool
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.methods import BinaryRelevanceClassifier
@@ -370,7 +371,9 @@ def test_the_threshold_counts_weights(data):
     random = np.random.default_rng(3)
     weights = random.choice([0.1, 10.0], 60)
     model = BalancorClassifier(threshold="loo", random_state=0).fit(X, Y, sample_weight=weights)
-    rows, (confidence,) = model.view_.left_out_rows, model.view_.left_out()
+    alike = LabelCoverClassifier(LeastSquaresClassifier(), cover=model.cover_, random_state=0)
+    found = alike.fit(X, Y, sample_weight=weights).left_out_predictions_
+    rows, confidence = found.rows, found.confidence
     scores = {
         t: micro_f1(Y[rows], confidence > t, sample_weight=weights[rows])
         for t in np.round(np.arange(0.01, 1, 0.01), 2)
@@ -392,12 +395,12 @@ def test_the_output_setting_of_transformers_changes_no_prediction(data):
 def test_the_default_member_can_be_searched(data):
     X, Y = data
     search = GridSearchCV(
-        LabelCoverClassifier(random_state=0), {"estimator__alpha": [0.1, 1.0]}, cv=2
+        LabelCoverClassifier(Pool(LeastSquaresClassifier()), random_state=0),
+        {"estimator__least_squares__alpha": [0.1, 1.0]},
+        cv=2,
     ).fit(X, Y)
     assert search.best_estimator_.estimator.least_squares.alpha in (0.1, 1.0)
-    params = LabelCoverClassifier().get_params()
-    assert params["estimator__least_squares__kernel"] == "auto"
-    assert params["estimator__forest__n_trees"] == "auto"
+    assert LabelCoverClassifier().get_params()["estimator__forest"] is None
     assert LabelCoverClassifier().set_params(k=4).estimator == "auto"
 
 

@@ -7,9 +7,10 @@ import pytest
 from scipy import sparse
 
 from labelcover import LabelCoverClassifier
-from labelcover.ensemble import many_label_pool
-from labelcover.ensemble.many_label_pool import ManyLabelPool, ManyLabelView, are_many
-from labelcover.ensemble.pooled_view import PooledView
+from labelcover.ensemble import _plan
+from labelcover.ensemble._plan import labels_are_many
+from labelcover.ensemble._pool import PooledView
+from labelcover.ensemble.many_label_pool import ManyLabelPool, ManyLabelView
 from labelcover.many_labels import candidates
 from labelcover.metrics import micro_f1, precision_at
 from labelcover.models import is_trusted
@@ -249,12 +250,12 @@ def test_dense_tables_have_candidates_too():
 
 def test_the_default_is_chosen_by_the_size_of_a_sparse_table(monkeypatch, data):
     X, Y, *_ = data
-    assert not are_many(Y)
-    assert are_many(sparse.csr_array((60_000, 1_001)))
-    assert not are_many(sparse.csr_array((60_000, 1_000)))
-    assert not are_many(sparse.csr_array((40_000, 1_001)))
-    monkeypatch.setattr(many_label_pool, "FEW_LABELS", 40)
-    monkeypatch.setattr(many_label_pool, "FEW_CELLS", 1_000)
+    assert not labels_are_many(Y)
+    assert labels_are_many(sparse.csr_array((60_000, 1_001)))
+    assert not labels_are_many(sparse.csr_array((60_000, 1_000)))
+    assert not labels_are_many(sparse.csr_array((40_000, 1_001)))
+    monkeypatch.setattr(_plan, "FEW_LABELS", 40)
+    monkeypatch.setattr(_plan, "FEW_LABEL_CELLS", 1_000)
     sparsely = LabelCoverClassifier(random_state=0).fit(X, Y)
     assert isinstance(sparsely.view_, ManyLabelView)
     assert sparsely.view_.model.C > 0
@@ -267,8 +268,8 @@ def test_the_default_is_chosen_by_the_size_of_a_sparse_table(monkeypatch, data):
 def test_many_tags_become_a_sparse_table(monkeypatch, data):
     X, Y, X_new, Y_new = data
     tags = [[f"tag{j:02}" for j in row.indices] for row in Y]
-    monkeypatch.setattr(many_label_pool, "FEW_LABELS", 40)
-    monkeypatch.setattr(many_label_pool, "FEW_CELLS", 1_000)
+    monkeypatch.setattr(_plan, "FEW_LABELS", 40)
+    monkeypatch.setattr(_plan, "FEW_LABEL_CELLS", 1_000)
     model = LabelCoverClassifier(random_state=0).fit(X, tags)
     assert isinstance(model.view_, ManyLabelView)
     found = model.predict_tags(X_new)

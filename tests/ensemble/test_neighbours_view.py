@@ -9,8 +9,8 @@ from scipy import sparse
 
 from labelcover import LabelCoverClassifier
 from labelcover.chunks import open_chunks
-from labelcover.ensemble.pooled_view import SPARSE_TREES, Pool
-from labelcover.learners.forest.feature_forest import MANY_ROWS
+from labelcover.ensemble import Pool
+from labelcover.ensemble._plan import MANY_ROWS, SPARSE_TREES
 from labelcover.learners.forest.feature_forest import SPARSE_TREES as ALONE
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.models import TrainedModel, load_model, save_model
@@ -43,14 +43,12 @@ def test_a_sparse_table_has_it_however_it_is_stored(fitted):
     )
 
 
-def test_a_dense_table_and_trees_for_many_labels_have_it_not():
+def test_a_dense_table_has_it_not():
     X, Y = text()
     noise = np.random.default_rng(1).normal(size=X.shape)
-    assert model().fit(X + noise, Y).view_.neighbours is None
-    pool = Pool(forest=LabelForest(5, splits="means"))
-    found = LabelCoverClassifier(pool, random_state=0).fit(sparse.csr_array(X), Y)
-    assert found.view_.neighbours is None
-    assert len(found.view_.view_names) == 3
+    found = model().fit(X + noise, Y)
+    assert [view.name for view in found.plan_.views] == ["least squares", "forest"]
+    assert "neighbours" not in found.view_.view_names
 
 
 def test_rows_left_out_are_not_their_own_neighbours():
@@ -90,15 +88,16 @@ def test_rows_in_chunks_give_the_same_model():
     rows, new = sparse.csr_array(X[:4_100]), sparse.csr_array(X[4_100:])
     chunked = model().fit(open_chunks(rows, Y[:4_100], chunk_rows=1_500))
     plain = model().fit(rows, Y[:4_100])
-    assert chunked.view_.neighbours is not None
+    assert "neighbours" in chunked.view_.view_names
     np.testing.assert_allclose(chunked.predict_proba(new), plain.predict_proba(new), atol=1e-6)
 
 
 def test_with_many_rows_it_stands_in_for_trees():
     X, Y = text(MANY_ROWS)
     rows = sparse.csr_array(X)
+    default = LabelCoverClassifier(random_state=0)
     n_trees = {
-        n: len(LabelCoverClassifier(random_state=0).fit(rows[:n], Y[:n]).view_.forest.forest.trees)
+        n: len(default.fit(rows[:n], Y[:n]).view_.views[-1].forest.trees)
         for n in (MANY_ROWS - 1, MANY_ROWS)
     }
     assert n_trees == {MANY_ROWS - 1: ALONE, MANY_ROWS: SPARSE_TREES}

@@ -1,7 +1,6 @@
 """The default: least squares over labelsets and single labels and a forest, pooled."""
 
 import pickle
-import time
 
 import numpy as np
 import pandas as pd
@@ -14,10 +13,10 @@ from sklearn.model_selection import GridSearchCV
 from labelcover import LabelCoverClassifier
 from labelcover.datasets import load
 from labelcover.decisions import MEASURES_OF_DECISIONS
+from labelcover.ensemble import Pool
+from labelcover.ensemble._pool import PooledView
 from labelcover.ensemble.cover_view import CoverView
-from labelcover.ensemble.pooled_view import Pool, PooledView
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners.forest.feature_forest import FeatureForest
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.metrics import micro_f1
 from labelcover.models import TrainedModel, load_model, save_model
@@ -49,8 +48,8 @@ def log_loss(Y, P):
 def losses(model, X, Y):
     """The log-loss of the model and of each of its views."""
     table, view = model._coding.read(model, X), model.view_
-    views = view._inside([*view.covers.confidences(table), *view.forest.confidences(table)])
-    assert len(views) == 3
+    views = view.confidences_of_views(table)
+    assert len(views) == len(view.view_names)
     return log_loss(Y, model.predict_proba(X)), [log_loss(Y, each) for each in views]
 
 
@@ -108,13 +107,15 @@ def test_unseen_predictions_are_not_those_of_the_fitted_model(fitted):
 
 def test_parameters_reach_both_learners():
     model = LabelCoverClassifier().set_params(
-        estimator__alpha=2.5, estimator__forest__n_trees=7, estimator__kernel="linear"
+        estimator=Pool(LeastSquaresClassifier(), LabelForest()),
+        estimator__least_squares__alpha=2.5,
+        estimator__forest__n_trees=7,
+        estimator__least_squares__kernel="linear",
     )
-    assert isinstance(model.estimator, Pool)
     view = model.set_params(random_state=0).fit(*problem()).view_
-    assert view.covers.members.ridge == 2.5
-    assert view.covers.members.kernel.is_linear
-    assert len(view.forest.forest.trees) == 7
+    assert view.views[0].members.ridge == 2.5
+    assert view.views[0].members.kernel.is_linear
+    assert len(view.views[-1].forest.trees) == 7
     again = clone(model)
     assert again.estimator.least_squares.alpha == 2.5
     assert again.estimator.forest.n_trees == 7
@@ -139,12 +140,15 @@ def test_unknown_parameters_are_refused():
 
 def test_parameters_of_both_learners_are_searched():
     X, Y = problem(60)
-    grid = {"estimator__forest__n_trees": [2, 10], "estimator__alpha": [0.1, 1.0]}
-    search = GridSearchCV(
-        LabelCoverClassifier(k=2, random_state=0), grid, scoring=make_scorer(micro_f1), cv=2
-    ).fit(X, Y)
+    grid = {
+        "estimator__forest__n_trees": [2, 10],
+        "estimator__least_squares__alpha": [0.1, 1.0],
+    }
+    pool = Pool(LeastSquaresClassifier(), LabelForest())
+    model = LabelCoverClassifier(pool, k=2, random_state=0)
+    search = GridSearchCV(model, grid, scoring=make_scorer(micro_f1), cv=2).fit(X, Y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert len(search.best_estimator_.view_.forest.forest.trees) in (2, 10)
+    assert len(search.best_estimator_.view_.views[-1].forest.trees) in (2, 10)
 
 
 @pytest.mark.parametrize("member", [LeastSquaresClassifier(), LabelForest(20)], ids=repr)
@@ -317,23 +321,12 @@ def test_jobs_and_seeds(fitted):
     assert not np.array_equal(other.predict_proba(X), model.predict_proba(X))
 
 
-def test_no_further_tree_is_grown_once_least_squares_has_failed(monkeypatch):
-    X, Y = problem()
-    grow, grown = FeatureForest.grow, []
-
-    def counted(*arguments):
-        time.sleep(0.01)
-        grown.append(1)
-        return grow(*arguments)
-
-    monkeypatch.setattr(FeatureForest, "grow", counted)
+def test_a_view_that_fails_leaves_no_model(monkeypatch):
     monkeypatch.setattr(CoverView, "fit", lambda *_, **__: 1 / 0)
+    model = LabelCoverClassifier(Pool(forest=LabelForest(5)), n_jobs=3)
     with pytest.raises(ZeroDivisionError):
-        LabelCoverClassifier(Pool(forest=LabelForest(500)), n_jobs=3).fit(X, Y)
-    assert len(grown) < 500
-    n_grown = len(grown)
-    time.sleep(0.05)
-    assert len(grown) == n_grown
+        model.fit(*problem())
+    assert not hasattr(model, "view_")
 
 
 @pytest.mark.parametrize(("k", "views"), [(2, 3), (1, 2)])

@@ -10,10 +10,8 @@ from sklearn.base import clone
 
 from labelcover import LabelCoverClassifier
 from labelcover.decisions import MEASURES_OF_DECISIONS
-from labelcover.ensemble import wide_text
-from labelcover.ensemble.pooled_view import Pool
-from labelcover.ensemble.wide_text import is_wide_text
-from labelcover.learners import LabelForest, LogisticClassifier
+from labelcover.ensemble import Plan, Pool, TableFacts, ViewPlan
+from labelcover.learners import LabelForest, LeastSquaresClassifier, LogisticClassifier
 from labelcover.models import TrainedModel, load_model, save_model
 
 
@@ -33,16 +31,17 @@ def small_pool(**options):
     return LabelCoverClassifier(pool, **{"random_state": 0, **options})
 
 
-@pytest.fixture
-def narrow_limit(monkeypatch):
-    """Tables of more than 50 rows and columns are wide."""
-    monkeypatch.setattr(wide_text, "NARROW", 50)
-
-
-@pytest.fixture
-def fitted(narrow_limit):
+@pytest.fixture(scope="module")
+def fitted():
     X, Y = text()
-    return small_pool().fit(X[:150], Y[:150]), X, Y
+    return text_pool().fit(X[:150], Y[:150]), X, Y
+
+
+def text_pool(**options):
+    """The pool with the plan of wide text, whatever the table."""
+    scores = ViewPlan("scores", parameters={"n_landmarks": 300})
+    plan = Plan([scores, ViewPlan("neighbours"), ViewPlan("forest")])
+    return small_pool(plan=plan, **options)
 
 
 def log_loss(Y, P):
@@ -52,64 +51,56 @@ def log_loss(Y, P):
 # When
 
 
+def facts(*shape, share=0.01):
+    return TableFacts(*shape, 5, share, True, False, shape[0])
+
+
 def test_text_is_wide_above_4000_rows_and_columns():
-    assert is_wide_text(sparse.csr_array((4_001, 4_001)))
-    assert not is_wide_text(sparse.csr_array((4_000, 9_000)))
-    assert not is_wide_text(sparse.csr_array((9_000, 4_000)))
+    assert facts(4_001, 4_001).is_wide_text
+    assert not facts(4_000, 9_000).is_wide_text
+    assert not facts(9_000, 4_000).is_wide_text
 
 
-@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, sparse.csr_matrix], ids=str)
-def test_text_has_at_most_a_tenth_of_its_cells_however_they_are_stored(narrow_limit, make):
-    table = np.zeros((100, 100))
-    table[:10] = 1
-    assert is_wide_text(make(table))
-    table[10, 0] = 1
-    assert not is_wide_text(make(table))
-
-
-def test_stored_zeros_do_not_count(narrow_limit):
-    full = sparse.csr_array(np.ones((60, 60)))
-    full.data[:] = 0
-    assert is_wide_text(full)
+def test_text_has_at_most_a_tenth_nonzeros():
+    assert facts(5_000, 5_000, share=0.1).is_wide_text
+    assert not facts(5_000, 5_000, share=0.1001).is_wide_text
 
 
 def test_other_tables_have_no_logistic_view(monkeypatch):
     X, Y = text()
     monkeypatch.setattr(LogisticClassifier, "fit_problems", None)
     model = small_pool().fit(X, Y)
-    assert model.view_.logistic is None
-    assert not model.view_.reads_scores
+    assert [view.name for view in model.plan_.views] == ["least squares", "neighbours", "forest"]
     assert model.view_.pool.weights.shape == (5, 4)
 
 
 def test_least_squares_reads_a_score_for_each_label(fitted):
     model, _, _ = fitted
     view = model.view_
-    assert view.reads_scores
     assert view.pool.weights.shape == (5, 5)
-    assert view.covers.members.features.scaling.scale == "none"
-    assert len(view.covers.members.features.n_values) == 5
+    read = view.views[0].second.members.features
+    assert read.scaling.scale == "none"
+    assert len(read.n_values) == 5
     line = model._chosen()
     assert line.count("least squares on scores of") == 2
     assert "logistic" in line
     assert line.endswith("on 150 rows not seen")
 
 
-def test_the_pool_loses_nothing_to_its_views(narrow_limit):
+def test_the_pool_loses_nothing_to_its_views():
     X, Y = text(2_000)
-    model = small_pool().fit(X[:1_500], Y[:1_500])
+    model = text_pool().fit(X[:1_500], Y[:1_500])
     table = model._coding.read(model, X[1_500:])
     views = [log_loss(Y[1_500:], each) for each in model.view_.confidences_of_views(table)]
     assert len(views) == 5
     assert log_loss(Y[1_500:], model.predict_proba(X[1_500:])) <= 1.01 * min(views)
 
 
-def test_weights_come_from_rows_that_the_views_have_not_seen(narrow_limit):
+def test_weights_come_from_rows_that_the_views_have_not_seen():
     """On labels that are mere chance, views that have seen a row would be trusted."""
     X, _ = text(400)
     Y = (np.random.default_rng(0).random((400, 4)) < 0.3).astype(np.uint8)
-    model = small_pool(logistic=LogisticClassifier(C=100.0)).fit(X[:300], Y[:300])
-    assert model.view_.reads_scores
+    model = text_pool(logistic=LogisticClassifier(C=100.0)).fit(X[:300], Y[:300])
     assert model.view_.pool.weights.max() < 0.7
     assert np.abs(model.predict_proba(X[300:]) - 0.3).mean() < 0.12
 
@@ -128,9 +119,8 @@ def test_a_logistic_learner_that_is_given_is_pooled_on_any_table():
     dense = X.toarray() + 1.0
     model = small_pool(logistic=LogisticClassifier(C=2.0)).fit(dense, Y)
     view = model.view_
-    assert not view.reads_scores
     assert view.pool.weights.shape == (5, 4)
-    assert view.logistic.members.C == 2.0
+    assert view.views[1].members.C == 2.0
     assert "least squares on labelsets" in model._chosen()
     assert np.isfinite(model.predict_proba(dense)).all()
 
@@ -147,17 +137,18 @@ def test_logistic_members_over_a_cover(k):
 # Parameters, storing, jobs
 
 
-def test_parameters_reach_the_logistic_learner(narrow_limit):
-    model = LabelCoverClassifier(random_state=0).set_params(
+def test_parameters_reach_the_logistic_learner():
+    learners = {"least_squares": LeastSquaresClassifier(), "logistic": LogisticClassifier()}
+    model = text_pool().set_params(
+        estimator=Pool(forest=LabelForest(5), **learners),
         estimator__logistic__C=2.5,
-        estimator__forest__n_trees=5,
-        estimator__kernel="linear",
+        estimator__least_squares__kernel="linear",
         estimator__least_squares__n_landmarks=7,
     )
-    view = clone(model).fit(*text()).view_
+    view = clone(model).fit(*text()).view_.views[0]
     assert view.logistic.members.C == 2.5
-    assert view.covers.learner.get_params()["n_landmarks"] == 7
-    assert view.covers.members.kernel.is_linear
+    assert view.second.learner.get_params()["n_landmarks"] == 7
+    assert view.second.members.kernel.is_linear
     assert model.get_params()["estimator__logistic__C"] == 2.5
     assert model.estimator.least_squares.scale == "auto"
 
@@ -183,16 +174,16 @@ def test_pickled_and_saved_models_predict_the_same(fitted, tmp_path):
 
 def test_jobs_do_not_change_results_and_seeds_do(fitted):
     model, X, Y = fitted
-    together = small_pool(n_jobs=2).fit(X[:150], Y[:150])
+    together = text_pool(n_jobs=2).fit(X[:150], Y[:150])
     np.testing.assert_array_equal(together.predict_proba(X), model.predict_proba(X))
-    other = small_pool(random_state=1).fit(X[:150], Y[:150])
+    other = text_pool(random_state=1).fit(X[:150], Y[:150])
     assert not np.array_equal(other.predict_proba(X), model.predict_proba(X))
 
 
-def test_weights_of_rows_move_the_pool(narrow_limit):
+def test_weights_of_rows_move_the_pool():
     X, Y = text()
     up, down = (
-        small_pool().fit(X, Y, sample_weight=np.where(Y[:, 2] == 1, w, 1.0)).predict_proba(X)
+        text_pool().fit(X, Y, sample_weight=np.where(Y[:, 2] == 1, w, 1.0)).predict_proba(X)
         for w in (5.0, 0.2)
     )
     assert up[:, 2].mean() > down[:, 2].mean() + 0.1
@@ -228,10 +219,9 @@ BAD = {
 
 @pytest.mark.parametrize("what", BAD)
 @pytest.mark.filterwarnings("ignore:k=3 is larger")
-def test_bad_input_gives_probabilities_inside_0_and_1(narrow_limit, what):
+def test_bad_input_gives_probabilities_inside_0_and_1(what):
     X, Y = BAD[what]()
-    model = small_pool().fit(X, Y)
-    assert model.view_.reads_scores
+    model = text_pool().fit(X, Y)
     for table in (X, X * 5, sparse.csr_array((3, 120))):
         proba = model.predict_proba(table)
         assert ((proba > 0) & (proba < 1)).all()
@@ -255,12 +245,12 @@ def test_a_hundred_thousand_columns_with_50_rows(logistic):
     assert ((proba > 0) & (proba < 1)).all()
 
 
-def test_scores_of_rare_labels_are_not_blown_up(narrow_limit):
+def test_scores_of_rare_labels_are_not_blown_up():
     """Their scores hardly vary in training; on new rows they do."""
     X, Y = text(300, m=6)
     Y[:, 3:] = 0
     Y[[5, 105], 3] = Y[[8], 4] = 1
-    model = small_pool().fit(X[:200], Y[:200])
+    model = text_pool().fit(X[:200], Y[:200])
     scores = model.view_.confidences_of_views(model._coding.read(model, X[200:]))
     for view in scores[:2]:
         assert view[:, 3:].max() < 0.3

@@ -17,7 +17,7 @@ from labelcover.ensemble.view import TrainingRows
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.methods import EnsembleOfChainsClassifier
 from labelcover.methods.chain_models import LinkedChain, fitted_chains
-from labelcover.methods.chains import chain_confidence
+from labelcover.methods.chains import ChainsView, chain_confidence
 
 ORDER = [3, 0, 4, 1, 2]
 
@@ -139,14 +139,15 @@ def test_labels_that_never_change_are_predicted_as_they_were(problem, estimator)
 
 @pytest.mark.parametrize("bagging", ["bootstrap", "subsample"])
 @pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier()], ids=["LS", "tree"])
-def test_out_of_bag_confidences_are_those_of_chains_that_have_not_seen_the_row(
-    problem, bagging, estimator
+def test_out_of_bag_confidences_are_those_of_chains_fitted_without_the_row(
+    problem, bagging, estimator, asked_left_out
 ):
     X, Y = problem
+    asked = asked_left_out(ChainsView)
     model = EnsembleOfChainsClassifier(
         estimator, n_chains=4, bagging=bagging, threshold="auto", random_state=0
     ).fit(X, Y)
-    rows, (confidence,) = model.view_.left_out
+    rows, (confidence,) = asked[0]
     assert model.n_threshold_rows_ == len(rows)
     # Trees know the rows they have seen by heart, so that the labels of others must be wrong often.
     if estimator is not None:
@@ -154,7 +155,7 @@ def test_out_of_bag_confidences_are_those_of_chains_that_have_not_seen_the_row(
     alone = EnsembleOfChainsClassifier(
         estimator, n_chains=1, bagging=bagging, threshold="loo", random_state=0
     ).fit(X, Y)
-    rows, (confidence,) = alone.view_.left_out
+    rows, (confidence,) = asked[1]
     assert abs(len(rows) / 150 - {"bootstrap": 0.368, "subsample": 0.33}[bagging]) < 0.08
     np.testing.assert_array_equal(confidence, chain_confidence(alone.view_.chains[0], X[rows]))
 

@@ -20,7 +20,7 @@ from labelcover.methods import (
     LabelPowersetClassifier,
     PrunedSetsClassifier,
 )
-from labelcover.methods.pruned_sets import Pruning, sample_size
+from labelcover.methods.pruned_sets import Pruning, SubsampledView, sample_size
 
 TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
 
@@ -179,12 +179,13 @@ def test_members_see_samples_without_replacement(data):
     assert len({tuple(rows) for rows in seen}) == 3
 
 
-def test_left_out_confidences_are_those_of_members_that_have_not_seen_the_row(data):
+def test_left_out_confidences_are_those_of_members_fitted_without_the_row(data, asked_left_out):
     X, Y, _ = data
+    asked = asked_left_out(SubsampledView)
     n, options = len(X), {"n_members": 3, "subsample": 0.6, "random_state": 0}
     model = EnsembleOfPrunedSetsClassifier(LogisticRegression(), threshold="loo", **options)
     model.fit(X, Y)
-    rows, (confidence,) = model.view_.left_out
+    ((rows, (confidence,)),) = asked
     assert model.n_threshold_rows_ == len(rows) < n
     # Which rows a member has seen follows from its seed, as in the fit.
     seeds = np.random.RandomState(0).randint(2**31 - 1, size=3)
@@ -212,14 +213,15 @@ def test_members_in_parallel_are_those_fitted_one_by_one(data):
     assert one.threshold_ == two.threshold_
 
 
-def test_the_threshold_of_the_publication_keeps_the_number_of_labels(data):
+def test_the_threshold_of_the_publication_keeps_the_number_of_labels(data, asked_left_out):
     X, Y, _ = data
+    asked = asked_left_out(SubsampledView)
     model = EnsembleOfPrunedSetsClassifier(
         TREE,
         threshold_measure=lambda Y, Y_pred: -abs(Y.sum() - Y_pred.sum()),
         random_state=0,
     ).fit(X, Y)
-    rows, (confidence,) = model.view_.left_out
+    ((rows, (confidence,)),) = asked
     ours, half = ((confidence > t).sum() for t in (model.threshold_, 0.5))
     assert abs(ours - Y[rows].sum()) < abs(half - Y[rows].sum())
 

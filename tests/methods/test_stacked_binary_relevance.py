@@ -10,6 +10,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.preprocessing import StandardScaler
 
+from labelcover.ensemble.cover_view import CoverView
 from labelcover.learners import C45Classifier, LeastSquaresClassifier
 from labelcover.methods import BinaryRelevanceClassifier, StackedBinaryRelevanceClassifier
 from labelcover.methods.network_search import correlations
@@ -56,12 +57,13 @@ def test_it_is_stacking_by_hand(problem, phi, passthrough):
         )
 
 
-def test_least_squares_needs_no_folds(problem):
+def test_least_squares_needs_no_folds(problem, asked_left_out):
     X, Y = problem
+    asked = asked_left_out(CoverView)
     member = LeastSquaresClassifier(random_state=0)
     model = StackedBinaryRelevanceClassifier(member, random_state=0).fit(X, Y)
-    single = BinaryRelevanceClassifier(member, threshold="loo", random_state=0).fit(X, Y)
-    rows, (confidence,) = single.view_.left_out_rows, single.view_.left_out()
+    BinaryRelevanceClassifier(member, threshold="loo", random_state=0).fit(X, Y)
+    rows, (confidence,) = asked[-1]
     np.testing.assert_allclose(model.view_.outputs[rows], confidence)
 
 

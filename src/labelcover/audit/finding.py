@@ -25,10 +25,10 @@ from sklearn.model_selection import cross_val_predict
 from labelcover._label_values import as_booleans, as_table
 from labelcover.audit.other_labels import with_other_labels
 from labelcover.audit.suspects import Suspects
+from labelcover.ensemble import Pool
 from labelcover.ensemble.explanation import label_words
 from labelcover.ensemble.label_cover import LabelCoverClassifier
 from labelcover.ensemble.label_tables import named_labels
-from labelcover.ensemble.pooled_view import Pool
 from labelcover.learners.forest.label_forest import LabelForest
 
 # An estimator that gives no predictions for rows left out is cross-validated in so many folds.

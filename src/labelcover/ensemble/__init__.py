@@ -1,5 +1,7 @@
 """The estimators people use."""
 
+from labelcover.ensemble._plan import Plan, TableFacts, ViewPlan, labels_are_many, plan_views
+from labelcover.ensemble._pool import Pool
 from labelcover.ensemble.covering_methods import (
     BalancorClassifier,
     BalcoClassifier,
@@ -9,7 +11,6 @@ from labelcover.ensemble.covering_methods import (
 from labelcover.ensemble.label_cover import LabelCoverClassifier
 from labelcover.ensemble.many_label_pool import ManyLabelPool
 from labelcover.ensemble.out_of_fold_scores import OutOfFoldScores
-from labelcover.ensemble.pooled_view import Pool
 from labelcover.ensemble.rakel import RakelClassifier, RakelPlusPlusClassifier
 
 __all__ = [
@@ -20,7 +21,12 @@ __all__ = [
     "LabelCoverClassifier",
     "ManyLabelPool",
     "OutOfFoldScores",
+    "Plan",
     "Pool",
     "RakelClassifier",
     "RakelPlusPlusClassifier",
+    "TableFacts",
+    "ViewPlan",
+    "labels_are_many",
+    "plan_views",
 ]

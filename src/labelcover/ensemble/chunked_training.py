@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover.chunks import Chunk, RowChunks, as_chunks
+from labelcover.ensemble._plan import SAMPLE_NUMBERS
 from labelcover.learners.chunked_table import ChunkedTable
 from labelcover.learners.least_squares.choosing import EXACT_ROWS
 from labelcover.learners.targets import check_weights, relative_weights
-
-# What needs rows in memory sees all up to this many numbers (256 MB), else a sample of as many.
-SAMPLE_NUMBERS = 2**25
 
 
 def chunked(X: Any, y: Any) -> RowChunks | None:
@@ -74,24 +72,19 @@ def keep_names(owner: Any, names: list[str] | None) -> None:
         del owner.feature_names_in_
 
 
-def sampled_rows(
-    X: ChunkedTable, seed: int, among: NDArray[np.int64] | None = None
-) -> NDArray[np.int64]:
-    """Return the rows that fit in memory together, ascending: all, or a sample.
+def sampled_rows(X: Any, seed: int) -> NDArray[np.int64] | None:
+    """Return the rows of a table in chunks that fit in memory together, ascending.
 
-    Parameters
-    ----------
-    seed : int
-    among : ndarray, optional
-        Rows that the sample must hold.
+    All, or a sample; None for a table that is in memory.
     """
+    if not isinstance(X, ChunkedTable):
+        return None
     n, d = X.shape
     width = filled_cells(X) / n if X.is_sparse else d
     most = max(EXACT_ROWS, int(SAMPLE_NUMBERS / max(1.0, width)))
     if n <= most:
         return np.arange(n)
-    drawn = np.random.default_rng(seed).choice(n, most, replace=False)
-    return np.unique(drawn if among is None else np.concatenate([drawn, among]))
+    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
 
 
 def filled_cells(X: ChunkedTable) -> int:

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._arguments import check_random_state
 from labelcover._progress import tell
 from labelcover._table_numbers import rows_of
 from labelcover.covers import Cover
+from labelcover.ensemble._plan import MEMBERS, draw_left_out, most_targets, n_left_out_rows
 from labelcover.ensemble.encoding import Encoding, encode
 from labelcover.ensemble.label_products import label_products
 from labelcover.ensemble.member_weights import StackedMembers
-from labelcover.ensemble.view import TrainingRows
+from labelcover.ensemble.view import LeftOut, TrainingRows, View, draw_seeds
 from labelcover.learners.blas_threads import blas_threads
 from labelcover.learners.linear_targets import LinearTargets
-from labelcover.learners.problems import (
-    Members,
-    Problems,
-    draw_left_out_rows,
-    problem_blocks,
-    random_order,
-)
+from labelcover.learners.problems import Members, Problems, problem_blocks
 
 AGGREGATES = ("mean", "votes", "weighted")
 # Class distributions, and what members make of rows, are held in blocks of so many numbers (64 MB),
@@ -35,7 +29,7 @@ BLOCK_ROWS, MOST_BLOCK_ROWS = 256, 2_048
 LEFT_OUT_BLOCK = 2**20
 
 
-class CoverView:
+class CoverView(View):
     """The members of one learner, one per labelset of a cover, or of several covers.
 
     Several covers share one fit, and one de-duplication of problems; each has confidences of its
@@ -51,96 +45,75 @@ class CoverView:
         (`labelcover.ensemble.member_weights`), which the learner must give left-out predictions
         for.
 
+    quick : bool
+        Whether `fit` is for left-out confidences alone, so that learners approximate where it pays.
+
     Attributes
     ----------
     members : Members
     encodings : list of Encoding
     stacked : list of StackedMembers
         The weighted members of each cover, with ``aggregate="weighted"``; else empty.
-    left_out_rows : ndarray or None
-        The training rows that were left out, if any.
-    quick : bool
-        Whether `fit` is for the confidences of these rows alone.
     """
 
     members: Members
     encodings: list[Encoding]
     stacked: list[StackedMembers]
-    left_out_rows: NDArray[np.int64] | None = None
-    quick = False
 
-    def __init__(self, learner: Any, covers: Sequence[Cover], *, aggregate: str = "mean") -> None:
-        self.learner, self.covers, self.aggregate = learner, list(covers), aggregate
-        self._left_out: list[NDArray[np.float64]] = []
+    def __init__(
+        self, learner: Any, covers: Sequence[Cover], *, aggregate: str = "mean", quick: bool = False
+    ) -> None:
+        self.learner, self.covers = learner, list(covers)
+        self.aggregate, self.quick = aggregate, quick
+
+    @classmethod
+    def planned(cls, learners: Any, cover: Cover, **how: Any) -> Self:
+        """Return the view as a plan has it: members of a learner over the cover."""
+        return cls(learners[MEMBERS], [cover], **how)
 
     def fit(
-        self,
-        training: TrainingRows,
-        seeds: NDArray[np.int64],
-        *,
-        left_out_rows: NDArray[np.int64] | None = None,
-        keep_left_out: bool = False,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> CoverView:
-        """Fit every distinct problem once; `seeds` has one for each labelset, drawn beforehand.
-
-        Confidences of `left_out_rows` by members fitted without them are kept until
-        `forget_training`. Such rows are drawn here where weights of members need them, or with
-        `keep_left_out`.
-        """
-        self.encodings, found, first = encode(training.Y, self.covers)
+        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
+    ) -> Self:
+        """Fit every distinct problem once."""
+        seeds = draw_seeds(seed, sum(map(len, self.covers)))
+        self.encodings, found, first = encode(rows.Y, self.covers)
         offsets = self.encodings[0].offsets
         classes: Any = found
         targets = None
         if self.learner.is_linear:
-            targets = label_products(training.Y, self.encodings, first)
+            targets = label_products(rows.Y, self.encodings, first)
         else:
             classes = found.array()
         if self.learner.is_linear and targets is None:
             counts = found.counts(offsets)
-            targets = LinearTargets.of_class_rule(found.rule, training.Y, counts, offsets)
+            targets = LinearTargets.of_class_rule(found.rule, rows.Y, counts, offsets)
         is_weighted = self.aggregate == "weighted"
         self.stacked = [StackedMembers(each) for each in self.encodings] if is_weighted else []
-        asked = left_out_rows
-        if asked is None and (keep_left_out or is_weighted):
-            asked = self.drawn_rows(len(training.Y), int(seeds[0]))
+        left_out = rows.left_out
+        if left_out is None and is_weighted:
+            left_out = leaving_out_some(rows, self.learner, self.covers, int(seeds[0])).left_out
         problems = Problems(
             classes,
             offsets,
-            training.n_values,
-            training.weights,
+            rows.n_values,
+            rows.weights,
             seeds[first],
-            training.metadata,
+            rows.metadata,
             targets,
-            asked,
+            left_out,
             self.quick,
         )
-        self.members = self.learner.fit_problems(
-            training.X, problems, n_jobs=n_jobs, verbose=verbose
-        )
-        if asked is not None:
-            means = self._left_out_means(training, asked, verbose)
+        self.members = self.learner.fit_problems(rows.X, problems, n_jobs=n_jobs, verbose=verbose)
+        if left_out is not None:
+            means = self._left_out_means(rows, left_out, verbose)
             self.members.forget_training()
-            if left_out_rows is not None or keep_left_out:
-                self.left_out_rows, self._left_out = asked, means
+            if rows.left_out is not None:
+                self._left_out = means
         return self
 
-    def left_out(self) -> list[NDArray[np.float64]]:
-        """Return for each cover the confidences of `left_out_rows` by members without them."""
-        return self._left_out
-
-    def forget_training(self) -> None:
-        """Free the confidences of rows left out."""
-        self.left_out_rows, self._left_out = None, []
-
-    def drawn_rows(self, n: int, seed: int) -> NDArray[np.int64]:
-        """Return the training rows to leave out; a seed of the learner's own decides first."""
-        own = getattr(self.learner, "random_state", None)
-        seed = seed if own is None else int(check_random_state(own).randint(2**31 - 1))
-        if self.quick:
-            return random_order(n, seed)
-        return draw_left_out_rows(n, most_targets(self.covers), seed)
+    def left_out(self, rows: TrainingRows) -> LeftOut:
+        """Return for each cover the confidences of ``rows.left_out`` by members without them."""
+        return rows.left_out, self.__dict__.pop("_left_out")
 
     def _left_out_means(
         self, training: TrainingRows, rows: NDArray[np.int64], verbose: bool
@@ -173,9 +146,9 @@ class CoverView:
         return self._means(sums)
 
     @property
-    def n_seeds(self) -> int:
-        """One for each labelset."""
-        return sum(map(len, self.covers))
+    def member_weights(self) -> NDArray[np.float64] | None:
+        """The weight of each member in each of its labels; None if there are none."""
+        return self.stacked[0].weights if self.stacked else None
 
     def _no_sums(self, n: int) -> list[NDArray[np.float64]]:
         return [np.zeros((n, cover.n_labels)) for cover in self.covers]
@@ -212,7 +185,10 @@ def row_blocks(n: int, width: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n))
 
 
-def most_targets(covers: Sequence[Cover]) -> int:
-    """Return how many targets the labelsets of some covers have at most (`LinearTargets`)."""
-    products = [2.0**cover.labelset_sizes - 1 - cover.labelset_sizes for cover in covers]
-    return covers[0].n_labels + int(sum(each.sum() for each in products))
+def leaving_out_some(
+    rows: TrainingRows, learner: Any, covers: Sequence[Cover], seed: int
+) -> TrainingRows:
+    """Return training rows with as many left out as members over some covers are asked for."""
+    n, m = rows.Y.shape
+    n_targets = sum(most_targets(cover, n, m) for cover in covers)
+    return rows.leaving_out(draw_left_out(rows, n_left_out_rows(n, n_targets), learner, seed))

@@ -12,22 +12,15 @@ from sklearn.base import clone
 from labelcover._label_values import alike_labelsets, label_rows
 from labelcover._progress import tell
 from labelcover.decisions import Cut, Decision, check_decision, fit_decision
+from labelcover.ensemble._plan import AUTO, LEFT_OUT, labels_are_many
+from labelcover.ensemble._pool import Pool
 from labelcover.ensemble.choose_cover import choose_cover, cover_of_many
 from labelcover.ensemble.chunked_training import chunked
-from labelcover.ensemble.cover_view import CoverView
-from labelcover.ensemble.forest_view import ForestView
 from labelcover.ensemble.label_ensemble import MANY_MEMBERS, LabelEnsemble
-from labelcover.ensemble.many_label_pool import ManyLabelPool, ManyLabelView, are_many
-from labelcover.ensemble.pooled_view import Pool, PooledView, view_of
-from labelcover.ensemble.threshold_tuning import cross_validated_confidence, left_out_of
+from labelcover.ensemble.many_label_pool import ManyLabelPool, ManyLabelView
+from labelcover.ensemble.threshold_tuning import cross_validated_confidence
 from labelcover.ensemble.view import TrainingRows
-from labelcover.many_labels import (
-    Candidates,
-    check_candidate_decision,
-    fit_candidate_decision,
-)
-
-AUTO = "auto"
+from labelcover.many_labels import Candidates, check_candidate_decision, fit_candidate_decision
 
 
 class LeftOutPredictions(NamedTuple):
@@ -86,6 +79,9 @@ class LabelCoverClassifier(LabelEnsemble):
     budget : float, optional
         With ``k="auto"`` or ``r="auto"``: the greatest cost of the ensemble, in binary models. By
         default ten for each label.
+    plan : "auto" or Plan, default="auto"
+        What is fitted for the table: by default decided by `plan_views` from facts of the table.
+        Only where `estimator` is ``"auto"`` or a `Pool`.
     aggregate : {"mean", "votes", "weighted"}, default="mean"
         How members are combined within a view; see `RakelPlusPlusClassifier`. A `LabelForest` has
         no members for labelsets and takes ``"mean"`` only.
@@ -117,6 +113,8 @@ class LabelCoverClassifier(LabelEnsemble):
         The labelsets, one per member.
     label_names_in_ : ndarray of shape (n_labels,)
         The names of the labels; ``"label0"``, ``"label1"``, … if Y had none.
+    plan_ : Plan
+        What was fitted, and why; ``print(model.plan_)`` shows it in words.
     cover_choices_ : list of CoverChoice or None
         With ``k="auto"`` or ``r="auto"``: what the cover was chosen from, and why.
     decision_ : Decision
@@ -156,6 +154,7 @@ class LabelCoverClassifier(LabelEnsemble):
         size=None,
         adapt=False,
         budget=None,
+        plan="auto",
         aggregate="mean",
         decide="micro_f1",
         threshold="auto",
@@ -171,6 +170,7 @@ class LabelCoverClassifier(LabelEnsemble):
         self.size = size
         self.adapt = adapt
         self.budget = budget
+        self.plan = plan
         self.aggregate = aggregate
         self.decide = decide
         self.threshold = threshold
@@ -211,8 +211,7 @@ class LabelCoverClassifier(LabelEnsemble):
     @property
     def n_forest_rows_(self) -> int:
         """On how many training rows trees were grown; 0 if there are none."""
-        view = self.view_.forest if isinstance(self.view_, PooledView) else self.view_
-        return view.n_rows if isinstance(view, ForestView) else 0
+        return self.view_.n_forest_rows
 
     def left_out_proba(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return the confidences of all training rows by members fitted without them.
@@ -248,9 +247,7 @@ class LabelCoverClassifier(LabelEnsemble):
                 f"left_out_proba gives a table of confidences, which {np.shape(y)[1]} labels are "
                 "too many for: left_out_predictions_ of a fitted model has those of some rows."
             )
-        model = clone(self).set_params(threshold="auto")
-        model._left_out_only = True
-        model.fit(X, y)
+        model = clone(self).set_params(threshold="auto", plan=LEFT_OUT).fit(X, y)
         found = model.left_out_predictions_
         assert found is not None
         confidence = np.empty_like(found.confidence)
@@ -264,15 +261,12 @@ class LabelCoverClassifier(LabelEnsemble):
         """Return whether labels stay sparse, and only candidates are looked at."""
         if isinstance(self.estimator, ManyLabelPool):
             return True
-        return self._has_default_member() and are_many(y)
+        return self._has_default_member() and labels_are_many(y)
 
     def _make_view(self, learner, training, seed):
-        if not sparse.issparse(training.Y):
-            return super()._make_view(learner, training, seed)
-        if not isinstance(learner, ManyLabelPool):
+        if sparse.issparse(training.Y) and not isinstance(learner, ManyLabelPool):
             learner = ManyLabelPool()
-        self.cover_ = self._make_cover(training.Y, seed)
-        return ManyLabelView(learner, self.cover_)
+        return super()._make_view(learner, training, seed)
 
     def _candidates(self, X: Any) -> Candidates:
         view: Any = self.view_
@@ -306,12 +300,6 @@ class LabelCoverClassifier(LabelEnsemble):
     def _member(self):
         return Pool() if self._has_default_member() else self.estimator
 
-    def _learner(self) -> Any:
-        if not isinstance(self.estimator, ManyLabelPool):
-            return super()._learner()
-        self.estimator.check_parameters()
-        return self.estimator
-
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
         super()._check_parameters(n_labels, weighted=weighted)
         check_decision(self.decide, n_labels)
@@ -338,17 +326,12 @@ class LabelCoverClassifier(LabelEnsemble):
             self.decision_ = Cut(measure="threshold", threshold=self.threshold_, ties=self._ties())
             return
         if how == "loo":
-            rows, found = left_out_of(self.view_)
-            confidence = found if isinstance(found, Candidates) else found[0]
-            if isinstance(self.view_, CoverView):
-                self.view_.forget_training()
-            else:
-                self.view_.left_out = None
+            rows, (confidence, *_) = self.view_.left_out(training)
         else:
             rows = np.arange(len(training.Y))
             confidence = self._cross_validated(training, np.random.default_rng(seed))
         self._unseen_rows = rows
-        if self._left_out_only:  # no decision is asked for
+        if isinstance(self.plan, str) and self.plan == LEFT_OUT:  # no decision is asked for
             self._unseen = training.Y[rows], confidence
             return
         weights = None if training.weights is None else training.weights[rows]
@@ -377,7 +360,7 @@ class LabelCoverClassifier(LabelEnsemble):
             cover = cover.take(chosen)
         learner = self._learner()
         confidence = cross_validated_confidence(
-            lambda: view_of(learner, cover, aggregate=self.aggregate),
+            lambda: self._planned_view(learner, cover),
             training,
             random=random,
             n_jobs=self.n_jobs,
@@ -405,8 +388,8 @@ class LabelCoverClassifier(LabelEnsemble):
     def _chosen(self) -> str:
         """Return in a line what was chosen, from what and on how many rows."""
         said = [f"{len(self.cover_)} labelsets of {self.cover_.k_text} labels"]
-        if isinstance(self.view_, PooledView | ManyLabelView):
-            said.append(f"views {self.view_.told()}")
+        if told := self.view_.told():
+            said.append(f"views {told}")
         cut = "" if self.threshold_ is None else f", threshold {np.mean(self.threshold_):.2f}"
         rows = f"{self.n_threshold_rows_} rows not seen"
         return f"{'; '.join(said)}; decision for {self.decision_.measure}{cut}, on {rows}"

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice
 from labelcover.covers import Cover
-from labelcover.ensemble.cover_view import AGGREGATES, CoverView
+from labelcover.ensemble._plan import AUTO, Plan, draw_left_out
+from labelcover.ensemble._pool import check_aggregate, is_planned, plan_for, view_for
+from labelcover.ensemble.cover_view import AGGREGATES
 from labelcover.ensemble.label_model import LabelModel
 from labelcover.ensemble.label_tables import warn_of_left_out
-from labelcover.ensemble.pooled_view import Pool, PooledView, view_of
-from labelcover.learners.forest.label_forest import LabelForest
+from labelcover.ensemble.view import TrainingRows, drawn_seed
 
 # Section 2.3: above so many members, cross-validation uses only a tenth of them.
 MANY_MEMBERS = 100
@@ -30,16 +31,17 @@ class LabelEnsemble(LabelModel):
     ----------
     cover_ : Cover
         The labelsets, one per member.
+    plan_ : Plan
+        What was fitted for the table, and why.
     """
 
     # What holds where a subclass does not have the parameter.
     aggregate: Any = "mean"
+    plan: Any = AUTO
     cover_: Cover
+    plan_: Plan
 
     _reads_chunks = True
-
-    # Whether the fit is for the predictions of rows left out alone.
-    _left_out_only = False
 
     if not TYPE_CHECKING:  # else every name would be taken for an attribute
 
@@ -58,13 +60,18 @@ class LabelEnsemble(LabelModel):
 
     def _make_view(self, learner, training, seed):
         self.cover_ = self._make_cover(training.Y, seed)
-        view = view_of(learner, self.cover_, aggregate=self.aggregate)
-        views: list[Any] = [view.covers, view.forest] if isinstance(view, PooledView) else [view]
-        for each in views:
-            each.left_out_only = each.quick = self._left_out_only
-        if isinstance(view, CoverView):
+        self.plan_ = plan_for(learner, training, self.cover_, self.plan)
+        if self.plan_.has_members:
             warn_of_left_out(self.cover_, self.label_names_in_)
-        return view
+        return self._planned_view(learner, self.cover_)
+
+    def _planned_view(self, learner: Any, cover: Cover) -> Any:
+        return view_for(learner, self.plan_, cover, aggregate=self.aggregate)
+
+    def _left_out_rows(self, training: TrainingRows, seed: int) -> NDArray[np.int64] | None:
+        if self._tuning() != "loo":
+            return None
+        return draw_left_out(training, self.plan_.n_left_out, self._learner(), drawn_seed(seed))
 
     def _views_to_tune(self, learner, training, random):
         cover = self.cover_
@@ -72,7 +79,7 @@ class LabelEnsemble(LabelModel):
             chosen = np.sort(random.choice(len(cover), len(cover) // 10, replace=False))
             cover = cover.take(chosen)
         labels = np.flatnonzero(cover.label_counts)
-        return lambda: view_of(learner, cover, aggregate=self.aggregate), labels
+        return lambda: self._planned_view(learner, cover), labels
 
     @property
     def member_weights_(self) -> NDArray[np.float64] | None:
@@ -80,19 +87,13 @@ class LabelEnsemble(LabelModel):
 
         Those of a member are in the order of its row of ``cover_.labelsets``.
         """
-        view = self.view_.covers if isinstance(self.view_, PooledView) else self.view_
-        stacked = getattr(view, "stacked", [])
-        return stacked[0].weights if stacked else None
+        return self.view_.member_weights
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
         super()._check_parameters(n_labels, weighted=weighted)
         check_choice("aggregate", self.aggregate, AGGREGATES)
         learner = self._learner()
-        if self.aggregate != "mean" and isinstance(learner, LabelForest):
-            raise ValueError(
-                'aggregate must be "mean" with a LabelForest, whose trees serve all labels at '
-                f"once, got {self.aggregate!r}."
-            )
+        check_aggregate(learner, self.aggregate)
         if self.aggregate == "weighted" and not learner.gives_left_out:
             raise ValueError(
                 'aggregate="weighted" needs members with leave-one-out predictions, which '
@@ -101,7 +102,7 @@ class LabelEnsemble(LabelModel):
 
     def _learner(self) -> Any:
         member = self._member()
-        if not isinstance(member, LabelForest | Pool):
+        if not is_planned(member):
             return super()._learner()
         member.check_parameters()
         return member

@@ -19,11 +19,13 @@ from labelcover._progress import tell, telling_of_compilation
 from labelcover._table_numbers import is_plain
 from labelcover._tags import read_tags, tag_table
 from labelcover._warnings import each_warning_once
+from labelcover.ensemble._plan import draw_left_out, most_targets, n_left_out_rows
 from labelcover.ensemble.chunked_training import (
     check_chunked,
     chunked,
     keep_names,
     read_chunks,
+    sampled_rows,
 )
 from labelcover.ensemble.label_tables import (
     CONTAINERS,
@@ -41,7 +43,7 @@ from labelcover.ensemble.threshold_tuning import (
     cross_validated_threshold,
     left_out_threshold,
 )
-from labelcover.ensemble.view import TrainingRows, View, metadata_of
+from labelcover.ensemble.view import MOST_SEED, TrainingRows, View, drawn_seed, metadata_of
 from labelcover.learners.any_classifier import AnyClassifier
 from labelcover.learners.targets import weighted_rows
 from labelcover.many_labels import RankedLabels, ranked_labels
@@ -49,8 +51,6 @@ from labelcover.thresholds import TIES, cut_inside, inside
 
 if TYPE_CHECKING:
     from labelcover.ensemble.explanation import Explanation, FeatureNames
-
-MOST_SEED = 2**31 - 1
 
 
 class LabelModel(MemberEstimator, ABC):
@@ -138,9 +138,11 @@ class LabelModel(MemberEstimator, ABC):
         self._check_threshold(m)
         self._check_parameters(m, weighted=weights is not None)
         self._keep_labels(names, m, is_sparse=sparse.issparse(y))
-        training = TrainingRows(X, Y, self._coding.n_values, weights, params)
+        seeds = self._seeds()
+        sample = sampled_rows(X, drawn_seed(drawn_seed(int(seeds[1]))))
+        training = TrainingRows(X, Y, self._coding.n_values, weights, params, sample=sample)
         self._check_rows(training)
-        self._fit_rows(learner, training, self._seeds())
+        self._fit_rows(learner, training, seeds)
         return self
 
     def _label_table(self, y: Any) -> Any:
@@ -180,17 +182,23 @@ class LabelModel(MemberEstimator, ABC):
             telling = telling_of_compilation(show=bool(self.verbose))
             with raising_interrupts(), _telling(learner), telling:
                 view = self._make_view(learner, training, int(seeds[0]))
-                self.view_ = view.fit(
-                    training,
-                    seeds_of_view(view, seeds),
-                    keep_left_out=self._tuning() == "loo",
-                    n_jobs=self.n_jobs,
-                    verbose=bool(self.verbose),
-                )
+                training = training.leaving_out(self._left_out_rows(training, int(seeds[1])))
+                how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
+                self.view_ = view.fit(training, int(seeds[1]), **how)
                 self._tune(training, int(seeds[2]))
         except BaseException:
             self.__dict__.pop("view_", None)
             raise
+
+    def _left_out_rows(self, training: TrainingRows, seed: int) -> NDArray[np.int64] | None:
+        """Return the training rows to leave out, where left-out predictions are needed."""
+        if self._tuning() != "loo":
+            return None
+        n, m = training.Y.shape
+        n_targets = most_targets(getattr(self, "cover_", None), n, m)
+        return draw_left_out(
+            training, n_left_out_rows(n, n_targets), self._learner(), drawn_seed(seed)
+        )
 
     def _tune(self, training: TrainingRows, seed: int) -> None:
         """Set ``threshold_`` and ``n_threshold_rows_``."""
@@ -442,8 +450,3 @@ class LabelModel(MemberEstimator, ABC):
 def _telling(learner: Any) -> AbstractContextManager:
     """Return the context of a fit: what many clones warn of is told once."""
     return each_warning_once() if isinstance(learner, AnyClassifier) else nullcontext()
-
-
-def seeds_of_view(view: View, seeds: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the seeds that a view is fitted with, given those of the fit."""
-    return np.random.default_rng(seeds[1]).integers(MOST_SEED, size=view.n_seeds)

@@ -15,7 +15,7 @@ from labelcover._table_numbers import unmasked
 from labelcover._tags import read_tags, tag_table
 from labelcover._versions import naming_extra
 from labelcover.covers import Cover
-from labelcover.ensemble.many_label_pool import are_many
+from labelcover.ensemble._plan import labels_are_many
 
 CONTAINERS = ("default", "pandas", "polars")
 
@@ -62,7 +62,7 @@ def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:
     rows = read_tags(Y)
     if rows is not None:
         table, names = tag_table(rows, as_sparse=True)
-        return table if are_many(table) else table.toarray(), np.array(names, dtype=object)
+        return table if labels_are_many(table) else table.toarray(), np.array(names, dtype=object)
     columns = getattr(Y, "columns", None)
     if columns is None:
         return Y, None

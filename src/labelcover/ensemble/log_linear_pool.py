@@ -58,6 +58,11 @@ class LogLinearPool:
         return expit(odds)
 
 
+def inside(P: NDArray[np.float64], least: float) -> NDArray[np.float64]:
+    """Return probabilities that come no nearer to 0 and 1 than about `least`."""
+    return (np.clip(P, 0, 1) + least) / (1 + 2 * least)
+
+
 def fit_pool(
     views: list[NDArray[np.float64]],
     Y: NDArray[np.uint8],

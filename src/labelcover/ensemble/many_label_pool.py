@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from labelcover._arguments import check_integer, check_real
 from labelcover.covers import Cover
-from labelcover.ensemble.view import TrainingRows
+from labelcover.ensemble._plan import CANDIDATES
+from labelcover.ensemble.view import TrainingRows, View, draw_seeds
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.many_labels import MOST_K, CandidateModel, Candidates, check_fits
-
-# A sparse label table with more columns and more cells than these is never made dense.
-FEW_LABELS = 1_000
-FEW_CELLS = 50_000_000
 
 
 class ManyLabelPool(BaseEstimator):
@@ -92,50 +88,41 @@ class ManyLabelPool(BaseEstimator):
         return tags
 
 
-class ManyLabelView:
+class ManyLabelView(View):
     """A `ManyLabelPool`, fitted.
 
     Attributes
     ----------
     model : CandidateModel
-    left_out : (rows, Candidates) or None
-        Some training rows, and their candidates by models fitted without them, if kept.
     """
-
-    left_out: Any = None
 
     def __init__(self, learner: ManyLabelPool, cover: Cover) -> None:
         check_integer("k", cover.k, high=MOST_K)
         C = None if learner.C is None else float(learner.C)
         self.model = CandidateModel(cover, int(learner.n_candidates), int(learner.n_trees), C)
 
-    @property
-    def n_seeds(self) -> int:
-        """One for the forest, and one for folds and linear SVMs."""
-        return 2
+    @classmethod
+    def planned(cls, learners: Any, cover: Cover, **_: Any) -> Self:
+        """Return the view as a plan has it."""
+        return cls(learners[CANDIDATES], cover)
 
     def fit(
-        self,
-        training: TrainingRows,
-        seeds: NDArray[np.int64],
-        *,
-        keep_left_out: bool = False,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> ManyLabelView:
-        """Fit the model."""
-        self.model.fit(
-            training.X,
-            training.Y,
-            training.n_values,
-            weights=training.weights,
-            seeds=seeds,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.left_out = self.model.left_out if keep_left_out else None
-        self.model.forget_training()
+        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
+    ) -> Self:
+        """Fit the model; one seed is for the forest, one for folds and linear SVMs."""
+        how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
+        tables = rows.X, rows.Y, rows.n_values
+        self.model.fit(*tables, weights=rows.weights, seeds=draw_seeds(seed, 2), **how)
+        if rows.left_out is None:
+            self.model.forget_training()
         return self
+
+    def left_out(self, rows: TrainingRows) -> Any:
+        """Return some training rows, and their candidates by models fitted without them."""
+        assert self.model.left_out is not None
+        found, candidates = self.model.left_out
+        self.model.forget_training()
+        return found, [candidates]
 
     def candidates(self, X: Any) -> Candidates:
         """Return the candidates of new rows, with their confidences."""
@@ -149,11 +136,3 @@ class ManyLabelView:
     def told(self) -> str:
         """Return in words what was found, for people to read."""
         return self.model.told()
-
-
-def are_many(Y: Any) -> bool:
-    """Return whether labels are sparse, and so many that tables of them are not made dense."""
-    if not sparse.issparse(Y) or Y.ndim != 2:
-        return False
-    n, m = Y.shape
-    return m > FEW_LABELS and n * m > FEW_CELLS

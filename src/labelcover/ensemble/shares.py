@@ -30,17 +30,31 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, logit
 
+from labelcover.ensemble._pool import PooledView
+from labelcover.ensemble._views import (
+    ForestView,
+    LogisticView,
+    NeighboursView,
+    ScoresView,
+)
+from labelcover.ensemble._views._single_labels import LEAST
 from labelcover.ensemble.cover_view import CoverView
 from labelcover.ensemble.encoding import Encoding
-from labelcover.ensemble.forest_view import ForestView
-from labelcover.ensemble.pooled_view import PooledView, inside
+from labelcover.ensemble.log_linear_pool import inside as inside_by
 from labelcover.learners.features import one_hot_columns
 from labelcover.learners.forest.feature_forest import FeatureForest, ForestPaths
 from labelcover.learners.least_squares.least_squares_members import LeastSquaresMembers
 from labelcover.learners.least_squares.score_parts import ScoreParts
-from labelcover.learners.logistic.logistic_members import LogisticMembers, LogisticWeights
+from labelcover.learners.logistic.logistic_members import LogisticWeights
 
 Floats = NDArray[np.float64]
+
+
+def inside(P: Floats) -> Floats:
+    """Return probabilities as the pool takes those of linear views."""
+    return inside_by(P, LEAST)
+
+
 # Below this distance a slope is a derivative: a quotient would lose its digits.
 CLOSE = 1e-7
 
@@ -121,29 +135,44 @@ class ShareTable:
         self.is_log_odds = isinstance(view, PooledView)
         self.likeliest: NDArray[np.uint8] | None = None
         self.near_rows = np.empty(0, np.int64)
-        covers: Any = view.covers if isinstance(view, PooledView) else view
-        forest: Any = view.forest if isinstance(view, PooledView) else view
-        reads_scores = isinstance(view, PooledView) and view.reads_scores
-        is_split = _is_split(covers) and not reads_scores
-        self.parts = ScoreParts(covers.members, X) if is_split else None
-        self.paths = ForestPaths(forest.forest, X) if _has_paths(forest) else None
-        n_values = covers.members.features.n_values if self.parts else forest.forest.n_values
+        views = view.views if isinstance(view, PooledView) else [view]
+        self.linear = _first(views, CoverView, besides=LogisticView)
+        scores = _first(views, ScoresView)
+        self.logistic = scores.logistic if scores else _first(views, LogisticView)
+        self.trees, self.near_view = _first(views, ForestView), _first(views, NeighboursView)
+        self.parts = ScoreParts(self.linear.members, X) if _is_split(self.linear) else None
+        self.paths = ForestPaths(self.trees.forest, X) if _has_paths(self.trees) else None
+        n_values = self._n_values()
         source = np.arange(X.shape[1]) if sparse.issparse(X) else one_hot_columns(n_values)[0]
         # What turns columns into the features that they are made of.
         entries = (np.ones(len(source)), (np.arange(len(source)), source))
         self.to_features = sparse.csr_array(entries, shape=(len(source), X.shape[1]))
+        self.weights = LogisticWeights(self.logistic.members, X) if self.logistic else None
+        self.near = None
         if isinstance(view, PooledView):
-            self.weights = None
-            if view.logistic is not None:
-                assert isinstance(view.logistic.members, LogisticMembers)
-                self.weights = LogisticWeights(view.logistic.members, X)
-            self.near = None
-            if view.neighbours is not None and view.forest.has_all_rows:
-                self.near, self.near_rows = view.neighbours.votes(X), view.neighbours.rows
+            if self.near_view is not None and self.near_view.has_all_rows:
+                self.near = self.near_view.nearest.votes(X)
+                self.near_rows = self.near_view.nearest.rows
             self.tables = view.confidences_of_views(X)
             self.pooled = view.pool.pool(self.tables)
             self.marginals = inside(view.posterior.marginals(self.pooled))
             self.likeliest = view.posterior.likeliest(self.pooled)
+
+    def _n_values(self) -> NDArray[np.int32]:
+        if self.parts is not None:
+            return self.linear.members.features.n_values
+        if self.logistic is not None:
+            return self.logistic.members.n_values
+        return self.trees.forest.n_values
+
+    def _table_of(self, view: Any) -> int:
+        """Return the number of the first table of a view."""
+        before = 0
+        for each in self.view.views:
+            if each is view:
+                return before
+            before += len(each.names)
+        raise KeyError(view)
 
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Shares:
         """Return the shares of a label in the scores of some of the rows."""
@@ -165,39 +194,45 @@ class ShareTable:
         weight = float(own.sum())
         shares.start += base + view.correction.intercept[j] + weight * view.pool.intercept[j]
         weights = weight * view.pool.weights[j]
-        covers, last = len(view.covers.covers), len(self.tables) - 1
         left = set(range(len(self.tables)))
         if self.parts is not None:
-            self._add_single(shares, view, j, weights[:covers].sum())
+            at = self._table_of(self.linear)
+            covers = len(self.linear.covers)
+            self._add_single(shares, view, j, weights[at : at + covers].sum())
             if covers == 2:
-                self._add_labelsets(shares, view.covers.encodings[0], j, weights[0])
-            left -= set(range(covers))
+                self._add_labelsets(shares, self.linear.encodings[0], j, weights[at])
+            left -= set(range(at, at + covers))
         if self.weights is not None:
-            self._add_logistic(shares, view, j, weights[covers])
-            left.remove(covers)
+            at = self._logistic_table()
+            self._add_logistic(shares, view, j, weights[at])
+            left.remove(at)
         if self.paths is not None:
-            self._add_forest(shares, view, j, weights[last])
-            left.remove(last)
+            at = self._table_of(self.trees)
+            self._add_forest(shares, view, j, weights[at])
+            left.remove(at)
         if self.near is not None:
-            self._add_neighbours(shares, view, j, weights[last - 1])
-            left.remove(last - 1)
+            at = self._table_of(self.near_view)
+            self._add_neighbours(shares, j, weights[at])
+            left.remove(at)
         for v in sorted(left):
             shares.views[view.view_names[v]] = weights[v] * (logit(self.tables[v][:, j]) - base)
+
+    def _logistic_table(self) -> int:
+        return [name for view in self.view.views for name in view.names].index("logistic")
 
     def _add_single(self, shares: Shares, view: PooledView, j: int, weight: float) -> None:
         """Add what least squares on the single label says, for every view that starts from it."""
         assert self.parts is not None
-        v = len(view.covers.covers) - 1
-        found = two_classes(view.covers.encodings[v], j)
+        v = self._table_of(self.linear) + len(self.linear.covers) - 1
+        found = two_classes(self.linear.encodings[-1], j)
         parts = None if found is None else self.parts.of_log_odds(*found)
         self._add_odds(shares, view, j, v, weight, parts, of_rows=self.parts.of_rows)
 
     def _add_logistic(self, shares: Shares, view: PooledView, j: int, weight: float) -> None:
         """Add what the logistic regression of the label says."""
-        assert view.logistic is not None
         assert self.weights is not None
-        v = len(view.covers.covers)
-        found = two_classes(view.logistic.encodings[0], j)
+        v = self._logistic_table()
+        found = two_classes(self.logistic.encodings[0], j)
         parts = None if found is None else self.weights.of_log_odds(*found)
         self._add_odds(shares, view, j, v, weight, parts, of_rows=False)
 
@@ -230,7 +265,8 @@ class ShareTable:
     def _add_labelsets(self, shares: Shares, encoding: Encoding, j: int, weight: float) -> None:
         """Add what members say beyond the single label, divided among the labels beside it."""
         single = self._single_probability(j)
-        change = logit(self.tables[0][:, j]) - logit(inside(single))
+        own = self.tables[self._table_of(self.linear)]
+        change = logit(own[:, j]) - logit(inside(single))
         members, places = _members_of(encoding, j)
         effects = np.zeros((self.n, self.n_labels))
         for member, place in zip(members.tolist(), places.tolist(), strict=True):
@@ -247,32 +283,34 @@ class ShareTable:
 
     def _add_forest(self, shares: Shares, view: PooledView, j: int, weight: float) -> None:
         assert self.paths is not None
-        trees = len(view.forest.forest.trees)
+        trees = len(self.trees.forest.trees)
         start, columns = self.paths.of_label(j)
 
         def inner(f: Floats) -> Floats:
             return logit((trees * f + 1) / (trees + 2))
 
         first = inner(np.array(start))
-        change = logit(self.tables[-1][:, j]) - first
+        change = logit(self.tables[self._table_of(self.trees)][:, j]) - first
         slope = _slopes(inner, np.full(self.n, start), start + columns.sum(axis=1), change)
         parts = weight * slope[:, None] * (columns @ self.to_features)
         shares.add_parts(weight * (first - view.pool.base[j]), parts, of_rows=False)
 
-    def _add_neighbours(self, shares: Shares, view: PooledView, j: int, weight: float) -> None:
-        assert view.neighbours is not None
+    def _add_neighbours(self, shares: Shares, j: int, weight: float) -> None:
+        nearest = self.near_view.nearest
         assert self.near is not None
         found, votes = self.near
-        frequency = view.neighbours.frequency[j]
+        frequency = nearest.frequency[j]
         # The frequency, and what each neighbour moves it by.
-        moves = votes * (view.neighbours.having(j)[found] - frequency)
-        change = logit(self.tables[-2][:, j]) - logit(frequency)
+        moves = votes * (nearest.having(j)[found] - frequency)
         starts = np.full(self.n, frequency)
-        slope = _slopes(logit, starts, starts + moves.sum(axis=1), change)
-        shares.neighbours = np.zeros((self.n, len(view.neighbours.rows)))
+        own = self.tables[self._table_of(self.near_view)]
+        first = logit(inside(starts))
+        change = logit(own[:, j]) - first
+        slope = _slopes(lambda p: logit(inside(p)), starts, starts + moves.sum(axis=1), change)
+        shares.neighbours = np.zeros((self.n, len(nearest.rows)))
         places = np.arange(self.n)[:, None], found
         np.add.at(shares.neighbours, places, weight * slope[:, None] * moves)
-        shares.start += weight * (logit(frequency) - view.pool.base[j])
+        shares.start += weight * (first - self.view.pool.base[j])
 
     def _add_mean(self, shares: Shares, encoding: Encoding, j: int) -> None:
         """Add the mean of the probabilities of the members that hold the label."""
@@ -286,7 +324,7 @@ class ShareTable:
         shares.add_parts(start, parts if of_rows else parts @ self.to_features, of_rows=of_rows)
 
     def _single_probability(self, j: int) -> Floats:
-        encoding = self.view.covers.encodings[1]
+        encoding = self.linear.encodings[1]
         members, places = _members_of(encoding, j)
         return self._member_probability(encoding, int(members[0]), int(places[0]))
 
@@ -310,8 +348,22 @@ def check_explained(view: Any, what: str) -> None:
 
 def training_labels(view: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
     """Return the labels of all training rows, as ``(indices, starts)``, where a forest has them."""
-    forest = view.forest if isinstance(view, PooledView) else view
-    return forest.forest.labels if isinstance(forest, ForestView) and forest.has_all_rows else None
+    forest = _first(view.views if isinstance(view, PooledView) else [view], ForestView)
+    return forest.forest.labels if forest is not None and forest.has_all_rows else None
+
+
+def fitted_parts(view: Any) -> tuple[Any, Any]:
+    """Return the logistic view and the grown forest of a fitted view; None for what it has not."""
+    views = view.views if isinstance(view, PooledView) else [view]
+    scores, trees = _first(views, ScoresView), _first(views, ForestView)
+    logistic = scores.logistic if scores else _first(views, LogisticView)
+    return logistic, None if trees is None else trees.forest
+
+
+def _first(views: Any, kind: type, *, besides: Any = ()) -> Any:
+    """Return the first view of a kind; None if there is none."""
+    found = [view for view in views if isinstance(view, kind) and not isinstance(view, besides)]
+    return found[0] if found else None
 
 
 def _is_split(view: Any) -> bool:

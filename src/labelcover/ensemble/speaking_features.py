@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.ensemble.explanation import feature_words
-from labelcover.ensemble.forest_view import ForestView
-from labelcover.ensemble.pooled_view import PooledView
-from labelcover.ensemble.shares import two_classes
+from labelcover.ensemble.shares import fitted_parts, two_classes
 from labelcover.learners.features import PLAIN, one_hot_columns
 from labelcover.learners.forest.feature_forest import FeatureForest, directions
-from labelcover.learners.logistic.logistic_members import LogisticMembers, log_odds_weights
+from labelcover.learners.logistic.logistic_members import log_odds_weights
 
 
 def speaking_features(
@@ -62,17 +60,16 @@ def speaking_features(
 
 def _weights(view: Any, label: int) -> NDArray[np.float64] | None:
     """Return what each column of the table says of a label."""
-    forest = view.forest if isinstance(view, PooledView) else view
-    if isinstance(view, PooledView) and view.logistic is not None:
-        members = view.logistic.members
-        assert isinstance(members, LogisticMembers)
-        n_columns = view.forest.forest.n_features
-        found = two_classes(view.logistic.encodings[0], label)
+    logistic, forest = fitted_parts(view)
+    if logistic is not None:
+        members = logistic.members
+        found = two_classes(logistic.encodings[0], label)
+        n_columns = len(one_hot_columns(members.n_values)[0])
         if found is None:  # the label is constant
             return np.zeros(n_columns)
         return log_odds_weights(members, *found, n_columns)[1]
-    if isinstance(forest, ForestView) and isinstance(forest.forest, FeatureForest):
-        return directions(forest.forest, label)
+    if forest is not None and isinstance(forest, FeatureForest):
+        return directions(forest, label)
     return None
 
 

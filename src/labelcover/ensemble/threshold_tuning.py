@@ -132,18 +132,11 @@ def check_threshold(threshold: Any, n_labels: int, found_by: Sequence[str]) -> N
         )
 
 
-def left_out_of(view: Any) -> tuple[NDArray[np.int64], Any]:
-    """Return the rows that a view left out, and their confidences."""
-    found = (view.left_out_rows, view.left_out()) if callable(view.left_out) else view.left_out
-    assert found is not None
-    return found
-
-
 def left_out_threshold(
     view: Any, training: TrainingRows, search: ThresholdSearch
 ) -> tuple[float | NDArray[np.float64], int]:
     """Return the best threshold for the leave-one-out confidences, and of how many rows."""
-    rows, (confidence, *_) = left_out_of(view)
+    rows, (confidence, *_) = view.left_out(training)
     weights = None if training.weights is None else training.weights[rows]
     found, _ = search.best(training.Y[rows], confidence, weights=weights)
     return found, len(rows)
@@ -168,8 +161,7 @@ def cross_validated_threshold(
         seed = None if search.is_mulans else int(random.integers(2**31))
         for train, test in _folds(len(training.Y), search.n_folds, seed):
             view = make_view()
-            seeds = random.integers(2**31, size=view.n_seeds)
-            view.fit(training.rows(train), seeds, n_jobs=n_jobs)
+            view.fit(training.rows(train), int(random.integers(2**31)), n_jobs=n_jobs)
             held = training.rows(test)
             confidence = view.confidences(held.X)[0]
             threshold, score = search.best(held.Y, confidence, labels, held.weights)
@@ -193,8 +185,7 @@ def cross_validated_confidence(
     confidence = np.empty(training.Y.shape)
     for train, test in _folds(len(training.Y), FOLDS, int(random.integers(2**31))):
         view = make_view()
-        seeds = random.integers(2**31, size=view.n_seeds)
-        view.fit(training.rows(train), seeds, n_jobs=n_jobs)
+        view.fit(training.rows(train), int(random.integers(2**31)), n_jobs=n_jobs)
         confidence[test] = view.confidences(rows_of(training.X, test))[0]
     return confidence
 

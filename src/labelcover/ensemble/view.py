@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._table_numbers import rows_of
 
+MOST_SEED = 2**31 - 1
+# Training rows, and the tables of their confidences by models fitted without them.
+LeftOut = tuple[NDArray[np.int64], list[NDArray[np.float64]]]
+
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """What members are fitted on.
+    """What views are fitted on.
 
     Attributes
     ----------
@@ -28,6 +34,10 @@ class TrainingRows:
         Above 0, and 1 in the mean of the rows that were given to `fit`.
     metadata : mapping
         What else goes to the ``fit`` of every member.
+    left_out : ndarray, optional
+        The rows whose left-out confidences views are asked for after the fit, in random order.
+    sample : ndarray, optional
+        Of rows in chunks: those that are held in memory together, ascending, `left_out` among them.
     """
 
     X: Any
@@ -35,6 +45,28 @@ class TrainingRows:
     n_values: NDArray[np.int32]
     weights: NDArray[np.float64] | None
     metadata: Mapping[str, Any]
+    left_out: Any = None
+    sample: NDArray[np.int64] | None = None
+
+    @cached_property
+    def in_memory(self) -> TrainingRows:
+        """The rows that are in memory: all, or of rows in chunks a sample, read once."""
+        if self.sample is None:
+            return self
+        return self.rows(self.sample).leaving_out(self._places(self.left_out))
+
+    def leaving_out(self, rows: NDArray[np.int64] | None) -> TrainingRows:
+        """Return the same rows, of which some are left out."""
+        found = replace(self, left_out=rows)
+        if self.sample is not None and "in_memory" in self.__dict__:  # what was read stays read
+            places = self._places(rows)
+            found.__dict__["in_memory"] = replace(self.in_memory, left_out=places)
+        return found
+
+    def _places(self, rows: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+        """Return where rows are in the sample."""
+        assert self.sample is not None
+        return None if rows is None else np.searchsorted(self.sample, rows)
 
     def rows(self, rows: NDArray[np.int64]) -> TrainingRows:
         """Return some of the rows; metadata that is not one value per row stays as it is."""
@@ -51,35 +83,50 @@ def metadata_of(metadata: Mapping[str, Any], rows: NDArray[np.int64], n: int) ->
     }
 
 
-class View(Protocol):
+class View(ABC):
     """What gives confidences: members over a cover, a forest, a pool, or another method's models.
 
-    Attributes
-    ----------
-    left_out : tuple or None
-        Rows of the training set and, for each table that `confidences` returns, their confidences
-        by models fitted without them, if kept.
+    Nobody asks a view what it is.
     """
 
-    left_out: tuple[NDArray[np.int64], list[NDArray[np.float64]]] | None
-
-    @property
-    def n_seeds(self) -> int:
-        """How many seeds `fit` is to be given."""
-        ...
-
+    @abstractmethod
     def fit(
-        self,
-        training: TrainingRows,
-        seeds: NDArray[np.int64],
-        *,
-        keep_left_out: bool = False,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> View:
-        """Fit everything; `seeds` are drawn beforehand."""
-        ...
+        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
+    ) -> Self:
+        """Fit everything; all seeds are drawn from `seed` before work is handed out."""
 
+    @abstractmethod
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the confidences of new rows, ``(n, n_labels)``; most views have one table."""
-        ...
+
+    def left_out(self, rows: TrainingRows) -> LeftOut:
+        """Return training rows and their confidences by models fitted without them.
+
+        The rows are ``rows.left_out``, but for views that know only of rows out of the bag. `rows`
+        are those of `fit`. Asked once, after it: what only this needs is then forgotten.
+        """
+        raise TypeError(f"{type(self).__name__} has no left-out confidences.")
+
+    @property
+    def member_weights(self) -> NDArray[np.float64] | None:
+        """The weights of members in their labels; None if there are none."""
+        return None
+
+    @property
+    def n_forest_rows(self) -> int:
+        """On how many training rows trees were grown; 0 if there are none."""
+        return 0
+
+    def told(self) -> str:
+        """Return what was weighed, for people to read."""
+        return ""
+
+
+def draw_seeds(seed: int, n: int) -> NDArray[np.int64]:
+    """Return `n` seeds drawn from one."""
+    return np.random.default_rng(seed).integers(MOST_SEED, size=n)
+
+
+def drawn_seed(seed: int) -> int:
+    """Return the first of the seeds that are drawn from one."""
+    return int(draw_seeds(seed, 1)[0])

@@ -11,9 +11,8 @@ from scipy import sparse
 
 from labelcover._label_values import label_rows
 from labelcover.covers import Cover
-from labelcover.ensemble import LabelCoverClassifier
+from labelcover.ensemble import LabelCoverClassifier, labels_are_many
 from labelcover.ensemble.choose_cover import choose_cover, cover_of_many
-from labelcover.ensemble.many_label_pool import are_many
 
 # The most that the default holds, whatever the table has: rows whose kernel is exact, left-out
 # rows, distinct labelsets that correct the pool.
@@ -81,7 +80,7 @@ def fit_sizes(estimator: LabelCoverClassifier, X: Any, Y: Any) -> FitSizes:
             "estimator must be the default, whose sizes are known, "
             f"got LabelCoverClassifier({estimator.estimator!r})."
         )
-    many, labels = are_many(Y), label_rows(Y)
+    many, labels = labels_are_many(Y), label_rows(Y)
     given: Any = labels if many else labels.toarray()
     by_default = many and isinstance(estimator.cover, str) and estimator.cover == "auto"
     cover, _ = choose_cover(

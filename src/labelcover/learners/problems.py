@@ -4,7 +4,7 @@ A *batch learner* solves many single-label problems that share one table. It has
 ``fit_problems(X, problems, *, n_jobs=None, verbose=False)``, which returns `Members`;
 ``gives_left_out``, which tells whether members have out-of-sample predictions for training rows;
 and ``is_linear``, which tells whether it solves targets (`LinearTargets`) instead of classes. The
-rows whose out-of-sample predictions are wanted are drawn before the fit (`draw_left_out_rows`) and
+rows whose out-of-sample predictions are wanted are drawn before the fit and
 given with the problems; afterwards `Members.left_out` has them.
 """
 
@@ -26,10 +26,8 @@ from labelcover.learners.linear_targets import LinearTargets
 
 # So many calls are handed out between two looks at the results.
 BATCH = 64
-# All rows up to the first are left out; else as many as the second at most, and fewer where their
-# scores would be more numbers than the third, but not fewer than the first.
-FEW_LEFT_OUT, MOST_LEFT_OUT = 512, 2_048
-LEFT_OUT_NUMBERS = 2**24
+# Up to so many rows all are taken, in their order.
+FEW_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -114,24 +112,9 @@ class Members(ABC):
         self._training = None
 
 
-def draw_left_out_rows(n: int, n_targets: int, seed: int) -> NDArray[np.int64]:
-    """Return the training rows to leave out: all up to 512, else 512 to 2,048 in random order.
-
-    Parameters
-    ----------
-    n : int
-        Number of training rows.
-    n_targets : int
-        Number of targets that are solved, or a bound of it.
-    seed : int
-    """
-    most = min(MOST_LEFT_OUT, LEFT_OUT_NUMBERS // max(1, n_targets))
-    return random_order(n, seed)[: max(FEW_LEFT_OUT, most)]
-
-
 def random_order(n: int, seed: int) -> NDArray[np.int64]:
-    """Return the numbers of `n` rows in the order in which `draw_left_out_rows` takes them."""
-    return np.arange(n) if n <= FEW_LEFT_OUT else np.random.default_rng(seed).permutation(n)
+    """Return the numbers of `n` rows in the order in which they are left out: random if many."""
+    return np.arange(n) if n <= FEW_ROWS else np.random.default_rng(seed).permutation(n)
 
 
 def problem_blocks(offsets: NDArray[np.int64], most: int) -> Iterator[slice]:

@@ -11,11 +11,11 @@ from sklearn.model_selection import KFold
 
 from labelcover._arguments import check_integer, check_real
 from labelcover._table_numbers import rows_of
-from labelcover.ensemble.cover_view import CoverView
+from labelcover.ensemble.cover_view import CoverView, leaving_out_some
 from labelcover.ensemble.label_ensemble import LabelEnsemble
 from labelcover.ensemble.label_model import LabelModel
 from labelcover.ensemble.model_parameters import ThresholdParameters
-from labelcover.ensemble.view import TrainingRows
+from labelcover.ensemble.view import TrainingRows, View, draw_seeds, drawn_seed
 from labelcover.methods.member_rows import fitted_singles, single_labels, with_labels
 from labelcover.methods.network_search import correlations
 
@@ -137,7 +137,7 @@ class StackedBinaryRelevanceClassifier(ThresholdParameters, LabelModel):
             )
 
 
-class StackedView:
+class StackedView(View):
     """Two levels of members for single labels.
 
     Attributes
@@ -152,7 +152,6 @@ class StackedView:
         What the second level was trained on: outputs for rows not seen.
     """
 
-    left_out = None
     first: CoverView
     correlated: NDArray[np.bool_]
     outputs: NDArray[np.float64]
@@ -170,48 +169,37 @@ class StackedView:
         self.learner, self.n_labels = learner, n_labels
         self.phi, self.passthrough, self.n_folds, self.seed = phi, passthrough, n_folds, seed
 
-    @property
-    def n_seeds(self) -> int:
-        """One for each label at each level."""
-        return 2 * self.n_labels
-
     def fit(
         self,
         training: TrainingRows,
-        seeds: NDArray[np.int64],
+        seed: int,
         *,
-        keep_left_out: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> StackedView:
         """Fit the first level, predict rows it has not seen, and fit the second level on that."""
         m = self.n_labels
-        every = np.arange(m)
-        unseen = bool(self.learner.gives_left_out)
-        self.first = fitted_singles(
-            self.learner,
-            every,
-            training,
-            seeds[:m],
-            keep_left_out=unseen,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.outputs = self._unseen_outputs(training, seeds[:m], n_jobs)
-        self.first.forget_training()  # they are the outputs now, where they are of all rows
+        every, rows = np.arange(m), training
+        how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
+        if self.learner.gives_left_out:
+            cover = single_labels(every, m)
+            rows = leaving_out_some(training, self.learner, [cover], drawn_seed(seed))
+        self.first = fitted_singles(self.learner, every, rows, seed, **how)
+        self.outputs = self._unseen_outputs(rows, seed, n_jobs)
         self.correlated = np.abs(correlations(training.Y, training.weights)) >= self.phi
         np.fill_diagonal(self.correlated, True)
         self.seen, group = np.unique(self.correlated, axis=0, return_inverse=True)
         self.labels = [np.flatnonzero(group == g) for g in range(len(self.seen))]
+        seeds = draw_seeds(drawn_seed(seed), len(self.labels)).tolist()
         self.second = [
             fitted_singles(
                 self.learner,
                 labels,
                 self._second_rows(training, self.outputs[:, seen]),
-                seeds[m + labels],
+                own,
                 n_jobs=n_jobs,
             )
-            for seen, labels in zip(self.seen, self.labels, strict=True)
+            for seen, labels, own in zip(self.seen, self.labels, seeds, strict=True)
         ]
         return self
 
@@ -225,9 +213,9 @@ class StackedView:
         return [confidence]
 
     def _unseen_outputs(
-        self, training: TrainingRows, seeds: NDArray[np.int64], n_jobs: int | None
+        self, training: TrainingRows, seed: int, n_jobs: int | None
     ) -> NDArray[np.float64]:
-        outputs = self._left_out_outputs(training, seeds, n_jobs)
+        outputs = self._left_out_outputs(training, seed, n_jobs)
         # Where the first level says the same of all rows, it would say of a row left out only
         # that it was left out, and so which labels it has.
         fitted = self.first.confidences(training.X)[0]
@@ -236,18 +224,19 @@ class StackedView:
         return outputs
 
     def _left_out_outputs(
-        self, training: TrainingRows, seeds: NDArray[np.int64], n_jobs: int | None
+        self, training: TrainingRows, seed: int, n_jobs: int | None
     ) -> NDArray[np.float64]:
         n = len(training.Y)
         outputs = np.empty(training.Y.shape)
-        rows = self.first.left_out_rows
-        if rows is not None and len(rows) == n:
-            (outputs[rows],) = self.first.left_out()
-            return outputs
+        if training.left_out is not None:
+            rows, (confidence,) = self.first.left_out(training)
+            outputs[rows] = confidence
+            if len(rows) == n:
+                return outputs
         folds = KFold(min(self.n_folds, n), shuffle=True, random_state=self.seed)
         for train, test in folds.split(outputs):
             kept, every = training.rows(train), np.arange(self.n_labels)
-            view = fitted_singles(self.learner, every, kept, seeds, n_jobs=n_jobs)
+            view = fitted_singles(self.learner, every, kept, seed, n_jobs=n_jobs)
             outputs[test] = view.confidences(rows_of(training.X, test))[0]
         return outputs
 

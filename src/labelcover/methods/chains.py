@@ -12,7 +12,7 @@ from sklearn.utils.parallel import delayed
 from labelcover._arguments import check_choice, check_integer, check_real
 from labelcover.ensemble.label_model import LabelModel
 from labelcover.ensemble.model_parameters import ThresholdParameters
-from labelcover.ensemble.view import TrainingRows
+from labelcover.ensemble.view import LeftOut, TrainingRows, View, draw_seeds
 from labelcover.learners.problems import in_parallel
 from labelcover.methods.chain_models import Chain, fitted_chains
 from labelcover.methods.member_rows import AGGREGATES, out_of_bag
@@ -142,7 +142,7 @@ class EnsembleOfChainsClassifier(ThresholdParameters, ChainModel):
         return self.bagging is not None
 
 
-class BaggedChains:
+class BaggedChains(View):
     """Chains, each fitted on its own sample of the rows.
 
     Parameters
@@ -218,32 +218,25 @@ class ChainsView(BaggedChains):
         As for `BaggedChains`.
     votes : bool
         Whether a chain says which labels it predicts, or how sure it is of each.
-
-    Attributes
-    ----------
-    left_out : tuple or None
-        Rows that some chain has not seen, and their out-of-bag confidences, if kept.
     """
 
     def __init__(self, learner: Any, *, votes: bool, **bags: Any) -> None:
         super().__init__(learner, **bags)
         self.votes = votes
-        self.left_out: tuple[NDArray[np.int64], list[NDArray[np.float64]]] | None = None
 
     def fit(
-        self,
-        training: TrainingRows,
-        seeds: NDArray[np.int64],
-        *,
-        keep_left_out: bool = False,
-        n_jobs: int | None = None,
-        verbose: bool = False,
+        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
     ) -> ChainsView:
-        """Fit all chains; `seeds` are drawn beforehand."""
-        unseen = self.fit_chains(training, seeds, n_jobs=n_jobs, verbose=verbose)
-        if keep_left_out:
-            self.left_out = out_of_bag(training, self.chains, unseen, self._answers)
+        """Fit all chains."""
+        seeds = draw_seeds(seed, self.n_seeds)
+        held = self.fit_chains(rows, seeds, n_jobs=n_jobs, verbose=verbose)
+        if rows.left_out is not None:
+            self._left_out = out_of_bag(rows, self.chains, held, self._answers)
         return self
+
+    def left_out(self, rows: TrainingRows) -> LeftOut:
+        """Return the rows that some chain was fitted without, and the mean of these chains."""
+        return self.__dict__.pop("_left_out")
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return ``(n, n_labels)``: the mean over the chains."""

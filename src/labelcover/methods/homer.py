@@ -12,9 +12,9 @@ from sklearn.base import clone
 from labelcover._arguments import check_choice, check_integer
 from labelcover._progress import progress_bar
 from labelcover._table_numbers import rows_of
-from labelcover.ensemble.label_model import MOST_SEED, LabelModel
+from labelcover.ensemble.label_model import LabelModel
 from labelcover.ensemble.model_parameters import ThresholdParameters
-from labelcover.ensemble.view import TrainingRows, View
+from labelcover.ensemble.view import MOST_SEED, TrainingRows, View, drawn_seed
 from labelcover.methods.binary_relevance import BinaryRelevanceClassifier
 from labelcover.methods.label_tree import CLUSTERINGS, LabelTree, grow_tree
 
@@ -131,7 +131,7 @@ class HomerClassifier(ThresholdParameters, LabelModel):
         return method if self.estimator is None else method.set_params(estimator=self.estimator)
 
 
-class HomerView:
+class HomerView(View):
     """A tree of labels and a view of meta-labels at each inner node.
 
     Parameters
@@ -156,7 +156,6 @@ class HomerView:
 
     tree: LabelTree
     views: dict[int, View]
-    left_out = None
 
     def __init__(
         self,
@@ -171,17 +170,11 @@ class HomerView:
         self.learner, self.method, self.names = learner, method, names
         self.clusters, self.clustering, self.seed = clusters, clustering, seed
 
-    @property
-    def n_seeds(self) -> int:
-        """One, from which those of all nodes are drawn: how many there are is not yet known."""
-        return 1
-
     def fit(
         self,
         training: TrainingRows,
-        seeds: NDArray[np.int64],
+        seed: int,
         *,
-        keep_left_out: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> HomerView:
@@ -194,7 +187,7 @@ class HomerView:
             weights=training.weights,
             random=np.random.default_rng(self.seed),
         )
-        random = np.random.default_rng(seeds[0])
+        random = np.random.default_rng(drawn_seed(seed))
         inner = [i for i, node in enumerate(self.tree.nodes) if node.children]
         self.views = {}
         with progress_bar("fitting nodes", len(inner), show=verbose) as bar:
@@ -239,4 +232,4 @@ class HomerView:
         children = self.tree.nodes[i].children
         method.label_names_in_ = np.array([self.tree.name(c) for c in children], dtype=object)
         view = method._make_view(self.learner, rows, int(random.integers(MOST_SEED)))
-        return view.fit(rows, random.integers(MOST_SEED, size=view.n_seeds), n_jobs=n_jobs)
+        return view.fit(rows, int(random.integers(MOST_SEED)), n_jobs=n_jobs)

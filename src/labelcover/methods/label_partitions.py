@@ -13,9 +13,8 @@ from scipy import stats
 from labelcover._table_numbers import blocks
 from labelcover.covers import Cover
 from labelcover.dependence import phi
-from labelcover.ensemble.cover_view import CoverView
-from labelcover.ensemble.label_model import MOST_SEED
-from labelcover.ensemble.view import TrainingRows
+from labelcover.ensemble.cover_view import CoverView, leaving_out_some
+from labelcover.ensemble.view import MOST_SEED, TrainingRows
 from labelcover.methods.member_rows import rows_with_labels, shuffled_folds, single_labels
 
 Subset = tuple[int, ...]
@@ -127,7 +126,7 @@ def _accuracies(
 ) -> NDArray[np.float64]:
     """Return the accuracy of a binary model for each of some labels."""
     view = CoverView(learner, [single_labels(labels, rows.Y.shape[1])], aggregate="votes")
-    view.fit(rows, random.integers(MOST_SEED, size=view.n_seeds), n_jobs=n_jobs)
+    view.fit(rows, int(random.integers(MOST_SEED)), n_jobs=n_jobs)
     right = (view.confidences(held.X)[0] > 0.5) == held.Y
     return np.average(right[:, labels], axis=0, weights=held.weights)
 
@@ -270,9 +269,9 @@ class RowsRight:
     def _right_labels(self, covers: list[Cover]) -> list[NDArray[np.bool_]]:
         """Return for each cover of disjoint subsets which labels are right, a row per row."""
         if not self.folds:
-            view = self._fitted(covers, self.training, keep_left_out=True)
-            rows, votes = view.left_out_rows, view.left_out()
-            assert rows is not None
+            seed = int(self.random.integers(MOST_SEED))
+            training = leaving_out_some(self.training, self.learner, covers, seed)
+            rows, votes = self._fitted(covers, training).left_out(training)
             if self.training.weights is not None:
                 self.weights = self.training.weights[rows]
             return [(each > 0.5) == self.training.Y[rows] for each in votes]
@@ -283,12 +282,9 @@ class RowsRight:
                 table[test] = (each > 0.5) == held.Y
         return tables
 
-    def _fitted(
-        self, covers: list[Cover], training: TrainingRows, *, keep_left_out: bool = False
-    ) -> CoverView:
+    def _fitted(self, covers: list[Cover], training: TrainingRows) -> CoverView:
         view = CoverView(self.learner, covers, aggregate="votes")
-        seeds = self.random.integers(MOST_SEED, size=view.n_seeds)
-        return view.fit(training, seeds, keep_left_out=keep_left_out, n_jobs=self.n_jobs)
+        return view.fit(training, int(self.random.integers(MOST_SEED)), n_jobs=self.n_jobs)
 
 
 def _disjoint_groups(subsets: list[Subset]) -> Iterator[list[Subset]]:

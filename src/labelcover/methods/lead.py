@@ -9,11 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import check_integer
-from labelcover.ensemble.cover_view import CoverView
+from labelcover.ensemble.cover_view import CoverView, leaving_out_some
 from labelcover.ensemble.label_model import LabelModel
 from labelcover.ensemble.model_parameters import ThresholdParameters
-from labelcover.ensemble.view import TrainingRows
-from labelcover.methods.member_rows import fitted_singles, rows_with_labels, with_labels
+from labelcover.ensemble.view import TrainingRows, View, draw_seeds, drawn_seed
+from labelcover.methods.member_rows import (
+    fitted_singles,
+    rows_with_labels,
+    single_labels,
+    with_labels,
+)
 from labelcover.methods.network_search import (
     GaussianBic,
     correlations,
@@ -104,7 +109,7 @@ class LeadClassifier(ThresholdParameters, LabelModel):
         check_integer("max_parents", self.max_parents, low=0)
 
 
-class LeadView:
+class LeadView(View):
     """Members for single labels, and members for labels with the values of their parents.
 
     Parameters
@@ -132,40 +137,34 @@ class LeadView:
     n_network_rows: int
     alone: CoverView
     given_parents: list[tuple[NDArray[np.int64], NDArray[np.int64], CoverView]]
-    left_out = None
 
     def __init__(self, learner: Any, n_labels: int, *, max_parents: int, seed: int) -> None:
         self.learner, self.n_labels = learner, n_labels
         self.max_parents, self.seed = max_parents, seed
 
-    @property
-    def n_seeds(self) -> int:
-        """Two for each label: with its parents' values and, first, without."""
-        return 2 * self.n_labels
-
     def fit(
         self,
         training: TrainingRows,
-        seeds: NDArray[np.int64],
+        seed: int,
         *,
-        keep_left_out: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> LeadView:
         """Fit all labels alone, learn the network, then fit the labels that have parents."""
-        without, with_parents = seeds[: self.n_labels], seeds[self.n_labels :]
         how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
-        unseen = bool(self.learner.gives_left_out)
-        every = np.arange(self.n_labels)
-        self.alone = fitted_singles(
-            self.learner, every, training, without, keep_left_out=unseen, **how
-        )
-        self.parents = self._learn_network(training)
+        every, rows = np.arange(self.n_labels), training
+        if self.learner.gives_left_out:
+            cover = single_labels(every, self.n_labels)
+            rows = leaving_out_some(training, self.learner, [cover], drawn_seed(seed))
+        self.alone = fitted_singles(self.learner, every, rows, seed, **how)
+        self.parents = self._learn_network(rows)
         learner = self.learner.with_choices_of(self.alone.members)
         self.given_parents = []
-        for parents, children in _families(self.parents):
+        families = _families(self.parents)
+        seeds = draw_seeds(drawn_seed(seed), len(families)).tolist()
+        for (parents, children), own in zip(families, seeds, strict=True):
             rows = rows_with_labels(training, parents)
-            view = fitted_singles(learner, children, rows, with_parents[children], **how)
+            view = fitted_singles(learner, children, rows, own, **how)
             self.given_parents.append((parents, children, view))
         return self
 
@@ -179,12 +178,10 @@ class LeadView:
 
     def _learn_network(self, training: TrainingRows) -> list[tuple[int, ...]]:
         """Return the parents of every label, from the errors of the members fitted alone."""
-        rows = self.alone.left_out_rows
-        if rows is None:
+        if training.left_out is None:
             rows, confidence = np.arange(len(training.Y)), self.alone.confidences(training.X)[0]
         else:
-            confidence, *_ = self.alone.left_out()
-            self.alone.forget_training()
+            rows, (confidence, *_) = self.alone.left_out(training)
         self.n_network_rows = len(rows)
         weights = None if training.weights is None else training.weights[rows]
         found = correlations(training.Y[rows] - confidence, weights)

@@ -14,8 +14,7 @@ from sklearn.model_selection import KFold
 from labelcover._table_numbers import rows_of
 from labelcover.covers import Cover
 from labelcover.ensemble.cover_view import CoverView
-from labelcover.ensemble.label_model import MOST_SEED
-from labelcover.ensemble.view import TrainingRows
+from labelcover.ensemble.view import MOST_SEED, LeftOut, TrainingRows
 from labelcover.learners.features import is_frame
 
 # What members say of a label: how probable it is, or whether they predict it.
@@ -83,12 +82,12 @@ def fitted_singles(
     learner: Any,
     labels: NDArray[np.int64],
     training: TrainingRows,
-    seeds: NDArray[np.int64],
+    seed: int,
     **how: Any,
 ) -> CoverView:
     """Return members for some labels, each alone; `how` goes to `CoverView.fit`."""
     cover = single_labels(labels, training.Y.shape[1])
-    return CoverView(learner, [cover]).fit(training, seeds, **how)
+    return CoverView(learner, [cover]).fit(training, seed, **how)
 
 
 def shuffled_folds(
@@ -104,7 +103,7 @@ def out_of_bag(
     members: list[Any],
     left_out: list[NDArray[np.int64]],
     confidence: Callable[[Any, Any], NDArray[np.float64]],
-) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
+) -> LeftOut:
     """Return the rows that some member was fitted without, and their mean confidences by these.
 
     Parameters

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelcover._arguments import check_choice, check_integer, check_real
 from labelcover.ensemble.model_parameters import ModelParameters
-from labelcover.ensemble.view import TrainingRows
+from labelcover.ensemble.view import TrainingRows, draw_seeds
 from labelcover.methods.chain_inference import (
     INFERENCES,
     MOST_EXACT_LABELS,
@@ -38,8 +38,6 @@ class ProbabilisticChainsView(BaggedChains):
     inference : Inference
     """
 
-    left_out = None
-
     def __init__(self, learner: Any, *, decide: str, inference: Inference, **bags: Any) -> None:
         super().__init__(learner, **bags)
         self.decide, self.inference = decide, inference
@@ -50,17 +48,11 @@ class ProbabilisticChainsView(BaggedChains):
         return super().n_seeds + len(self.orders)
 
     def fit(
-        self,
-        training: TrainingRows,
-        seeds: NDArray[np.int64],
-        *,
-        keep_left_out: bool = False,
-        n_jobs: int | None = None,
-        verbose: bool = False,
+        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
     ) -> ProbabilisticChainsView:
-        """Fit all chains; `seeds` are drawn beforehand."""
-        n_chains = len(self.orders)
-        self.fit_chains(training, seeds[:-n_chains], n_jobs=n_jobs, verbose=verbose)
+        """Fit all chains."""
+        n_chains, seeds = len(self.orders), draw_seeds(seed, self.n_seeds)
+        self.fit_chains(rows, seeds[:-n_chains], n_jobs=n_jobs, verbose=verbose)
         self.sample_seeds = seeds[-n_chains:]
         return self
 

@@ -12,9 +12,9 @@ from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice, check_integer, check_real
 from labelcover.covers import Cover
-from labelcover.ensemble.label_model import MOST_SEED, LabelModel
+from labelcover.ensemble.label_model import LabelModel
 from labelcover.ensemble.model_parameters import ThresholdParameters
-from labelcover.ensemble.view import TrainingRows
+from labelcover.ensemble.view import MOST_SEED, LeftOut, TrainingRows, View, draw_seeds
 from labelcover.learners.problems import in_parallel
 from labelcover.methods.label_powerset import LabelsetModel, LabelsetView, one_labelset
 from labelcover.methods.member_rows import AGGREGATES, out_of_bag
@@ -123,9 +123,9 @@ class PrunedSetsView(LabelsetView):
         super().__init__(learner, [cover], aggregate=aggregate)
         self.pruning = pruning
 
-    def fit(self, training: TrainingRows, seeds: NDArray[np.int64], **how: Any) -> PrunedSetsView:
+    def fit(self, rows: TrainingRows, seed: int, **how: Any) -> PrunedSetsView:
         """Fit the member on what pruning makes of the rows."""
-        super().fit(self.pruning.training_rows(training), seeds, **how)
+        super().fit(self.pruning.training_rows(rows), seed, **how)
         return self
 
 
@@ -200,51 +200,46 @@ class PrunedSetsClassifier(ThresholdParameters, LabelsetModel):
         return self.p == 0 and super()._gives_left_out()
 
 
-class SubsampledView:
+class SubsampledView(View):
     """Pruned sets on several samples of the rows, and the mean of what they say.
 
     Attributes
     ----------
     members : list of PrunedSetsView
-    left_out : tuple or None
-        The rows that some member has not seen and the mean confidences of those members, if kept.
     """
 
     members: list[PrunedSetsView]
 
     def __init__(self, members: list[PrunedSetsView], subsample: float) -> None:
         self.members, self.subsample = members, subsample
-        self.left_out: tuple[NDArray[np.int64], list[NDArray[np.float64]]] | None = None
-
-    @property
-    def n_seeds(self) -> int:
-        """One for each member."""
-        return len(self.members)
 
     def fit(
         self,
-        training: TrainingRows,
-        seeds: NDArray[np.int64],
+        rows: TrainingRows,
+        seed: int,
         *,
-        keep_left_out: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> SubsampledView:
         """Fit every member on a sample without replacement."""
-        n = len(training.Y)
+        n = len(rows.Y)
         size = sample_size(n, self.subsample)
-        randoms = [np.random.default_rng(seed) for seed in seeds]
+        randoms = [np.random.default_rng(own) for own in draw_seeds(seed, len(self.members))]
         # In their own order: a sample of all rows is then the table itself.
         samples = [np.sort(random.choice(n, size, replace=False)) for random in randoms]
         jobs = (
-            delayed(_fitted)(member, training, sample, random.integers(MOST_SEED, size=1))
+            delayed(_fitted)(member, rows, sample, int(random.integers(MOST_SEED)))
             for member, sample, random in zip(self.members, samples, randoms, strict=True)
         )
         self.members = list(in_parallel(jobs, n_jobs, text="fitting members", verbose=verbose))
-        if keep_left_out:
+        if rows.left_out is not None:
             held = [np.setdiff1d(np.arange(n), sample) for sample in samples]
-            self.left_out = out_of_bag(training, self.members, held, _confidence)
+            self._left_out = out_of_bag(rows, self.members, held, _confidence)
         return self
+
+    def left_out(self, rows: TrainingRows) -> LeftOut:
+        """Return the rows that some member was fitted without, and the mean of these members."""
+        return self.__dict__.pop("_left_out")
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the mean over the members, ``(n, n_labels)``."""
@@ -264,10 +259,10 @@ def _fitted(
     view: PrunedSetsView,
     training: TrainingRows,
     sample: NDArray[np.int64],
-    seeds: NDArray[np.int64],
+    seed: int,
 ) -> PrunedSetsView:
     all_rows = len(sample) == len(training.Y)
-    return view.fit(training if all_rows else training.rows(sample), seeds)
+    return view.fit(training if all_rows else training.rows(sample), seed)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

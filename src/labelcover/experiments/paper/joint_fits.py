@@ -145,7 +145,7 @@ def _common(estimators: Sequence[Any]) -> tuple[Any, int]:
 def _fitted(learner: Any, covers: list[Cover], training: TrainingRows, n_jobs) -> CoverView:
     view = CoverView(learner, covers)
     # No seed is used by these learners.
-    return view.fit(training, np.zeros(view.n_seeds, dtype=np.int64), n_jobs=n_jobs)
+    return view.fit(training, 0, n_jobs=n_jobs)
 
 
 def _confidences(view: CoverView, estimators: Sequence[Any], X: Any) -> list[NDArray[np.float64]]:

@@ -170,17 +170,6 @@ def in_threads(jobs: Iterable[Any], n_jobs: int | None, **how: Any) -> Iterator[
     return in_parallel(jobs, n_jobs, require="sharedmem", **how)
 
 
-def reads_as_sparse(X: Any, n_values: NDArray[np.int32]) -> bool:
-    """Return whether forests read a table as a sparse one: less than a quarter are nonzeros.
-
-    Binary columns are flipped first so that 1 marks the rarer value.
-    """
-    if sparse.issparse(X):
-        return True
-    X = numeric(X, n_values)
-    return _is_mostly_zero(RareValues().fit(X).transform(X))
-
-
 def _is_mostly_zero(X: Any) -> bool:
     return sparse.issparse(X) or bool(np.count_nonzero(X) < SPARSE_SHARE * X.size)
 

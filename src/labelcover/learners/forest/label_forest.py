@@ -133,6 +133,7 @@ class LabelForest(BaseEstimator):
         seed: int = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
+        n_feature_trees: int | None = None,
     ) -> GrownForest:
         """Return the forest of a table and its labels, which also answers for training rows.
 
@@ -149,28 +150,20 @@ class LabelForest(BaseEstimator):
             Used unless ``random_state`` is given.
         n_jobs : int, optional
             Number of trees grown in parallel; by default as many as numba has threads.
+        n_feature_trees : int, optional
+            What ``n_trees="auto"`` is where trees split by features.
         """
         seed, weights = self._seed(seed), _unequal(weights)
-        forest = KINDS[self._splits(X, Y, n_values, weights, seed)](X, Y, n_values)
-        n_trees = forest.default_trees if isinstance(self.n_trees, str) else int(self.n_trees)
+        splits = self._splits(X, Y, n_values, weights, seed)
+        forest = KINDS[splits](X, Y, n_values)
+        default = n_feature_trees if splits == "features" else None
+        n_trees = (default or forest.default_trees) if self.n_trees == AUTO else int(self.n_trees)
         how = self._how(forest, weights)
         seeds = np.random.SeedSequence(seed).spawn(n_trees)
         jobs = (delayed(forest.grow)(*how, one) for one in seeds)
         trees = in_threads(jobs, n_jobs, text="growing trees", verbose=verbose)
         forest.gather(list(trees), weights, n_jobs)
         return forest
-
-    def chosen_splits(
-        self,
-        X: Any,
-        Y: NDArray[np.uint8],
-        n_values: NDArray[np.int32],
-        *,
-        weights: NDArray[np.float64] | None = None,
-        seed: int = 0,
-    ) -> str:
-        """Return "features" or "means": how nodes split in `fit_labels` with the same arguments."""
-        return self._splits(X, Y, n_values, _unequal(weights), self._seed(seed))
 
     def _seed(self, seed: int) -> int:
         if self.random_state is None:

@@ -1,0 +1,337 @@
+"""What is fitted for a table: decided once, from facts of the table, before anything is fitted.
+
+Every cliff of the default (rows, columns, labels, share of nonzeros, cells) is a number in this
+file, with its reason and the benchmark behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover._arguments import check_choice, check_integer, check_random_state
+from labelcover.covers import Cover
+from labelcover.ensemble.view import TrainingRows
+from labelcover.learners.features import numeric
+from labelcover.learners.problems import FEW_ROWS, random_order
+from labelcover.learners.rare_values import RareValues
+
+# A table is wide text with more rows and more columns than `WIDE`, and no greater share of
+# nonzeros than `TEXT_SHARE`. Least squares on the words is then an approximation with few
+# landmarks, while logistic regression needs none, and its scores, a column per label, are a table
+# on which least squares is quick (benchmarks/bench_text.py).
+WIDE, TEXT_SHARE = 4_000, 0.1
+# A table with a smaller share of nonzeros is sparse: the labels of the nearest training rows are
+# a view of their own there, and on dense tables add nothing (benchmarks/bench_quality.py).
+SPARSE_SHARE = 0.25
+# With neighbours beside them, fewer trees do on a sparse table of so many rows: 80 instead of 200
+# give the same average precision in half the time (benchmarks/bench_growth.py).
+MANY_ROWS, SPARSE_TREES = 1_000, 80
+# The number of trees that split by features of a dense and of a sparse table, and by means.
+TREES, TREES_OF_SPARSE, TREES_OF_MEANS = 100, 200, 200
+# Where nothing but left-out predictions is wanted, and there are fewer labels than these, so many
+# trees find wrong labels as well as more, to .005 of average precision (benchmarks/bench_audit.py).
+MANY_LABELS, LEFT_OUT_TREES = 100, 64
+# A sparse label table with more columns and more cells than these is never made dense: only
+# candidates of each row are looked at (benchmarks/bench_many_labels.py).
+FEW_LABELS, FEW_LABEL_CELLS = 1_000, 50_000_000
+# Views are weighed, and decisions fitted, on left-out predictions of all training rows up to
+# `FEW_ROWS`, else of up to `MOST_LEFT_OUT`, but no more than `LEFT_OUT_NUMBERS` scores of
+# targets (128 MB): more rows change no weight by more than its standard error.
+MOST_LEFT_OUT, LEFT_OUT_NUMBERS = 2_048, 2**24
+# What needs rows in memory sees all of them up to so many numbers (256 MB), else a sample of as
+# many (benchmarks/bench_chunks.py).
+SAMPLE_NUMBERS = 2**25
+# Scores of logistic regressions for left-out rows come from so many folds.
+N_FOLDS = 3
+# Scores depend on each other, so fewer landmarks do than for words (benchmarks/bench_text.py).
+SCORE_LANDMARKS = 300
+# Up to so many products of a fit, threads of BLAS wait for each other longer than they work:
+# least squares has one thread then, and the other views are fitted beside it. Above, views follow
+# one another, each with all threads (benchmarks/bench_speed.py).
+MOST_PRODUCTS = 10**10
+
+AUTO, LEFT_OUT = "auto", "left-out"
+VIEWS = ("least squares", "scores", "logistic", "neighbours", "forest")
+# What a plan has where `estimator` names what is fitted.
+MEMBERS, CANDIDATES = "members", "candidates"
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What a plan looks at.
+
+    Attributes
+    ----------
+    n_rows, n_columns, n_labels : int
+    nonzero_share : float
+        The share of nonzeros, nominal columns one-hot and 0/1 columns read by their rarer value.
+    is_sparse : bool
+        Whether the table is stored as a sparse one, or has few nonzeros.
+    in_chunks : bool
+        Whether rows are read in chunks.
+    n_in_memory : int
+        How many rows are held in memory at once: all, or of rows in chunks a sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.ensemble import TableFacts
+    >>> facts = TableFacts.of(np.eye(8), np.ones((8, 2)))
+    >>> facts.nonzero_share, facts.is_sparse
+    (0.125, True)
+    """
+
+    n_rows: int
+    n_columns: int
+    n_labels: int
+    nonzero_share: float
+    is_sparse: bool
+    in_chunks: bool = False
+    n_in_memory: int = 0
+
+    @classmethod
+    def of(cls, X: Any, Y: Any) -> TableFacts:
+        """Return the facts of a table of numbers and its labels."""
+        return cls.of_rows(TrainingRows(X, Y, np.zeros(X.shape[1], np.int32), None, {}))
+
+    @classmethod
+    def of_rows(cls, rows: TrainingRows) -> TableFacts:
+        """Return the facts of training rows; nonzeros of rows in chunks are those of a sample."""
+        n, d = rows.X.shape
+        held = rows.in_memory
+        share, few = _nonzeros(held.X, rows.n_values)
+        return cls(n, d, rows.Y.shape[1], share, few, rows.sample is not None, held.X.shape[0])
+
+    @property
+    def is_wide_text(self) -> bool:
+        """Whether there are many rows and columns, and nearly all cells are 0."""
+        return min(self.n_rows, self.n_columns) > WIDE and self.nonzero_share <= TEXT_SHARE
+
+    def __str__(self) -> str:
+        size = f"{self.n_rows:,} × {self.n_columns:,}"
+        return f"{size} with {100 * self.nonzero_share:.2g} % nonzeros"
+
+
+@dataclass(frozen=True)
+class ViewPlan:
+    """One view of a plan.
+
+    Attributes
+    ----------
+    name : {"least squares", "scores", "logistic", "neighbours", "forest"}
+        ``"least squares"`` over the labelsets and over single labels, in one factorisation;
+        ``"scores"``, logistic regression on single labels and least squares on its scores;
+        ``"logistic"`` on single labels; ``"neighbours"``, the labels of the nearest training rows;
+        ``"forest"``.
+    reason : str
+        Why it is there, for people to read.
+    parameters : mapping
+        Parameters of the learner of the view, where it does not say itself.
+    """
+
+    name: str
+    reason: str = "as asked"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        said = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+        return f"{self.name}{f' ({said})' if said else ''}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is fitted for a table, and why.
+
+    A plan is made by `plan_views`; whoever wants another passes one,
+    ``LabelCoverClassifier(plan=Plan([ViewPlan("forest"), ViewPlan("logistic")]))``.
+
+    Attributes
+    ----------
+    views : sequence of ViewPlan
+    n_left_out : int, optional
+        How many training rows are left out to weigh the views and to fit the decision; by default
+        all up to 512, else 512 to 2,048.
+    quick : bool
+        Whether nothing but left-out predictions is wanted, and least squares approximates where
+        that pays.
+    side_by_side : bool
+        Whether views are fitted at the same time.
+    is_pooled : bool
+        Whether views are weighed and corrected; a learner that is named is the only view.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.ensemble import TableFacts, plan_views
+    >>> facts = TableFacts(12_000, 9_019, 40, 0.004, True)
+    >>> print(plan_views(facts))
+    scores (n_landmarks 300): 12,000 × 9,019 with 0.4 % nonzeros is wide text
+    neighbours: a sparse table
+    forest (n_trees 200): always
+    left-out rows: 2,048
+    """
+
+    views: Sequence[ViewPlan]
+    n_left_out: Any = None
+    quick: bool = False
+    side_by_side: bool = True
+    is_pooled: bool = True
+
+    def __str__(self) -> str:
+        lines = list(map(str, self.views))
+        if self.n_left_out is not None:
+            lines.append(f"left-out rows: {self.n_left_out:,}")
+        return "\n".join(lines)
+
+    @property
+    def has_members(self) -> bool:
+        """Whether members over the labelsets are all there is: a label in none has no answer."""
+        return any(view.name == MEMBERS for view in self.views)
+
+    def for_rows(self, facts: TableFacts, cover: Cover) -> Plan:
+        """Return the plan with a number of left-out rows where it does not say."""
+        if self.n_left_out is not None:
+            return self
+        n_targets = most_targets(cover, facts.n_rows, facts.n_labels)
+        return replace(self, n_left_out=n_left_out_rows(facts.n_rows, n_targets))
+
+    def check(self, facts: TableFacts) -> None:
+        """Raise a ``ValueError`` if the plan does not fit a table."""
+        if not self.views:
+            raise ValueError("plan must have at least one view, got none.")
+        names = [view.name for view in self.views]
+        for name in names:
+            check_choice("the name of a view in plan", name, VIEWS)
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise ValueError(f"plan must name each view once, got {min(twice)!r} twice.")
+        folded = {"scores", "logistic"} & set(names)
+        if folded and facts.n_rows < 5 * N_FOLDS:
+            raise ValueError(
+                f"plan must not have the view {min(folded)!r} on {facts.n_rows} rows: "
+                f"logistic regression in folds needs {5 * N_FOLDS}."
+            )
+        if self.n_left_out is not None:
+            check_integer("n_left_out of plan", self.n_left_out, low=1, high=facts.n_rows)
+
+
+def plan_views(
+    facts: TableFacts,
+    *,
+    cover: Cover | None = None,
+    with_logistic: bool = False,
+    only_left_out: bool = False,
+) -> Plan:
+    """Return the plan of the default for a table.
+
+    Parameters
+    ----------
+    facts : TableFacts
+    cover : Cover, optional
+        The labelsets that least squares is fitted over; without one, single labels.
+    with_logistic : bool, default=False
+        Whether logistic regression is asked for on any table.
+    only_left_out : bool, default=False
+        Whether nothing but left-out predictions for all training rows is wanted.
+    """
+    views = []
+    is_text = facts.is_wide_text
+    if is_text:
+        landmarks = {"n_landmarks": SCORE_LANDMARKS}
+        views.append(ViewPlan("scores", f"{facts} is wide text", landmarks))
+    else:
+        views.append(ViewPlan("least squares", "always"))
+        if with_logistic:
+            views.append(ViewPlan("logistic", "asked for"))
+    if facts.is_sparse:
+        views.append(ViewPlan("neighbours", "a sparse table"))
+    views.append(_forest(facts, only_left_out=only_left_out))
+    n_targets = most_targets(cover, facts.n_rows, facts.n_labels)
+    n = facts.n_in_memory if is_text else facts.n_rows
+    n_left_out = n if only_left_out else n_left_out_rows(n, n_targets)
+    width = min(facts.n_rows, facts.n_columns)
+    is_small = facts.n_rows * width * n_targets <= MOST_PRODUCTS
+    beside = is_small and not facts.in_chunks
+    return Plan(tuple(views), n_left_out, only_left_out, beside)
+
+
+def plan_one(name: str, reason: str, facts: TableFacts, cover: Cover, *, quick: bool) -> Plan:
+    """Return the plan of a learner that is named: the only view."""
+    n_targets = most_targets(cover, facts.n_rows, facts.n_labels)
+    n_left_out = facts.n_rows if quick else n_left_out_rows(facts.n_rows, n_targets)
+    parameters = {}
+    if name == "forest" and quick and facts.n_labels < MANY_LABELS:
+        parameters["n_trees"] = LEFT_OUT_TREES
+    return Plan((ViewPlan(name, reason, parameters),), n_left_out, quick, is_pooled=False)
+
+
+def _forest(facts: TableFacts, *, only_left_out: bool) -> ViewPlan:
+    """Return the forest, with the number of trees that split by features."""
+    if only_left_out and facts.n_labels < MANY_LABELS:
+        return ViewPlan("forest", "for left-out predictions only", {"n_trees": LEFT_OUT_TREES})
+    if not facts.is_sparse:
+        return ViewPlan("forest", "always", {"n_trees": TREES})
+    if facts.is_wide_text or facts.n_in_memory < MANY_ROWS:
+        return ViewPlan("forest", "a sparse table", {"n_trees": TREES_OF_SPARSE})
+    return ViewPlan("forest", "neighbours stand in for more trees", {"n_trees": SPARSE_TREES})
+
+
+def n_left_out_rows(n: int, n_targets: int) -> int:
+    """Return how many of `n` training rows are left out, where so many targets are solved."""
+    if n <= FEW_ROWS:
+        return n
+    return min(n, max(FEW_ROWS, min(MOST_LEFT_OUT, LEFT_OUT_NUMBERS // max(1, n_targets))))
+
+
+def draw_left_out(
+    rows: TrainingRows, n_left_out: int, learner: Any, seed: int
+) -> NDArray[np.int64]:
+    """Return which training rows are left out, of those in memory; in random order if many.
+
+    A seed of the learner's own decides first.
+    """
+    own = getattr(learner, "random_state", None)
+    seed = seed if own is None else int(check_random_state(own).randint(2**31 - 1))
+    n = rows.Y.shape[0] if rows.sample is None else len(rows.sample)
+    found = random_order(n, seed)[:n_left_out]
+    return found if rows.sample is None else rows.sample[found]
+
+
+def most_targets(cover: Cover | None, n: int, n_labels: int) -> int:
+    """Return how many targets least squares solves at most on `n` rows.
+
+    Products of the labels of the labelsets, or the classes of these, which are no more than rows.
+    """
+    if cover is None:
+        return n_labels
+    sizes, counts = np.unique(cover.labelset_sizes, return_counts=True)
+    of_size = list(zip(sizes.tolist(), counts.tolist(), strict=True))
+    products = sum(
+        min(comb(n_labels, i), sum(count * comb(k, i) for k, count in of_size))
+        for i in range(1, cover.k + 1)
+    )
+    return int(min(products, sum(count * min(2**k, n) for k, count in of_size)))
+
+
+def labels_are_many(Y: Any) -> bool:
+    """Return whether labels are sparse, and so many that tables of them are not made dense."""
+    if not sparse.issparse(Y) or Y.ndim != 2:
+        return False
+    n, m = Y.shape
+    return bool(m > FEW_LABELS and n * m > FEW_LABEL_CELLS)
+
+
+def _nonzeros(X: Any, n_values: NDArray[np.int32]) -> tuple[float, bool]:
+    """Return the share of nonzeros as learners read a table, and whether it is a sparse one."""
+    numbers = numeric(X, n_values)
+    read = RareValues().fit(numbers).transform(numbers)
+    found = read.count_nonzero() if sparse.issparse(read) else np.count_nonzero(read)
+    share = float(found) / max(1, read.shape[0] * read.shape[1])
+    return share, bool(sparse.issparse(read)) or share < SPARSE_SHARE

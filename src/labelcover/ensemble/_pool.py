@@ -1,0 +1,244 @@
+"""The default predictor: several views of a table, weighed by their left-out predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+from sklearn.utils.parallel import delayed
+
+from labelcover._arguments import check_choice
+from labelcover.covers import Cover
+from labelcover.ensemble._plan import (
+    AUTO,
+    CANDIDATES,
+    LEFT_OUT,
+    MEMBERS,
+    N_FOLDS,
+    Plan,
+    TableFacts,
+    draw_left_out,
+    plan_one,
+    plan_views,
+)
+from labelcover.ensemble._views import VIEWS
+from labelcover.ensemble._views._single_labels import LEAST
+from labelcover.ensemble.labelset_posterior import LabelsetPosterior, fit_posterior
+from labelcover.ensemble.log_linear_pool import LogLinearPool, fit_pool, inside
+from labelcover.ensemble.many_label_pool import ManyLabelPool
+from labelcover.ensemble.view import LeftOut, TrainingRows, View, drawn_seed
+from labelcover.learners import LabelForest, LeastSquaresClassifier, LogisticClassifier
+from labelcover.learners.forest.grown_forest import in_threads
+
+# Labels are counted in blocks of so many rows.
+BLOCK_ROWS = 2**18
+
+
+class Pool(BaseEstimator):
+    """The learners of the default, pooled by their left-out predictions.
+
+    Which views are fitted is a matter of the table, decided by `plan_views` before the fit: least
+    squares over the labelsets of the cover and over single labels (in one factorisation) and a
+    forest always, the labels of the nearest training rows on sparse tables, and on wide text
+    logistic regression, whose scores least squares then reads instead of the words. Their
+    probabilities are pooled log-linearly for each label (`labelcover.ensemble.log_linear_pool`),
+    with weights from leave-one-out, out-of-fold and out-of-bag predictions. What the pool says is
+    then corrected by which labelsets occur in training
+    (`labelcover.ensemble.labelset_posterior`): the marginals over these are pooled with it in the
+    same way.
+
+    Parameters
+    ----------
+    least_squares : LeastSquaresClassifier, optional
+    forest : LabelForest, optional
+    logistic : LogisticClassifier, optional
+        By default it is fitted on wide text only; one that is given is pooled on any table.
+    """
+
+    gives_left_out = True
+    reads_chunks = True
+
+    def __init__(self, least_squares=None, forest=None, logistic=None):
+        self.least_squares = least_squares
+        self.forest = forest
+        self.logistic = logistic
+
+    def learners(self) -> dict[str, Any]:
+        """Return all learners, by the names of the parameters."""
+        return {
+            "least_squares": self.least_squares or LeastSquaresClassifier(),
+            "forest": self.forest or LabelForest(),
+            "logistic": self.logistic or LogisticClassifier(n_folds=N_FOLDS),
+        }
+
+    def check_parameters(self) -> None:
+        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
+        for learner in self.learners().values():
+            learner.check_parameters()
+
+    def read_table(self, owner: BaseEstimator, X: Any) -> tuple[Any, Any]:
+        """Return how a training table is coded, and the table as all learners take it."""
+        self.check_parameters()
+        return self.learners()["least_squares"].read_table(owner, X)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> None:
+        """Declare `sample_weight` for metadata routing: `LabelCoverClassifier` fits the pool."""
+        raise TypeError("Pool is an estimator of LabelCoverClassifier and is not fitted alone.")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(LeastSquaresClassifier()).input_tags
+        return tags
+
+
+class PooledView(View):
+    """The views of a plan, fitted and pooled.
+
+    Attributes
+    ----------
+    views : list of views
+    pool : LogLinearPool
+        The weights of the tables of confidences that the views give.
+    posterior : LabelsetPosterior
+    correction : LogLinearPool
+        The weights of the pool and of the marginals over the labelsets that occur.
+    """
+
+    pool: LogLinearPool
+    posterior: LabelsetPosterior
+    correction: LogLinearPool
+
+    def __init__(self, plan: Plan, views: list[Any]) -> None:
+        self.plan, self.views = plan, views
+
+    def fit(
+        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
+    ) -> PooledView:
+        """Fit all views, then their weights.
+
+        The first view has the seed of the fit, as if it were fitted alone, the others one drawn
+        from it.
+        """
+        if rows.left_out is None:
+            rows = rows.leaving_out(
+                draw_left_out(rows, self.plan.n_left_out, None, drawn_seed(seed))
+            )
+        seeds = [seed] + [drawn_seed(drawn_seed(seed))] * (len(self.views) - 1)
+        how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
+        fits = zip(self.views, seeds, strict=True)
+        jobs = [delayed(view.fit)(rows, own, **how) for view, own in fits]
+        self.views = list(in_threads(jobs, n_jobs if self.plan.side_by_side else 1))
+        tables = self._inside([view.left_out(rows)[1] for view in self.views])
+        left_out, Y, weights = rows.left_out, rows.Y, rows.weights
+        own = None if weights is None else weights[left_out]
+        frequency = label_frequency(rows)
+        self.pool = fit_pool(tables, Y[left_out], frequency, own)
+        pooled = self.pool.pool(tables)
+        self.posterior, marginals = fit_posterior(Y, left_out, pooled, weights)
+        stages = [pooled, inside(marginals, LEAST)]
+        self.correction = fit_pool(stages, Y[left_out], frequency, own)
+        self._left_out = self.correction.pool(stages)
+        return self
+
+    def left_out(self, rows: TrainingRows) -> LeftOut:
+        """Return the pooled left-out confidences of ``rows.left_out``; asked once, after `fit`."""
+        return rows.left_out, [self.__dict__.pop("_left_out")]
+
+    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return the pooled confidences of new rows, ``(n, n_labels)``."""
+        pooled = self.pool.pool(self.confidences_of_views(X))
+        marginals = inside(self.posterior.marginals(pooled), LEAST)
+        return [self.correction.pool([pooled, marginals])]
+
+    def confidences_of_views(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return the probabilities of every view for new rows, inside (0, 1), as pooled."""
+        return self._inside([view.confidences(X) for view in self.views])
+
+    @property
+    def member_weights(self) -> NDArray[np.float64] | None:
+        """The weights of members in their labels, of the first view; None if there are none."""
+        return self.views[0].member_weights
+
+    @property
+    def n_forest_rows(self) -> int:
+        """On how many rows trees were grown."""
+        return max(view.n_forest_rows for view in self.views)
+
+    def told(self) -> str:
+        """Return the views with their weights for all labels together, for people to read."""
+        weights = self.pool.common[:-1]
+        named = zip(self.view_names, weights, strict=True)
+        return ", ".join(f"{name} {weight:.2f}" for name, weight in named)
+
+    @property
+    def view_names(self) -> list[str]:
+        """What the tables of the views are called, in the order of the pool's weights."""
+        return [name for view in self.views for name in view.names]
+
+    def _inside(self, found: list[list[NDArray[np.float64]]]) -> list[NDArray[np.float64]]:
+        """Return the tables of all views, their probabilities inside (0, 1)."""
+        return [
+            inside(table, view.least)
+            for view, tables in zip(self.views, found, strict=True)
+            for table in tables
+        ]
+
+
+def label_frequency(rows: TrainingRows) -> NDArray[np.float64]:
+    """Return how frequent labels are in training, inside (0, 1)."""
+    n = len(rows.Y)
+    if rows.weights is None:
+        return (rows.Y.sum(axis=0) + 0.5) / (n + 1)
+    weights = rows.weights * n / rows.weights.sum()
+    # In blocks: a product with the whole table would make a table of floats of it.
+    blocks = [slice(start, start + BLOCK_ROWS) for start in range(0, n, BLOCK_ROWS)]
+    return (sum(weights[block] @ rows.Y[block] for block in blocks) + 0.5) / (n + 1)
+
+
+def is_planned(member: Any) -> bool:
+    """Return whether an estimator is fitted by a plan of views, not cloned for each problem."""
+    return isinstance(member, Pool | LabelForest | ManyLabelPool)
+
+
+def check_aggregate(learner: Any, aggregate: str) -> None:
+    """Raise a ``ValueError`` if members cannot be combined so: trees have no members."""
+    if aggregate != "mean" and isinstance(learner, LabelForest):
+        raise ValueError(
+            'aggregate must be "mean" with a LabelForest, whose trees serve all labels at once, '
+            f"got {aggregate!r}."
+        )
+
+
+def plan_for(learner: Any, rows: TrainingRows, cover: Cover, plan: Any) -> Plan:
+    """Return the plan of a learner for training rows; `plan` is that of the estimator."""
+    only_left_out = isinstance(plan, str) and plan == LEFT_OUT
+    if not isinstance(plan, Plan):
+        check_choice("plan", plan, (AUTO, LEFT_OUT))
+    if not isinstance(learner, Pool):
+        if isinstance(plan, Plan):
+            raise ValueError(f'plan must be "auto" where estimator is {learner!r}, got {plan!r}.')
+        name = {LabelForest: "forest", ManyLabelPool: CANDIDATES}.get(type(learner), MEMBERS)
+        n, d = rows.X.shape
+        facts = TableFacts(n, d, rows.Y.shape[1], 1.0, False)
+        return plan_one(name, f"estimator is {learner!r}", facts, cover, quick=only_left_out)
+    facts = TableFacts.of_rows(rows)
+    if isinstance(plan, Plan):
+        plan.check(facts)
+        return plan.for_rows(facts, cover)
+    given = learner.logistic is not None
+    return plan_views(facts, cover=cover, with_logistic=given, only_left_out=only_left_out)
+
+
+def view_for(learner: Any, plan: Plan, cover: Cover, *, aggregate: str = "mean") -> Any:
+    """Return the unfitted view of a plan: a pool of views, or the only one."""
+    learners = learner.learners() if plan.is_pooled else {plan.views[0].name: learner}
+    views = [
+        VIEWS[each.name].planned(
+            learners, cover, aggregate=aggregate, quick=plan.quick, **each.parameters
+        )
+        for each in plan.views
+    ]
+    return PooledView(plan, views) if plan.is_pooled else views[0]

@@ -1,0 +1,30 @@
+"""The views of the pool: what says of a row how likely each label is."""
+
+from typing import Any
+
+from labelcover.ensemble._views._near_rows import NeighboursView
+from labelcover.ensemble._views._scores import ScoresView
+from labelcover.ensemble._views._single_labels import LeastSquaresView, LogisticView
+from labelcover.ensemble._views._trees import ForestView
+from labelcover.ensemble.cover_view import CoverView
+from labelcover.ensemble.many_label_pool import ManyLabelView
+
+# By the names that a plan has for them.
+VIEWS: dict[str, Any] = {
+    "least squares": LeastSquaresView,
+    "scores": ScoresView,
+    "logistic": LogisticView,
+    "neighbours": NeighboursView,
+    "forest": ForestView,
+    "members": CoverView,
+    "candidates": ManyLabelView,
+}
+
+__all__ = [
+    "VIEWS",
+    "ForestView",
+    "LeastSquaresView",
+    "LogisticView",
+    "NeighboursView",
+    "ScoresView",
+]
