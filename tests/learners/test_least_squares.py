@@ -20,11 +20,9 @@ from labelcover.learners.least_squares.class_kernels import (
     best_inverse_temperatures,
     class_distributions,
     combine_targets,
+    exponential,
     left_out_brier_score,
     left_out_temperatures,
-)
-from labelcover.learners.least_squares.exponential_kernels import (
-    exponential,
     logarithm_beyond_one,
 )
 from labelcover.learners.least_squares.feature_rows import FeatureRows

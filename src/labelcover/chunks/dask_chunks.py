@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labelcover.chunks.row_chunks import (
     RUN,
     Chunk,
     ChunkError,
     LocalChunks,
+    Place,
     RowChunks,
     checked_chunk,
 )
@@ -70,14 +70,6 @@ class DaskChunks(RowChunks):
         for run in runs[1:]:
             total = delayed(_added)(add, total, run)
         return self._computed(total)
-
-    def _place(self, number: int) -> tuple[int, int, NDArray[np.float64] | None] | None:
-        """Return the first row of a chunk, how many it has, and their weights, if known."""
-        if self._sizes is None:
-            return None
-        start, n_rows = int(self._sizes[:number].sum()), int(self._sizes[number])
-        weights = None if self._weights is None else self._weights[start : start + n_rows]
-        return start, n_rows, weights
 
     def _computed(self, total: Any) -> Any:
         try:
@@ -182,27 +174,10 @@ def _read(source: Any, number: int) -> tuple[Any, Any]:
     return X, Y
 
 
-def _performed(
-    function: Callable[[Chunk], T],
-    name: str,
-    X: Any,
-    Y: Any,
-    place: tuple[int, int, NDArray[np.float64] | None] | None,
-) -> T:
+def _performed(function: Callable[[Chunk], T], name: str, X: Any, Y: Any, place: Place | None) -> T:
     """Return what a function makes of a chunk; runs on a worker."""
     try:
-        chunk = checked_chunk(name, X, Y)
-        if place is not None:
-            start, n_rows, weights = place
-            if chunk.X.shape[0] != n_rows:
-                raise ChunkError(
-                    f"{name}: {chunk.X.shape[0]} rows, but {n_rows} when it was read before. "
-                    "Chunks must be the same every time."
-                )
-            if weights is not None:
-                weights = np.require(weights, requirements=["A", "W"])
-            chunk = Chunk(name, chunk.X, chunk.Y, start, weights)
-        return function(chunk)
+        return function(checked_chunk(name, X, Y, place))
     except MemoryError as error:
         raise ChunkError(f"{name}: {_here()} ran out of memory. Take smaller chunks.") from error
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,19 +131,14 @@ class RowChunks(ABC):
         assert self._sizes is not None
         return len(self._sizes)
 
-    def _placed(self, chunk: Chunk, number: int) -> Chunk:
-        """Return a chunk that was just read with its place in the table, if that is known."""
+    def _place(self, number: int) -> Place | None:
+        """Return the place of a chunk in the table, if it is known."""
         if self._sizes is None:
-            return chunk
-        n_rows = chunk.X.shape[0]
-        if number >= len(self._sizes) or n_rows != self._sizes[number]:
-            raise ChunkError(
-                f"{chunk.name}: {n_rows} rows, which is not what was there when the chunks were "
-                "read before. Chunks must be the same every time."
-            )
-        start = int(self._sizes[:number].sum())
+            return None
+        # A chunk more than there were is said to have had no rows.
+        start, n_rows = int(self._sizes[:number].sum()), int(self._sizes[number : number + 1].sum())
         weights = None if self._weights is None else self._weights[start : start + n_rows]
-        return Chunk(chunk.name, chunk.X, chunk.Y, start, weights)
+        return Place(start, n_rows, weights)
 
 
 class LocalChunks(RowChunks):
@@ -162,7 +157,7 @@ class LocalChunks(RowChunks):
     def __iter__(self) -> Iterator[Chunk]:
         number = -1
         for number, (name, X, Y) in enumerate(self.source.chunks()):
-            yield self._placed(checked_chunk(name, X, Y), number)
+            yield checked_chunk(name, X, Y, self._place(number))
         if number < 0:
             raise ChunkError("there is no chunk, expected at least one row.")
         if self._sizes is not None and number + 1 < len(self._sizes):
@@ -187,13 +182,21 @@ class LocalChunks(RowChunks):
         return run if total is None else add(total, run)
 
 
-def checked_chunk(name: str, X: Any, Y: Any) -> Chunk:
-    """Return a chunk of finite numbers and of labels that are 0 or 1.
+class Place(NamedTuple):
+    """Where a chunk was when chunks were read before: its first row, how many, their weights."""
+
+    start: int
+    n_rows: int
+    weights: NDArray[np.float64] | None
+
+
+def checked_chunk(name: str, X: Any, Y: Any, place: Place | None = None) -> Chunk:
+    """Return a chunk of finite numbers and of labels that are 0 or 1, at its place if known.
 
     Raises
     ------
     ChunkError
-        If it holds anything else; the error names the chunk.
+        If it holds anything else, or has not as many rows as before; the error names the chunk.
     """
     try:
         X, Y = _numbers(X), _labels(Y)
@@ -204,7 +207,18 @@ def checked_chunk(name: str, X: Any, Y: Any) -> Chunk:
             f"{name}: {X.shape[0]} rows of features and {Y.shape[0]} rows of labels, expected as "
             "many of both."
         )
-    return Chunk(name, X, Y)
+    if place is None:
+        return Chunk(name, X, Y)
+    if X.shape[0] != place.n_rows:
+        raise ChunkError(
+            f"{name}: {X.shape[0]} rows, but {place.n_rows} when it was read before. Chunks must "
+            "be the same every time."
+        )
+    weights = place.weights
+    if weights is not None:
+        # Weights that come over a network need not be aligned nor writable.
+        weights = np.require(weights, requirements=["A", "W"])
+    return Chunk(name, X, Y, place.start, weights)
 
 
 def _numbers(X: Any) -> Any:

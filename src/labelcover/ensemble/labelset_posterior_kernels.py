@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelcover.learners.least_squares.exponential_kernels import exponential
+from labelcover.learners.least_squares.class_kernels import exponential
 
 
 @njit(cache=True, fastmath={"contract"})

@@ -16,7 +16,6 @@ from sklearn.utils.validation import validate_data
 from labelcover._table_numbers import (
     canonical_rows,
     check_size,
-    is_plain,
     missing_where_masked,
 )
 from labelcover.chunks import Chunk
@@ -82,13 +81,10 @@ class FeatureCoding:
         chosen = learner.categorical_features
         mixed = chosen is not None and not isinstance(chosen, str)
         allow_nan = get_tags(learner).input_tags.allow_nan
-        numbers = None if mixed else _plain_numbers(owner, X, reset=True)
-        if numbers is None:
-            dtype = None if mixed else np.float64
-            X = checked_table(owner, X, reset=True, dtype=dtype, allow_nan=allow_nan)
+        dtype = None if mixed else np.float64
+        X = checked_table(owner, X, reset=True, dtype=dtype, allow_nan=allow_nan)
         coding = cls(feature_categories(X, chosen), mixed, allow_nan)
-        if numbers is None:
-            numbers = _checked_size(owner, coding.numbers(X))
+        numbers = _checked_size(owner, coding.numbers(X))
         return replace(coding, of_dense=not sparse.issparse(numbers)), numbers
 
     @classmethod
@@ -106,9 +102,6 @@ class FeatureCoding:
 
     def read(self, owner: Any, X: Any) -> Any:
         """Return the numbers of a table of new rows."""
-        plain = None if self.mixed else _plain_numbers(owner, X, reset=False)
-        if plain is not None:
-            return np.ascontiguousarray(self.numbers(plain))
         dtype = None if self.mixed else np.float64
         numbers = self.numbers(
             checked_table(owner, X, reset=False, dtype=dtype, allow_nan=self.allow_nan)
@@ -172,21 +165,6 @@ class FeatureCoding:
             values is None or (values.dtype.kind in "fiub" and values.tolist() in ([], [0], [0, 1]))
             for values in self.categories
         )
-
-
-def _plain_numbers(owner: Any, X: Any, *, reset: bool) -> NDArray[np.float64] | None:
-    """Return an array in which scikit-learn's checks would find nothing; None if they are needed.
-
-    They take longer than the prediction of a row.
-    """
-    if not is_plain(X):
-        return None
-    if reset:
-        owner.n_features_in_ = X.shape[1]
-        vars(owner).pop("feature_names_in_", None)
-    elif X.shape[1] != owner.n_features_in_ or "feature_names_in_" in vars(owner):
-        return None
-    return np.asarray(X, dtype=np.float64)
 
 
 def feature_categories(X: Any, categorical_features: Any) -> tuple[NDArray[Any] | None, ...]:

@@ -24,7 +24,7 @@ from labelcover.learners.least_squares.feature_maps import (
     median_distance,
     squared_lengths,
 )
-from labelcover.learners.least_squares.feature_rows import FeatureRows, KernelValues
+from labelcover.learners.least_squares.feature_rows import FeatureRows
 from labelcover.learners.least_squares.feature_scaling import ColumnSums, FeatureScaling
 from labelcover.learners.least_squares.ridge_systems import (
     DualSystem,
@@ -344,8 +344,8 @@ def nystroem_system(
     assert problems.targets is not None
     landmarks = X[numbers]
     combine = landmark_combination(kernel(landmarks, landmarks))
-    rows = FeatureRows(X, problems.targets, KernelValues(kernel, landmarks), combine)
-    return KernelMap(kernel, landmarks, combine, numbers), PrimalSystem(rows, problems.weights)
+    mapped = KernelMap(kernel, landmarks, combine, numbers)
+    return mapped, PrimalSystem(FeatureRows(X, problems.targets, mapped), problems.weights)
 
 
 def sample(n: int, most: int, seed: int) -> NDArray[np.int64]:

@@ -94,6 +94,10 @@ class KernelMap:
         self.kernel.from_products(values, squared_lengths(X), self.squares)
         return values
 
+    def training_values(self, X: Any) -> NDArray[np.float64]:
+        """Return the same for very many rows, sooner: rounding may differ with their number."""
+        return self.kernel(X, self.rows)
+
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the features of the rows of `X`."""
         values = self.values(X)

@@ -14,7 +14,7 @@ from scipy.linalg.blas import dtrmm
 
 from labelcover.chunks import Chunk
 from labelcover.learners.chunked_table import Blocks
-from labelcover.learners.least_squares.feature_maps import Kernel
+from labelcover.learners.least_squares.feature_maps import KernelMap
 from labelcover.learners.least_squares.feature_scaling import rows_times
 from labelcover.learners.linear_targets import LinearTargets, Rule, TargetRows
 
@@ -24,18 +24,6 @@ BLOCK_NUMBERS = 2**23
 MOST_SPARSE = 0.03
 # The same for the products of all columns of a sparse table.
 MOST_SPARSE_GRAM = 0.06
-
-
-@dataclass(frozen=True)
-class KernelValues:
-    """The kernel values of the rows of a table with landmarks."""
-
-    kernel: Kernel
-    landmarks: Any
-
-    def __call__(self, X: Any) -> NDArray[np.float64]:
-        """Return the values, a column per landmark."""
-        return self.kernel(X, self.landmarks)
 
 
 @dataclass
@@ -72,23 +60,24 @@ class FeatureRows:
     table : Blocks
     targets : LinearTargets
         All targets; those of which sums are wanted later are some of them.
-    values : callable, optional
-        The kernel values of a table; by default the table itself.
-    combine : ndarray of shape (n_landmarks, n_landmarks), optional
-        What the values are multiplied by.
+    kernel_map : KernelMap, optional
+        What makes kernel values of rows; by default features are the table itself.
+    combine : ndarray of shape (width, width), optional
+        What the values, or the columns of the table, are multiplied by; by default as the map says.
     """
 
     def __init__(
         self,
         table: Blocks,
         targets: LinearTargets,
-        values: KernelValues | None = None,
+        kernel_map: KernelMap | None = None,
         combine: NDArray[np.float64] | None = None,
     ) -> None:
-        self.table, self.values, self.combine = table, values, combine
+        self.table, self.kernel_map = table, kernel_map
+        self.combine = combine if kernel_map is None else kernel_map.combine
         self._numbers = targets.numbers
         rule = targets.block_rule(whole=table.is_whole)
-        found = table.reduce(partial(_sums_of_block, values, rule)).combined(combine)
+        found = table.reduce(partial(_sums_of_block, kernel_map, rule)).combined(self.combine)
         self.gram, self.total, self._by_target = found.gram, found.sums, found.by_target
 
     def __len__(self) -> int:
@@ -101,24 +90,24 @@ class FeatureRows:
     def rows(self, rows: NDArray[np.int64]) -> Any:
         """Return the features of some rows, an array or CSR."""
         table = self.table[rows]
-        table = table if self.values is None else self.values(table)
+        table = table if self.kernel_map is None else self.kernel_map.training_values(table)
         return table if self.combine is None else table @ self.combine
 
 
-def _sums_of_block(values: KernelValues | None, rule: Rule, table: Any, chunk: Chunk) -> RowSums:
+def _sums_of_block(kernel_map: KernelMap | None, rule: Rule, table: Any, chunk: Chunk) -> RowSums:
     """Return the sums over the rows of a block, or of their kernel values."""
     sums = TargetSums(rule(chunk.Y), chunk.weights)
     n, is_sparse = table.shape[0], sparse.issparse(table)
-    if values is None and is_sparse and table.nnz <= MOST_SPARSE_GRAM * n * table.shape[1]:
+    if kernel_map is None and is_sparse and table.nnz <= MOST_SPARSE_GRAM * n * table.shape[1]:
         weighted = table if chunk.weights is None else rows_times(table, chunk.weights)
         sums.add(table, slice(0, n))
         total = np.asarray(weighted.sum(axis=0)).ravel()
         return RowSums((table.T @ weighted).toarray(), total, sums.total())
-    width = table.shape[1] if values is None else values.landmarks.shape[0]
+    width = table.shape[1] if kernel_map is None else kernel_map.rows.shape[0]
     gram, total = np.zeros((width, width)), np.zeros(width)
-    whole = not is_sparse and values is None
+    whole = not is_sparse and kernel_map is None
     for block in [slice(0, n)] if whole else _row_blocks(n, width):
-        rows: Any = table[block] if values is None else values(table[block])
+        rows: Any = table[block] if kernel_map is None else kernel_map.training_values(table[block])
         dense = rows.toarray() if sparse.issparse(rows) else rows
         weighted = dense if chunk.weights is None else dense * chunk.weights[block, None]
         gram += dense.T @ weighted
