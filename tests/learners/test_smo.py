@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from labelcover.learners import SMOClassifier
 from labelcover.learners.smo import pair_svms
 from labelcover.learners.smo.pair_svms import vote_distributions
+from labelcover.learners.smo.slot_kernels import dense_gram
 from labelcover.learners.smo.solver_kernels import coupled_distributions
 
 RELATIVE = "weights are divided by their mean, so that C is that of fewer rows"
@@ -237,3 +238,11 @@ def test_bad_parameters_are_named(parameters, message):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=message):
         SMOClassifier(**parameters).fit(X, y)
+
+
+def test_products_of_all_rows_are_summed_from_left_to_right():
+    X = np.random.default_rng(0).normal(size=(150, 7))
+    found = np.empty((150, 150))
+    dense_gram(X, X.T.copy(), found)
+    expected = np.cumsum(X[:, None, :] * X[None, :, :], axis=2)[:, :, -1]
+    np.testing.assert_array_equal(found, expected)

@@ -146,9 +146,9 @@ class MeanForest(GrownForest):
 
     def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
         for tree, rows, counts in trees:
-            unseen = np.ones(len(self.labels[1]) - 1, dtype=bool)
-            unseen[rows] = False
-            into = np.flatnonzero(unseen[asked])
+            is_left_out = np.ones(len(self.labels[1]) - 1, dtype=bool)
+            is_left_out[rows] = False
+            into = np.flatnonzero(is_left_out[asked])
             self._add(self.table, tree, rows, counts, asked[into], into, sums)
             n_trees[into] += 1
 

@@ -39,7 +39,6 @@ from labelcover.learners.smo.slot_kernels import (
     enter_slot,
     fill_row,
     find_extremes,
-    four_products,
     packed_slots,
     refresh_products,
     row_product,
@@ -49,7 +48,6 @@ from labelcover.learners.smo.slot_kernels import (
 JAVA_SEED = 1 ^ 0x5DEECE66D  # the state of java.util.Random(1)
 LEAST_MOVE = 1e-12
 MOST_STEPS = 10_000_000  # a tolerance near the rounding errors might never be reached
-AHEAD = 4  # outputs computed together
 COUPLING_TOLERANCE = 1e-3
 MOST_COUPLING_STEPS = 1000
 
@@ -123,10 +121,10 @@ def _fit_binary_svm(data, indices, indptr, gram, rows, number, tol, w):
         holder[LEAST if is_second else LARGEST] = i
     products, errors, members = np.empty((64, 64)), np.empty(64), np.zeros((5, 64), np.int64)
     used, progress = np.zeros(3, np.int64), np.array([0, 0, 1, 0])
-    ahead, x = np.empty(AHEAD), np.empty_like(w)
+    x = np.empty_like(w)
     while not _advance(
         data, indices, indptr, gram, number, place, products, errors, members, used,
-        extreme, holder, progress, tol, ahead, x, w,
+        extreme, holder, progress, tol, x, w,
     ):  # fmt: skip
         products, errors, members = packed_slots(place, products, errors, members, used)
     return (extreme[LARGEST] + extreme[LEAST]) / 2
@@ -135,7 +133,7 @@ def _fit_binary_svm(data, indices, indptr, gram, rows, number, tol, w):
 @njit(**KERNEL)
 def _advance(
     data, indices, indptr, gram, number, place, products, errors, members, used,
-    extreme, holder, progress, tol, ahead, x, w,
+    extreme, holder, progress, tol, x, w,
 ):  # fmt: skip
     """Sweep over the rows until the optimum is reached; False if the slots must be packed first.
 
@@ -145,17 +143,13 @@ def _advance(
     n = len(place)
     i, steps, whole, changed = progress
     while steps < MOST_STEPS:
-        stepped, ready = -1, 0  # the last row that took a step; outputs are known before `ready`
         while i < n:
             if place[i, SIDE] != INSIDE:
                 if not whole:
                     i += 1
                     continue
-                if i >= ready:
-                    count = 1 if stepped == i - 1 else min(AHEAD, n - i)
-                    _outputs(data, indices, indptr, place, i, count, w, ahead)
-                    ready = i + count
-                number[i, ERROR] = ahead[i - ready + AHEAD] - number[i, SIGN]
+                output = row_product(data, indices, indptr, place[i, ROW], w)
+                number[i, ERROR] = output - number[i, SIGN]
                 _count(number, place, extreme, holder, i)
             other = _partner(number, place, errors, extreme, holder, i, tol)
             if other >= 0:
@@ -167,7 +161,7 @@ def _advance(
                     data, indices, indptr, gram, number, place, products, errors, members,
                     used, extreme, holder, other, i, x, w,
                 ):  # fmt: skip
-                    changed, stepped, ready = 1, i, 0
+                    changed = 1
                     steps += 1
             if not whole and extreme[LEAST] > extreme[LARGEST] - 2 * tol:
                 changed = 0
@@ -177,26 +171,6 @@ def _advance(
             return True
         i, whole, changed = 0, not whole and not changed, 0
     return True
-
-
-@njit(**KERNEL)
-def _outputs(data, indices, indptr, place, i, count, w, ahead):
-    """Put the outputs of `count` rows from `i` on at the end of `ahead`."""
-    d = len(w)
-    if count == AHEAD:
-        s, t = indptr[place[i, ROW]], indptr[place[i + 1, ROW]]
-        u, v = indptr[place[i + 2, ROW]], indptr[place[i + 3, ROW]]
-        full = True
-        for j in range(i, i + AHEAD):
-            row = place[j, ROW]
-            full &= indptr[row + 1] - indptr[row] == d
-        if full:  # four sums side by side take no longer than one
-            four_products(
-                w, data[s : s + d], data[t : t + d], data[u : u + d], data[v : v + d], ahead
-            )
-            return
-    for j in range(count):
-        ahead[AHEAD - count + j] = row_product(data, indices, indptr, place[i + j, ROW], w)
 
 
 @njit(**KERNEL)
