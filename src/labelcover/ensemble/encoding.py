@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._label_values import alike_labelsets, alike_rows
+from labelcover._table_numbers import blocks
 from labelcover.covers import Cover
 from labelcover.ensemble.encoding_kernels import add_members
 
@@ -184,8 +185,8 @@ class RowClasses:
     def counts(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many rows each class holds."""
         counts = np.zeros(int(offsets[-1]), dtype=np.int64)
-        for start in range(0, len(self.Y), BLOCK_ROWS):
-            found = self.rule(self.Y[start : start + BLOCK_ROWS]) + offsets[:-1, None]
+        for block in blocks(len(self.Y), BLOCK_ROWS):
+            found = self.rule(self.Y[block]) + offsets[:-1, None]
             counts += np.bincount(found.ravel(), minlength=len(counts))
         return counts
 
@@ -214,7 +215,8 @@ def encode(
     Examples
     --------
     >>> import numpy as np
-    >>> from labelcover.covers import Cover
+    >>> from labelcover._table_numbers import blocks
+    from labelcover.covers import Cover
     >>> from labelcover.ensemble.encoding import encode
     >>> Y = np.array([[1, 0, 1], [0, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=np.uint8)
     >>> cover = Cover([[0, 1], [0, 2], [0, 1]], n_labels=3)
@@ -254,8 +256,8 @@ def _distinct_problems(
     """
     problem = np.zeros(len(rule.labelsets), dtype=np.int64)
     first = np.zeros(1, dtype=np.int64)
-    for start in range(0, len(distinct), BLOCK_ROWS):
-        group, _ = alike_rows(rule(distinct[start : start + BLOCK_ROWS]))
+    for block in blocks(len(distinct), BLOCK_ROWS):
+        group, _ = alike_rows(rule(distinct[block]))
         problem, first = alike_rows(np.column_stack([problem, group]))
         if len(first) == len(problem):
             break
@@ -267,14 +269,13 @@ def _keys(
 ) -> Iterator[tuple[slice, NDArray[np.uint16]]]:
     """Yield blocks of problems, and the patterns of their first labels as binary numbers."""
     columns = np.ascontiguousarray(Y.T)
-    step = max(1, BLOCK_NUMBERS // max(1, len(Y)))
-    for start in range(0, len(labelsets), step):
-        own = labelsets[start : start + step, :width]
+    for problems in blocks(len(labelsets), BLOCK_NUMBERS // max(1, len(Y))):
+        own = labelsets[problems, :width]
         keys = np.zeros((len(own), len(Y)), dtype=np.uint16)
         for labels in own.T:
             has = np.flatnonzero(labels >= 0)
             keys[has] = keys[has] << 1 | columns[labels[has]]
-        yield slice(start, start + len(own)), keys
+        yield problems, keys
 
 
 def _packed(Y: NDArray[np.uint8], labelset: NDArray[np.int32]) -> NDArray[np.bytes_]:

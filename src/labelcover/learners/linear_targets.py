@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover._table_numbers import blocks
+
 # Rows are counted in blocks of so many.
 BLOCK_ROWS = 2**16
 
@@ -86,8 +88,7 @@ class LinearTargets:
         if len(self.labels) <= BLOCK_ROWS:
             return self.held.counts(weights)
         rule, total = self.block_rule(whole=False), np.zeros(len(self))
-        for start in range(0, len(self.labels), BLOCK_ROWS):
-            block = slice(start, start + BLOCK_ROWS)
+        for block in blocks(len(self.labels), BLOCK_ROWS):
             total += rule(self.labels[block]).counts(weights[block])
         return total
 

@@ -17,6 +17,8 @@ from labelcover.learners.row_products import row_products
 # Added to the kernel values of landmarks with themselves, in mean diagonal elements: directions
 # with less than this are rounding errors in sums over many rows.
 LANDMARK_RIDGE = 1e-6
+# Similarities are measured from those of so many training rows at most.
+USUAL_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -54,11 +56,36 @@ class Kernel:
 
 
 class IdentityMap:
-    """The table itself."""
+    """The table itself.
+
+    Attributes
+    ----------
+    combine, numbers
+        As in `KernelMap`, which has none of them here.
+    of_rows : bool
+        Whether scores are sums over training rows, not over columns.
+    """
+
+    combine: NDArray[np.float64] | None = None
+    numbers: NDArray[np.int64] | None = None
+    of_rows = False
 
     def transform(self, X: Any) -> Any:
         """Return `X`."""
         return X
+
+    values = transform
+
+    def parts(self, X: Any) -> tuple[Any, NDArray[np.float64] | None]:
+        """Return what scores of rows are sums over, and the features where all of them are 0.
+
+        None stands for features that are all 0.
+        """
+        return X, None
+
+    def part_weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what `parts` are multiplied by, from what features are."""
+        return weights
 
 
 class KernelMap:
@@ -97,6 +124,34 @@ class KernelMap:
     def training_values(self, X: Any) -> NDArray[np.float64]:
         """Return the same for very many rows, sooner: rounding may differ with their number."""
         return self.kernel(X, self.rows)
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether scores are sums over training rows, not over columns."""
+        return not self.kernel.is_linear
+
+    def parts(self, X: Any) -> tuple[Any, NDArray[np.float64] | None]:
+        """Return what scores of rows are sums over, and the features where all of them are 0.
+
+        These are columns in a linear kernel. Else they tell by how much rows are more similar to
+        training rows than usual.
+        """
+        if self.kernel.is_linear:
+            return X, None
+        some = self.rows[:: -(-self.rows.shape[0] // USUAL_ROWS)]
+        usual = self.kernel(some, self.rows).mean(axis=0)
+        more = self.kernel(X, self.rows) - usual
+        if self.combine is not None:
+            return more, usual @ self.combine
+        # The coefficients of a centred kernel sum to 0, so a row that is far from all others may
+        # be compared with its own mean.
+        return more - more.mean(axis=1, keepdims=True), usual
+
+    def part_weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what `parts` are multiplied by, from what features are."""
+        if self.combine is not None:
+            weights = weights @ self.combine.T
+        return weights if self.of_rows else np.asarray(self.rows.T @ weights.T).T
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the features of the rows of `X`."""

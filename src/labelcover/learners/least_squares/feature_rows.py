@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg.blas import dtrmm
 
+from labelcover._table_numbers import blocks
 from labelcover.chunks import Chunk
 from labelcover.learners.chunked_table import Blocks
 from labelcover.learners.least_squares.feature_maps import KernelMap
@@ -106,7 +106,7 @@ def _sums_of_block(kernel_map: KernelMap | None, rule: Rule, table: Any, chunk: 
     width = table.shape[1] if kernel_map is None else kernel_map.rows.shape[0]
     gram, total = np.zeros((width, width)), np.zeros(width)
     whole = not is_sparse and kernel_map is None
-    for block in [slice(0, n)] if whole else _row_blocks(n, width):
+    for block in [slice(0, n)] if whole else blocks(n, BLOCK_NUMBERS // width):
         rows: Any = table[block] if kernel_map is None else kernel_map.training_values(table[block])
         dense = rows.toarray() if sparse.issparse(rows) else rows
         weighted = dense if chunk.weights is None else dense * chunk.weights[block, None]
@@ -114,12 +114,6 @@ def _sums_of_block(kernel_map: KernelMap | None, rule: Rule, table: Any, chunk: 
         total += weighted.sum(axis=0)
         sums.add(rows, block)
     return RowSums(gram, total, sums.total())
-
-
-def _row_blocks(n: int, width: int) -> Iterator[slice]:
-    step = max(1, BLOCK_NUMBERS // width)
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))
 
 
 class TargetSums:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._table_numbers import ROUNDING
+from labelcover._table_numbers import ROUNDING, blocks
 from labelcover.chunks import Chunk
 from labelcover.learners.chunked_table import Blocks
 from labelcover.learners.rare_values import RareValues, binary_columns
@@ -244,9 +244,8 @@ def moments(
 def _squared_deviations(
     X: NDArray[np.float64], mean: NDArray[np.float64], shares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    step = max(1, BLOCK_NUMBERS // X.shape[1])
-    blocks = [slice(start, start + step) for start in range(0, len(X), step)]
-    return np.sum([shares[rows] @ (X[rows] - mean) ** 2 for rows in blocks], axis=0)
+    parts = blocks(len(X), BLOCK_NUMBERS // X.shape[1])
+    return np.sum([shares[rows] @ (X[rows] - mean) ** 2 for rows in parts], axis=0)
 
 
 def row_lengths(X: Any) -> NDArray[np.float64]:

@@ -65,7 +65,6 @@ class FeatureMap:
 
     def kernel_values(self, X: Any) -> NDArray[np.float64]:
         """Return the kernel values of new rows with the rows of a `KernelMap`."""
-        assert isinstance(self.map, KernelMap)
         return self.map.values(self._scaled(X))
 
     def _scaled(self, X: Any) -> Any:
@@ -142,7 +141,7 @@ class LeastSquaresMembers(Members):
         # In the order in which sparse rows are multiplied by them.
         self.coefficients = np.asfortranarray(solved.coefficients)
         self.intercept = posed.frequencies - self.coefficients @ system.centre
-        combine = getattr(self.features.map, "combine", None)
+        combine = self.features.map.combine
         if combine is not None and len(self.intercept) < len(combine):
             self.of_values = self.coefficients @ combine.T
         return solved

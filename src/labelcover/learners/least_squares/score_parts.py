@@ -14,11 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover.learners.features import numeric
-from labelcover.learners.least_squares.feature_maps import KernelMap
 from labelcover.learners.least_squares.least_squares_members import LeastSquaresMembers
 
-# Similarities are measured from those of so many training rows at most.
-USUAL_ROWS = 512
 # Nodes of the quadrature over the way from the start to a row: far more than its smooth integrand
 # needs for ten digits.
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(48)
@@ -52,13 +49,13 @@ class ScoreParts:
     def __init__(self, members: LeastSquaresMembers, X: Any) -> None:
         self.members = members
         features, mapped = members.features, members.features.map
-        self.inputs = features.scaling.transform(numeric(X, features.n_values))
-        self.of_rows = isinstance(mapped, KernelMap) and not mapped.kernel.is_linear
+        scaled = features.scaling.transform(numeric(X, features.n_values))
+        self.inputs, usual = mapped.parts(scaled)
+        self.of_rows = mapped.of_rows
         self.prepared = members.prepare(X)
         # Scores of the targets where all shares are 0.
         self.origin = members.intercept
-        if isinstance(mapped, KernelMap) and self.of_rows:
-            self.inputs, usual = _more_similar(mapped, self.inputs)
+        if usual is not None:
             self.origin = self.origin + members.coefficients @ usual
             self.row_numbers = mapped.numbers
         starts, columns, values, self.constant = members.combination
@@ -127,28 +124,10 @@ class ScoreParts:
         """Return the shares in combinations of the targets' scores, one for all rows or each."""
         used = np.flatnonzero(targets.any(axis=0))
         weights = targets[:, used] @ self.members.coefficients[used]
-        mapped = self.members.features.map
-        if isinstance(mapped, KernelMap):
-            if mapped.combine is not None:
-                weights = weights @ mapped.combine.T
-            if not self.of_rows:
-                weights = np.asarray(mapped.rows.T @ weights.T).T
+        weights = self.members.features.map.part_weights(weights)
         if sparse.issparse(self.inputs):
             return np.asarray(self.inputs.multiply(weights).toarray())
         return np.asarray(self.inputs * weights)
-
-
-def _more_similar(mapped: KernelMap, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return by how much rows are more similar to training rows than usual, and usual features."""
-    every = mapped.rows
-    some = every[:: -(-every.shape[0] // USUAL_ROWS)]
-    usual = mapped.kernel(some, every).mean(axis=0)
-    more = mapped.kernel(X, every) - usual
-    if mapped.combine is not None:
-        return more, usual @ mapped.combine
-    # The coefficients of a centred kernel sum to 0, so a row that is far from all others may be
-    # compared with its own mean.
-    return more - more.mean(axis=1, keepdims=True), usual
 
 
 def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
