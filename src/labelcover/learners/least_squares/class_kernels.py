@@ -192,29 +192,12 @@ def _least(gaps, own, weights, at, tolerance):
 
 
 @njit(cache=True, nogil=True)
-def best_inverse_temperatures(scores, classes, offsets, weights, tolerance):
-    """For each problem the inverse temperature with the least log-loss, ``(n_problems,)``.
-
-    The log-loss is convex in the inverse temperature: Halley's method on its logarithm, first
-    on every eighth row, then on all until it moves by less than `tolerance`; as its convergence
-    is cubic, what is then left is far less. `scores` are of shape ``(n_classes, n)``.
-    """
-    found = np.ones(classes.shape[0])
-    for p in range(classes.shape[0]):
-        low, high = offsets[p] - offsets[0], offsets[p + 1] - offsets[0]
-        if high - low > 1:
-            gaps = scores[low:high].copy()
-            _subtract_top(gaps)
-            found[p] = _best_inverse_temperature(gaps, classes[p], weights, tolerance)
-    return found
-
-
-@njit(cache=True, nogil=True)
 def left_out_temperatures(targets, combination, leverage, classes, offsets, weights, tolerance):
     """Return the best inverse temperature of each problem, from leave-one-out scores.
 
-    The same as `combine_targets`, leave-one-out and `best_inverse_temperatures`, but problem by
-    problem, in the cache.
+    It is that with the least log-loss, which is convex in it: Halley's method on its logarithm,
+    first on every eighth row, then on all until it moves by less than `tolerance`; as its
+    convergence is cubic, what is then left is far less. Problem by problem, in the cache.
 
     Parameters
     ----------
@@ -227,7 +210,6 @@ def left_out_temperatures(targets, combination, leverage, classes, offsets, weig
     offsets : int64 array of shape (n_problems + 1,)
     weights : float64 array of shape (n,)
     tolerance : float
-        That of `best_inverse_temperatures`.
     """
     factor = 1.0 / np.maximum(1.0 - leverage, 1e-12)
     found = np.ones(len(classes))

@@ -22,7 +22,7 @@ from scipy.special import expit
 
 from labelcover.learners.blas_threads import blas_threads
 from labelcover.learners.least_squares.choosing import Settings
-from labelcover.learners.least_squares.class_kernels import best_inverse_temperatures
+from labelcover.learners.least_squares.class_kernels import left_out_temperatures
 from labelcover.learners.least_squares.least_squares_members import (
     BLOCK_NUMBERS,
     FINE,
@@ -114,11 +114,17 @@ class LabelSystem:
     def _temperatures(
         self, Y: NDArray[np.float64], errors: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        ones = (Y - errors).T
-        scores = np.stack([1 - ones, ones], axis=1).reshape(-1, len(Y))
+        n, m = Y.shape
+        ones = np.ascontiguousarray((Y - errors).T)
+        # Scores of both classes of a label: 1 less that of the second, and that. They are
+        # left-out already.
+        signs, constant = np.tile([-1.0, 1.0], m), np.tile([1.0, 0.0], m)
+        combination = np.arange(2 * m + 1), np.repeat(np.arange(m), 2), signs, constant
         classes = np.ascontiguousarray(Y.T, dtype=np.int32)
-        offsets = 2 * np.arange(len(classes) + 1)
-        return best_inverse_temperatures(scores, classes, offsets, self.weights[self.sample], FINE)
+        offsets, weights = 2 * np.arange(m + 1), self.weights[self.sample]
+        return left_out_temperatures(
+            ones, combination, np.zeros(n), classes, offsets, weights, FINE
+        )
 
 
 @dataclass(frozen=True)
