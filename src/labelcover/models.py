@@ -26,8 +26,7 @@ from labelcover._versions import naming_extra, other_versions, versions_here
 from labelcover.chance import LabelFrequencies
 from labelcover.chunks import is_on_cluster, on_dask, open_chunks
 from labelcover.datasets import KNOWN, DataError, Dataset, load, read
-from labelcover.datasets.archive_limits import check_archive
-from labelcover.datasets.file_limits import check_ordinary
+from labelcover.datasets.file_limits import check_archive, check_ordinary
 from labelcover.datasets.table_encoder import TableEncoder
 from labelcover.ensemble import Pool
 from labelcover.learners import LeastSquaresClassifier

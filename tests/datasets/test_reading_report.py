@@ -7,7 +7,7 @@ import pytest
 
 from labelcover._arguments import naming_options
 from labelcover.datasets import read_table
-from labelcover.datasets.label_facts import LabelFacts
+from labelcover.datasets.reading_report import LabelFacts
 from labelcover.models import load_model
 
 TAGS = (

@@ -35,7 +35,7 @@ def labelled_data(source: str, columns: ColumnOptions, csv: CsvOptions) -> Datas
 
 def _read(source: str, columns: ColumnOptions, csv: CsvOptions) -> Dataset:
     from labelcover.datasets import KNOWN, is_table, load, read, read_table
-    from labelcover.datasets.reading import check_kind
+    from labelcover.datasets.loading import check_kind
 
     written = {name: value for name, value in asdict(csv).items() if value is not None}
     given: dict[str, Any] = {name: value for name, value in asdict(columns).items() if value}

@@ -1,13 +1,11 @@
 """Data in: tables as people have them, ARFF of MULAN and MEKA, LIBSVM, and sets known by name."""
 
 from labelcover.datasets.arff import read_arff
-from labelcover.datasets.dataset import DataError, Dataset
+from labelcover.datasets.dataset import DataError, Dataset, feature_words, row_contents
 from labelcover.datasets.libsvm import read_libsvm
-from labelcover.datasets.loading import is_here, load
+from labelcover.datasets.loading import is_here, load, read
 from labelcover.datasets.raw_tables import is_table
-from labelcover.datasets.reading import read
 from labelcover.datasets.registry import KNOWN, KnownSet
-from labelcover.datasets.row_contents import feature_words, row_contents
 from labelcover.datasets.tables import read_csv, read_parquet, read_table
 
 __all__ = [

@@ -25,9 +25,9 @@ from labelcover.datasets.column_encoders import (
     CategoryColumn,
     DateColumn,
     NumberColumn,
+    OptionsColumn,
 )
 from labelcover.datasets.column_kinds import AS_ID, NOT_USED, ColumnKind
-from labelcover.datasets.option_columns import OptionsColumn
 from labelcover.datasets.text_columns import COUNTED, WORDS, TextColumn
 
 if TYPE_CHECKING:

@@ -33,10 +33,10 @@ from labelcover.datasets.cell_values import (
     shown_cell,
 )
 from labelcover.datasets.column_choices import ColumnChoices
+from labelcover.datasets.column_encoders import found_options
 from labelcover.datasets.dataset import DataError
 from labelcover.datasets.date_cells import DateFormat, FoundDates, find_dates, looks_like_date
 from labelcover.datasets.number_cells import CODE, NumberFormat, is_range, looks_like_number
-from labelcover.datasets.option_columns import found_options
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,13 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labelcover._spreadsheet_cells import MAYBE_GUARDED, unguarded
-from labelcover.datasets.cell_values import is_text
-from labelcover.datasets.csv_hints import hint
-from labelcover.datasets.csv_rows import UnclosedQuote, first_rows, is_blank, numbered_rows
+from labelcover.datasets.cell_values import MISSING, is_text, without_markers
+from labelcover.datasets.csv_lines import UnclosedQuote, first_rows, hint, is_blank, numbered_rows
 from labelcover.datasets.dataset import DataError
-from labelcover.datasets.file_limits import BLOCK, opened
-from labelcover.datasets.growing_blocks import in_growing_blocks, reason
-from labelcover.datasets.missing_cells import MISSING, without_markers
+from labelcover.datasets.file_limits import BLOCK, in_growing_blocks, opened, reason
 from labelcover.datasets.text_format import TextFormat, encoded
 
 if TYPE_CHECKING:

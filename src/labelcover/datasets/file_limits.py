@@ -1,26 +1,36 @@
-"""How much of a file is read: what a small file can unpack to is bounded.
+"""How much of a file is read, and in what blocks: what a small file can unpack to is bounded.
 
 The bound is 128 MB, or fifty times the size of the file on disk if that is more. The environment
-variable ``LABELCOVER_MAX_BYTES`` sets another one.
+variable ``LABELCOVER_MAX_BYTES`` sets another one. Of archives with models
+the sizes that they declare are added.
 """
 
 from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import stat
+import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from labelcover.datasets.dataset import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 VARIABLE = "LABELCOVER_MAX_BYTES"
 LEAST_BYTES, TIMES = 128_000_000, 50
 BLOCK = 1 << 20
+SCHEMA = "schema.json"  # of skops: what the objects are, and which arrays they hold
+BLOCK_SIZES = (1 << 20, 1 << 24, 1 << 28, (1 << 31) - 1)
+# What Arrow says of a row, or of names, that are longer than a block.
+TOO_LONG = ("straddling", "larger than block size")
 
 
 def allowed_bytes(path: str | os.PathLike[str]) -> int:
@@ -123,3 +133,58 @@ def check_not_blank(path: str | os.PathLike[str], block: bytes) -> None:
 
 def _shown(n_bytes: int) -> str:
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
+
+
+def check_archive(path: str | os.PathLike[str]) -> None:
+    """Raise a `DataError` if the arrays of a model would take more memory than they may.
+
+    An array counts as often as an object holds it, and with what an archive within the archive
+    (a sparse table) unpacks to.
+
+    Raises
+    ------
+    DataError
+        If the archive is too large, or no ordinary file.
+    """
+    check_ordinary(path)
+    with zipfile.ZipFile(path) as archive:
+        sizes = {info.filename: info.file_size for info in archive.infolist()}
+        check_bytes(path, sum(sizes.values()), "what the archive unpacks to")
+        for name in sizes:
+            if name.endswith(".npz"):
+                with zipfile.ZipFile(io.BytesIO(archive.read(name))) as inner:
+                    sizes[name] += sum(info.file_size for info in inner.infolist())
+        held = _files(json.loads(archive.read(SCHEMA))) if SCHEMA in sizes else []
+    check_bytes(path, sum(sizes.get(name, 0) for name in held), "what the objects of it hold")
+
+
+def _files(schema: Any) -> list[str]:
+    """Return the files that the objects of a model hold, each as often as one does."""
+    found, left = [], [schema]
+    while left:
+        node = left.pop()
+        if isinstance(node, dict):
+            name = node.get("file")
+            found += [name] if isinstance(name, str) else []
+            left += node.values()
+        elif isinstance(node, list):
+            left += node
+    return found
+
+
+def in_growing_blocks(read: Callable[[int], pa.Table]) -> pa.Table:
+    """Return what `read` gives with the first size of blocks in which every row fits."""
+    import pyarrow as pa
+
+    for size in BLOCK_SIZES[:-1]:
+        try:
+            return read(size)
+        except pa.ArrowInvalid as error:
+            if not any(said in str(error) for said in TOO_LONG):
+                raise
+    return read(BLOCK_SIZES[-1])
+
+
+def reason(error: Exception) -> str:
+    """Return the first line of what Arrow says of a file."""
+    return str(error).split("\n")[0].rstrip(".")

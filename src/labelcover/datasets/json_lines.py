@@ -10,9 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.datasets.dataset import DataError
-from labelcover.datasets.file_limits import check_bytes, check_not_blank, opened
-from labelcover.datasets.growing_blocks import in_growing_blocks, reason
-from labelcover.datasets.mixed_encodings import whole_lines
+from labelcover.datasets.file_limits import (
+    check_bytes,
+    check_not_blank,
+    in_growing_blocks,
+    opened,
+    reason,
+)
+from labelcover.datasets.text_format import whole_lines
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,11 +16,17 @@ from labelcover._separator_search import UnclearSeparators
 from labelcover._tag_lists import UnreadableTags
 from labelcover._tag_separators import Separators
 from labelcover._tags import as_marks, free_separator, in_order, separated_tags, tag_table
-from labelcover.datasets.cell_values import as_strings, as_truth, is_plain, is_text, shown
+from labelcover.datasets.cell_values import (
+    as_strings,
+    as_truth,
+    is_missing,
+    is_plain,
+    is_text,
+    shown,
+)
 from labelcover.datasets.dataset import DataError, MissingColumn, ReadingWarning, choose_labels
 from labelcover.datasets.file_limits import check_bytes
-from labelcover.datasets.label_facts import LabelFacts
-from labelcover.datasets.missing_cells import is_missing
+from labelcover.datasets.reading_report import LabelFacts
 
 if TYPE_CHECKING:
     from labelcover.datasets.raw_tables import RawTable

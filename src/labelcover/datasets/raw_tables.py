@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.datasets.cell_values import is_number, is_text
+from labelcover.datasets.cell_values import is_number, is_text, without_markers
 from labelcover.datasets.csv_columns import check_names, read_columns
-from labelcover.datasets.csv_hints import hint
-from labelcover.datasets.csv_rows import numbered_rows
+from labelcover.datasets.csv_lines import hint, numbered_rows
 from labelcover.datasets.dataset import DataError, MissingColumn
-from labelcover.datasets.file_limits import check_bytes, check_ordinary
-from labelcover.datasets.growing_blocks import reason
+from labelcover.datasets.file_limits import check_bytes, check_ordinary, reason
 from labelcover.datasets.json_lines import read_json
-from labelcover.datasets.missing_cells import without_markers
 from labelcover.datasets.text_format import TextFormat, find_format
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 
 from labelcover._arguments import check_integer
 from labelcover.datasets import DataError, Dataset
-from labelcover.datasets.csv_rows import numbered_rows
+from labelcover.datasets.csv_lines import numbered_rows
 from labelcover.datasets.text_format import TextFormat
 
 KINDS = ("kfold", "stratified", "own")
