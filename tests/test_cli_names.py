@@ -8,8 +8,8 @@ import pytest
 
 from labelcover import RakelClassifier
 from labelcover._files import replacing
-from labelcover._visible_text import visible
-from labelcover.cli import printing
+from labelcover._safe_text import visible
+from labelcover.cli import outputs
 from labelcover.datasets import Dataset, read_csv, read_table
 from labelcover.models import TrainedModel, save_model
 
@@ -46,7 +46,7 @@ def test_control_characters_of_names_are_shown_and_not_obeyed(tmp_path, command)
 
 
 def test_tables_of_the_command_show_control_characters(capsys):
-    printing.console().print(f"{RED}\x07 [b]:smile:")
+    outputs.console().print(f"{RED}\x07 [b]:smile:")
     assert capsys.readouterr().out == "\\x1b[31mred\\x07 [b]:smile:\n"
 
 
@@ -54,8 +54,8 @@ def test_output_never_fails_for_a_character_that_the_stream_cannot_encode(monkey
     written = io.BytesIO()
     stream = io.TextIOWrapper(written, encoding="cp1252", errors="strict")
     monkeypatch.setattr(sys, "stdout", stream)
-    printing.let_streams_encode_all()
-    printing.print_facts({"чай": "é …"}, as_json=False)
+    outputs.let_streams_encode_all()
+    outputs.print_facts({"чай": "é …"}, as_json=False)
     stream.flush()
     assert written.getvalue().split() == [rb"\u0447\u0430\u0439", b"\xe9", b"\x85"]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from labelcover import RakelClassifier
-from labelcover._spreadsheet_cells import guarded, unguarded
+from labelcover._safe_text import guarded, unguarded
 from labelcover.datasets import read_table
 from labelcover.datasets.raw_tables import read_raw
 from labelcover.datasets.writing import table_suffix, write_table

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from labelcover import LabelCoverClassifier, RakelPlusPlusClassifier
-from labelcover._probabilities import checked_probabilities
+from labelcover._label_values import checked_probabilities
 from labelcover.learners import LogisticClassifier, SMOClassifier
 from labelcover.methods import LabelPowersetClassifier, ProbabilisticChainClassifier
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labelcover._lazy import lazy_names
+from labelcover._imports import lazy_names
 
 if TYPE_CHECKING:
     from labelcover.ensemble import (

@@ -1,4 +1,4 @@
-"""Label tables: the one check that they hold zeros and ones, and which rows are the same."""
+"""Label tables: the one check that they hold zeros and ones, or probabilities; equal rows."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from labelcover._table_numbers import unmasked
 # Entries of a table that are worked on at once.
 BLOCK_ENTRIES = 2**20
 HINT = "Sets of label names become such a table by sklearn.preprocessing.MultiLabelBinarizer."
+# Sums and means of probabilities may be so far beyond 0 and 1 by rounding.
+ROUNDING = 1e-9
 
 
 def as_table(table: Any, name: str = "Y") -> Any:
@@ -155,3 +157,31 @@ def label_rows(Y: Any, name: str = "Y") -> sparse.csr_array:
 
 def _is_zero_or_one(value: Any) -> bool:
     return isinstance(value, (numbers.Real, np.bool_)) and value in (0, 1)
+
+
+def checked_probabilities(P: NDArray[np.float64], names: Any, by: Any) -> NDArray[np.float64]:
+    """Return probabilities, all between 0 and 1.
+
+    Parameters
+    ----------
+    P : ndarray of shape (n, n_columns)
+    names : sequence
+        Of the labels or classes, which the columns are.
+    by : object
+        What gave them, for the error.
+
+    Raises
+    ------
+    ValueError
+        If one is NaN, or outside by more than rounding: no prediction is better than that.
+    """
+    if not P.size or (P.min() >= 0 and P.max() <= 1):
+        return P
+    if P.min() >= -ROUNDING and P.max() <= 1 + ROUNDING:
+        return np.clip(P, 0.0, 1.0)
+    row, column = np.argwhere(~((P >= -ROUNDING) & (P <= 1 + ROUNDING)))[0].tolist()
+    name = names[column].item() if isinstance(names[column], np.generic) else names[column]
+    raise ValueError(
+        f"{by!r} gave {P[row, column]} as the probability of {name!r} in row {row}, which "
+        "must lie between 0 and 1."
+    )

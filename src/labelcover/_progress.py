@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any, Protocol
 
-from labelcover._visible_text import visible
+from labelcover._safe_text import visible
 
 COMPILING = "compiling, first use"
 COMPILING_ONCE = "compiling for this machine; this happens once and may take a minute"

@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from labelcover._files import replacing
-from labelcover._versions import naming_extra, other_versions, versions_here
+from labelcover._imports import naming_extra, other_versions, versions_here
 from labelcover.chance import LabelFrequencies
 from labelcover.chunks import is_on_cluster, on_dask, open_chunks
 from labelcover.datasets import KNOWN, DataError, Dataset, load, read

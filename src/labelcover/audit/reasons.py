@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.audit.finding import single_labels
 from labelcover.audit.other_labels import LEAST_PROBABILITY
-from labelcover.audit.suspects import Suspect, Suspects
+from labelcover.audit.suspects import Suspect, Suspects, single_labels
 from labelcover.ensemble.explanation import FeatureNames, Reason
 from labelcover.ensemble.view import rows_of
 

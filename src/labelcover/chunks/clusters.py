@@ -12,7 +12,7 @@ from joblib import parallel_config
 from joblib.parallel import get_active_backend
 
 from labelcover._arguments import check_real
-from labelcover._versions import naming_extra
+from labelcover._imports import naming_extra
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._arguments import check_integer
-from labelcover._versions import naming_extra
+from labelcover._imports import naming_extra
 from labelcover.chunks.row_chunks import ChunkError, LocalChunks
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The `labelcover` command: thin, no logic of its own. A file per command, options in `options`."""
+"""The `labelcover` command: thin, no logic of its own. Options are in `options`."""
 
 from __future__ import annotations
 
@@ -13,27 +13,25 @@ except ImportError:  # pragma: no cover
     sys.exit("labelcover: the command needs its extra: pip install 'labelcover[cli]'")
 
 from labelcover._arguments import naming_options
-from labelcover._interrupts import raising_interrupts
 from labelcover._progress import telling_of_compilation
-from labelcover.cli.address_space import check_address_space
+from labelcover._raised import raising_interrupts
 from labelcover.cli.audit_command import audit
-from labelcover.cli.compare_command import compare
+from labelcover.cli.comparing_commands import compare, paper
 from labelcover.cli.cover_command import cover
 from labelcover.cli.datasets_command import datasets
-from labelcover.cli.evaluate_command import evaluate
 from labelcover.cli.failures import (
     INTERRUPTED,
     STOPPED,
+    check_address_space,
     complain,
     message_and_code,
     show_warning,
 )
+from labelcover.cli.judging_commands import evaluate, report
 from labelcover.cli.options import DEBUG, with_option_groups
-from labelcover.cli.paper_command import paper
+from labelcover.cli.outputs import let_streams_encode_all
 from labelcover.cli.plan_command import plan
 from labelcover.cli.predict_command import predict
-from labelcover.cli.printing import let_streams_encode_all
-from labelcover.cli.report_command import report
 from labelcover.cli.train_command import train
 
 # In the order in which --help lists them.
@@ -51,7 +49,7 @@ for command in COMMANDS:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from labelcover._versions import versions_here
+        from labelcover._imports import versions_here
 
         print(", ".join(f"{name} {version}" for name, version in versions_here().items()))
         raise typer.Exit()

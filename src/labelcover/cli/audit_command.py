@@ -10,10 +10,17 @@ from typing import Annotated
 import typer
 
 from labelcover._arguments import check_real
-from labelcover.cli.labelled_data import labelled_data
+from labelcover.cli.dataset_loading import load_dataset
 from labelcover.cli.options import AsJson, ColumnOptions, CsvOptions, Data, Raw
-from labelcover.cli.outputs import HTML, check_output, command_line
-from labelcover.cli.printing import console, print_facts, print_reading, reading_facts
+from labelcover.cli.outputs import (
+    HTML,
+    check_output,
+    command_line,
+    console,
+    print_facts,
+    print_reading,
+    reading_facts,
+)
 
 
 def audit(
@@ -48,7 +55,7 @@ def audit(
         if page.resolve() == output.resolve():
             raise ValueError(f"--page must be another file than --output, got {page} for both.")
         from labelcover.experiments.report import write_audit_page  # may say what is missing
-    dataset = labelled_data(data, columns, csv)
+    dataset = load_dataset(data, columns, csv)
     print_reading([dataset], as_json)
 
     from labelcover.audit import explain_suspects, suspicious_labels

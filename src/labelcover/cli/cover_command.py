@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from labelcover.cli.options import AsJson
-from labelcover.cli.outputs import check_output
-from labelcover.cli.printing import print_facts
+from labelcover.cli.outputs import check_output, print_facts
 
 
 def cover(

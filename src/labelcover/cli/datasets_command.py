@@ -7,7 +7,7 @@ import json
 from rich.table import Table
 
 from labelcover.cli.options import AsJson
-from labelcover.cli.printing import console
+from labelcover.cli.outputs import console
 
 
 def datasets(

@@ -1,23 +1,30 @@
-"""What the command says of errors and warnings: one line on standard error."""
+"""What the command says of errors and warnings, one line each, and of too little memory at once.
+
+Under a low limit on virtual memory (``ulimit -v``) libraries wait for threads that cannot start,
+and the compiler ends the process without a word; neither can be caught, so the limit is checked.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import typer
 
-from labelcover._visible_text import visible
-from labelcover.cli.address_space import TooLittleMemory
+from labelcover._safe_text import visible
 from labelcover.cli.options import DEBUG
 from labelcover.cli.outputs import Interrupted
 
 #: What typer raises for a wrong command line, wherever this version keeps it.
 UsageError: Any = typer.BadParameter.__mro__[1]
 
-
 INTERRUPTED = 130  # the exit code of a program that was stopped by Ctrl-C
 STOPPED = "stopped; nothing was written"
+# What a small table takes, most of it reserved for libraries, compiled code and threads.
+LEAST_BYTES = 3_000_000_000
+# These only print.
+UNBOUNDED = {"--help", "--version"}
 
 
 def message_and_code(error: Exception) -> tuple[str, int]:
@@ -29,7 +36,7 @@ def message_and_code(error: Exception) -> tuple[str, int]:
     if isinstance(error, UsageError):
         return error.format_message(), 2
     if isinstance(error, ModuleNotFoundError) and error.name is not None:
-        from labelcover._versions import extra_of
+        from labelcover._imports import extra_of
 
         missing = error.name.split(".")[0]
         return f"{missing} is missing: pip install 'labelcover[{extra_of(missing)}]'", 2
@@ -60,3 +67,22 @@ def show_warning(message: Warning | str, *place: Any, **more: Any) -> None:
 
 def _print_error(message: str) -> None:
     print(f"labelcover: {visible(' '.join(message.split()))}", file=sys.stderr)
+
+
+class TooLittleMemory(MemoryError):
+    """A limit that no command can work with."""
+
+
+def check_address_space(words: Sequence[str]) -> None:
+    """Raise a `TooLittleMemory` if a command would not have the virtual memory that it needs."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY or limit >= LEAST_BYTES or UNBOUNDED.intersection(words):
+        return
+    raise TooLittleMemory(
+        f"virtual memory is limited to {limit / 1e9:.2f} GB (ulimit -v), expected at least "
+        f"{LEAST_BYTES / 1e9:.0f} GB, most of which is address space for libraries and threads."
+    )

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from labelcover._arguments import check_integer
-from labelcover.cli.labelled_data import labelled_data
+from labelcover.cli.dataset_loading import load_dataset
 from labelcover.cli.options import AsJson, ColumnOptions, CsvOptions, Data, R
-from labelcover.cli.printing import print_facts
+from labelcover.cli.outputs import print_facts
 
 
 def plan(
@@ -28,7 +28,7 @@ def plan(
     Example: labelcover plan tickets.csv --tags tags
     """
     check_integer("k", k, low=1)
-    dataset = labelled_data(data, columns, csv)
+    dataset = load_dataset(data, columns, csv)
 
     from labelcover import LabelCoverClassifier
     from labelcover.experiments.fit_sizes import fit_sizes

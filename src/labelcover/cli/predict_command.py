@@ -18,8 +18,7 @@ from labelcover.cli.options import (
     Threshold,
     check_threshold,
 )
-from labelcover.cli.outputs import check_output
-from labelcover.cli.printing import print_facts
+from labelcover.cli.outputs import check_output, print_facts
 
 
 def predict(

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from labelcover.cli.labelled_data import labelled_data
+from labelcover.cli.dataset_loading import load_dataset
 from labelcover.cli.options import (
     METHOD_NAMES,
     AsJson,
@@ -20,8 +20,7 @@ from labelcover.cli.options import (
     R,
     Scheduler,
 )
-from labelcover.cli.outputs import check_output
-from labelcover.cli.printing import print_facts, print_reading, reading_facts
+from labelcover.cli.outputs import check_output, print_facts, print_reading, reading_facts
 
 
 def train(
@@ -60,7 +59,7 @@ def train(
     check_can_save()
     with cluster(scheduler):
         make = named_method(method, k=k, r=r, member=member, n_jobs=jobs)
-        dataset = labelled_data(data, columns, csv)
+        dataset = load_dataset(data, columns, csv)
         print_reading([dataset], as_json)
         estimator = make(dataset).set_params(random_state=seed, verbose=sys.stderr.isatty())
         began = time.perf_counter()

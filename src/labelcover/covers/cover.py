@@ -16,7 +16,7 @@ from scipy import sparse
 
 from labelcover._arguments import check_integer
 from labelcover._files import replacing
-from labelcover._versions import naming_extra
+from labelcover._imports import naming_extra
 from labelcover.covers._labelset_table import (
     Labelsets,
     label_matrix,

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from labelcover._separator_search import MARKS, PART_OF_NAMES, UnclearSeparators, found_separators
-from labelcover._tag_lists import UnreadableTags, listed_tags
 from labelcover._tag_separators import Separators
-from labelcover._tags import separated_tags, split_tags, tag_table
+from labelcover._tags import UnreadableTags, listed_tags, separated_tags, split_tags, tag_table
 
 if TYPE_CHECKING:
     from sklearn.preprocessing import OneHotEncoder

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labelcover._spreadsheet_cells import MAYBE_GUARDED, unguarded
+from labelcover._safe_text import MAYBE_GUARDED, unguarded
 from labelcover.datasets.cell_values import MISSING, is_text, without_markers
 from labelcover.datasets.csv_lines import UnclosedQuote, first_rows, hint, is_blank, numbered_rows
 from labelcover.datasets.dataset import DataError

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._arguments import parameter
-from labelcover._versions import naming_extra
+from labelcover._imports import naming_extra
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,9 +13,15 @@ from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice, parameter
 from labelcover._separator_search import UnclearSeparators
-from labelcover._tag_lists import UnreadableTags
 from labelcover._tag_separators import Separators
-from labelcover._tags import as_marks, free_separator, in_order, separated_tags, tag_table
+from labelcover._tags import (
+    UnreadableTags,
+    as_marks,
+    free_separator,
+    in_order,
+    separated_tags,
+    tag_table,
+)
 from labelcover.datasets.cell_values import (
     as_strings,
     as_truth,

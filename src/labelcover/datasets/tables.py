@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from labelcover._arguments import parameter
-from labelcover._versions import naming_extra
+from labelcover._imports import naming_extra
 from labelcover.datasets.cell_values import as_numbers, found_numbers
 from labelcover.datasets.column_choices import ColumnChoices
 from labelcover.datasets.dataset import DataError, Dataset, choose_features

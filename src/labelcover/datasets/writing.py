@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from labelcover._files import replacing
-from labelcover._spreadsheet_cells import write_rows
+from labelcover._safe_text import write_rows
 from labelcover.datasets.raw_tables import CSV, KINDS, PARQUET, suffix_of
 
 

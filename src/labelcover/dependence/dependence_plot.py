@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_integer
+from labelcover._imports import naming_extra
 from labelcover._label_values import label_rows
 from labelcover._picture_style import ACCENT, INK, SECOND, diverging_colours, picture_style
-from labelcover._versions import naming_extra
 from labelcover.dependence.chi_square import label_dependence, phi
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover._imports import naming_extra
 from labelcover._table_numbers import rows_of
-from labelcover._versions import naming_extra
 from labelcover.ensemble.shares import Shares, ShareTable, check_explained, training_labels
 from labelcover.learners.features import FeatureCoding
 from labelcover.learners.least_squares.score_parts import ScoreParts

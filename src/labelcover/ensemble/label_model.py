@@ -13,12 +13,11 @@ from scipy import sparse
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
-from labelcover._interrupts import raising_interrupts
-from labelcover._probabilities import checked_probabilities
+from labelcover._label_values import checked_probabilities
 from labelcover._progress import tell, telling_of_compilation
+from labelcover._raised import each_warning_once, raising_interrupts
 from labelcover._table_numbers import is_plain
 from labelcover._tags import read_tags, tag_table
-from labelcover._warnings import each_warning_once
 from labelcover.ensemble._plan import draw_left_out, most_targets, n_left_out_rows
 from labelcover.ensemble.chunked_training import (
     check_chunked,

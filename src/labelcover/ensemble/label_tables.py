@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
+from labelcover._imports import naming_extra
 from labelcover._label_values import as_booleans
 from labelcover._table_numbers import unmasked
 from labelcover._tags import read_tags, tag_table
-from labelcover._versions import naming_extra
 from labelcover.covers import Cover
 from labelcover.ensemble._plan import labels_are_many
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from labelcover import __version__
 from labelcover._files import locked, naming, replacing
-from labelcover._spreadsheet_cells import unguarded, write_rows
+from labelcover._safe_text import unguarded, write_rows
 from labelcover.datasets import DataError
 from labelcover.datasets.file_limits import check_ordinary
 from labelcover.metrics import MEASURES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labelcover._lazy import lazy_names
+from labelcover._imports import lazy_names
 from labelcover.learners.forest.label_forest import LabelForest
 from labelcover.learners.least_squares.least_squares_classifier import LeastSquaresClassifier
 from labelcover.learners.logistic.logistic_classifier import LogisticClassifier

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
-from labelcover._probabilities import checked_probabilities
+from labelcover._label_values import checked_probabilities
 from labelcover.learners.features import checked_table, columns_without_numbers, is_frame
 from labelcover.learners.problems import Members, Problems, in_parallel
 from labelcover.learners.row_products import filled_up

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from labelcover._probabilities import checked_probabilities
+from labelcover._label_values import checked_probabilities
 from labelcover.learners.features import FeatureCoding
 from labelcover.learners.problems import Members, Problems
 from labelcover.learners.targets import encode_classes, weighted_rows

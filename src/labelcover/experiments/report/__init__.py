@@ -1,6 +1,6 @@
 """The pages: of a comparison, of a model, of an audit; each is one self-contained HTML file."""
 
-from labelcover._versions import naming_extra
+from labelcover._imports import naming_extra
 
 with naming_extra():
     from labelcover.experiments.report.audit_page import write_audit_page

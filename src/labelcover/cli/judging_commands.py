@@ -1,12 +1,14 @@
-"""`labelcover evaluate`: a model measured on a file, beside chance."""
+"""`labelcover evaluate` and `labelcover report`: how good a model is, printed or as a page."""
 
 from __future__ import annotations
 
 import json
 import math
 from dataclasses import asdict
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
+import typer
 from rich.table import Table
 
 from labelcover.cli.options import (
@@ -17,7 +19,7 @@ from labelcover.cli.options import (
     Threshold,
     check_threshold,
 )
-from labelcover.cli.printing import console
+from labelcover.cli.outputs import HTML, check_output, command_line, console, print_facts
 
 # Of so many labels each is printed, the most frequent first; --json has all.
 MOST_LABELS = 20
@@ -107,3 +109,51 @@ def _shown(value: float) -> str:
 def _number(value: Any) -> Any:
     """Return a value as JSON takes it: what is not defined is null."""
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def report(
+    *,
+    model: ModelFile,
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            help="A file that also has the labels; by default the training rows left out."
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Write the page to this HTML file.")
+    ] = Path("report.html"),
+    threshold: Threshold = None,
+    csv: CsvOptions,
+    as_json: AsJson = False,
+) -> None:
+    """Write a page about a model: measures, each label, thresholds, reliability, mistakes.
+
+    Example: labelcover report model.skops test.csv -o page.html
+    """
+    check_output(output, model, *([data] if data is not None else []), suffixes=HTML)
+    check_threshold(threshold)
+
+    from labelcover.models import load_model
+
+    trained = load_model(model)
+    dataset = None if data is None else trained.read(data, with_labels=True, **asdict(csv))
+
+    from labelcover.experiments.report import write_model_page
+
+    judged = write_model_page(
+        output,
+        trained,
+        dataset,
+        threshold=threshold,
+        command=command_line(),
+        model_file=str(model),
+    )
+    facts = {
+        "rows": len(judged.rows),
+        "predicted": "rows left out of training" if data is None else str(data),
+        "micro-F1": round(judged.scores["micro_f1"].value, 4),
+        "verdict": str(judged.verdict),
+        "written": str(output),
+    }
+    print_facts(facts, as_json)

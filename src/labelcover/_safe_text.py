@@ -1,4 +1,4 @@
-"""Cells of CSV files that a spreadsheet would run as formulas: an apostrophe goes before them."""
+"""Text of others made safe: control characters for terminals, formulas for spreadsheets."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterable
 from typing import Any, TextIO
 
+# What moves the cursor, changes colours or turns the direction of what follows; tabs and line
+# breaks are left.
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 # What a spreadsheet takes for a formula: it begins with =, @ or a tab, or with a sign and is no
 # number. Apostrophes before it are part of the pattern, so that what was guarded twice is read back
 # as what was guarded once.
@@ -17,12 +20,24 @@ FORMULA = re.compile(
 MAYBE_GUARDED = r"^'+[=@\t\r+-]"
 
 
+def visible(text: str) -> str:
+    r"""Return a text as a terminal may show it: control characters are written as ``\x1b``.
+
+    Examples
+    --------
+    >>> from labelcover._safe_text import visible
+    >>> print(visible("\x1b[31mred"))
+    \x1b[31mred
+    """
+    return CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
 def guarded(cell: Any) -> Any:
     """Return a cell as a CSV file has it: with an apostrophe if a spreadsheet would run it.
 
     Examples
     --------
-    >>> from labelcover._spreadsheet_cells import guarded, unguarded
+    >>> from labelcover._safe_text import guarded, unguarded
     >>> [guarded(cell) for cell in ("=1+1", "-3.5", "-3.5 and so on", "plain", 7)]
     ["'=1+1", '-3.5', "'-3.5 and so on", 'plain', 7]
     >>> unguarded("'=1+1"), unguarded("'tis")

@@ -1,11 +1,12 @@
-"""Versions of the libraries in model files, and the extras that install what is missing."""
+"""What is imported: versions of libraries, extras that install what is missing, lazy names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib import metadata
+from importlib import import_module, metadata
+from typing import Any
 
 #: Distributions whose objects are in model files.
 DISTRIBUTIONS = ("labelcover", "scikit-learn", "numpy")
@@ -23,7 +24,7 @@ def other_versions(written: Mapping[str, str]) -> str:
 
     Examples
     --------
-    >>> from labelcover._versions import other_versions, versions_here
+    >>> from labelcover._imports import other_versions, versions_here
     >>> other_versions(versions_here())
     ''
     >>> other_versions({**versions_here(), "numpy": "0.5.1"})  # doctest: +ELLIPSIS
@@ -43,7 +44,7 @@ def extra_of(module: str) -> str:
 
     Examples
     --------
-    >>> from labelcover._versions import extra_of
+    >>> from labelcover._imports import extra_of
     >>> extra_of("scikit_posthocs"), extra_of("skops.io"), extra_of("nowhere")
     ('report', 'cli', 'all')
     """
@@ -82,3 +83,27 @@ def _plain(name: str) -> str:
 
 def _series(version: str) -> list[str]:
     return version.split(".")[:2]
+
+
+def lazy_names(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names come from its modules.
+
+    Parameters
+    ----------
+    package : str
+        Its ``__name__``.
+    modules : mapping
+        For each name the module that has it, below the package.
+    """
+
+    def get(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{modules[name]}"), name)
+
+    def names() -> list[str]:
+        return sorted({*vars(import_module(package)), *modules})
+
+    return get, names

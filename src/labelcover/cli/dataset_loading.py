@@ -21,7 +21,7 @@ SEPARATORS = {"tab": "\t", r"\t": "\t", "blank": " ", "space": " ", "newline": "
 NOTHING = "none"  # as a separator: each cell is one tag
 
 
-def labelled_data(source: str, columns: ColumnOptions, csv: CsvOptions) -> Dataset:
+def load_dataset(source: str, columns: ColumnOptions, csv: CsvOptions) -> Dataset:
     """Return a data set by its name or file.
 
     What its report says is not warned of: the command prints the report.
@@ -72,7 +72,7 @@ def named_columns(values: Sequence[str], there: Sequence[str] = ()) -> list[str]
 
     Examples
     --------
-    >>> from labelcover.cli.labelled_data import named_columns
+    >>> from labelcover.cli.dataset_loading import named_columns
     >>> named_columns(["Eggs, Milk, whole", "Salt"], ["Eggs", "Milk, whole", "Salt"])
     ['Eggs', 'Milk, whole', 'Salt']
     """

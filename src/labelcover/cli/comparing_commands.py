@@ -1,4 +1,4 @@
-"""`labelcover compare`: methods on data sets."""
+"""`labelcover compare`: methods on data sets; `labelcover paper`: the tables of the paper again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from labelcover.cli.labelled_data import labelled_data
+from labelcover.cli.dataset_loading import load_dataset
 from labelcover.cli.options import (
     COMPARED_NAMES,
     METHOD_NAMES,
@@ -21,8 +21,14 @@ from labelcover.cli.options import (
     Scheduler,
     integers,
 )
-from labelcover.cli.outputs import command_line, resumable
-from labelcover.cli.printing import console, print_facts, print_reading, reading_facts
+from labelcover.cli.outputs import (
+    command_line,
+    console,
+    print_facts,
+    print_reading,
+    reading_facts,
+    resumable,
+)
 
 
 def compare(
@@ -91,7 +97,7 @@ def compare(
             threshold=threshold,
             member=member,
         )
-        datasets = [labelled_data(source, columns, csv) for source in data]
+        datasets = [load_dataset(source, columns, csv) for source in data]
         print_reading(datasets, as_json)
         outcome = compare_methods(
             compared,
@@ -115,3 +121,49 @@ def _integer(name: str, text: str) -> int:
     if not re.fullmatch(r"-?\d+", text):
         raise ValueError(f"{name} must be an integer or 'paper', got {text!r}.")
     return int(text)
+
+
+def paper(
+    part: Annotated[
+        str,
+        typer.Argument(help="table6, table7, table8, table9, table10, figure1 or section5.7."),
+    ],
+    datasets: Annotated[
+        str | None, typer.Option(help="Comma-separated data sets, by default all of the paper.")
+    ] = None,
+    k: Annotated[
+        str | None, typer.Option("-k", "--k", help="Only these k, comma-separated.")
+    ] = None,
+    folds: Annotated[int, typer.Option(help="Number of folds.")] = 10,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Emotions, scene and yeast, three folds.")
+    ] = False,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for results.csv and the tables.")
+    ] = Path("paper"),
+    jobs: FitJobs = 1,
+    run: Annotated[
+        bool, typer.Option("--run/--no-run", help="Run what is missing, or show what there is.")
+    ] = True,
+) -> None:
+    """Run a table of the paper; print and write the paper's figures beside ours.
+
+    The same command resumes an interrupted run.
+
+    Example: labelcover paper table7 --quick
+    """
+    from labelcover.experiments.paper.reproduce import reproduce
+
+    with resumable(output / "results.csv"):
+        outcome = reproduce(
+            part,
+            output,
+            datasets=None if datasets is None else datasets.split(","),
+            k=None if k is None else integers("-k", k),
+            n_folds=folds,
+            quick=quick,
+            n_jobs=jobs,
+            run=run,
+            command=command_line(),
+        )
+    outcome.print(console())
