@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from labelcover._arguments import check_integer
 from labelcover.cli.dataset_loading import load_dataset
 from labelcover.cli.options import AsJson, ColumnOptions, CsvOptions, Data, R
 from labelcover.cli.outputs import print_facts
+
+if TYPE_CHECKING:
+    from labelcover.ensemble import Plan
 
 
 def plan(
@@ -21,9 +24,10 @@ def plan(
     r: R = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print how large training the default on a file will be: members, products, memory.
+    """Print what training the default on a file will fit, and how large that will be.
 
-    Nothing is fitted. Memory is a bound: what is used is often half as much.
+    The views with the reason of each, members, products and memory. Nothing is fitted. Memory is a
+    bound: what is used is often half as much.
 
     Example: labelcover plan tickets.csv --tags tags
     """
@@ -38,6 +42,7 @@ def plan(
     sizes = fit_sizes(estimator, dataset.X, dataset.Y)
     print_facts(
         {
+            **_views(sizes.plan),
             "rows": sizes.rows,
             "features": sizes.features,
             "labels": sizes.labels,
@@ -48,3 +53,10 @@ def plan(
         },
         as_json,
     )
+
+
+def _views(plan: Plan | None) -> dict[str, str]:
+    """Return the reason of each view of a plan, by its name."""
+    if plan is None:
+        return {"candidates": "so many labels that only some of each row are looked at"}
+    return {f"view: {view.name}": view.reason for view in plan.views}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice
+from labelcover._progress import tell
 from labelcover.covers import Cover
 from labelcover.ensemble._plan import AUTO, Plan, draw_left_out
 from labelcover.ensemble._pool import check_aggregate, is_planned, plan_for, view_for
@@ -61,6 +62,7 @@ class LabelEnsemble(LabelModel):
     def _make_view(self, learner, training, seed):
         self.cover_ = self._make_cover(training.Y, seed)
         self.plan_ = plan_for(learner, training, self.cover_, self.plan)
+        tell(str(self.plan_), show=bool(self.verbose))
         if self.plan_.has_members:
             warn_of_left_out(self.cover_, self.label_names_in_)
         return self._planned_view(learner, self.cover_)

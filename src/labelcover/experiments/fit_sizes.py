@@ -11,7 +11,7 @@ from scipy import sparse
 
 from labelcover._label_values import label_rows
 from labelcover.covers import Cover
-from labelcover.ensemble import LabelCoverClassifier, labels_are_many
+from labelcover.ensemble import LabelCoverClassifier, Plan, TableFacts, labels_are_many, plan_views
 from labelcover.ensemble.choose_cover import choose_cover, cover_of_many
 
 # The most that the default holds, whatever the table has: rows whose kernel is exact, left-out
@@ -42,6 +42,8 @@ class FitSizes:
         Label products that the labelsets make and that occur: those are solved.
     memory_gb : float
         Bound of the memory of the process, with the table.
+    plan : Plan or None
+        Which views are fitted, and why; None where only candidates are looked at.
     """
 
     rows: int
@@ -51,6 +53,7 @@ class FitSizes:
     problems: int
     products: int
     memory_gb: float
+    plan: Plan | None
 
 
 def fit_sizes(estimator: LabelCoverClassifier, X: Any, Y: Any) -> FitSizes:
@@ -101,6 +104,7 @@ def fit_sizes(estimator: LabelCoverClassifier, X: Any, Y: Any) -> FitSizes:
         problems=len(distinct | {(j,) for j in range(labels.shape[1])}),
         products=products,
         memory_gb=memory_bound(X, labels, products, many=many) / 1e9,
+        plan=None if many else plan_views(TableFacts.of(X, labels), cover=cover),
     )
 
 
