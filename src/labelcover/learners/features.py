@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from labelcover._table_numbers import (
     canonical_rows,
     check_size,
+    is_plain,
     missing_where_masked,
 )
 from labelcover.chunks import Chunk
@@ -102,6 +103,11 @@ class FeatureCoding:
 
     def read(self, owner: Any, X: Any) -> Any:
         """Return the numbers of a table of new rows."""
+        # Scikit-learn's checks take as long as half of the prediction of a row, and would find
+        # nothing in such an array.
+        is_known = "feature_names_in_" not in vars(owner) and not self.mixed and is_plain(X)
+        if is_known and X.shape[1] == owner.n_features_in_:
+            return np.ascontiguousarray(self.numbers(np.asarray(X, dtype=np.float64)))
         dtype = None if self.mixed else np.float64
         numbers = self.numbers(
             checked_table(owner, X, reset=False, dtype=dtype, allow_nan=self.allow_nan)
