@@ -1,11 +1,14 @@
 """Model files that are not what `save_model` wrote: a sentence, before they take memory."""
 
 import io
+import tomllib
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 import skops.io
+from packaging.requirements import Requirement
 
 from labelcover.datasets import DataError
 from labelcover.learners import LogisticClassifier
@@ -43,3 +46,13 @@ def test_a_model_that_unpacks_to_gigabytes_is_refused_unread(tmp_path):
         archive.writestr("schema.json", '[{"file": "a.npz"}, {"file": "a.npz"}]')
     with pytest.raises(DataError, match=r"what the objects of it hold would take 32. MB"):
         load_model(path)
+
+
+def test_no_version_of_skops_is_allowed_that_runs_code_from_a_model_file():
+    path = Path(__file__).resolve().parents[1] / "pyproject.toml"
+    project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    named = [Requirement(each) for group in groups for each in group]
+    bounds = [each.specifier for each in named if each.name == "skops"]
+    assert bounds
+    assert all("0.12" in bound and "0.11.99" not in bound for bound in bounds)

@@ -57,6 +57,12 @@ def extra_of(module: str) -> str:
     return "all"
 
 
+def how_to_install(module: str) -> str:
+    """Return which library is missing for a module, and the command that installs it."""
+    missing = module.split(".")[0]
+    return f"{missing} is missing: pip install 'labelcover[{extra_of(missing)}]'"
+
+
 @contextmanager
 def naming_extra() -> Iterator[None]:
     """Let a module that is missing in the block be named with the extra that installs it.
@@ -72,9 +78,7 @@ def naming_extra() -> Iterator[None]:
         if error.name is None or "pip install" in str(error):
             raise
         missing = error.name.split(".")[0]
-        raise ModuleNotFoundError(
-            f"{missing} is missing: pip install 'labelcover[{extra_of(missing)}]'", name=missing
-        ) from error
+        raise ModuleNotFoundError(how_to_install(missing), name=missing) from error
 
 
 def _plain(name: str) -> str:

@@ -278,7 +278,7 @@ def _row_of_tags(i: int, cell: Any, name: str) -> Tags:
         if not isinstance(tag, str):
             raise ValueError(f"{name} must hold tags that are strings, got {tag!r} in row {i}.")
     # "".split(",") is [""], which is no tag, and "rain, wind".split(",") leaves a blank.
-    return list(dict.fromkeys(plain for tag in cell if (plain := tag.strip())))
+    return _distinct(cell)
 
 
 class UnreadableTags(ValueError):

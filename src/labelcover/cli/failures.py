@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from labelcover._imports import how_to_install
 from labelcover._safe_text import visible
 from labelcover.cli.options import DEBUG
 from labelcover.cli.outputs import Interrupted
@@ -36,10 +37,7 @@ def message_and_code(error: Exception) -> tuple[str, int]:
     if isinstance(error, UsageError):
         return error.format_message(), 2
     if isinstance(error, ModuleNotFoundError) and error.name is not None:
-        from labelcover._imports import extra_of
-
-        missing = error.name.split(".")[0]
-        return f"{missing} is missing: pip install 'labelcover[{extra_of(missing)}]'", 2
+        return how_to_install(error.name), 2
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror, 2
     if isinstance(error, ValueError | OSError | ImportError):

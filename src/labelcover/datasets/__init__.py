@@ -3,9 +3,8 @@
 from labelcover.datasets.arff import read_arff
 from labelcover.datasets.dataset import DataError, Dataset, feature_words, row_contents
 from labelcover.datasets.libsvm import read_libsvm
-from labelcover.datasets.loading import is_here, load, read
+from labelcover.datasets.loading import KNOWN, KnownSet, is_here, load, read
 from labelcover.datasets.raw_tables import is_table
-from labelcover.datasets.registry import KNOWN, KnownSet
 from labelcover.datasets.tables import read_csv, read_parquet, read_table
 
 __all__ = [

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,6 @@ from labelcover.datasets.arff import read_arff
 from labelcover.datasets.dataset import DataError, Dataset
 from labelcover.datasets.libsvm import read_libsvm
 from labelcover.datasets.raw_tables import KINDS, is_table
-from labelcover.datasets.registry import KNOWN, KnownSet
 from labelcover.datasets.tables import read_csv
 
 EMBEDDED = Path(__file__).parent / "debtags"
@@ -26,6 +25,54 @@ WORDS_LABELS = 14
 # Figures are recorded to so many digits; anything further off is another set.
 CARDINALITY_TOLERANCE, DENSITY_TOLERANCE = 1e-4, 1e-5
 SUFFIXES = (".arff", ".libsvm", ".svm", *KINDS)
+
+
+@dataclass(frozen=True)
+class KnownSet:
+    """What is known of a data set.
+
+    Attributes
+    ----------
+    rows, features, labels : int
+        Its size; `features` counts `identifiers` too.
+    cardinality, density : float
+        Mean labels of a row; share of ones among the labels.
+    files : dict of str to str
+        Name of each file in the folder of the set, with its SHA-256: one ARFF file, or the
+        training and then the test file, and the label file last; of an embedded set, the file in
+        the package.
+    source : str
+        Where it comes from.
+    identifiers : tuple of str
+        Features that only identify rows.
+    openml : int, optional
+        Its number on OpenML.
+    embedded : bool
+        Whether it comes with the package.
+    """
+
+    rows: int
+    features: int
+    labels: int
+    cardinality: float
+    density: float
+    files: dict[str, str]
+    source: str
+    identifiers: tuple[str, ...] = ()
+    openml: int | None = None
+    embedded: bool = False
+
+
+def _known_sets() -> dict[str, KnownSet]:
+    text = Path(__file__).with_name("known_sets.json").read_text(encoding="utf-8")
+    return {
+        name: KnownSet(**facts | {"identifiers": tuple(facts.get("identifiers", ()))})
+        for name, facts in json.loads(text).items()
+    }
+
+
+#: The sets known by name, with the figures and checksums that they must have.
+KNOWN = _known_sets()
 
 
 def load(

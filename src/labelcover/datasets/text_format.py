@@ -360,26 +360,15 @@ def whole_lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _in_utf8(block: bytes) -> bytes:
-    if is_utf8(block):
+    if _encoding_of(block) == "utf-8":
         return block
     lines = block.splitlines(keepends=True)
     return b"".join(line.decode(_encoding_of(line)).encode() for line in lines)
 
 
-def _encoding_of(line: bytes) -> str:
-    if is_utf8(line):
-        return "utf-8"
-    try:
-        line.decode(OTHERS[0])
-    except UnicodeDecodeError:
-        return OTHERS[1]
-    return OTHERS[0]
-
-
-def is_utf8(text: bytes) -> bool:
-    """Return whether a text is UTF-8."""
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+def _encoding_of(text: bytes) -> str:
+    for name in ("utf-8", *OTHERS[:-1]):
+        with suppress(UnicodeDecodeError):
+            text.decode(name)
+            return name
+    return OTHERS[-1]
