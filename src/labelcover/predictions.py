@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from labelcover._arguments import check_integer, check_real
 from labelcover.datasets import Dataset
-from labelcover.datasets.writing import write_table
+from labelcover.datasets.raw_tables import write_table
 from labelcover.ensemble import LabelCoverClassifier
 from labelcover.ensemble.shares import check_explained
 from labelcover.models import TrainedModel
@@ -52,7 +52,7 @@ def write_predictions(
     more : mapping of str to sequence, optional
         Columns to write last, by name.
     suffix, raw
-        As in `labelcover.datasets.writing.write_table`.
+        As in `labelcover.datasets.raw_tables.write_table`.
 
     Raises
     ------

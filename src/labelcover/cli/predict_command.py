@@ -64,7 +64,7 @@ def predict(
             f"--threshold {threshold} and --decide {decide} are two ways to decide, expected one."
         )
 
-    from labelcover.datasets.writing import table_suffix
+    from labelcover.datasets.raw_tables import table_suffix
     from labelcover.models import load_model
     from labelcover.predictions import reasons_of_rows, write_predictions
 

@@ -36,12 +36,48 @@ ISO_DATES = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?)?$"
 TRUTH = dict.fromkeys(["1", "true", "t", "yes", "y", "ja", "wahr", "oui", "vrai"], 1.0)
 TRUTH |= dict.fromkeys(["0", "false", "f", "no", "n", "nein", "falsch", "non", "faux"], 0.0)
 #: What programs and people write into a cell for "no value"; in upper or lower case.
-MISSING = tuple(
-    (
-        "|?|-|--|---|–|—|.|..|NA|N/A|N.A.|N. A.|NaN|-NaN|1.#QNAN|-1.#IND|NaT|NULL|None|"
-        "(null)|(none)|(blank)|(leer)|<NA>|<null>|<none>|\\N|#NA|#N/A|#N/A N/A|#NV|#NULL!|"
-        "#DIV/0!|#VALUE!|#REF!|#NAME?|#NUM!|k.A.|k. A.|keine Angabe"
-    ).split("|")
+MISSING = (
+    "",
+    "?",
+    "-",
+    "--",
+    "---",
+    "–",
+    "—",
+    ".",
+    "..",
+    "NA",
+    "N/A",
+    "N.A.",
+    "N. A.",
+    "NaN",
+    "-NaN",
+    "1.#QNAN",
+    "-1.#IND",
+    "NaT",
+    "NULL",
+    "None",
+    "(null)",
+    "(none)",
+    "(blank)",
+    "(leer)",
+    "<NA>",
+    "<null>",
+    "<none>",
+    "\\N",
+    "#NA",
+    "#N/A",
+    "#N/A N/A",
+    "#NV",
+    "#NULL!",
+    "#DIV/0!",
+    "#VALUE!",
+    "#REF!",
+    "#NAME?",
+    "#NUM!",
+    "k.A.",
+    "k. A.",
+    "keine Angabe",
 )
 # Sodium, not a missing value.
 VALUES = ("Na",)

@@ -32,7 +32,6 @@ from labelcover.datasets.cell_values import (
     quick_format,
     shown_cell,
 )
-from labelcover.datasets.column_choices import ColumnChoices
 from labelcover.datasets.column_encoders import found_options
 from labelcover.datasets.dataset import DataError
 from labelcover.datasets.date_cells import DateFormat, FoundDates, find_dates, looks_like_date
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from labelcover.datasets.raw_tables import RawTable
+    from labelcover.datasets.tables import ColumnChoices
 
 # A column is what this share of its cells is; the others are then mistakes.
 MOST = 0.95

@@ -1,15 +1,23 @@
 """Tables as they lie in files, before any column is read for what it means; read and written."""
 
 from __future__ import annotations
+
+import gzip
+import io
+import json
 import os
-from collections.abc import Collection, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
+
 import numpy as np
 from numpy.typing import NDArray
+
+from labelcover._files import replacing
+from labelcover._safe_text import write_rows
 from labelcover.datasets.cell_values import is_number, is_text, without_markers
 from labelcover.datasets.csv_columns import check_names, read_columns
 from labelcover.datasets.csv_lines import hint, numbered_rows
@@ -17,14 +25,6 @@ from labelcover.datasets.dataset import DataError, MissingColumn
 from labelcover.datasets.file_limits import check_bytes, check_ordinary, reason
 from labelcover.datasets.json_lines import read_json
 from labelcover.datasets.text_format import TextFormat, find_format
-import gzip
-import io
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import Any, TextIO
-from labelcover._files import replacing
-from labelcover._safe_text import write_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -235,7 +235,7 @@ def table_suffix(path: str | os.PathLike[str], like: str | os.PathLike[str] = ""
 
     Examples
     --------
-    >>> from labelcover.datasets.writing import table_suffix
+    >>> from labelcover.datasets.raw_tables import table_suffix
     >>> table_suffix("p.jsonl.gz"), table_suffix("p", like="rows.parquet"), table_suffix("p")
     ('.jsonl.gz', '.parquet', '.csv')
     """

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from scipy import sparse
 
 from labelcover._arguments import parameter
 from labelcover.datasets.cell_values import as_strings, shown
-from labelcover.datasets.column_choices import ColumnChoices
 from labelcover.datasets.column_encoders import DateColumn, NumberColumn
 from labelcover.datasets.column_fitting import (
     AS_STRINGS,
@@ -33,6 +32,9 @@ from labelcover.datasets.label_columns import LabelColumns
 from labelcover.datasets.raw_tables import RawTable, is_csv, read_raw
 from labelcover.datasets.reading_report import ReadingReport
 from labelcover.datasets.text_columns import TextColumn
+
+if TYPE_CHECKING:
+    from labelcover.datasets.tables import ColumnChoices
 
 # Rows of a table are written to memory so many columns at a time, and so many rows.
 COLUMNS_TOGETHER, ROWS_TOGETHER = 16, 2048

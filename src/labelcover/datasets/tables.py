@@ -1,22 +1,21 @@
 """Tables in CSV, Parquet and JSON lines files: as they are, or a column per feature and label."""
 
 from __future__ import annotations
+
 import os
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
 import numpy as np
+
 from labelcover._arguments import parameter
 from labelcover._imports import naming_extra
-from labelcover.datasets.cell_values import as_numbers, found_numbers
-from labelcover.datasets.dataset import DataError, Dataset, choose_features
+from labelcover.datasets.cell_values import as_numbers, found_numbers, shown
+from labelcover.datasets.dataset import DataError, Dataset, MissingColumn, choose_features
 from labelcover.datasets.label_columns import LabelChoices, LabelColumns
 from labelcover.datasets.raw_tables import RawTable, read_raw
 from labelcover.datasets.table_encoder import TableEncoder
-from dataclasses import dataclass, fields
-from labelcover.datasets.cell_values import shown
-from labelcover.datasets.dataset import MissingColumn
-
-
 
 
 @naming_extra()
