@@ -18,7 +18,7 @@ from labelcover._raised import raising_interrupts
 from labelcover.cli.audit_command import audit
 from labelcover.cli.comparing_commands import compare, paper
 from labelcover.cli.cover_command import cover
-from labelcover.cli.datasets_command import datasets
+from labelcover.cli.dataset_loading import datasets
 from labelcover.cli.failures import (
     INTERRUPTED,
     STOPPED,
@@ -30,9 +30,8 @@ from labelcover.cli.failures import (
 from labelcover.cli.judging_commands import evaluate, report
 from labelcover.cli.options import DEBUG, with_option_groups
 from labelcover.cli.outputs import let_streams_encode_all
-from labelcover.cli.plan_command import plan
 from labelcover.cli.predict_command import predict
-from labelcover.cli.train_command import train
+from labelcover.cli.training_commands import plan, train
 
 # In the order in which --help lists them.
 COMMANDS = (cover, plan, train, predict, evaluate, compare, paper, datasets, report, audit)

@@ -1,7 +1,8 @@
-"""Load the data set named on the command line."""
+"""Load the data set named on the command line; `labelcover datasets` lists those known by name."""
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from collections.abc import Sequence
@@ -9,8 +10,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.table import Table
+
 from labelcover._arguments import parameter
-from labelcover.cli.options import ColumnOptions, CsvOptions
+from labelcover.cli.options import AsJson, ColumnOptions, CsvOptions
+from labelcover.cli.outputs import console
 
 if TYPE_CHECKING:
     from labelcover.datasets import Dataset
@@ -115,3 +119,30 @@ def _which_labels(values: list[str] | None) -> str | int | list[str] | None:
     if len(values) == 1 and re.fullmatch(r"-?\d+", values[0]):
         return int(values[0])
     return named_columns(values)
+
+
+def datasets(
+    as_json: AsJson = False,
+) -> None:
+    """List the data sets known by name, their properties, and which are on this machine.
+
+    Example: labelcover datasets
+    """
+    from labelcover.datasets import KNOWN, is_here
+
+    columns = ("rows", "features", "labels", "cardinality", "density")
+    lines = [
+        {"name": name, **{c: getattr(known, c) for c in columns}, "here": is_here(name)}
+        for name, known in KNOWN.items()
+    ]
+    if as_json:
+        print(json.dumps(lines))
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in lines[0]:
+        table.add_column(column, justify="left" if column in ("name", "here") else "right")
+    for line in lines:
+        table.add_row(
+            *("yes" if v is True else "no" if v is False else str(v) for v in line.values())
+        )
+    console().print(table)

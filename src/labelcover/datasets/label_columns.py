@@ -175,12 +175,14 @@ class LabelColumns:
                 table,
                 f"column {self.tags!r} has no tags in {len(rows)} rows, expected some to compare "
                 "predictions with.",
+                UserWarning,
             )
         if strange and warn:
             _warn(
                 table,
                 f"column {self.tags!r} has {_tags(len(strange))} that the model does not know and "
                 f"that {_are(len(strange))} not counted: {shown(strange)}.",
+                UserWarning,
             )
         size = f"a table of {len(rows)} rows and {len(self.names)} tags"
         check_bytes(table.path, len(rows) * len(self.names), size)
@@ -250,7 +252,7 @@ def _found_tags(table: RawTable, name: str, given: LabelChoices) -> tuple[LabelC
     skipped = given.empty == "skip"
     n_empty = table.n_rows - kept.n_rows if skipped else sum(not row for row in rows)
     if given.empty is None and 2 * n_empty > len(rows):
-        _warn_of_training(
+        _warn(
             table,
             f"column {name!r} has no tags in {n_empty} of {len(rows)} rows "
             f"({n_empty / len(rows):.0%}), which are learned from as rows without tags; "
@@ -350,7 +352,7 @@ def _check_counts(table, name, separators, rows, counts) -> None:
         )
     if rare:
         row = next(i for i, tags in enumerate(rows) if rare[0] in tags)
-        _warn_of_training(
+        _warn(
             table,
             f"column {name!r} has {_tags(len(rare))} in one row only, which "
             f"{_are(len(rare))} left out, as a tag is learned from {FEWEST_ROWS} rows or more: "
@@ -358,25 +360,21 @@ def _check_counts(table, name, separators, rows, counts) -> None:
         )
     if len(counts) - len(rare) == 1:
         only = next(tag for tag in counts if tag not in rare)
-        _warn_of_training(
+        _warn(
             table,
             f"column {name!r} has one tag only, {only!r}, expected several (tags are "
             f"{separators.told()}); whether a row has it is all that is learned.",
         )
     if everywhere:
-        _warn_of_training(
+        _warn(
             table,
             f"column {name!r} has {_tags(len(everywhere))} in all {len(rows)} rows, of which "
             f"nothing can be learned: {shown(everywhere)}.",
         )
 
 
-def _warn_of_training(table: RawTable, text: str) -> None:
-    warnings.warn(f"{table.path}: {text}", ReadingWarning, stacklevel=2)
-
-
-def _warn(table: RawTable, text: str) -> None:
-    warnings.warn(f"{table.path}: {text}", UserWarning, stacklevel=2)
+def _warn(table: RawTable, text: str, category: type[Warning] = ReadingWarning) -> None:
+    warnings.warn(f"{table.path}: {text}", category, stacklevel=2)
 
 
 def _tags(count: int) -> str:

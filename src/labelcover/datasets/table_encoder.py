@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,9 +34,6 @@ from labelcover.datasets.text_columns import TextColumn
 
 if TYPE_CHECKING:
     from labelcover.datasets.tables import ColumnChoices
-
-# Rows of a table are written to memory so many columns at a time, and so many rows.
-COLUMNS_TOGETHER, ROWS_TOGETHER = 16, 2048
 
 
 @dataclass(frozen=True)
@@ -102,8 +98,8 @@ class TableEncoder:
         facts = labels.facts(Y)
         report = ReadingReport.of(table, told, labels, facts, remarks)
         encoder = cls(told, encoders, labels, choices.id or _first_id(table, kinds), report)
-        X, *scale = encoder._table(table, told)
-        encoder = cls(told, encoders, labels, encoder.id, report, *scale)
+        X, shift, factor = encoder._table(table, told)
+        encoder = replace(encoder, shift=shift, factor=factor)
         return encoder, encoder._dataset(table, X, Y)
 
     def read(self, path: str | os.PathLike[str], *, with_labels: bool, **written: Any) -> Dataset:
@@ -209,7 +205,9 @@ class TableEncoder:
         columns = (
             column for made in self._plain for column in made.encode(cells_of(table, of[made.name]))
         )
-        numbers = _side_by_side(columns, np.empty((table.n_rows, width)))
+        numbers = np.empty((table.n_rows, width))
+        for j, column in enumerate(columns):
+            numbers[:, j] = column
         if not self._wide:
             return numbers, None, None
         tables = [made.encode(cells_of(table, of[made.name])) for made in self._wide]
@@ -245,20 +243,6 @@ class TableEncoder:
             encoder=self,
             n_other_tags=self.labels.count_others(table) if Y.shape[1] else 0,
         )
-
-
-def _side_by_side(
-    columns: Iterator[NDArray[np.float64]], table: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return `table` filled with columns: a few at a time, in blocks of rows that fit a cache."""
-    at = 0
-    while group := list(islice(columns, COLUMNS_TOGETHER)):
-        for first in range(0, len(table), ROWS_TOGETHER):
-            rows = slice(first, first + ROWS_TOGETHER)
-            for j, column in enumerate(group, start=at):
-                table[rows, j] = column[rows]
-        at += len(group)
-    return table
 
 
 def _unused(kind: ColumnKind) -> str:

@@ -8,7 +8,7 @@ import io
 import os
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -271,8 +271,8 @@ class MixedLines:
         The first of them, from 1.
     """
 
-    counts: dict[str, int] = field(default_factory=dict)
-    first: dict[str, list[int]] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    first: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     def of(cls, file: BinaryIO) -> MixedLines:
@@ -285,19 +285,17 @@ class MixedLines:
             for line in block.splitlines():
                 number += 1
                 if not line.isascii():
-                    found._count(_encoding_of(line), number)
+                    encoding = _encoding_of(line)
+                    found.counts[encoding] += 1
+                    if found.counts[encoding] <= SHOWN_LINES:
+                        found.first[encoding].append(number)
         return found
-
-    def _count(self, encoding: str, number: int) -> None:
-        self.counts[encoding] = self.counts.get(encoding, 0) + 1
-        if len(named := self.first.setdefault(encoding, [])) <= SHOWN_LINES:
-            named.append(number)
 
     @property
     def encoding(self) -> str:
         """The encoding of most lines."""
         others = [name for name in OTHERS if name in self.counts]
-        if sum(self.counts[name] for name in others) <= self.counts.get("utf-8", 0):
+        if sum(self.counts[name] for name in others) <= self.counts["utf-8"]:
             return "utf-8"
         return others[-1]
 
@@ -313,8 +311,8 @@ class MixedLines:
         told = []
         for name in self.counts:
             if name not in usual:
-                many, lines = self.counts[name], self.first[name]
-                shown = ", ".join(map(str, lines[:SHOWN_LINES]))
+                many = self.counts[name]
+                shown = ", ".join(map(str, self.first[name]))
                 shown += ", …" if many > SHOWN_LINES else ""
                 told.append(f"line {shown} in {name}" if many == 1 else f"lines {shown} in {name}")
         return f"Most lines are in {self.encoding}, {' and '.join(told)}; each was read so."
