@@ -20,7 +20,7 @@ from labelcover.datasets.libsvm import read_libsvm
 from labelcover.datasets.raw_tables import KINDS, is_table
 from labelcover.datasets.tables import read_csv
 
-EMBEDDED = Path(__file__).parent / "debtags"
+EMBEDDED = Path(__file__).parent
 WORDS_LABELS = 14
 # Figures are recorded to so many digits; anything further off is another set.
 CARDINALITY_TOLERANCE, DENSITY_TOLERANCE = 1e-4, 1e-5

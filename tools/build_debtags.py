@@ -1,6 +1,10 @@
-"""Build ``debtags.npz`` from a Debian package index.
+"""Build ``debtags.npz``, the embedded set, from a Debian package index, without any random number.
 
-usage: python -m labelcover.datasets.debtags.build Packages Translation-en.xz debtags.npz
+usage: python tools/build_debtags.py Packages Translation-en.xz debtags.npz
+
+The facts are those of the package index of Debian 12.15 ("bookworm", main, amd64) and of its
+English descriptions; the tags were given to the packages by the debtags contributors. Credit is
+theirs and the Debian project's: https://debtags.debian.org and https://www.debian.org.
 
 A row is a source package that has a program and is tagged with its interface, its use and the
 language it is written in; rows are in the order of the SHA-256 of their names. Labels are tags of
@@ -48,7 +52,9 @@ NAME_PATTERNS = (
     *("^lib", "^x", "^g", "^k", "^q", "^py", "perl", "gtk", "qt", "d$", "-utils$", "-tools?$"),
     *("^gnome", "view", "edit", "mon", "2", "-", "[0-9]"),
 )
-STOP_WORDS = set((Path(__file__).parent / "stop_words.txt").read_text(encoding="utf-8").split())
+STOP_WORDS = set(
+    (Path(__file__).parent / "debtags_stop_words.txt").read_text(encoding="utf-8").split()
+)
 
 Stanza = dict[str, str]
 
