@@ -119,14 +119,14 @@ class PooledView(View):
     ) -> PooledView:
         """Fit all views, then their weights.
 
-        The first view has the seed of the fit, as if it were fitted alone, the others one drawn
-        from it.
+        The first view has the seed of the fit, as if it were fitted alone, the others the first
+        seed that is drawn from it.
         """
         if rows.left_out is None:
             rows = rows.leaving_out(
                 draw_left_out(rows, self.plan.n_left_out, None, drawn_seed(seed))
             )
-        seeds = [seed] + [drawn_seed(drawn_seed(seed))] * (len(self.views) - 1)
+        seeds = [seed] + [drawn_seed(seed)] * (len(self.views) - 1)
         how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
         fits = zip(self.views, seeds, strict=True)
         jobs = [delayed(view.fit)(rows, own, **how) for view, own in fits]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from labelcover.covers import Cover
 from labelcover.ensemble._views._single_labels import LEAST
-from labelcover.ensemble.view import LeftOut, TrainingRows, View
+from labelcover.ensemble.view import LeftOut, TrainingRows, View, drawn_seed
 from labelcover.learners.nearest_rows import NearestRows
 
 
@@ -32,7 +32,7 @@ class NeighboursView(View):
         sample = rows.in_memory
         self.has_all_rows = len(sample.Y) == len(rows.Y)
         self.nearest = NearestRows(
-            sample.X, sample.Y, sample.n_values, weights=sample.weights, seed=seed
+            sample.X, sample.Y, sample.n_values, weights=sample.weights, seed=drawn_seed(seed)
         )
         return self
 

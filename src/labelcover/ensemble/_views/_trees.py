@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.covers import Cover
-from labelcover.ensemble.view import LeftOut, TrainingRows, View
+from labelcover.ensemble.view import LeftOut, TrainingRows, View, drawn_seed
 from labelcover.learners.forest.grown_forest import GrownForest
 from labelcover.learners.forest.label_forest import LabelForest
 
@@ -59,7 +59,7 @@ class ForestView(View):
             sample.Y,
             sample.n_values,
             weights=sample.weights,
-            seed=seed,
+            seed=drawn_seed(seed),
             n_jobs=n_jobs,
             verbose=verbose,
             n_feature_trees=self.n_trees,
