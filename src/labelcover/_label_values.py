@@ -1,4 +1,4 @@
-"""Label tables: the one check that they hold zeros and ones, or probabilities; equal rows."""
+"""Label tables: their two values as zeros and ones; probabilities; equal rows."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from labelcover._table_numbers import unmasked
 
 # Entries of a table that are worked on at once.
 BLOCK_ENTRIES = 2**20
+ZERO_ONE = np.array([0, 1])
 HINT = "Sets of label names become such a table by sklearn.preprocessing.MultiLabelBinarizer."
 # Sums and means of probabilities may be so far beyond 0 and 1 by rounding.
 ROUNDING = 1e-9
@@ -41,15 +42,75 @@ def as_table(table: Any, name: str = "Y") -> Any:
     return table
 
 
-def as_booleans(values: Any, name: str = "Y") -> NDArray[np.bool_]:
+def label_pair(*tables: Any) -> NDArray:
+    """Return the two values of label tables, sorted: the second one means "has the label".
+
+    Two whole numbers or two strings, the same pair for all tables. It is 0 and 1 where nothing
+    else is found, also where the tables hold one value only, or more than two: `as_booleans` then
+    refuses what is neither 0 nor 1.
+
+    Parameters
+    ----------
+    *tables : ndarray or sparse array
+        The zeros of a sparse table are values of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover._label_values import label_pair
+    >>> label_pair(np.array([[-1, 1], [1, 1]]))
+    array([-1,  1])
+    >>> label_pair(np.array([["no", "yes"]])).tolist()
+    ['no', 'yes']
+    >>> label_pair(np.array([[1, 1]])), label_pair(np.array([[1, 2], [3, 1]]))
+    (array([0, 1]), array([0, 1]))
+    """
+    if all(_holds_zero_one(table) for table in tables):
+        return ZERO_ONE
+    try:
+        values = np.unique(np.concatenate([_values(table) for table in tables]))
+    except TypeError:  # Values of several types are not sorted.
+        return ZERO_ONE
+    if values.dtype.kind in "OT" and len(values) == 2:
+        values = np.array(values.tolist())
+    if values.shape != (2,) or values.dtype.kind not in "iufU" or is_zero_one(values):
+        return ZERO_ONE
+    if values.dtype.kind == "f" and not (np.isfinite(values) & (values % 1 == 0)).all():
+        return ZERO_ONE
+    # The zeros of a sparse table are cells without the label, never with it.
+    of_sparse = any(sparse.issparse(table) for table in tables)
+    return ZERO_ONE if of_sparse and values[1] == 0 else values
+
+
+def _holds_zero_one(table: Any) -> bool:
+    """Tell whether a table of numbers holds only 0 and 1."""
+    values = table.data if sparse.issparse(table) else table
+    if values.dtype.kind not in "biuf":
+        return False
+    return values.dtype.kind == "b" or bool(((values == 0) | (values == 1)).all())
+
+
+def _values(table: Any) -> NDArray:
+    """Return the values that occur in a table, each once."""
+    if not sparse.issparse(table):
+        return np.unique(table)
+    rows = table.tocsr(copy=True)
+    rows.sum_duplicates()
+    is_full = rows.nnz == rows.shape[0] * rows.shape[1]
+    return np.unique(rows.data if is_full else np.append(rows.data, rows.dtype.type(0)))
+
+
+def as_booleans(values: Any, name: str = "Y", pair: NDArray = ZERO_ONE) -> NDArray[np.bool_]:
     """Return zeros and ones as booleans; an array of booleans is returned as it is.
 
     Parameters
     ----------
     values : ndarray or sparse array
-        Booleans or the numbers 0 and 1, of any dtype.
+        Booleans or the numbers 0 and 1, of any dtype; or the values of `pair`.
     name : str
         What the table is called in errors.
+    pair : ndarray of shape (2,)
+        The values for False and True, as from `label_pair`.
 
     Raises
     ------
@@ -65,6 +126,15 @@ def as_booleans(values: Any, name: str = "Y") -> NDArray[np.bool_]:
     """
     if sparse.issparse(values):
         values = values.toarray()
+    if not is_zero_one(pair):
+        having = values == pair[1]
+        odd = ~having & (values != pair[0])
+        if odd.any():
+            raise ValueError(
+                f"{name} must hold only {pair[0].item()!r} and {pair[1].item()!r}, got "
+                f"{values[odd].tolist()[0]!r}."
+            )
+        return np.asarray(having, dtype=bool)
     if values.dtype.kind == "b":
         return values
     if values.dtype.kind in "iuf":
@@ -132,13 +202,13 @@ def alike_labelsets(Y: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np
     return alike_rows(words)
 
 
-def label_rows(Y: Any, name: str = "Y") -> sparse.csr_array:
+def label_rows(Y: Any, name: str = "Y", pair: NDArray = ZERO_ONE) -> sparse.csr_array:
     """Return a label table as CSR with sorted labels and ones only.
 
     Parameters
     ----------
     Y : array-like, sparse array or data frame of shape (n, m)
-        Booleans or the numbers 0 and 1.
+        Booleans or the numbers 0 and 1; or the values of `pair`, as from `label_pair`.
 
     Raises
     ------
@@ -146,13 +216,18 @@ def label_rows(Y: Any, name: str = "Y") -> sparse.csr_array:
         If `Y` is not a table, has no rows or no labels, or holds anything else.
     """
     table = as_table(Y, name)
-    if not sparse.issparse(table):
-        return sparse.csr_array(as_booleans(table, name).astype(np.uint8))
+    if not sparse.issparse(table) or pair[0] != 0:
+        return sparse.csr_array(as_booleans(table, name, pair).astype(np.uint8))
     rows = sparse.csr_array(table, copy=True)
     rows.sum_duplicates()
-    as_booleans(rows.data, name)
+    rows.data = as_booleans(rows.data, name, pair).astype(np.uint8)
     rows.eliminate_zeros()
-    return rows.astype(np.uint8)
+    return rows
+
+
+def is_zero_one(pair: NDArray) -> bool:
+    """Tell whether the pair of values of a label table is 0 and 1."""
+    return pair[0] == 0 and pair[1] == 1
 
 
 def _is_zero_or_one(value: Any) -> bool:

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from labelcover._arguments import check_integer
-from labelcover._label_values import as_booleans, as_table, label_rows
+from labelcover._label_values import as_booleans, as_table, label_pair, label_rows
 from labelcover._table_numbers import canonical_rows
 
 ROUNDING = 1e-9
@@ -316,9 +316,10 @@ def _overlap(Y, Y_pred):
     if not (sparse.issparse(Y) and sparse.issparse(Y_pred)):
         truth, guess = _tables(Y, Y_pred)
         return truth & guess, truth, guess
+    pair = label_pair(as_table(Y), as_table(Y_pred, "Y_pred"))
     truth, guess = (
-        label_rows(Y, "Y").astype(np.int64),
-        label_rows(Y_pred, "Y_pred").astype(np.int64),
+        label_rows(Y, "Y", pair).astype(np.int64),
+        label_rows(Y_pred, "Y_pred", pair).astype(np.int64),
     )
     _check_shape(truth, guess, "Y_pred")
     return sparse.csr_array(truth.multiply(guess)), truth, guess
@@ -357,9 +358,12 @@ def _check_shape(truth, given, name):
 
 
 def _tables(Y, other, *, ranking=False):
-    truth, given = _alike(Y, other, "scores" if ranking else "Y_pred")
     if not ranking:
-        return truth, as_booleans(given, "Y_pred")
+        truth, given = _dense(Y, "Y"), _dense(other, "Y_pred")
+        _check_shape(truth, given, "Y_pred")
+        pair = label_pair(truth, given)
+        return as_booleans(truth, "Y", pair), as_booleans(given, "Y_pred", pair)
+    truth, given = _alike(Y, other, "scores")
     if not np.isfinite(given).all():
         raise ValueError("scores must be finite numbers, got NaN or infinity.")
     return truth, given
@@ -386,7 +390,7 @@ def _alike(Y, other, name):
     """Return both as dense tables of one shape, the first of booleans."""
     truth, given = _dense(Y, "Y"), _dense(other, name)
     _check_shape(truth, given, name)
-    return as_booleans(truth, "Y"), given
+    return as_booleans(truth, "Y", label_pair(truth)), given
 
 
 def _dense(table, name):

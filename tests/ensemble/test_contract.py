@@ -2,8 +2,13 @@
 
 import inspect
 
+import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_estimator_sparse_array,
+    check_estimator_sparse_matrix,
+    parametrize_with_checks,
+)
 
 import labelcover
 from labelcover import methods
@@ -18,19 +23,14 @@ def small(kind):
 
 ESTIMATORS = [small(getattr(room, name)) for room in (labelcover, methods) for name in room.__all__]
 
-ZEROS_AND_ONES = "a label is 0 or 1; the check fits a column of other values"
 ONE_COLUMN = "labels are a table, (n, n_labels); the check fits or expects one dimension"
+TWO_COLUMNS = "a label has one column of confidences; the check expects two, as below"
+NUMBER_OF_ROWS = "a row of weight 2 is that row twice but for ridges, priors and folds (see `fit`)"
 EXPECTED_FAILURES = {
-    "check_estimators_dtypes": ZEROS_AND_ONES,
-    "check_estimator_sparse_array": ZEROS_AND_ONES,
-    "check_estimator_sparse_matrix": ZEROS_AND_ONES,
-    "check_classifier_data_not_an_array": ZEROS_AND_ONES,
-    "check_sample_weights_pandas_series": ZEROS_AND_ONES,
-    "check_sample_weights_not_an_array": ZEROS_AND_ONES,
-    "check_sample_weights_shape": ZEROS_AND_ONES,
-    "check_sample_weights_not_overwritten": ZEROS_AND_ONES,
-    "check_sample_weight_equivalence_on_dense_data": ZEROS_AND_ONES,
-    "check_sample_weight_equivalence_on_sparse_data": ZEROS_AND_ONES,
+    "check_estimator_sparse_array": TWO_COLUMNS,
+    "check_estimator_sparse_matrix": TWO_COLUMNS,
+    "check_sample_weight_equivalence_on_dense_data": NUMBER_OF_ROWS,
+    "check_sample_weight_equivalence_on_sparse_data": NUMBER_OF_ROWS,
     "check_classifiers_classes": ONE_COLUMN,
     "check_classifiers_train": ONE_COLUMN,
     "check_classifiers_one_label_sample_weights": ONE_COLUMN,
@@ -52,3 +52,17 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore:p=. prunes every labelset")
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("check", [check_estimator_sparse_array, check_estimator_sparse_matrix])
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+@pytest.mark.filterwarnings("ignore:p=. prunes every labelset")
+def test_sparse_checks_pass_with_a_column_for_each_value(estimator, check, monkeypatch):
+    kind = type(estimator)
+    confidence = kind.predict_proba
+    monkeypatch.setattr(
+        kind,
+        "predict_proba",
+        lambda self, X: np.hstack([1 - confidence(self, X), confidence(self, X)]),
+    )
+    check(kind.__name__, estimator)

@@ -169,7 +169,7 @@ def explain_model(
     if label is None:
         predicted = model.predict(X)
         predicted = predicted.toarray() if sparse.issparse(predicted) else predicted
-        chosen = np.asarray(predicted).astype(bool)
+        chosen = np.asarray(predicted) == model.classes_[0, 1]
     else:
         chosen = _cells_of(label, names, read.shape[0])
     words = Words(names, features, coding.categories, training_labels(model.view_))

@@ -192,8 +192,15 @@ class LabelCoverClassifier(LabelEnsemble):
         self._check_fitted()
         decision = self.decision_ if decide is None else self._decision(decide)
         if isinstance(self.view_, ManyLabelView):
-            return sparse.csr_matrix(self._candidates(X).decide(decision))
+            return self._predicted_rows(self._candidates(X).decide(decision), X)
         return self._predicted(decision.decide(self._confidence(X)), X)
+
+    def _predicted_rows(self, chosen: Any, X: Any) -> Any:
+        """Return a sparse table of ones as `predict` gives it."""
+        low, high = self.classes_[0]
+        if low != 0:
+            return self._predicted(chosen.toarray(), X)
+        return sparse.csr_matrix(chosen.astype(self.classes_.dtype) * high)
 
     @property
     def left_out_predictions_(self) -> LeftOutPredictions | None:
@@ -254,8 +261,9 @@ class LabelCoverClassifier(LabelEnsemble):
         confidence[found.rows] = found.confidence
         return confidence
 
-    def _label_table(self, y):
-        return label_rows(y) if self._takes_candidates(y) else super()._label_table(y)
+    def _label_table(self, y, pair):
+        candidates = self._takes_candidates(y)
+        return label_rows(y, pair=pair) if candidates else super()._label_table(y, pair)
 
     def _takes_candidates(self, y: Any) -> bool:
         """Return whether labels stay sparse, and only candidates are looked at."""

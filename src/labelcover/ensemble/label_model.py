@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,11 +13,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
-from labelcover._label_values import checked_probabilities
+from labelcover._label_values import ZERO_ONE, checked_probabilities, is_zero_one, label_pair
 from labelcover._progress import tell, telling_of_compilation
 from labelcover._raised import each_warning_once, raising_interrupts
 from labelcover._table_numbers import is_plain
-from labelcover._tags import read_tags, tag_table
 from labelcover.ensemble._plan import draw_left_out, most_targets, n_left_out_rows
 from labelcover.ensemble.chunked_training import (
     check_chunked,
@@ -32,6 +31,8 @@ from labelcover.ensemble.label_tables import (
     labelled,
     named_labels,
     numbered_labels,
+    pair_in_words,
+    same_labels,
     tags_of,
 )
 from labelcover.ensemble.member_estimator import MemberEstimator
@@ -70,7 +71,8 @@ class LabelModel(MemberEstimator, ABC):
     label_names_in_ : ndarray of shape (n_labels,)
         The column names of Y; ``"label0"``, ``"label1"``, … if it had none.
     classes_ : ndarray of shape (n_labels, 2)
-        0 and 1 for every label: scikit-learn's scorers and ``cross_val_predict`` look here.
+        For every label the two values of Y, 0 and 1 or another pair, without and with the label:
+        scikit-learn's scorers and ``cross_val_predict`` look here.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
     """
@@ -103,9 +105,10 @@ class LabelModel(MemberEstimator, ABC):
             Dask, where members are least squares or trees.
         y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
             The label table Y: zeros and ones, a column per label. Names of columns are kept as
-            ``label_names_in_``. Or the tags of each row: lists or sets of strings, or a column of
-            strings in which they are separated (``"rain; wind"``); the labels are then the tags
-            that occur, sorted.
+            ``label_names_in_``. Another pair of whole numbers or strings may stand for 0 and 1,
+            one for the whole table; the second in order means that a row has the label. Or the
+            tags of each row: lists or sets of strings, or a column of strings in which they are
+            separated (``"rain; wind"``); the labels are then the tags that occur, sorted.
         sample_weight : array-like of shape (n,), optional
             Weights of rows, for the members and the threshold. Only their proportions count: they
             are divided by their mean. A row of weight 0 is as good as removed; a weight of 2 is
@@ -127,16 +130,18 @@ class LabelModel(MemberEstimator, ABC):
             y = y if is_plain(y) else validate_data(self, y=y, multi_output=True)
             self._coding, X = learner.read_table(self, X)
             check_consistent_length(X, y)
-            Y = self._label_table(y)
+            pair = label_pair(y)
+            Y = self._label_table(y, pair)
         else:
             check_chunked(learner if self._reads_chunks else None, self._tuning(), self)
             X, Y, names, weights = read_chunks(chunks, sample_weight)
+            pair = ZERO_ONE
             self._coding, X = learner.read_table(self, X)
             keep_names(self, chunks.feature_names)
         m = Y.shape[1]
         self._check_threshold(m)
         self._check_parameters(m, weighted=weights is not None)
-        self._keep_labels(names, m, is_sparse=sparse.issparse(y))
+        self._keep_labels(names, m, pair, is_sparse=sparse.issparse(y))
         seeds = self._seeds()
         sample = sampled_rows(X, drawn_seed(drawn_seed(int(seeds[1]))))
         training = TrainingRows(X, Y, self._coding.n_values, weights, params, sample=sample)
@@ -144,14 +149,17 @@ class LabelModel(MemberEstimator, ABC):
         self._fit_rows(learner, training, seeds)
         return self
 
-    def _label_table(self, y: Any) -> Any:
+    def _label_table(self, y: Any, pair: NDArray) -> Any:
         """Return the labels as the view takes them, zeros and ones."""
-        return label_table(y)
+        return label_table(y, pair)
 
-    def _keep_labels(self, names: NDArray[np.object_] | None, m: int, *, is_sparse: bool) -> None:
-        self._sparse_output = is_sparse
+    def _keep_labels(
+        self, names: NDArray[np.object_] | None, m: int, pair: NDArray, *, is_sparse: bool
+    ) -> None:
+        tell(pair_in_words(pair), show=bool(self.verbose) and not is_zero_one(pair))
+        self._sparse_output = is_sparse and bool(pair[0] == 0)
         self.label_names_in_ = names if names is not None else numbered_labels(m)
-        self.classes_ = np.tile([0, 1], (m, 1))
+        self.classes_ = np.tile(pair, (m, 1))
 
     def _check_threshold(self, m: int) -> None:
         """Raise a ``ValueError`` if the threshold is not one that the method takes."""
@@ -178,8 +186,9 @@ class LabelModel(MemberEstimator, ABC):
     def _fit_rows(self, learner: Any, training: TrainingRows, seeds: NDArray[np.int64]) -> None:
         """Fit the view and the threshold."""
         try:
-            telling = telling_of_compilation(show=bool(self.verbose))
-            with raising_interrupts(), _telling(learner), telling:
+            # What many clones warn of is told once.
+            once = each_warning_once() if isinstance(learner, AnyClassifier) else nullcontext()
+            with raising_interrupts(), once, telling_of_compilation(show=bool(self.verbose)):
                 view = self._make_view(learner, training, int(seeds[0]))
                 training = training.leaving_out(self._left_out_rows(training, int(seeds[1])))
                 how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
@@ -278,7 +287,7 @@ class LabelModel(MemberEstimator, ABC):
         return self._labelled(confidence - threshold, X)
 
     def predict(self, X: Any) -> Any:
-        """Return zeros and ones, ``(n, n_labels)``; sparse if the labels were sparse in `fit`."""
+        """Return 0 and 1, or the values of `fit`, ``(n, n_labels)``; sparse if Y was and has 0."""
         return self._predicted(self._cut(self._confidence(X)), X)
 
     def predict_tags(self, X: Any) -> list[list[str]]:
@@ -298,7 +307,7 @@ class LabelModel(MemberEstimator, ABC):
         >>> model.predict_tags([[1.0, 1.0], [0.0, 1.0]])
         [['rain', 'wind'], ['wind']]
         """
-        return tags_of(self.predict(X), self.label_names_in_)
+        return tags_of(self.predict(X), self.label_names_in_, self.classes_[0])
 
     def predict_top(self, X: Any, n_top: int) -> RankedLabels:
         """Return the likeliest labels of each row with their confidences, the likeliest first.
@@ -334,12 +343,8 @@ class LabelModel(MemberEstimator, ABC):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows whose labels are all predicted right; `y` as in `fit`."""
-        names = self.label_names_in_.tolist()
-        rows = read_tags(y, known=names)
-        if rows is None:
-            return super().score(X, y, sample_weight)
-        table, _ = tag_table(rows, names, as_sparse=self._sparse_output)
-        return super().score(X, table, sample_weight)
+        names, pair = self.label_names_in_, self.classes_[0]
+        return same_labels(y, self.predict(X), names, pair, sample_weight)
 
     def explain(
         self,
@@ -437,15 +442,8 @@ class LabelModel(MemberEstimator, ABC):
         return ranked_labels(self._confidence(X), n_top)
 
     def _predicted(self, chosen: NDArray[np.bool_], X: Any) -> Any:
-        if self._sparse_output:
-            return sparse.csr_matrix(chosen.astype(np.int64))
-        return self._labelled(chosen.astype(np.int64), X)
+        table = self.classes_[0][chosen.astype(np.intp)]
+        return sparse.csr_matrix(table) if self._sparse_output else self._labelled(table, X)
 
     def _labelled(self, table: NDArray, X: Any) -> Any:
-        container = getattr(self, "_container", "default")
-        return labelled(table, container, self.label_names_in_, X)
-
-
-def _telling(learner: Any) -> AbstractContextManager:
-    """Return the context of a fit: what many clones warn of is told once."""
-    return each_warning_once() if isinstance(learner, AnyClassifier) else nullcontext()
+        return labelled(table, getattr(self, "_container", "default"), self.label_names_in_, X)

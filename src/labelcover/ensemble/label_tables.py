@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
 from labelcover._imports import naming_extra
-from labelcover._label_values import as_booleans
+from labelcover._label_values import ZERO_ONE, as_booleans, as_table, is_zero_one, label_rows
 from labelcover._table_numbers import unmasked
 from labelcover._tags import read_tags, tag_table
 from labelcover.covers import Cover
@@ -20,13 +20,15 @@ from labelcover.ensemble._plan import labels_are_many
 CONTAINERS = ("default", "pandas", "polars")
 
 
-def label_table(Y: Any) -> NDArray[np.uint8]:
+def label_table(Y: Any, pair: NDArray = ZERO_ONE) -> NDArray[np.uint8]:
     """Return `Y` as a dense table of zeros and ones.
 
     Parameters
     ----------
     Y : ndarray or sparse matrix of shape (n, n_labels)
-        Booleans or numbers 0 and 1.
+        Booleans or numbers 0 and 1, or the values of `pair`.
+    pair : ndarray of shape (2,)
+        The values for 0 and 1, as from `labelcover._label_values.label_pair`.
 
     Raises
     ------
@@ -39,7 +41,38 @@ def label_table(Y: Any) -> NDArray[np.uint8]:
             f"{Y.shape}. Only binary classification is supported. The type of the target is "
             f"{type_of_target(Y)}. A single label is a table of one column: y.reshape(-1, 1)."
         )
-    return as_booleans(Y).view(np.uint8)
+    return as_booleans(Y, pair=pair).view(np.uint8)
+
+
+def pair_in_words(pair: NDArray) -> str:
+    """Return which of the two values of a label table means that a row has the label."""
+    low, high = map(repr, pair.tolist())
+    return f"labels are {low} and {high}: {high} counts as having the label"
+
+
+def same_labels(
+    Y: Any, predicted: Any, names: NDArray[np.object_], pair: NDArray, sample_weight: Any
+) -> float:
+    """Return the share of rows whose labels are all predicted right.
+
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
+    predicted : array-like, sparse matrix or data frame of shape (n, n_labels)
+    names : ndarray of shape (n_labels,)
+    pair : ndarray of shape (2,)
+        The values of both tables; tags become zeros and ones.
+    sample_weight : array-like of shape (n,) or None
+    """
+    from sklearn.metrics import accuracy_score  # slow to import
+
+    rows = read_tags(Y, known=names.tolist())
+    if rows is not None:
+        Y, _ = tag_table(rows, names.tolist(), as_sparse=sparse.issparse(predicted))
+    if not is_zero_one(pair):
+        Y = as_booleans(as_table(Y), pair=pair if rows is None else ZERO_ONE)
+        predicted = as_booleans(as_table(predicted), pair=pair)
+    return float(accuracy_score(Y, predicted, sample_weight=sample_weight))
 
 
 def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:
@@ -108,17 +141,19 @@ def labelled(table: NDArray, container: str, names: NDArray[np.object_], X: Any)
     return table
 
 
-def tags_of(predicted: Any, names: NDArray[np.object_]) -> list[list[str]]:
+def tags_of(predicted: Any, names: NDArray[np.object_], pair: NDArray) -> list[list[str]]:
     """Return the names of the labels of each row of a prediction, in the order of labels.
 
     Parameters
     ----------
     predicted : array-like, sparse matrix or data frame of shape (n, n_labels)
-        Zeros and ones.
+        Zeros and ones, or the values of `pair`.
     names : ndarray of shape (n_labels,)
+    pair : ndarray of shape (2,)
     """
-    table = sparse.csr_array(predicted if sparse.issparse(predicted) else np.asarray(predicted))
-    table.sort_indices()
+    if not np.shape(predicted)[0]:
+        return []
+    table = label_rows(predicted, pair=pair)
     rows = np.split(table.indices, table.indptr[1:-1])
     return [names[row].tolist() for row in rows[: table.shape[0]]]
 

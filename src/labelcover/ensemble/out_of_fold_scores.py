@@ -13,6 +13,7 @@ from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from labelcover._arguments import check_integer, check_jobs, check_random_state
+from labelcover._label_values import label_pair
 from labelcover._table_numbers import rows_of
 from labelcover.ensemble.label_tables import label_table, named_labels
 from labelcover.learners.problems import in_parallel
@@ -86,7 +87,8 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
         ----------
         X : array-like, sparse matrix, data frame or sequence of n rows
         y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
-            Zeros and ones; or lists of tags, or a column of separated ones.
+            Zeros and ones, or another pair of values; or lists of tags, or a column of separated
+            ones.
         sample_weight : array-like of shape (n,), optional
             Given to the ``fit`` of the models.
         """
@@ -127,7 +129,8 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
                 f"n_folds must be at most the number of rows, got n_folds={n_folds} and {n} rows."
             )
         y, names = named_labels(y)
-        Y = label_table(check_array(y, accept_sparse="csr", dtype=None, ensure_2d=False))
+        table = check_array(y, accept_sparse="csr", dtype=None, ensure_2d=False)
+        Y = label_table(table, label_pair(table))
         if names is None:
             names = np.array([f"label{j}" for j in range(Y.shape[1])], dtype=object)
         self.label_names_in_ = names
