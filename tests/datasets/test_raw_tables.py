@@ -33,7 +33,7 @@ def test_a_letter_that_is_not_utf_8_is_seen_wherever_it_is(tmp_path):
 def test_no_decimal_sign_is_guessed_for_a_file(tmp_path):
     path = write(tmp_path, 'a,b,c\n"1,5",0.101,"1,100"\n"2,5",12.5,"2,200"\n')
     table = read_raw(path)
-    assert table.text_format.decimal is None
+    assert table.decimal is None
     assert [str(kind) for kind in table.columns.schema.types] == ["string", "double", "string"]
     assert table.columns.column("c").to_pylist() == ["1,100", "2,200"]
     assert read_raw(path, decimal=",").columns.column("a").to_pylist() == [1.5, 2.5]

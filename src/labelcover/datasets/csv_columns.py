@@ -20,7 +20,7 @@ from labelcover.datasets.cell_values import MISSING, is_text, without_markers
 from labelcover.datasets.csv_lines import UnclosedQuote, first_rows, hint, is_blank, numbered_rows
 from labelcover.datasets.dataset import DataError
 from labelcover.datasets.file_limits import BLOCK, in_growing_blocks, opened, reason
-from labelcover.datasets.text_format import TextFormat, encoded
+from labelcover.datasets.text_format import CsvFile, encoded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,16 +43,13 @@ SHOWN_LINES = 5
 UNNAMED = "column 1"
 
 
-def read_columns(
-    path: str | os.PathLike[str], text_format: TextFormat, as_text: Collection[str] = ()
-) -> tuple[pa.Table, list[str]]:
+def read_columns(source: CsvFile, as_text: Collection[str] = ()) -> tuple[pa.Table, list[str]]:
     """Return the columns of a CSV file, and sentences on what was unusual about it.
 
     Parameters
     ----------
-    path : path-like
-    text_format : TextFormat
-        How the file is written.
+    source : CsvFile
+        The file, and how it is written.
     as_text : collection of str
         Columns whose cells are strings, whatever they look like.
 
@@ -63,66 +60,64 @@ def read_columns(
     """
     import pyarrow as pa
 
-    names, unnamed, skipped, rows = _head(path, text_format)
+    names, unnamed, skipped, rows = _head(source)
     types = {name: pa.string() for name in names}
     cells_of = {name: cells for name, *cells in zip(names, *rows, strict=True)}
     numbers = {}
     for name in set(names).difference(as_text):
         filled = pa.array([None if cell in NULLS else cell for cell in cells_of[name]], pa.string())
-        if (kind := _type_of(filled, text_format.decimal)) is not None:
+        if (kind := _type_of(filled, source.decimal)) is not None:
             numbers[name] = kind
     slow = NULLS.difference(QUICK_NULLS)
     typed = {name: kind for name, kind in numbers.items() if slow.isdisjoint(cells_of[name])}
-    if pa.int64() in typed.values() and _may_hold_codes(path, text_format):
+    if pa.int64() in typed.values() and _may_hold_codes(source):
         typed = {name: kind for name, kind in typed.items() if kind != pa.int64()}
     blank = [0]
     # Arrow is quicker, and does not keep the text, if it need not find out what columns hold.
     try:
-        columns = _arrow_csv(path, text_format, skipped, types | typed, blank)
+        columns = _arrow_csv(source, skipped, types | typed, blank)
     except pa.ArrowException:
         # Some row has another number of cells, or a column that looked like numbers holds others.
         try:
-            columns = _arrow_csv(path, text_format, skipped, types, blank)
+            columns = _arrow_csv(source, skipped, types, blank)
         except pa.ArrowException as error:
-            raise _csv_error(path, text_format, len(names), error) from None
+            raise _csv_error(source, len(names), error) from None
     made = {name: columns.column(j) for j, name in enumerate(names)}
-    notes = _drop_unnamed(path, made, unnamed, skipped)
+    notes = _drop_unnamed(source.path, made, unnamed, skipped)
     for name, column in made.items():
         if is_text(column):
             column = without_markers(column)
-            column = _as_numbers(column, text_format.decimal) if name in numbers else column
+            column = _as_numbers(column, source.decimal) if name in numbers else column
             made[name] = _unguarded(column)
     columns = pa.table(made)
-    _check_last_quote(path, text_format, columns)
-    columns, said = _without_blank_rows(path, text_format, skipped, columns, blank[0] > 0)
+    _check_last_quote(source, columns)
+    columns, said = _without_blank_rows(source, skipped, columns, blank[0] > 0)
     pa.default_memory_pool().release_unused()  # as much as the table, which encoding will need
     return columns, [*notes, *said]
 
 
-def _head(
-    path: str | os.PathLike[str], text_format: TextFormat
-) -> tuple[list[str], list[str], int, list[list[str]]]:
+def _head(source: CsvFile) -> tuple[list[str], list[str], int, list[list[str]]]:
     """Return the names of the columns, which of them were made up, and the first rows.
 
     Before the rows is the number of lines above them.
     """
-    first = first_rows(path, text_format)
+    first = first_rows(source)
     if not first:
-        raise DataError(path, "the file is empty, expected a line of column names.", 1)
+        raise DataError(source.path, "the file is empty, expected a line of column names.", 1)
     (names, line), rows = first[0], [row for row, _ in first[1:]]
-    if not text_format.header:
+    if not source.header:
         names = [f"column {j + 1}" for j in range(len(names))]
         return names, [], line - 1, [row for row, _ in first if len(row) == len(names)]
     names = [unguarded(name.strip()) for name in names]
     unnamed = [f"column {j + 1}" for j, name in enumerate(names) if j and not name]
     names = [name or f"column {j + 1}" for j, name in enumerate(names)]
     try:
-        names = check_names(path, names, line)
+        names = check_names(source.path, names, line)
     except DataError as error:
-        text = error.text.removesuffix(".") + hint(path, text_format)
-        raise DataError(path, f"{text}.", line) from None
+        text = error.text.removesuffix(".") + hint(source)
+        raise DataError(source.path, f"{text}.", line) from None
     if len(first) == 1:
-        raise DataError(path, "no row follows the names, expected at least one.", line)
+        raise DataError(source.path, "no row follows the names, expected at least one.", line)
     breaks = sum(len(LINE_BREAK.findall(name)) for name in first[0][0])
     return names, unnamed, line + breaks, [row for row in rows if len(row) == len(names)]
 
@@ -191,15 +186,15 @@ def _every(column: pa.ChunkedArray, pattern: str) -> bool:
     return bool(pc.all(pc.match_substring_regex(column, rf"\A(?:{pattern})\z")).as_py())
 
 
-def _may_hold_codes(path: str | os.PathLike[str], text_format: TextFormat) -> bool:
+def _may_hold_codes(source: CsvFile) -> bool:
     """Return whether some cell of a file begins with a zero before another digit.
 
     Arrow would read such a cell of a column of integers without a word.
     """
-    if "0,\n".encode(text_format.encoding) != b"0,\n":
+    if "0,\n".encode(source.encoding) != b"0,\n":
         return True  # which is slower, but right
-    starts = np.frombuffer(text_format.delimiter.encode(text_format.encoding) + b'\r\n" ', np.uint8)
-    with opened(path) as file:
+    starts = np.frombuffer(source.delimiter.encode(source.encoding) + b'\r\n" ', np.uint8)
+    with opened(source.path) as file:
         last = b""
         while block := file.read(BLOCK):
             signs = np.frombuffer(last + block, np.uint8)
@@ -232,30 +227,24 @@ def _unguarded(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array(cells, pa.string())])
 
 
-def _arrow_csv(
-    path: str | os.PathLike[str],
-    text_format: TextFormat,
-    skipped: int,
-    types: dict[str, Any],
-    blank: list[int],
-) -> pa.Table:
+def _arrow_csv(source: CsvFile, skipped: int, types: dict[str, Any], blank: list[int]) -> pa.Table:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     def of_another_width(row: Any) -> str:
-        is_row = row.text.replace(text_format.delimiter, "").strip()
+        is_row = row.text.replace(source.delimiter, "").strip()
         blank[0] += not is_row
         return "error" if is_row else "skip"
 
     parsing = arrow_csv.ParseOptions(
-        delimiter=text_format.delimiter,
+        delimiter=source.delimiter,
         newlines_in_values=True,
         invalid_row_handler=of_another_width,
     )
     converting = arrow_csv.ConvertOptions(
         null_values=QUICK_NULLS,
         strings_can_be_null=True,
-        decimal_point=text_format.decimal or ".",
+        decimal_point=source.decimal or ".",
         column_types=types,
     )
 
@@ -266,7 +255,7 @@ def _arrow_csv(
             use_threads=pa.cpu_count() > 1,
             block_size=block_size,
         )
-        with encoded(path, text_format) as (stream, encoding):
+        with encoded(source) as (stream, encoding):
             if encoding not in ("utf-8", "utf-8-sig"):  # Arrow passes over the mark
                 stream = pa.transcoding_input_stream(pa.PythonFile(stream, "r"), encoding, "utf-8")
             return arrow_csv.read_csv(stream, reading, parsing, converting)
@@ -274,15 +263,13 @@ def _arrow_csv(
     return in_growing_blocks(read)
 
 
-def _csv_error(
-    path: str | os.PathLike[str], text_format: TextFormat, width: int, error: Exception
-) -> DataError:
+def _csv_error(source: CsvFile, width: int, error: Exception) -> DataError:
     """Return what is wrong with a CSV file, with the line where it is if Python's reader sees it.
 
     Arrow reads in blocks and does not know the line.
     """
     try:
-        with closing(numbered_rows(path, text_format)) as rows:
+        with closing(numbered_rows(source)) as rows:
             _, first = next(rows)
             for row, line in rows:
                 if len(row) != width:
@@ -290,15 +277,13 @@ def _csv_error(
                     text = f"{cells}, expected {width} as in line {first}"
                     is_last = len(row) < width and next(rows, None) is None
                     below = "; if this is a note below the table, remove it" if is_last else ""
-                    return DataError(path, f"{text}{below or hint(path, text_format)}.", line)
+                    return DataError(source.path, f"{text}{below or hint(source)}.", line)
     except DataError as found:
         return found
-    return DataError(path, f"{reason(error)}, expected CSV.")
+    return DataError(source.path, f"{reason(error)}, expected CSV.")
 
 
-def _check_last_quote(
-    path: str | os.PathLike[str], text_format: TextFormat, columns: pa.Table
-) -> None:
+def _check_last_quote(source: CsvFile, columns: pa.Table) -> None:
     """Raise a `DataError` if the last cell holds all lines after a quote that is never closed.
 
     Arrow takes the end of the file for the end of such a cell.
@@ -307,7 +292,7 @@ def _check_last_quote(
     cell = last[-1].as_py() if columns.num_rows and is_text(last) else None
     if cell is not None and "\n" in cell.rstrip("\r\n"):
         try:
-            with closing(numbered_rows(path, text_format)) as rows:
+            with closing(numbered_rows(source)) as rows:
                 deque(rows, maxlen=0)
         except UnclosedQuote:
             raise
@@ -316,11 +301,7 @@ def _check_last_quote(
 
 
 def _without_blank_rows(
-    path: str | os.PathLike[str],
-    text_format: TextFormat,
-    skipped: int,
-    columns: pa.Table,
-    some_skipped: bool,
+    source: CsvFile, skipped: int, columns: pa.Table, some_skipped: bool
 ) -> tuple[pa.Table, list[str]]:
     """Return the rows that are not made of delimiters only, and a sentence on those that are."""
     import pyarrow as pa
@@ -335,7 +316,7 @@ def _without_blank_rows(
         return columns, []
     blank, lines, at = empty.copy(), [], 0
     try:
-        with closing(numbered_rows(path, text_format, with_blank=True)) as rows:
+        with closing(numbered_rows(source, with_blank=True)) as rows:
             for row, line in rows:
                 if line <= skipped:
                     continue

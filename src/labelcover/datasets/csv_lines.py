@@ -6,7 +6,6 @@ It is slower than Arrow's, but knows the lines.
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from itertools import islice
@@ -16,7 +15,7 @@ from labelcover.datasets.dataset import DataError
 from labelcover.datasets.text_format import (
     DELIMITERS,
     SAMPLE_ROWS,
-    TextFormat,
+    CsvFile,
     is_number_like,
     long_cells,
     text_of,
@@ -32,14 +31,13 @@ SAMPLE_LINES = 100_000
 SAMPLE_CHARACTERS = 1 << 24
 
 
-def hint(path: str | os.PathLike[str], text_format: TextFormat, wanted: str = "") -> str:
+def hint(source: CsvFile, wanted: str = "") -> str:
     r"""Return what may be wrong if the names of the columns are not those expected; "" if nothing.
 
     Parameters
     ----------
-    path : path-like
-    text_format : TextFormat
-        How the file was read.
+    source : CsvFile
+        The file, and how it was read.
     wanted : str
         The name that was not found.
 
@@ -47,14 +45,14 @@ def hint(path: str | os.PathLike[str], text_format: TextFormat, wanted: str = ""
     --------
     >>> import pathlib, tempfile
     >>> from labelcover.datasets.csv_lines import hint
-    >>> from labelcover.datasets.text_format import TextFormat
+    >>> from labelcover.datasets.text_format import CsvFile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "t.csv"
     >>> _ = path.write_text("size:tags\n1:a\n2:b\n")
-    >>> hint(path, TextFormat(), "tags")
+    >>> hint(CsvFile(path), "tags")
     "; with delimiter=':' the file has 2 columns, size and tags among them"
     """
     try:
-        rows = [row for row, _ in first_rows(path, text_format)]
+        rows = [row for row, _ in first_rows(source)]
     except DataError:
         return ""
     names, below = rows[0], rows[1:]
@@ -63,7 +61,7 @@ def hint(path: str | os.PathLike[str], text_format: TextFormat, wanted: str = ""
         return "; blanks stand before quotes, which are then part of the cells: remove these blanks"
     other = _other_delimiter(names, wanted)
     if usual > len(names):
-        other = _regular_delimiter([text_format.delimiter.join(row) for row in rows])
+        other = _regular_delimiter([source.delimiter.join(row) for row in rows])
         if other is None:
             return (
                 f"; most rows have {usual} cells, and the first has {len(names)}: if it is a "
@@ -76,7 +74,7 @@ def hint(path: str | os.PathLike[str], text_format: TextFormat, wanted: str = ""
             f"; with {parameter('delimiter', other)} the file has {len(parts)} columns, "
             f"{parts[0]} and {parts[-1]} among them"
         )
-    if text_format.header and looks_like_data(names, below):
+    if source.header and looks_like_data(names, below):
         return (
             "; the first row looks like data: if the file has no names of columns, give "
             f"{parameter('header', False)}, and they are called 'column 1', 'column 2', …"
@@ -120,11 +118,7 @@ class UnclosedQuote(DataError):
 
 
 def numbered_rows(
-    path: str | os.PathLike[str],
-    text_format: TextFormat,
-    *,
-    with_blank: bool = False,
-    n_lines: int | None = None,
+    source: CsvFile, *, with_blank: bool = False, n_lines: int | None = None
 ) -> Generator[tuple[list[str], int], None, None]:
     """Yield the rows of a CSV file, the names first if it has any, and the lines where they begin.
 
@@ -135,12 +129,12 @@ def numbered_rows(
     DataError
         If the file is no CSV.
     """
-    with long_cells(), text_of(path, text_format) as text:
-        reader = csv.reader(islice(text, n_lines), delimiter=text_format.delimiter, strict=True)
+    with long_cells(), text_of(source) as text:
+        reader = csv.reader(islice(text, n_lines), delimiter=source.delimiter, strict=True)
         before, width = 0, 0
         try:
             for row in reader:
-                is_below = before >= text_format.lines_above
+                is_below = before >= source.lines_above
                 if row and is_below and (with_blank or width == 1 or not is_blank(row)):
                     width = width or len(row)
                     yield row, before + 1
@@ -148,8 +142,8 @@ def numbered_rows(
         except csv.Error as error:
             if UNCLOSED in str(error):
                 said = "a quote in the row that begins here is never closed, expected CSV."
-                raise UnclosedQuote(path, said, before + 1) from None
-            raise DataError(path, f"{error}, expected CSV.", reader.line_num) from None
+                raise UnclosedQuote(source.path, said, before + 1) from None
+            raise DataError(source.path, f"{error}, expected CSV.", reader.line_num) from None
 
 
 def is_blank(row: list[str]) -> bool:
@@ -157,13 +151,11 @@ def is_blank(row: list[str]) -> bool:
     return not any(cell and not cell.isspace() for cell in row)
 
 
-def first_rows(
-    path: str | os.PathLike[str], text_format: TextFormat
-) -> list[tuple[list[str], int]]:
+def first_rows(source: CsvFile) -> list[tuple[list[str], int]]:
     """Return the first rows of a CSV file, the names first, and the lines where they begin."""
     rows, characters = [], 0
     try:
-        with closing(numbered_rows(path, text_format, n_lines=SAMPLE_LINES)) as numbered:
+        with closing(numbered_rows(source, n_lines=SAMPLE_LINES)) as numbered:
             for row, line in islice(numbered, 1 + SAMPLE_ROWS):
                 rows.append((row, line))
                 characters += sum(map(len, row))

@@ -24,7 +24,7 @@ from labelcover.datasets.csv_lines import hint, numbered_rows
 from labelcover.datasets.dataset import DataError, MissingColumn
 from labelcover.datasets.file_limits import check_bytes, check_ordinary, reason
 from labelcover.datasets.json_lines import read_json
-from labelcover.datasets.text_format import TextFormat, find_format
+from labelcover.datasets.text_format import CsvFile, find_format
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +54,7 @@ class RawTable:
         The file.
     columns : pyarrow.Table
         Types as the file says, or as its cells are.
-    text_format : TextFormat or None
+    source : CsvFile or None
         How the file is written, if it is CSV.
     notes : tuple of str
         Sentences about what was read in an unusual way.
@@ -64,7 +64,7 @@ class RawTable:
 
     path: str | os.PathLike[str]
     columns: pa.Table
-    text_format: TextFormat | None = None
+    source: CsvFile | None = None
     notes: tuple[str, ...] = ()
     rows: NDArray[np.intp] | None = None
 
@@ -79,6 +79,11 @@ class RawTable:
         return int(self.columns.num_rows)
 
     @property
+    def decimal(self) -> str | None:
+        """The decimal sign that was given, if any."""
+        return None if self.source is None else self.source.decimal
+
+    @property
     def name(self) -> str:
         """The name of the file without its folder and suffix."""
         return Path(self.path).name.removesuffix(suffix_of(self.path))
@@ -91,12 +96,12 @@ class RawTable:
     def place(self, row: int) -> tuple[str, int | None]:
         """Return where a row is, in words and as the line of a CSV file."""
         row = row if self.rows is None else int(self.rows[row])
-        if self.text_format is None:
+        if self.source is None:
             return f"row {row + 1}", None
         # Cells may hold line breaks and lines may be empty, so the file is asked, when it matters.
         try:
-            with closing(numbered_rows(self.path, self.text_format)) as rows:
-                _, line = next(islice(rows, row + self.text_format.header, None))
+            with closing(numbered_rows(self.source)) as rows:
+                _, line = next(islice(rows, row + self.source.header, None))
         except DataError:  # Python's reader is stricter than Arrow's
             return f"row {row + 1}", None
         return f"line {line}", line
@@ -107,9 +112,9 @@ class RawTable:
         try:
             yield
         except MissingColumn as error:
-            if self.text_format is None:
+            if self.source is None:
                 raise
-            more = hint(self.path, self.text_format, error.name)
+            more = hint(self.source, error.name)
             text = f"{error.text.removesuffix('.')}{more}."
             raise MissingColumn(error.path, text, error.line, error.name) from None
 
@@ -175,9 +180,9 @@ def read_raw(
     check_ordinary(path)
     Path(path).open("rb").close()  # a file that cannot be opened is not a damaged one
     if kind == CSV:
-        text_format = find_format(path, **written)
-        columns, notes = read_columns(path, text_format, as_text)
-        table = RawTable(path, columns, text_format, (*text_format.notes, *notes))
+        source = find_format(path, **written)
+        columns, notes = read_columns(source, as_text)
+        table = RawTable(path, columns, source, (*source.notes, *notes))
     else:
         read = _read_parquet if kind == PARQUET else read_json
         columns = read(path)

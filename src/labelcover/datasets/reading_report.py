@@ -73,7 +73,7 @@ class ReadingReport:
         remarks: Sequence[str],
     ) -> ReadingReport:
         """Return the report about a training table; `remarks` are sentences about its columns."""
-        written = table.text_format
+        written = table.source
         columns = [
             {"name": kind.name, "read as": kind.kind, "why": kind.why, "option": kind.option}
             for kind in kinds

@@ -77,7 +77,7 @@ class TableEncoder:
         """
         choices.check(table.path, table.names)
         features = [name for name in table.names if name not in labels.columns]
-        kinds = column_kinds(table, features, choices, _decimal(table))
+        kinds = column_kinds(table, features, choices, table.decimal)
         remarks = list(two_readings(kinds))
         Y = labels.read(table, warn=False)
         encoders, told = [], []
@@ -132,7 +132,7 @@ class TableEncoder:
     def _read(self, table: RawTable, with_labels: bool) -> Dataset:
         used = {encoder.name for encoder in self.encoders}
         kinds = {
-            kind.name: _with_decimal(kind, _decimal(table))
+            kind.name: _with_decimal(kind, table.decimal)
             for kind in self.kinds
             if kind.name in used
         }
@@ -262,11 +262,6 @@ def _is_unique(table: RawTable, name: str) -> bool:
     import pyarrow.compute as pc
 
     return pc.count_distinct(table.columns.column(name), mode="only_valid").as_py() == table.n_rows
-
-
-def _decimal(table: RawTable) -> str | None:
-    """Return the decimal sign that was given, if any."""
-    return None if table.text_format is None else table.text_format.decimal
 
 
 def _needs_strings(kind: ColumnKind, decimal: str | None) -> bool:

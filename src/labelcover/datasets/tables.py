@@ -220,8 +220,7 @@ def _column(table: RawTable, name: str) -> np.ndarray:
     column = table.columns.column(name)
     if pa.types.is_nested(column.type) or pa.types.is_temporal(column.type):
         raise DataError(table.path, f"column {name!r} holds {column.type}, expected numbers.")
-    decimal = None if table.text_format is None else table.text_format.decimal
-    found = found_numbers(column, decimal=decimal)
+    found = found_numbers(column, decimal=table.decimal)
     if found.both:
         warnings.warn(f"{table.path}: column {name!r}: {found.both}.", UserWarning, stacklevel=2)
     read = as_numbers(column, found.format)

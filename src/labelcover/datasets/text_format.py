@@ -38,11 +38,13 @@ OTHERS = ("cp1252", "latin-1")  # the second takes every byte
 
 
 @dataclass(frozen=True)
-class TextFormat:
-    """How a CSV file is written.
+class CsvFile:
+    """A CSV file, and how it is written.
 
     Attributes
     ----------
+    path : path-like
+        The file.
     delimiter : str
         What separates cells.
     encoding : str
@@ -59,6 +61,7 @@ class TextFormat:
         Sentences about what is unusual.
     """
 
+    path: str | os.PathLike[str]
     delimiter: str = ","
     encoding: str = "utf-8"
     decimal: str | None = None
@@ -75,7 +78,7 @@ def find_format(
     encoding: str | None = None,
     decimal: str | None = None,
     header: bool | None = None,
-) -> TextFormat:
+) -> CsvFile:
     """Return how a CSV file is written; what is not given is found out.
 
     The encoding is what a byte order mark says, else UTF-8 if the whole file is that, else
@@ -93,12 +96,12 @@ def find_format(
         check_choice("decimal", decimal, DECIMALS)
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise ValueError(f"delimiter must be one character, such as ',' or ';', got {delimiter!r}.")
-    found = TextFormat(decimal=decimal, header=header is not False)
+    found = CsvFile(path, decimal=decimal, header=header is not False)
     if encoding is None:
         found = replace(found, **_encoding(path))
     else:
         found = replace(found, encoding=_known_encoding(path, encoding))
-    with text_of(path, found) as stream:
+    with text_of(found) as stream:
         text = stream.read(SAMPLE)
     if not text.strip():
         raise DataError(path, "the file is empty, expected a line of column names.", 1)
@@ -114,19 +117,19 @@ def find_format(
 
 
 @contextmanager
-def encoded(path: str | os.PathLike[str], text_format: TextFormat) -> Iterator[tuple[Any, str]]:
+def encoded(source: CsvFile) -> Iterator[tuple[Any, str]]:
     """Open a text file for reading bytes; yield the stream and the encoding of what it gives."""
-    with opened(path) as file:
-        if text_format.mixed:
+    with opened(source.path) as file:
+        if source.mixed:
             yield io.BufferedReader(Utf8Lines(file), BLOCK), "utf-8"
         else:
-            yield file, text_format.encoding
+            yield file, source.encoding
 
 
 @contextmanager
-def text_of(path: str | os.PathLike[str], text_format: TextFormat) -> Iterator[io.TextIOWrapper]:
+def text_of(source: CsvFile) -> Iterator[io.TextIOWrapper]:
     """Open a text file for reading, with its line ends as they are."""
-    with encoded(path, text_format) as (stream, encoding):
+    with encoded(source) as (stream, encoding):
         encoding = "utf-8-sig" if encoding == "utf-8" else encoding
         with io.TextIOWrapper(stream, encoding, errors="replace", newline="") as text:
             yield text
@@ -143,7 +146,7 @@ def long_cells() -> Iterator[None]:
 
 
 def _encoding(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the encoding of a file, as attributes of a `TextFormat`."""
+    """Return the encoding of a file, as attributes of a `CsvFile`."""
     with opened(path) as file:
         start = file.read(4)
     marked = next((name for mark, name in MARKS if start.startswith(mark)), "utf-8")

@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold
 from labelcover._arguments import check_integer
 from labelcover.datasets import DataError, Dataset
 from labelcover.datasets.csv_lines import numbered_rows
-from labelcover.datasets.text_format import TextFormat
+from labelcover.datasets.text_format import CsvFile
 
 KINDS = ("kfold", "stratified", "own")
 
@@ -64,7 +64,7 @@ def make_folds(
 def read_folds(path: str | os.PathLike[str], n: int) -> list[Fold]:
     """Return the folds in a CSV file with lines ``fold,row``: every one of `n` rows once."""
     fold_of = np.full(n, -1)
-    with closing(numbered_rows(path, TextFormat())) as rows:
+    with closing(numbered_rows(CsvFile(path))) as rows:
         for cells, line in rows:
             try:
                 fold, row = map(int, cells)
