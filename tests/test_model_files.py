@@ -1,6 +1,7 @@
 """Model files that are not what `save_model` wrote: a sentence, before they take memory."""
 
 import io
+import json
 import tomllib
 import zipfile
 from pathlib import Path
@@ -56,3 +57,13 @@ def test_no_version_of_skops_is_allowed_that_runs_code_from_a_model_file():
     bounds = [each.specifier for each in named if each.name == "skops"]
     assert bounds
     assert all("0.12" in bound and "0.11.99" not in bound for bound in bounds)
+
+
+def test_a_model_of_an_earlier_format_is_refused_with_what_to_do(tmp_path):
+    path = tmp_path / "earlier.skops"
+    skops.io.dump({"format": "labelcover-model-2"}, path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("versions.json", json.dumps({"format": "labelcover-model-2"}))
+    said = rf"earlier.skops: written in the format 'labelcover-model-2', now '{FORMAT}': train it"
+    with pytest.raises(DataError, match=said):
+        load_model(path)

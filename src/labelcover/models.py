@@ -31,7 +31,7 @@ from labelcover.datasets.table_encoder import TableEncoder
 from labelcover.ensemble import Pool
 from labelcover.learners import LeastSquaresClassifier
 
-FORMAT = "labelcover-model-3"
+FORMAT = "labelcover-model-3"  # another one when classes move: files name their modules
 FIRST_FORMAT = "labelcover-model-1"  # which did not say so beside the versions
 # What a model file holds at least.
 PARTS = {

@@ -17,7 +17,7 @@ from labelcover.cli.options import METHOD_NAMES
 from labelcover.datasets import DataError, read_csv
 from labelcover.experiments.named_methods import MEMBERS, METHODS, named_method
 from labelcover.experiments.results import COLUMNS
-from labelcover.models import TrainedModel, is_trusted, load_model, save_model
+from labelcover.models import FORMAT, TrainedModel, is_trusted, load_model, save_model
 
 COMMAND = Path(sys.executable).with_name("labelcover")
 HEADER = "@relation 'toy: -C 1'\n@attribute l {0,1}\n@attribute a numeric\n@attribute b numeric\n"
@@ -290,7 +290,7 @@ def test_a_model_from_elsewhere_is_refused_unread(tmp_path, monkeypatch, command
     ("content", "message"),
     [
         (
-            {"format": "labelcover-model-2", "estimator": np.sum},
+            {"format": FORMAT, "estimator": np.sum},
             "of the type numpy.sum, which is n",
         ),
         ({"estimator": cli.main}, "of the type labelcover.cli.main, which is not trusted"),
