@@ -16,13 +16,13 @@ from labelcover import covers
 from labelcover._arguments import check_choice, check_integer
 from labelcover.covers import Cover
 from labelcover.covers.bounds import cover_size_bounds
+from labelcover.ensemble._plan import AUTO
 
 if TYPE_CHECKING:
     from labelcover.dependence import CoverChoice
 
 Strategy = Callable[..., Cover]
 
-AUTO = "auto"
 # A cover of all pairs grows with the square of the number of labels. Where even the smallest
 # possible one is larger than this, the default is a balanced cover of single labels instead.
 MOST_MEMBERS = 5_000
