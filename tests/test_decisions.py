@@ -1,4 +1,4 @@
-"""Decisions do what they say, against enumeration, and serve their measure on rows not seen."""
+"""Decisions do what they say, against enumeration, and serve their measure on left-out rows."""
 
 import pickle
 import tracemalloc

@@ -111,7 +111,7 @@ def fit_decision(
     Y : ndarray of shape (n, n_labels)
         Labels of training rows, 0 or 1.
     P : ndarray of shape (n, n_labels)
-        Their probabilities, by models that have not seen the row.
+        Their probabilities, by models fitted without the row.
     sample_weight : ndarray of shape (n,), optional
         How many rows each row stands for.
     seen : ndarray of shape (n_labelsets, n_labels), optional
@@ -320,7 +320,7 @@ def fit_expected_f1(
     sizes : ndarray of shape (n,)
         How many labels each row has.
     P : ndarray of shape (n, n_labels)
-        Probabilities of the labels, by models that have not seen the row.
+        Probabilities of the labels, by models fitted without the row.
     weights : ndarray of shape (n,)
     """
     observed = np.bincount(sizes, weights, minlength=P.shape[1] + 1)

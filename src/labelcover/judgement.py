@@ -1,4 +1,4 @@
-"""How good a model is on rows it has not seen: beside chance, label by label, where it errs."""
+"""How good a model is on left-out rows: beside chance, label by label, where it errs."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def test_a_number_as_threshold_leaves_nothing_to_decide():
     X, Y = problem()
     model = small_pool(threshold=0.4).fit(X, Y)
     np.testing.assert_array_equal(model.predict(X), model.predict_proba(X) > 0.4)
-    with pytest.raises(ValueError, match=r'decide needs predictions .*threshold="auto".*0.4'):
+    with pytest.raises(ValueError, match=r'decide needs left-out predictions .*threshold="auto".*0.4'):
         model.predict(X, decide="macro_f1")
 
 
@@ -338,4 +338,4 @@ def test_what_was_chosen_can_be_told_in_a_line(k, views):
     line = model._chosen()
     assert line.count("least squares on") + line.count("forest") == views
     assert "decision for micro_f1, threshold" in line
-    assert line.endswith("on 60 rows not seen")
+    assert line.endswith("on 60 left-out rows")

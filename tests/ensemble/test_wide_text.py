@@ -84,7 +84,7 @@ def test_least_squares_reads_a_score_for_each_label(fitted):
     line = model._chosen()
     assert line.count("least squares on scores of") == 2
     assert "logistic" in line
-    assert line.endswith("on 150 rows not seen")
+    assert line.endswith("on 150 left-out rows")
 
 
 def test_the_pool_loses_nothing_to_its_views():

@@ -97,7 +97,7 @@ def label_errors(Y: NDArray[np.uint8], suspicion: NDArray[np.float64]) -> LabelE
     ----------
     Y : ndarray of shape (n, n_labels)
     suspicion : ndarray of shape (n, n_labels)
-        How unlikely each cell is, by models that have not seen it.
+        How unlikely each cell is, by models fitted without it.
 
     Examples
     --------

@@ -65,7 +65,7 @@ def suspicion(Y: NDArray[np.uint8], P: NDArray[np.float64]) -> NDArray[np.float6
     ----------
     Y : ndarray of shape (n, n_labels)
     P : ndarray of shape (n, n_labels)
-        Probabilities of the labels by models that have not seen the row.
+        Probabilities of the labels by models fitted without the row.
 
     Examples
     --------

@@ -133,7 +133,7 @@ def _feature_reasons(
     feature_names: FeatureNames | None,
     row_names: Sequence[str] | None,
 ) -> dict[tuple[int, str], list[tuple[str, float]]]:
-    """Return the reasons of the features, by models that have not seen the rows."""
+    """Return the reasons of the features, by models fitted without the rows."""
     n = len(suspects.Y)
     rows = np.unique([suspect.row for suspect in found])
     if n < PARTS or not len(rows):

@@ -1,6 +1,6 @@
 """Find the cells of a label table that contradict everything else.
 
-Every cell of Y is predicted twice. First from the row's features, by members that have not seen
+Every cell of Y is predicted twice. First from the row's features, by members fitted without
 the row (leave-one-out and out-of-bag predictions, so nothing is fitted twice). Then from that and
 from the row's other labels (`labelcover.audit.other_labels`). A cell is the more suspicious the
 less likely its value is: with calibrated probabilities, and errors that are as likely in one cell
@@ -77,7 +77,7 @@ def suspicious_labels(
     ------
     ValueError
         If Y holds anything but zeros and ones or tags, if names are too few, too many or not
-        different, or if `estimator` cannot give probabilities of rows that it has not seen.
+        different, or if `estimator` cannot give probabilities of left-out rows.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def single_labels() -> LabelCoverClassifier:
 
 
 def _unseen(estimator: Any, X: Any, Y: Any, table: NDArray[np.uint8]) -> Any:
-    """Return the probabilities of all labels by models that have not seen the row."""
+    """Return the probabilities of all labels by models fitted without the row."""
     if isinstance(estimator, type) or not (
         hasattr(estimator, "left_out_proba") or hasattr(estimator, "predict_proba")
     ):

@@ -169,7 +169,7 @@ class CoverView(View):
         """Fit the weights of members; return the confidences of the rows left out."""
         weights = None if training.weights is None else training.weights[rows]
         means = [stacked.fit(training.Y[rows], weights) for stacked in self.stacked]
-        tell(f"{self.stacked[0].told()}, on {len(rows)} rows not seen", show=verbose)
+        tell(f"{self.stacked[0].told()}, on {len(rows)} left-out rows", show=verbose)
         return means
 
     def _means(self, sums: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:

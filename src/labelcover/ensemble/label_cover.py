@@ -24,7 +24,7 @@ from labelcover.many_labels import Candidates, check_candidate_decision, fit_can
 
 
 class LeftOutPredictions(NamedTuple):
-    """Predictions for training rows by members that have not seen them.
+    """Predictions for training rows by members fitted without them.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class LabelCoverClassifier(LabelEnsemble):
     """A multi-label classifier: one member per labelset of a cover, and the best of several views.
 
     By default least squares members over the labelsets, over single labels, and a forest are
-    pooled, weighted by their predictions for rows they have not seen; then a decision is taken for
+    pooled, weighted by their left-out predictions; then a decision is taken for
     the measure that is asked for. On sparse tables the labels of the nearest training rows are one
     more view. On wide text (more than 4,000 rows and columns, at most a tenth of the cells not 0)
     logistic regressions join them, whose scores the members read.
@@ -92,7 +92,7 @@ class LabelCoverClassifier(LabelEnsemble):
         decides for something else with ``predict(X, decide=…)``.
     threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default="auto"
         A number, or one for each label, cuts confidences there, whatever `decide` says. Otherwise
-        the decision is fitted on predictions for training rows that the members have not seen:
+        the decision is fitted on left-out predictions of training rows:
         ``"loo"`` takes leave-one-out (and out-of-bag) predictions, which the default members give
         without refitting, ``"cv"`` five-fold cross-validation; ``"auto"`` is ``"loo"`` where the
         members offer it and ``"cv"`` elsewhere.
@@ -378,11 +378,11 @@ class LabelCoverClassifier(LabelEnsemble):
         return confidence
 
     def _decision(self, decide: Any) -> Decision:
-        """Return the decision for a measure, fitted on rows that the members have not seen."""
+        """Return the decision for a measure, fitted on left-out rows."""
         check_decision(decide, len(self.label_names_in_))
         if self._unseen is None:
             raise ValueError(
-                "decide needs predictions for training rows that the members have not seen: fit "
+                "decide needs left-out predictions of training rows: fit "
                 f'with threshold="auto", "loo" or "cv" instead of {self.threshold!r}.'
             )
         Y, confidence, weights, seen = self._unseen
@@ -399,5 +399,5 @@ class LabelCoverClassifier(LabelEnsemble):
         if told := self.view_.told():
             said.append(f"views {told}")
         cut = "" if self.threshold_ is None else f", threshold {np.mean(self.threshold_):.2f}"
-        rows = f"{self.n_threshold_rows_} rows not seen"
+        rows = f"{self.n_threshold_rows_} left-out rows"
         return f"{'; '.join(said)}; decision for {self.decision_.measure}{cut}, on {rows}"

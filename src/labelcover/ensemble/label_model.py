@@ -241,7 +241,7 @@ class LabelModel(MemberEstimator, ABC):
         return "loo" if self.threshold != "cv" and offered else "cv"
 
     def _gives_left_out(self) -> bool:
-        """Return whether the view has confidences for training rows that it has not seen."""
+        """Return whether the view has confidences for left-out training rows."""
         return False
 
     @property

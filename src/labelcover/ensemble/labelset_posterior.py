@@ -126,7 +126,7 @@ def fit_posterior(
     rows : ndarray of shape (n_rows,)
         The training rows that `P` is of.
     P : ndarray of shape (n_rows, n_labels)
-        Their probabilities by models that have not seen them.
+        Their probabilities by models fitted without them.
     sample_weight : ndarray of shape (n,), optional
         Weights of all training rows.
     """

@@ -74,7 +74,7 @@ def fit_pool(
     Parameters
     ----------
     views : list of ndarray of shape (n, n_labels)
-        Probabilities inside (0, 1) of rows that the views have not seen.
+        Probabilities inside (0, 1) of left-out rows.
     Y : ndarray of shape (n, n_labels)
         The labels of these rows.
     frequency : ndarray of shape (n_labels,)

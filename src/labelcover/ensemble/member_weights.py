@@ -1,4 +1,4 @@
-"""Weights of the members that hold a label, from their predictions for rows they have not seen.
+"""Weights of the members that hold a label, from their left-out predictions.
 
 For each label, the probabilities ``p_j`` of the members that hold it become ``Σ_j w_j p_j``, with
 weights that sum to 1. They maximise the log-likelihood of the label in rows that the
@@ -43,7 +43,7 @@ def stacking_weights(
     Parameters
     ----------
     P : ndarray of shape (n, n_members)
-        The probabilities of the label, of rows that the members have not seen.
+        The probabilities of the label, of left-out rows.
     y : ndarray of shape (n,)
         Whether the rows have the label.
     sample_weight : ndarray of shape (n,), optional
@@ -112,7 +112,7 @@ class StackedMembers:
         self._left_out: NDArray[np.float64] | None = None
 
     def gather(self, distributions: NDArray[np.float64], problems: slice) -> None:
-        """Keep what the members of some problems say of rows that they have not seen."""
+        """Keep what the members of some problems say of left-out rows."""
         if self._left_out is None:
             self._left_out = np.zeros((len(distributions), len(self._pair_label)))
         problem = self._encoding.problem[self._pair_member]

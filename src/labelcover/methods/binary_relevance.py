@@ -149,7 +149,7 @@ class StackedView(View):
     correlated : ndarray of shape (n_labels, n_labels), bool
         Row ``j``: the outputs that label ``j`` sees.
     outputs : ndarray of shape (n, n_labels)
-        What the second level was trained on: outputs for rows not seen.
+        What the second level was trained on: outputs for left-out rows.
     """
 
     first: CoverView
@@ -177,7 +177,7 @@ class StackedView(View):
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> StackedView:
-        """Fit the first level, predict rows it has not seen, and fit the second level on that."""
+        """Fit the first level, predict left-out rows, and fit the second level on that."""
         m = self.n_labels
         every, rows = np.arange(m), training
         how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}

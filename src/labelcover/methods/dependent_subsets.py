@@ -87,7 +87,7 @@ class DependentSubsetsClassifier(ThresholdParameters, DependenceModel, LabelsetM
 
     Starting from single labels, which is binary relevance, the subsets of the most dependent pair
     of labels are united, then those of the next pair, and so on. A union stays if the subset
-    accuracy for training rows that the models have not seen does not fall by it.
+    accuracy for left-out training rows does not fall by it.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class DependentSubsetsClassifier(ThresholdParameters, DependenceModel, LabelsetM
     dependence_ : LabelPairDependence
         The scores of all pairs of labels and the critical value.
     score_ : float
-        Subset accuracy of the subsets for rows not seen; NaN if no pair is dependent.
+        Subset accuracy of the subsets for left-out rows; NaN if no pair is dependent.
     n_tried_ : int
         How many unions were tried.
 
@@ -180,7 +180,7 @@ class DependentSubsetsClassifier(ThresholdParameters, DependenceModel, LabelsetM
         self.score_, self.n_tried_ = found.score, found.n_tried
         tell(
             f"{len(found.subsets)} subsets of {m} labels after {found.n_tried} unions tried, "
-            f"subset accuracy {found.score:.3f} for rows not seen",
+            f"subset accuracy {found.score:.3f} for left-out rows",
             show=bool(self.verbose),
         )
         return LabelsetView(learner, [self.cover_])

@@ -170,7 +170,7 @@ def cluster_labels(
         The most dependent first.
     rows_right : callable
         Returns for each of some subsets in which rows all of its labels are predicted right, by
-        models that have not seen the row.
+        models fitted without the row.
     share : callable
         Returns the share of the rows that are right, by their weights.
     """
@@ -233,7 +233,7 @@ def _next_unions(
 class RowsRight:
     """In which training rows label powerset predicts all labels of a subset right.
 
-    Rows are predicted by models that have not seen them: by leave-one-out where the learner gives
+    Rows are predicted by models fitted without them: by leave-one-out where the learner gives
     that (for the rows for which it does), else in cross-validation.
     """
 

@@ -39,7 +39,7 @@ class LeadClassifier(ThresholdParameters, LabelModel):
     the true ones in training, those predicted at ½ for new rows, from the top of the network down.
     Labels without parents keep their first model; a network without links is binary relevance.
 
-    Errors are those of rows that the models have not seen where the learner knows them, as
+    Errors are those of left-out rows where the learner knows them, as
     `LeastSquaresClassifier` does by leave-one-out (of a sample of 2,048 rows if there are more).
     For other learners they are errors on the training rows, as published; a learner that repeats
     its training labels leaves none, and the network is then empty.

@@ -47,7 +47,7 @@ class LogisticClassifier(BatchClassifier):
         A problem is solved when its gradient is less than `tol` times that at the frequencies of
         its classes. A smaller one hardly changes predictions.
     n_folds : int, default=5
-        Predictions for training rows not seen, which ensembles use, come from so many folds.
+        Left-out predictions, which ensembles use, come from so many folds.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         The nominal features, as for `LeastSquaresClassifier`.
     random_state : int, RandomState or None, default=None
