@@ -201,7 +201,8 @@ def test_a_number_as_threshold_leaves_nothing_to_decide():
     X, Y = problem()
     model = small_pool(threshold=0.4).fit(X, Y)
     np.testing.assert_array_equal(model.predict(X), model.predict_proba(X) > 0.4)
-    with pytest.raises(ValueError, match=r'decide needs left-out predictions .*threshold="auto".*0.4'):
+    said = r'decide needs left-out predictions .*threshold="auto".*0.4'
+    with pytest.raises(ValueError, match=said):
         model.predict(X, decide="macro_f1")
 
 
