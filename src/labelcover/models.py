@@ -202,13 +202,19 @@ def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
     if not dataset.categorical.any():
         return estimator
     parameters = estimator.get_params()
+    learner = parameters.get("estimator", estimator)
+    if "estimator__least_squares" in parameters:  # the learner that a pool reads tables by
+        pool = learner if isinstance(learner, Pool) else Pool()
+        reader = pool.least_squares or LeastSquaresClassifier()
+        told = with_nominal_features(reader, dataset)
+        if told is reader:
+            return estimator
+        return clone(estimator).set_params(estimator=clone(pool).set_params(least_squares=told))
     is_ensemble = "estimator" in parameters
     name = "estimator__categorical_features" if is_ensemble else "categorical_features"
-    of_pool = parameters.get("estimator__least_squares__categorical_features")
-    learner = parameters.get("estimator", estimator)
-    linear = learner is None or isinstance(learner, LeastSquaresClassifier | Pool | str)
+    linear = learner is None or isinstance(learner, LeastSquaresClassifier)
     nominal = dataset.many_valued if linear else dataset.categorical
-    if not nominal.any() or not isinstance(parameters.get(name, of_pool), str):
+    if not nominal.any() or not isinstance(parameters.get(name), str):
         return estimator
     return clone(estimator).set_params(**{name: nominal})
 

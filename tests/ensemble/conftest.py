@@ -8,7 +8,7 @@ import pytest
 
 from labelcover import LabelCoverClassifier
 from labelcover.ensemble.cover_view import CoverView, leaving_out_some
-from labelcover.ensemble.view import TrainingRows
+from labelcover.ensemble.view import TrainingRows, drawn_seed
 from labelcover.learners.any_classifier import AnyClassifier
 
 
@@ -66,7 +66,7 @@ def fit_view():
         coding, table = learner.read_table(owner, X)
         training = TrainingRows(table, Y, coding.n_values, weights, {})
         if keep_left_out:
-            training = leaving_out_some(training, learner, [cover], 0)
+            training = leaving_out_some(training, learner, [cover], drawn_seed(0))
         view = CoverView(learner, [cover], aggregate=aggregate).fit(training, 0, **options)
         if not keep_left_out:
             return FittedView(view, owner, coding)

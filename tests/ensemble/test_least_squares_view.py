@@ -117,12 +117,11 @@ def test_left_out_confidence_equals_fitting_without_each_row(fit_view):
 
 
 def test_a_sample_of_rows_is_left_out_where_rows_and_classes_are_many(fit_view, monkeypatch):
-    monkeypatch.setattr("labelcover.learners.problems.LEFT_OUT_NUMBERS", 10)
-    monkeypatch.setattr("labelcover.learners.problems.FEW_LEFT_OUT", 25)
-    view = fit_view(LeastSquaresClassifier(), *problem(), keep_left_out=True)
+    monkeypatch.setattr("labelcover.ensemble._plan.LEFT_OUT_NUMBERS", 10)
+    view = fit_view(LeastSquaresClassifier(), *problem(600), keep_left_out=True)
     rows, confidence = view.left_out
-    assert rows.shape == (25,)
-    assert confidence.shape == (25, 7)
+    assert rows.shape == (512,)
+    assert confidence.shape == (512, 7)
 
 
 def test_the_softmax_keeps_the_ensemble_from_being_binary_relevance(fit_view):

@@ -174,7 +174,7 @@ class Plan:
     >>> print(plan_views(facts))
     scores (n_landmarks 300): 12,000 × 9,019 with 0.4 % nonzeros is wide text
     neighbours: a sparse table
-    forest (n_trees 200): always
+    forest (n_trees 200): a sparse table
     left-out rows: 2,048
     """
 
