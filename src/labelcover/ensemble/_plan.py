@@ -76,7 +76,7 @@ class TableFacts:
         Whether the table is stored as a sparse one, or has few nonzeros.
     in_chunks : bool
         Whether rows are read in chunks.
-    n_in_memory : int
+    n_in_memory : int, optional
         How many rows are held in memory at once: all, or of rows in chunks a sample.
 
     Examples
@@ -94,7 +94,7 @@ class TableFacts:
     nonzero_share: float
     is_sparse: bool
     in_chunks: bool = False
-    n_in_memory: int = 0
+    n_in_memory: int | None = None
 
     @classmethod
     def of(cls, X: Any, Y: Any) -> TableFacts:
@@ -108,6 +108,11 @@ class TableFacts:
         held = rows.in_memory
         share, few = _nonzeros(held.X, rows.n_values)
         return cls(n, d, rows.Y.shape[1], share, few, rows.sample is not None, held.X.shape[0])
+
+    @property
+    def n_held(self) -> int:
+        """How many rows are held in memory at once."""
+        return self.n_rows if self.n_in_memory is None else self.n_in_memory
 
     @property
     def is_wide_text(self) -> bool:
@@ -254,7 +259,7 @@ def plan_views(
         views.append(ViewPlan("neighbours", "a sparse table"))
     views.append(_forest(facts, only_left_out=only_left_out))
     n_targets = most_targets(cover, facts.n_rows, facts.n_labels)
-    n = facts.n_in_memory if is_text else facts.n_rows
+    n = facts.n_held if is_text else facts.n_rows
     n_left_out = n if only_left_out else n_left_out_rows(n, n_targets)
     width = min(facts.n_rows, facts.n_columns)
     is_small = facts.n_rows * width * n_targets <= MOST_PRODUCTS
@@ -278,7 +283,7 @@ def _forest(facts: TableFacts, *, only_left_out: bool) -> ViewPlan:
         return ViewPlan("forest", "for left-out predictions only", {"n_trees": LEFT_OUT_TREES})
     if not facts.is_sparse:
         return ViewPlan("forest", "always", {"n_trees": TREES})
-    if facts.is_wide_text or facts.n_in_memory < MANY_ROWS:
+    if facts.is_wide_text or facts.n_held < MANY_ROWS:
         return ViewPlan("forest", "a sparse table", {"n_trees": TREES_OF_SPARSE})
     return ViewPlan("forest", "neighbours stand in for more trees", {"n_trees": SPARSE_TREES})
 

@@ -72,6 +72,7 @@ def likeliest_means(table, rows, posts, squares, labels, own_weights, most, most
     n_labels = len(squares)
     found = np.full((len(rows), most), -1, np.int32)
     sums, seen, cosines = np.zeros(n_labels), np.empty(n_labels, np.int32), np.empty(n_labels)
+    is_seen = np.zeros(n_labels, np.bool_)  # a sum may come back to 0
     for r in range(len(rows)):
         i = rows[r]
         n_seen, n_posts, xx = 0, 0, 0.0
@@ -83,7 +84,8 @@ def likeliest_means(table, rows, posts, squares, labels, own_weights, most, most
             xx += x * x
             for at in range(post_starts[f], post_starts[f + 1]):
                 j = post_labels[at]
-                if sums[j] == 0:
+                if not is_seen[j]:
+                    is_seen[j] = True
                     seen[n_seen] = j
                     n_seen += 1
                 sums[j] += x * post_values[at]
@@ -103,7 +105,7 @@ def likeliest_means(table, rows, posts, squares, labels, own_weights, most, most
             if sums[j] > 1e-9:
                 seen[kept], cosines[kept] = j, sums[j] / np.sqrt(squares[j])
                 kept += 1
-            sums[j] = 0
+            sums[j], is_seen[j] = 0, False
         for a in range(greatest_first(seen, cosines, kept, most)):
             found[r, a] = seen[a]
     return found
