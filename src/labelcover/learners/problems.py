@@ -105,7 +105,7 @@ class Members(ABC):
 
         Only learners with ``gives_left_out`` have it, where rows were asked for.
         """
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} has no left-out predictions.")
 
     def forget_training(self) -> None:
         """Free what only `left_out` needs."""
