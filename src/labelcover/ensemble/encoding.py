@@ -215,8 +215,7 @@ def encode(
     Examples
     --------
     >>> import numpy as np
-    >>> from labelcover._table_numbers import blocks
-    from labelcover.covers import Cover
+    >>> from labelcover.covers import Cover
     >>> from labelcover.ensemble.encoding import encode
     >>> Y = np.array([[1, 0, 1], [0, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=np.uint8)
     >>> cover = Cover([[0, 1], [0, 2], [0, 1]], n_labels=3)
