@@ -177,6 +177,7 @@ def inner_products(X: Any, Z: Any) -> NDArray[np.float64]:
     return np.asarray(X @ Z.T, dtype=np.float64)
 
 
+@np.errstate(over="ignore")  # rows infinitely far apart have nothing in common
 def _mean_of_gaussians(distances: NDArray[np.float64], gammas: tuple[float, ...]) -> None:
     """Overwrite squared distances with the mean over `gammas` of ``exp(-gamma d²)``."""
     if all(wide == 4 * narrow for wide, narrow in pairwise(gammas)):

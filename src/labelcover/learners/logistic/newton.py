@@ -70,6 +70,7 @@ class Block:
                 W[-1, low:high] -= W[-1, low:high].mean()
         return steps
 
+    @np.errstate(over="ignore", invalid="ignore")  # steps that overflow are halved
     def _descend(self, W: NDArray[np.float64], tolerance: float) -> int:
         null = self.null_model(len(W) - 1)
         open_ = np.ones(len(self.classes), dtype=bool)
