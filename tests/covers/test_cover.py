@@ -303,3 +303,11 @@ def test_the_picture_shows_matrix_and_frequencies():
 
 def test_the_picture_of_different_sizes_says_so():
     assert "4 labelsets of 1 to 3 of 6 labels" in Cover(UNEQUAL, 6).plot().axes[0].get_title()
+
+
+def test_the_picture_of_many_labelsets_shows_all_of_them():
+    labelsets = [(a, b) for a in range(60) for b in range(a + 1, 60)]
+    shown = Cover(labelsets, 60).plot().axes[0].images[0].get_array()
+    assert len(shown) == 400
+    np.testing.assert_allclose(shown.sum() * len(labelsets) / 400, 2 * len(labelsets), rtol=0.02)
+    assert (shown.sum(axis=0) > 0).all()

@@ -363,7 +363,7 @@ def test_the_audit_page_shows_the_row_and_reasons_of_each_suspect(tmp_path):
     reasons = explain_suspects(suspects, found, data.X, feature_names=feature_words(data))
     write_audit_page(tmp_path / "page.html", suspects, data, reasons=reasons)
     text = html.unescape((tmp_path / "page.html").read_text(encoding="utf-8"))
-    entries = re.findall("<li>\\s*<h3>.*?</li>", text, re.S)
+    entries = re.findall("<li><details.*?</li>", text, re.S)
     assert len(entries) == len(found)
     contents = row_contents(data, [suspect.row for suspect in found])
     for suspect, entry in zip(found, entries, strict=True):
@@ -373,6 +373,16 @@ def test_the_audit_page_shows_the_row_and_reasons_of_each_suspect(tmp_path):
         why = reasons[suspect[:2]]
         assert all(what in entry for what, _ in why.against + why.speaking_for)
     assert f"About {len(found)} (" in text
+    # Beyond the first ten a suspect is a line to open: 200 would be 134,000 px high on a phone.
+    assert [entry.startswith("<li><details open>") for entry in entries] == [
+        place < 10 for place in range(len(entries))
+    ]
+
+
+def test_mistakes_without_reasons_have_no_column_for_them(pages):
+    for name, has in (("left-out.html", False), ("test.html", True)):
+        text = (pages / name).read_text(encoding="utf-8")
+        assert ('<th scope="col">why</th>' in text) == has
 
 
 def test_the_audit_page_has_one_list_at_every_width(open_page):

@@ -212,6 +212,14 @@ def test_ticks_are_round_and_inside():
     assert pictures.nice_ticks(0.001, 1000) == pytest.approx([1e-3, 1e-2, 0.1, 1, 10, 100, 1000])
 
 
+@pytest.mark.parametrize("low", [0.011, 0.3, 1.3, 2.6, 770.0])
+@pytest.mark.parametrize("times", [1.0, 1.3, 1.6, 4.0])
+def test_an_axis_of_time_has_two_to_six_ticks(low, times):
+    ticks = pictures.nice_ticks(low, low * times)
+    assert 2 <= len(ticks) <= 6
+    assert all(float(f"{tick:.2g}") == pytest.approx(tick) for tick in ticks)
+
+
 def test_one_labelset_is_one(tmp_path):
     path = cover_file(tmp_path, "few", "RAKEL")
     path.parent.mkdir(parents=True, exist_ok=True)

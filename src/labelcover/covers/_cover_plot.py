@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from labelcover.covers.cover import Cover
 
 MOST_TICKS = 60
+# With more labelsets than these, a line of the picture is the mean of several: of thinner lines
+# most would not be drawn.
+MOST_LINES = 400
+# So many of the labelsets of a line hold a label where it is darkest.
+DARKEST = 3
 
 
 def plot_cover(cover: Cover, label_names: ArrayLike | None = None) -> Figure:
@@ -40,11 +45,11 @@ def _drawn(cover: Cover, names: NDArray[np.str_], *, turned: bool) -> Figure:
     # Labelsets are counted from 1.
     extent = (-0.5, m - 0.5, len(cover) + 0.5, 0.5)
     top.imshow(
-        cover.matrix(),
+        _lines(cover),
         aspect="auto",
         cmap=sequential_colours(),
         vmin=0,
-        vmax=1,
+        vmax=min(1.0, DARKEST * MOST_LINES / len(cover)),
         interpolation="nearest",
         extent=extent,
     )
@@ -65,3 +70,9 @@ def _drawn(cover: Cover, names: NDArray[np.str_], *, turned: bool) -> Figure:
     else:
         bottom.xaxis.set_major_locator(MaxNLocator(integer=True))
     return figure
+
+
+def _lines(cover: Cover) -> NDArray[np.float64]:
+    """Return a line for each labelset, or for several: the share of them that holds each label."""
+    lines = np.array_split(cover.matrix(), min(len(cover), MOST_LINES))
+    return np.array([line.mean(axis=0) for line in lines])

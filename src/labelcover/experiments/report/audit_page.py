@@ -11,6 +11,9 @@ from labelcover.experiments.report.html_page import HERE, write_html_page
 
 # So many suspects and labels are on the page; the file has all suspects.
 MOST_SHOWN = 200
+# The first of them show their row and reasons; the others are lines to open, else the page of 200
+# is 134,000 pixels high on a phone.
+MOST_OPEN = 10
 MOST_LABELS = 12
 LOOKS = {"wrong": "looks wrong", "missing": "looks missing"}
 
@@ -74,6 +77,7 @@ def write_audit_page(
             }
             for suspect in shown
         ],
+        "most_open": MOST_OPEN,
         "labels": numbers[:MOST_LABELS],
         "labels_note": f"Showing {MOST_LABELS} of {len(numbers):,}. "
         if len(numbers) > MOST_LABELS

@@ -37,6 +37,8 @@ VARIABLES = {
 STYLE = {**picture_style(INK, FAINT, "none"), "svg.fonttype": "none"}
 # Inches; a picture of this width is so many rem wide on the page, where there is room.
 WIDTH, PAGE_WIDTH = 4.6, 36.0
+# Pictures of few names are narrower, so that their letters can be read on a phone.
+NARROW = 3.6
 # The least width of pictures with many names, in rem: narrower pages scroll them.
 LEAST_WIDTH = 26.0
 # Names are small enough for that from so many on.
@@ -98,7 +100,7 @@ def critical_difference_diagram(ranking: Ranking) -> Figure:
     """Draw mean ranks, best on top; a bar joins methods that do not differ (Demšar, 2006)."""
     with rc_context(STYLE):
         k = len(ranking.methods)
-        figure = Figure(figsize=(WIDTH, 1.0 + 0.27 * k), layout="constrained")
+        figure = Figure(figsize=(NARROW, 1.0 + 0.27 * k), layout="constrained")
         axes = figure.subplots()
         rows = np.arange(k)
         axes.scatter(ranking.ranks, rows, s=42, color=ACCENT, zorder=3)
@@ -137,7 +139,7 @@ def critical_difference_diagram(ranking: Ranking) -> Figure:
 def time_against_quality(lines: pd.DataFrame, measure: str = "micro_f1") -> Figure:
     """Draw training time against a measure, a point per method."""
     with rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH, 3.3), layout="constrained")
+        figure = Figure(figsize=(NARROW, 2.9), layout="constrained")
         axes = figure.subplots()
         x = np.maximum(lines["mean_fit_seconds"].to_numpy(), 1e-4)
         y = lines[f"mean_{measure}"].to_numpy()
@@ -150,12 +152,15 @@ def time_against_quality(lines: pd.DataFrame, measure: str = "micro_f1") -> Figu
         axes.set_ylim(low - margin, high + margin)
         # Names stand in a column on the right, in the order of the points, and lines lead to them.
         place = float(x.max() * (x.max() / x.min()) ** 0.12 * 1.25)
+        names = lines["method"].map(shortened)
         for j, at in zip(
             np.argsort(y), spread_out(np.sort(y), axes.get_ylim(), 0.075), strict=True
         ):
             axes.plot([x[j], place], [y[j], at], color=FAINT, linewidth=0.8, zorder=0)
-            axes.text(place * 1.03, at, shortened(lines["method"].iloc[j]), va="center")
-        axes.set_xlim(x.min() / 1.25, place * (place / x.min()) ** 0.5 * 1.6)
+            axes.text(place * 1.03, at, names.iloc[j], va="center")
+        left = x.min() / 1.25
+        room = min(0.6, 0.04 + 0.028 * names.str.len().max())  # of the width
+        axes.set_xlim(left, left * (place * 1.03 / left) ** (1 / (1 - room)))
         axes.set_xlabel("time to train on one fold, seconds")
         axes.set_ylabel(measure_of(measure).title)
         axes.set_xticks(nice_ticks(x.min(), x.max()))
@@ -183,13 +188,18 @@ def spread_out(places: np.ndarray, limits: tuple[float, float], gap: float) -> n
 
 
 def nice_ticks(low: float, high: float) -> list[float]:
-    """Return round numbers for a logarithmic axis from `low` to `high`."""
+    """Return round numbers for a logarithmic axis from `low` to `high`: two at least."""
     decades = range(int(np.floor(np.log10(low))) - 1, int(np.ceil(np.log10(high))) + 1)
-    every = [factor * 10.0**d for d in decades for factor in (1, 2, 5)]
-    inside = [tick for tick in every if low * 0.8 <= tick <= high * 1.25]
-    if len(inside) > 6:
-        inside = [tick for tick in inside if np.isclose(np.log10(tick) % 1, 0)]
-    return inside or [low]
+    inside: list[float] = []
+    for factors in ((1.0, 2.0, 5.0), np.arange(1, 10), np.arange(10, 100) / 10):
+        every = [float(factor) * 10.0**d for d in decades for factor in factors]
+        inside = [tick for tick in every if low * 0.8 <= tick <= high * 1.25]
+        if len(inside) > 1:
+            break
+    if len(inside) <= 6:
+        return inside
+    tens = [tick for tick in inside if np.isclose(np.log10(tick) % 1, 0)]
+    return tens if len(tens) > 1 else inside[:: -(-len(inside) // 5)]
 
 
 def cover_picture(cover: Cover, label_names: list[str]) -> Figure:
