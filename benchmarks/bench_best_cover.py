@@ -11,8 +11,8 @@ from itertools import combinations
 import numpy as np
 
 from labelcover.covers import Cover, build_cover
+from labelcover.covers._catalogue import catalogued_cover, catalogued_keys
 from labelcover.covers.bounds import lower_bound, schonheim_bound
-from labelcover.covers.catalogue import catalogued_cover, catalogued_keys
 
 # (m, k): σ of the paper's Tables 7 and 10, and the smallest cover known in the literature.
 PAIRS = {

@@ -109,7 +109,7 @@ def products() -> None:
         seconds, found, sizes = [], [], []
         for turn in range(2 * PRODUCT_TURNS):
             without_products = patch(
-                "labelcover.ensemble.cover_view.label_products", lambda *_: None
+                "labelcover.ensemble._cover_view.label_products", lambda *_: None
             )
             model = LabelCoverClassifier(LeastSquaresClassifier(), random_state=0)
             with without_products if turn % 2 else nullcontext():

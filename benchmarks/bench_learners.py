@@ -17,9 +17,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labelcover.covers import Cover, random_cover
 from labelcover.datasets import Dataset, load
-from labelcover.ensemble.cover_view import CoverView
-from labelcover.ensemble.encoding import encode
-from labelcover.ensemble.view import TrainingRows
+from labelcover.ensemble._cover_view import CoverView
+from labelcover.ensemble._encoding import encode
+from labelcover.ensemble._view import TrainingRows
 from labelcover.learners import C45Classifier, SMOClassifier
 
 SIZES = {"scene": 7, "yeast": 35}

@@ -23,7 +23,7 @@ from benchmarks.quality_page import UNFINISHED, write_page
 from benchmarks.quality_scores import scores_of
 from labelcover._files import replacing
 from labelcover.datasets import load
-from labelcover.experiments.folds import make_folds
+from labelcover.experiments._folds import make_folds
 
 # The largest set last, so that an interrupted run has all the others.
 SETS = [

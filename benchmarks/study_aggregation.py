@@ -9,8 +9,8 @@ import sys
 import pandas as pd
 
 from labelcover import BalancorClassifier
+from labelcover.experiments._running import run
 from labelcover.experiments.results import read_results
-from labelcover.experiments.running import run
 
 DATASETS = ["emotions", "scene", "yeast", "debtags", "medical", "enron"]
 # The threshold is tuned on leave-one-out predictions, combined in the same way.

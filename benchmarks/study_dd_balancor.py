@@ -14,15 +14,15 @@ from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover, balancor_cover, balco_cover, inlac_cover, random_cover
 from labelcover.datasets import load
 from labelcover.dependence import cover_choices, label_dependence
-from labelcover.experiments.folds import make_folds
-from labelcover.experiments.results import read_results
-from labelcover.experiments.running import run
-from labelcover.experiments.statistics import (
+from labelcover.experiments._folds import make_folds
+from labelcover.experiments._running import run
+from labelcover.experiments._statistics import (
     average_ranks,
     critical_difference,
     friedman,
     nemenyi,
 )
+from labelcover.experiments.results import read_results
 from labelcover.learners import C45Classifier, LeastSquaresClassifier
 
 # The lowest and the highest k of Table 7.

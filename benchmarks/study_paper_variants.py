@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.base import clone
 
 from labelcover.datasets import Dataset, load
-from labelcover.experiments.folds import Fold, make_folds
-from labelcover.experiments.paper.joint_fits import fit_together
-from labelcover.experiments.paper.paper_fits import table_settings
+from labelcover.experiments._folds import Fold, make_folds
+from labelcover.experiments._paper.joint_fits import fit_together
+from labelcover.experiments._paper.paper_fits import table_settings
 from labelcover.learners import C45Classifier, SMOClassifier
 from labelcover.metrics import hamming_loss, micro_f1
 from labelcover.models import with_nominal_features

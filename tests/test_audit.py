@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 
 from labelcover import LabelCoverClassifier
 from labelcover.audit import explain_suspects, label_errors, suspicion, suspicious_labels
-from labelcover.audit.other_labels import MOST_OTHERS, PENALTIES
+from labelcover.audit._other_labels import MOST_OTHERS, PENALTIES
 from labelcover.datasets import load
 from labelcover.ensemble import Pool
 from labelcover.ensemble._plan import LEFT_OUT_TREES
@@ -246,7 +246,7 @@ def test_left_out_predictions_are_of_all_rows_and_leave_the_model_alone(monkeypa
     chosen = model.fit(X, Y).left_out_predictions_
     assert chosen.Y.tolist() == Y[chosen.rows].tolist()
     assert P[chosen.rows] == pytest.approx(chosen.confidence, abs=1e-9)
-    monkeypatch.setattr("labelcover.learners.least_squares.choosing.QUICK_EXACT_ROWS", 300)
+    monkeypatch.setattr("labelcover.learners._least_squares.choosing.QUICK_EXACT_ROWS", 300)
     rbf = LabelCoverClassifier(LeastSquaresClassifier(kernel="rbf"), k=1, r=1, random_state=0)
     near = rbf.left_out_proba(X, Y)
     assert np.corrcoef(near.ravel(), P.ravel())[0, 1] > 0.9
@@ -267,7 +267,7 @@ def test_only_what_left_out_predictions_need_is_fitted(flipped, monkeypatch):
         raise AssertionError("a decision was fitted")
 
     monkeypatch.setattr(LabelForest, "fit_labels", fit_labels)
-    monkeypatch.setattr("labelcover.ensemble.label_cover.fit_decision", fit_decision)
+    monkeypatch.setattr("labelcover.ensemble._label_cover.fit_decision", fit_decision)
     for forest in (LabelForest(), LabelForest(n_trees=7)):
         model = LabelCoverClassifier(Pool(forest=forest), k=1, r=1, random_state=0)
         assert model.left_out_proba(X[:100], Y[:100, :4]).shape == (100, 4)

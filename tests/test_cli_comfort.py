@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from labelcover import RakelClassifier, cli, judgement, models
-from labelcover.cli import outputs
-from labelcover.cli.failures import message_and_code
+from labelcover.cli import _outputs as outputs
+from labelcover.cli._failures import message_and_code
 from labelcover.datasets import read_csv
 from labelcover.models import TrainedModel, load_model, save_model
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from labelcover.cli.dataset_loading import named_columns
+from labelcover.cli._dataset_loading import named_columns
 
 TOWNS = ["Salem, Oregon", "Salem, Texas", "Dover, Texas", "Dover, Ohio", "Lima, Ohio", "Lima, Iowa"]
 

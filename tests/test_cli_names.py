@@ -9,7 +9,7 @@ import pytest
 from labelcover import RakelClassifier
 from labelcover._files import replacing
 from labelcover._safe_text import visible
-from labelcover.cli import outputs
+from labelcover.cli import _outputs as outputs
 from labelcover.datasets import Dataset, read_csv, read_table
 from labelcover.models import TrainedModel, save_model
 

@@ -18,7 +18,8 @@ TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 # table is.
 MOST_ENTERED = {"dense": 61, "sparse": 65}
 MOST_QUESTIONS = 39
-MOST_FILES, MOST_LINES, MOST_FILE_LINES, MOST_KERNELS = 235, 47_400, 450, 191
+MOST_LOOSE_NAMES = 110
+MOST_FILES, MOST_LINES, MOST_FILE_LINES, MOST_KERNELS = 235, 47_600, 450, 191
 QUESTIONING = ("ensemble", "learners", "methods", "many_labels", "audit", "chunks")
 
 ENTERED = """
@@ -139,3 +140,39 @@ def test_no_file_imports_what_a_library_must_not_touch(word):
         for name in [getattr(node, "module", None) or "", *(each.name for each in node.names)]
     }
     assert word not in imported
+
+
+def exported(tree):
+    """Return the names of a module's `__all__`."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def loose_names():
+    """Yield top-level names of open modules that are neither exported nor underscored."""
+    for path, tree in TREES.items():
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        if any(part.startswith("_") and part != "__init__" for part in parts):
+            continue
+        rooms = [TREES[path.parent / "__init__.py"], tree]
+        known = set().union(*(exported(each) for each in rooms))
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                names = [node.name]
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = [each.id for t in targets for each in ast.walk(t) if hasattr(each, "id")]
+            else:
+                continue
+            yield from (
+                f"{'/'.join(parts)}: {name}"
+                for name in names
+                if not name.startswith("_") and name not in known
+            )
+
+
+def test_what_is_public_is_exported():
+    found = list(loose_names())
+    assert len(found) <= MOST_LOOSE_NAMES, "\n".join(found)

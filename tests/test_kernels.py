@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import labelcover
-from labelcover.ensemble.encoding_kernels import add_members, product_rows
-from labelcover.many_labels.labelset_lift_kernels import count_patterns, labelset_changes
+from labelcover.ensemble._encoding_kernels import add_members, product_rows
+from labelcover.many_labels._labelset_lift_kernels import count_patterns, labelset_changes
 
 SOURCE = Path(labelcover.__file__).parent
 TESTS = Path(__file__).parent

@@ -13,7 +13,7 @@ from pyarrow import parquet
 from labelcover import RakelClassifier
 from labelcover._safe_text import guarded, unguarded
 from labelcover.datasets import read_table
-from labelcover.datasets.raw_tables import read_raw, table_suffix, write_table
+from labelcover.datasets._raw_tables import read_raw, table_suffix, write_table
 from labelcover.models import TrainedModel, save_model
 from labelcover.predictions import write_predictions
 

@@ -23,8 +23,7 @@ import numpy as np
 
 from labelcover._files import replacing
 from labelcover.covers import Cover, build_cover
-from labelcover.covers.bounds import lower_bound
-from labelcover.covers.catalogue import (
+from labelcover.covers._catalogue import (
     ALPHABET,
     FILE,
     Entry,
@@ -33,9 +32,10 @@ from labelcover.covers.catalogue import (
     cover_of,
     read_entries,
 )
-from labelcover.covers.designs.difference import developed, wilson_family
-from labelcover.covers.designs.plans import shortened
-from labelcover.covers.local_search import Budget, balanced, filled, levelled
+from labelcover.covers._designs.difference import developed, wilson_family
+from labelcover.covers._designs.plans import shortened
+from labelcover.covers._local_search import Budget, balanced, filled, levelled
+from labelcover.covers.bounds import lower_bound
 
 PATH = Path(str(files("labelcover.covers") / FILE))
 MOST_BYTES = 300_000

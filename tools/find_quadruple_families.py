@@ -3,8 +3,8 @@
     python tools/find_quadruple_families.py            # all of them, a minute or two
     python tools/find_quadruple_families.py --only 103 106
 
-They are written to ``covers/designs/quadruple_families.jsonl``, a line ``[m, a, blocks]`` each,
-which `labelcover.covers.designs.difference` reads and says what they mean. The search is
+They are written to ``covers/_designs/quadruple_families.jsonl``, a line ``[m, a, blocks]`` each,
+which `labelcover.covers._designs.difference` reads and says what they mean. The search is
 deterministic.
 """
 
@@ -20,9 +20,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from labelcover._files import replacing
-from labelcover.covers.designs.difference import FAMILIES, HOLE
+from labelcover.covers._designs.difference import FAMILIES, HOLE
 
-PATH = Path(str(files("labelcover.covers.designs") / FAMILIES))
+PATH = Path(str(files("labelcover.covers._designs") / FAMILIES))
 # Below, the few base blocks cannot have the differences wanted; above, the search takes long.
 LEAST_LABELS, MOST_LABELS = 37, 300
 # The fewest labels for which the triples of the classes 7 and 10 modulo 12 have enough differences.

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from labelcover._files import replacing
-from labelcover.experiments.paper.paper_fits import DEFAULT, MEDIAMILL, MEDIAMILL_FOLDS
-from labelcover.experiments.paper.paper_tables import TIMES, TITLES, compared
-from labelcover.experiments.paper.reproduce import BOTH, tests_sheet
+from labelcover.experiments._paper.paper_fits import DEFAULT, MEDIAMILL, MEDIAMILL_FOLDS
+from labelcover.experiments._paper.paper_tables import TIMES, TITLES, compared
+from labelcover.experiments._paper.reproduce import BOTH, tests_sheet
 from labelcover.experiments.results import read_results
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-# The light colours of the pages (experiments/report/style.css).
+# The light colours of the pages (experiments/_report/style.css).
 INK, FAINT, ACCENT, SECOND, PAPER = "#1d2430", "#d9dbe0", "#2f6f9f", "#b9652f", "#ffffff"
 
 

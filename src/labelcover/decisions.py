@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover._decision_kernels import expected_counts, expected_f1_sets
 from labelcover._label_values import alike_rows
 from labelcover._table_numbers import blocks
-from labelcover.decision_kernels import expected_counts, expected_f1_sets
 from labelcover.thresholds import Score, best_threshold, cut_inside
 
 MEASURES_OF_DECISIONS = ("micro_f1", "macro_f1", "example_f1", "hamming_loss", "subset_accuracy")

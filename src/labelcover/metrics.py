@@ -24,6 +24,29 @@ from labelcover._arguments import check_integer
 from labelcover._label_values import as_booleans, as_table, label_pair, label_rows
 from labelcover._table_numbers import canonical_rows
 
+__all__ = [
+    "MEASURES",
+    "Measure",
+    "average_precision",
+    "brier_score",
+    "example_accuracy",
+    "example_f1",
+    "expected_calibration_error",
+    "hamming_loss",
+    "label_f1",
+    "log_loss",
+    "macro_f1",
+    "micro_average_precision",
+    "micro_f1",
+    "micro_precision",
+    "micro_recall",
+    "one_error",
+    "precision_at",
+    "ranking_depth",
+    "ranking_loss",
+    "subset_accuracy",
+]
+
 ROUNDING = 1e-9
 
 

@@ -25,13 +25,20 @@ from labelcover._files import replacing
 from labelcover._imports import naming_extra, other_versions, versions_here
 from labelcover.chance import LabelFrequencies
 from labelcover.chunks import is_on_cluster, on_dask, open_chunks
-from labelcover.datasets import KNOWN, DataError, Dataset, load, read
-from labelcover.datasets.file_limits import check_archive, check_ordinary
-from labelcover.datasets.table_encoder import TableEncoder
+from labelcover.datasets import (
+    KNOWN,
+    DataError,
+    Dataset,
+    TableEncoder,
+    check_archive,
+    check_ordinary,
+    load,
+    read,
+)
 from labelcover.ensemble import Pool
 from labelcover.learners import LeastSquaresClassifier
 
-FORMAT = "labelcover-model-3"  # another one when classes move: files name their modules
+FORMAT = "labelcover-model-4"  # another one when classes move: files name their modules
 FIRST_FORMAT = "labelcover-model-1"  # which did not say so beside the versions
 # What a model file holds at least.
 PARTS = {

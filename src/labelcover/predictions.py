@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import check_integer, check_real
-from labelcover.datasets import Dataset
-from labelcover.datasets.raw_tables import write_table
-from labelcover.ensemble import LabelCoverClassifier
-from labelcover.ensemble.shares import check_explained
+from labelcover.datasets import Dataset, write_table
+from labelcover.ensemble import LabelCoverClassifier, check_explained
 from labelcover.models import TrainedModel
 from labelcover.thresholds import cut
 
@@ -52,7 +50,7 @@ def write_predictions(
     more : mapping of str to sequence, optional
         Columns to write last, by name.
     suffix, raw
-        As in `labelcover.datasets.raw_tables.write_table`.
+        As in `labelcover.datasets._raw_tables.write_table`.
 
     Raises
     ------

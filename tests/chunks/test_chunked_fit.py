@@ -8,7 +8,8 @@ from sklearn.linear_model import LogisticRegression
 
 from labelcover import BalancorClassifier, LabelCoverClassifier
 from labelcover.chunks import ChunkError, open_chunks
-from labelcover.ensemble import Pool, chunked_training
+from labelcover.ensemble import Pool
+from labelcover.ensemble import _chunked_training as chunked_training
 from labelcover.learners import LabelForest, LeastSquaresClassifier
 from labelcover.methods import PrunedSetsClassifier
 

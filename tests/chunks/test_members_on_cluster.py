@@ -12,8 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 from labelcover import BalancorClassifier, RakelClassifier
 from labelcover.chunks import cluster as on_cluster
 from labelcover.datasets import load
+from labelcover.experiments._running import run
 from labelcover.experiments.results import MEASURED
-from labelcover.experiments.running import run
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.models import load_model
 
@@ -127,7 +127,7 @@ def test_the_command_trains_and_compares_on_a_cluster(client, tmp_path, command,
 
 
 def test_the_command_says_that_a_scheduler_does_not_answer(tmp_path, command, monkeypatch):
-    from labelcover.chunks import clusters
+    from labelcover.chunks import _clusters as clusters
 
     monkeypatch.setattr(clusters, "TIMEOUT", 1.0)
     words = ["train", "debtags", "--scheduler", "tcp://127.0.0.1:9", "-o", tmp_path / "m.skops"]

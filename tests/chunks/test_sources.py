@@ -8,7 +8,7 @@ from scipy import sparse
 
 from labelcover import LabelCoverClassifier
 from labelcover.chunks import ChunkError, open_chunks
-from labelcover.chunks.row_chunks import RUN
+from labelcover.chunks._row_chunks import RUN
 
 random = np.random.default_rng(0)
 X = random.normal(size=(50, 3))

@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from labelcover.covers import best_cover, build_cover
+from labelcover.covers._catalogue import catalogued_cover
 from labelcover.covers.bounds import lower_bound, schonheim_bound, smallest_cover_size
-from labelcover.covers.catalogue import catalogued_cover
 
 
 def is_cover(cover, r):

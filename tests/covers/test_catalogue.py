@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labelcover.covers import Cover, best_cover, catalogue
-from labelcover.covers.bounds import lower_bound
-from labelcover.covers.catalogue import (
+from labelcover.covers import Cover, best_cover
+from labelcover.covers import _catalogue as catalogue
+from labelcover.covers._catalogue import (
     ALPHABET,
     DamagedEntry,
     catalogued_cover,
@@ -20,6 +20,7 @@ from labelcover.covers.catalogue import (
     cover_of,
     read_entries,
 )
+from labelcover.covers.bounds import lower_bound
 
 # The catalogue is written by a tool; the library only reads it.
 TOOL = runpy.run_path(str(Path(__file__).resolve().parents[2] / "tools" / "build_catalogue.py"))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from labelcover.covers import strategies
-from labelcover.learners.c45 import c45_classifier
+from labelcover.covers import _strategies as strategies
+from labelcover.learners._c45 import c45_classifier
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -142,7 +142,7 @@ def test_files_of_different_sizes_say_so_in_their_version(tmp_path):
 def test_large_covers_count_coverage_without_a_table(monkeypatch):
     cover = Cover([[0, 1, 2], [1, 2, 3], [7, 8, 9]], 10)
     by_table = [cover.coverage(r) for r in (1, 2, 3)]
-    monkeypatch.setattr("labelcover.covers.cover.TABLE_LIMIT", 0)
+    monkeypatch.setattr("labelcover.covers._cover.TABLE_LIMIT", 0)
     assert [cover.coverage(r) for r in (1, 2, 3)] == by_table
     with pytest.raises(ValueError, match="too many to list"):
         cover.uncovered(2)

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelcover.covers import build_cover
-from labelcover.covers.bounds import lower_bound
-from labelcover.covers.designs.cyclic import (
+from labelcover.covers._designs.cyclic import (
     MOST_TUPLES,
     Shape,
     _orbits,
@@ -21,7 +20,8 @@ from labelcover.covers.designs.cyclic import (
     developed_blocks,
     shapes,
 )
-from labelcover.covers.designs.cyclic_kernels import anneal_orbits
+from labelcover.covers._designs.cyclic_kernels import anneal_orbits
+from labelcover.covers.bounds import lower_bound
 
 
 def missing(rows, n_labels, r=2):

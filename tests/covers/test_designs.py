@@ -12,12 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelcover.covers.bounds import lower_bound
-from labelcover.covers.designs import RULES, Planner
-from labelcover.covers.designs.difference import developed, family_rows, wilson_family
-from labelcover.covers.designs.difference_kernels import wilson_block
-from labelcover.covers.designs.fields import GaloisField, prime_power
-from labelcover.covers.designs.geometry import (
+from labelcover.covers._designs import RULES, Planner
+from labelcover.covers._designs.difference import developed, family_rows, wilson_family
+from labelcover.covers._designs.difference_kernels import wilson_block
+from labelcover.covers._designs.fields import GaloisField, prime_power
+from labelcover.covers._designs.geometry import (
     affine_lines,
     binary_planes,
     denniston_arc,
@@ -25,9 +24,10 @@ from labelcover.covers.designs.geometry import (
     projective_lines,
     sphere_circles,
 )
-from labelcover.covers.designs.higher import one_factorisation
-from labelcover.covers.designs.pairs import most_groups, transversal_design, triple_cover
-from labelcover.covers.designs.plans import shortened
+from labelcover.covers._designs.higher import one_factorisation
+from labelcover.covers._designs.pairs import most_groups, transversal_design, triple_cover
+from labelcover.covers._designs.plans import shortened
+from labelcover.covers.bounds import lower_bound
 
 
 def assert_each_once(blocks, points, r=2):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from labelcover.covers import balancor_cover, balco_cover, inlac_cover
-from labelcover.covers.greedy_kernels import (
+from labelcover.covers._greedy_kernels import (
     first_labelset,
     gain_below_pairs,
     is_chosen,

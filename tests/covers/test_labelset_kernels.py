@@ -4,14 +4,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from labelcover.covers._labelset_table import (
-    labelsets_in_order,
-    mark_covered,
-    rows_of_ranks,
-    times_covered,
-)
-from labelcover.covers._next_labelset import _View
-from labelcover.covers.labelset_kernels import (
+from labelcover.covers._labelset_kernels import (
     add_closed,
     binomial_table,
     labelset_ranks,
@@ -21,6 +14,13 @@ from labelcover.covers.labelset_kernels import (
     unrank_into,
     unrank_labelsets,
 )
+from labelcover.covers._labelset_table import (
+    labelsets_in_order,
+    mark_covered,
+    rows_of_ranks,
+    times_covered,
+)
+from labelcover.covers._next_labelset import _View
 
 
 def plain_rank(labels):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labelcover.covers._greedy_kernels import rows_label_by_label
+from labelcover.covers._labelset_kernels import binomial_table, ranks_with_label
 from labelcover.covers._labelset_table import times_covered
-from labelcover.covers.greedy_kernels import rows_label_by_label
-from labelcover.covers.labelset_kernels import binomial_table, ranks_with_label
-from labelcover.covers.local_search import (
+from labelcover.covers._local_search import (
     Budget,
     annealed_cover,
     balanced,
@@ -22,14 +22,14 @@ from labelcover.covers.local_search import (
     with_size,
     without_spare_rows,
 )
-from labelcover.covers.local_search_kernels import (
+from labelcover.covers._local_search_kernels import (
     anneal_rows,
     exchange_spare,
     fill_places,
     free_places,
     pack_rows,
 )
-from labelcover.covers.random_kernels import below, seeded, uniform
+from labelcover.covers._random_kernels import below, seeded, uniform
 
 
 def covered(rows, r):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelcover.covers import orthogonal_array_cover
-from labelcover.covers.orthogonal_arrays import hadamard_matrix, orthogonal_array
+from labelcover.covers._orthogonal_arrays import hadamard_matrix, orthogonal_array
 
 
 def has_strength(array, t):

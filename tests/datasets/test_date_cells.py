@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelcover.datasets import read_table
-from labelcover.datasets.date_cells import find_dates
+from labelcover.datasets._date_cells import find_dates
 
 ENGLISH = "January February March April May June July August September October November December"
 GERMAN = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember"

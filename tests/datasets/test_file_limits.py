@@ -6,7 +6,7 @@ import os
 import pytest
 
 from labelcover.datasets import DataError, read, read_table
-from labelcover.datasets.raw_tables import read_raw
+from labelcover.datasets._raw_tables import read_raw
 
 TEXT = "a,b,tags\n1,x y,p;q\n2,y z,q\n3,z x,p\n4,x x,p;q\n"
 

@@ -9,7 +9,8 @@ import pytest
 import sklearn.datasets
 from sklearn.utils import Bunch
 
-from labelcover.datasets import KNOWN, DataError, load, loading
+from labelcover.datasets import KNOWN, DataError, load
+from labelcover.datasets import _loading as loading
 
 # Table 6 misprints two densities; the table's cardinalities and label counts give the right ones.
 MISPRINTED = {"slashdot": 0.0537, "ohsumed": 0.0723}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelcover.datasets import read_csv, read_table
-from labelcover.datasets.number_cells import NumberFormat, find_numbers
+from labelcover.datasets._number_cells import NumberFormat, find_numbers
 
 TAGS = ("p", "p|q", "q")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labelcover.datasets import read_table
-from labelcover.datasets.column_encoders import OptionsColumn, found_options
+from labelcover.datasets._column_encoders import OptionsColumn, found_options
 
 WHERE = ["At home", "At home, At the office", "At the office", "On the go, At home", "On the go"]
 OPENINGS = ["The screen", "My printer, the old one,", "After the update, it", "Sadly, the sound"]

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from labelcover.datasets import DataError, read_table
-from labelcover.datasets.raw_tables import read_raw
-from labelcover.datasets.text_format import find_format
+from labelcover.datasets._raw_tables import read_raw
+from labelcover.datasets._text_format import find_format
 
 
 def write(folder, text, name="t.csv"):

@@ -7,7 +7,7 @@ import pytest
 
 from labelcover._arguments import naming_options
 from labelcover.datasets import read_table
-from labelcover.datasets.reading_report import LabelFacts
+from labelcover.datasets._reading_report import LabelFacts
 from labelcover.models import load_model
 
 TAGS = (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelcover.datasets import DataError, read_table
-from labelcover.datasets.text_columns import (
+from labelcover.datasets._text_columns import (
     CASED,
     CHARACTERS,
     CHOICE_ROWS,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from labelcover.dependence import cooccurrences
-from labelcover.dependence.dependence_kernels import frequent_labelsets
+from labelcover.dependence._dependence_kernels import frequent_labelsets
 
 
 def counted_one_by_one(Y, r, min_count):

@@ -5,7 +5,7 @@ import pytest
 
 from labelcover.covers import balancor_cover
 from labelcover.dependence import phi, plot_dependence
-from labelcover.dependence.dependence_plot import clustered_order
+from labelcover.dependence._dependence_plot import clustered_order
 
 
 def block_labels(seed=0):

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from labelcover.dependence import dependent_cover, label_dependence
-from labelcover.dependence.chi_square import labelsets_by_label
-from labelcover.dependence.dependence_kernels import CLOSE_ENOUGH, lazy_greedy, with_room
+from labelcover.dependence._chi_square import labelsets_by_label
+from labelcover.dependence._dependence_kernels import CLOSE_ENOUGH, lazy_greedy, with_room
 
 
 def random_labels(seed, n=150, m=20):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from labelcover.covers import Cover
+from labelcover.dependence import _permutation as search
 from labelcover.dependence import adapt_cover, annealing_iterations, label_dependence
-from labelcover.dependence import permutation as search
-from labelcover.dependence.permutation_kernels import anneal, covered_now, rank_table, swap_changes
+from labelcover.dependence._permutation_kernels import anneal, covered_now, rank_table, swap_changes
 
 
 def random_labels(seed, m, n=300):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from labelcover import LabelCoverClassifier
-from labelcover.ensemble.cover_view import CoverView, leaving_out_some
-from labelcover.ensemble.view import TrainingRows, drawn_seed
-from labelcover.learners.any_classifier import AnyClassifier
+from labelcover.ensemble._cover_view import CoverView, leaving_out_some
+from labelcover.ensemble._view import TrainingRows, drawn_seed
+from labelcover.learners._any_classifier import AnyClassifier
 
 
 def distributions_of(view, X):

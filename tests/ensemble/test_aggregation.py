@@ -13,8 +13,8 @@ from labelcover import (
     RakelPlusPlusClassifier,
 )
 from labelcover.covers import Cover
-from labelcover.ensemble.encoding import encode
-from labelcover.ensemble.member_weights import LEAST_PROBABILITY, StackedMembers, stacking_weights
+from labelcover.ensemble._encoding import encode
+from labelcover.ensemble._member_weights import LEAST_PROBABILITY, StackedMembers, stacking_weights
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.models import TrainedModel, load_model, save_model
 

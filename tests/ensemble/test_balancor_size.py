@@ -6,7 +6,7 @@ import pytest
 
 from labelcover.covers import balancor_cover
 from labelcover.covers.bounds import cover_size_bounds
-from labelcover.ensemble import choose_cover
+from labelcover.ensemble import _choose_cover as choose_cover
 
 
 def test_it_is_the_size_of_the_cover_and_nothing_is_warned_of():

@@ -7,11 +7,11 @@ from sklearn.base import clone
 
 from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover
-from labelcover.ensemble.encoding import encode
+from labelcover.ensemble._encoding import encode
 from labelcover.learners import C45Classifier, SMOClassifier
-from labelcover.learners.c45.tree import TreeStack
-from labelcover.learners.smo.pair_svms import PairStack
-from labelcover.learners.targets import relative_weights
+from labelcover.learners._c45.tree import TreeStack
+from labelcover.learners._smo.pair_svms import PairStack
+from labelcover.learners._targets import relative_weights
 
 LEARNERS = [
     C45Classifier(),

@@ -10,7 +10,8 @@ from labelcover import (
     dependence,
 )
 from labelcover.covers import Cover, balancor_cover
-from labelcover.dependence import adapt_cover, affordable_covers, label_dependence
+from labelcover.dependence import _affordable_covers as affordable_covers
+from labelcover.dependence import adapt_cover, label_dependence
 
 
 def problem(seed=0, n=200, m=9):

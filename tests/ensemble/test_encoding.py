@@ -4,12 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelcover.covers import Cover
-from labelcover.ensemble import encoding as encoding_module
-from labelcover.ensemble.encoding import encode
-from labelcover.ensemble.label_products import label_products
-from labelcover.learners import linear_targets
-from labelcover.learners.least_squares.class_kernels import combine_targets
-from labelcover.learners.linear_targets import LinearTargets
+from labelcover.ensemble import _encoding as encoding_module
+from labelcover.ensemble._encoding import encode
+from labelcover.ensemble._label_products import label_products
+from labelcover.learners import _linear_targets as linear_targets
+from labelcover.learners._least_squares.class_kernels import combine_targets
+from labelcover.learners._linear_targets import LinearTargets
 
 
 def reference(Y, cover):

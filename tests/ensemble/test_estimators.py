@@ -23,8 +23,8 @@ from sklearn.tree import DecisionTreeClassifier
 import labelcover
 from labelcover import BalancorClassifier, LabelCoverClassifier, RakelClassifier, methods
 from labelcover.covers import Cover, random_cover
-from labelcover.ensemble.choose_cover import default_cover
-from labelcover.ensemble.cover_view import CoverView
+from labelcover.ensemble._choose_cover import default_cover
+from labelcover.ensemble._cover_view import CoverView
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.metrics import micro_f1
 

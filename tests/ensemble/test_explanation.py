@@ -10,9 +10,9 @@ from sklearn.ensemble import RandomForestClassifier
 from labelcover import LabelCoverClassifier, RakelClassifier, RakelPlusPlusClassifier
 from labelcover.datasets import load
 from labelcover.ensemble import Pool
-from labelcover.ensemble.explanation import Explanation
+from labelcover.ensemble._explanation import Explanation
 from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
-from labelcover.learners.forest.label_forest import LabelForest
+from labelcover.learners._forest.label_forest import LabelForest
 
 TRAINING, NEW = 180, 25
 
@@ -103,7 +103,7 @@ def test_they_add_up_with_landmarks_a_weight_and_a_constant_label(data):
     weights = np.random.default_rng(0).uniform(0.5, 2, 400)
     member = Pool(LeastSquaresClassifier(kernel="rbf", n_landmarks=50))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("labelcover.learners.least_squares.choosing.EXACT_ROWS", 100)
+        patch.setattr("labelcover.learners._least_squares.choosing.EXACT_ROWS", 100)
         model = LabelCoverClassifier(member, random_state=0).fit(X, Y, sample_weight=weights)
     explanation = model.explain(data.X[400:420], label=range(5))
     assert_adds_up(model, data.X[400:420], explanation)
@@ -169,7 +169,7 @@ def test_rows_in_blocks_are_the_same_rows(data, monkeypatch):
     model = LabelCoverClassifier(random_state=0).fit(data.X[:TRAINING], data.Y[:TRAINING, :4])
     new = data.X[TRAINING : TRAINING + 40]
     whole = model.explain(new, label=[0, 1])
-    monkeypatch.setattr("labelcover.ensemble.explanation.BLOCK_NUMBERS", 1)
+    monkeypatch.setattr("labelcover.ensemble._explanation.BLOCK_NUMBERS", 1)
     assert [r[:4] for r in model.explain(new, label=[0, 1])] == [r[:4] for r in whole]
 
 

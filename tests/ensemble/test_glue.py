@@ -30,7 +30,7 @@ from labelcover.covers import Cover
 from labelcover.dependence import label_dependence
 from labelcover.ensemble import Pool
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
-from labelcover.learners.forest.label_forest import LabelForest
+from labelcover.learners._forest.label_forest import LabelForest
 from labelcover.methods import BinaryRelevanceClassifier
 from labelcover.metrics import micro_f1
 

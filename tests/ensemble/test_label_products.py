@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover, random_cover
-from labelcover.ensemble import cover_view
-from labelcover.ensemble.encoding import encode
-from labelcover.ensemble.label_products import label_products
+from labelcover.ensemble import _cover_view as cover_view
+from labelcover.ensemble._encoding import encode
+from labelcover.ensemble._label_products import label_products
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners.least_squares.class_kernels import combine_targets
+from labelcover.learners._least_squares.class_kernels import combine_targets
 
 
 def labels(seed, n, m):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from labelcover.ensemble import labelset_posterior
-from labelcover.ensemble.labelset_posterior import PSEUDO_COUNT, fit_posterior
-from labelcover.ensemble.labelset_posterior_kernels import exponentials_below
+from labelcover.ensemble import _labelset_posterior as labelset_posterior
+from labelcover.ensemble._labelset_posterior import PSEUDO_COUNT, fit_posterior
+from labelcover.ensemble._labelset_posterior_kernels import exponentials_below
 
 
 def test_the_compiled_exponentials_equal_their_plain_twin():

@@ -8,11 +8,11 @@ from sklearn.datasets import make_multilabel_classification
 
 from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover, random_cover
-from labelcover.ensemble.encoding import encode
+from labelcover.ensemble._encoding import encode
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners.least_squares.least_squares_members import LeastSquaresMembers
+from labelcover.learners._least_squares.least_squares_members import LeastSquaresMembers
 
-VIEW_BLOCKS = "labelcover.ensemble.cover_view"
+VIEW_BLOCKS = "labelcover.ensemble._cover_view"
 
 
 def problem(n=70, d=12, m=7, seed=0):

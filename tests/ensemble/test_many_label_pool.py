@@ -8,10 +8,10 @@ from scipy import sparse
 
 from labelcover import LabelCoverClassifier
 from labelcover.ensemble import _plan
+from labelcover.ensemble._many_label_pool import ManyLabelPool, ManyLabelView
 from labelcover.ensemble._plan import labels_are_many
 from labelcover.ensemble._pool import PooledView
-from labelcover.ensemble.many_label_pool import ManyLabelPool, ManyLabelView
-from labelcover.many_labels import candidates
+from labelcover.many_labels import _candidates as candidates
 from labelcover.metrics import micro_f1, precision_at
 from labelcover.models import is_trusted
 

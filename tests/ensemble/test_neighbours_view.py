@@ -11,8 +11,8 @@ from labelcover import LabelCoverClassifier
 from labelcover.chunks import open_chunks
 from labelcover.ensemble import Pool
 from labelcover.ensemble._plan import MANY_ROWS, SPARSE_TREES
-from labelcover.learners.forest.feature_forest import SPARSE_TREES as ALONE
-from labelcover.learners.forest.label_forest import LabelForest
+from labelcover.learners._forest.feature_forest import SPARSE_TREES as ALONE
+from labelcover.learners._forest.label_forest import LabelForest
 from labelcover.models import TrainedModel, load_model, save_model
 
 

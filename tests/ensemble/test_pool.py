@@ -14,10 +14,10 @@ from labelcover import LabelCoverClassifier
 from labelcover.datasets import load
 from labelcover.decisions import MEASURES_OF_DECISIONS
 from labelcover.ensemble import Pool
+from labelcover.ensemble._cover_view import CoverView
 from labelcover.ensemble._pool import PooledView
-from labelcover.ensemble.cover_view import CoverView
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners.forest.label_forest import LabelForest
+from labelcover.learners._forest.label_forest import LabelForest
 from labelcover.metrics import micro_f1
 from labelcover.models import TrainedModel, load_model, save_model
 

@@ -11,8 +11,8 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from labelcover.covers import Cover
-from labelcover.ensemble.encoding import encode
-from labelcover.learners.any_classifier import shared_table
+from labelcover.ensemble._encoding import encode
+from labelcover.learners._any_classifier import shared_table
 
 LEARNERS = [
     DecisionTreeClassifier(random_state=0),

@@ -14,10 +14,10 @@ from sklearn.tree import DecisionTreeClassifier
 from labelcover import LabelCoverClassifier, RakelClassifier, RakelPlusPlusClassifier
 from labelcover.covers import Cover
 from labelcover.dependence import adapt_cover, label_dependence
-from labelcover.experiments.fingerprints import method_fingerprint
-from labelcover.experiments.report.pictures import cover_picture
+from labelcover.experiments._fingerprints import method_fingerprint
+from labelcover.experiments._report.pictures import cover_picture
 from labelcover.learners import C45Classifier, LeastSquaresClassifier
-from labelcover.learners.forest.label_forest import LabelForest
+from labelcover.learners._forest.label_forest import LabelForest
 from labelcover.models import TrainedModel, load_model, save_model
 
 ROWS = [[0, 1, 2], [3, 4], [5], [0, 3, 4, 5]]

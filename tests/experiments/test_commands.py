@@ -13,7 +13,7 @@ import skops.io
 
 from labelcover import LabelCoverClassifier, cli
 from labelcover._files import locked
-from labelcover.cli.options import METHOD_NAMES
+from labelcover.cli._options import METHOD_NAMES
 from labelcover.datasets import DataError, read_csv
 from labelcover.experiments.named_methods import MEMBERS, METHODS, named_method
 from labelcover.experiments.results import COLUMNS
@@ -305,8 +305,8 @@ def test_an_archive_with_other_things_is_refused(tmp_path, content, message):
 
 
 def test_only_classes_of_labelcover_are_trusted():
-    assert is_trusted("labelcover.covers.cover.Cover")
-    assert is_trusted("labelcover.ensemble.label_cover.LabelCoverClassifier")
+    assert is_trusted("labelcover.covers._cover.Cover")
+    assert is_trusted("labelcover.ensemble._label_cover.LabelCoverClassifier")
     assert not is_trusted("labelcover.cli.main")
     assert not is_trusted("labelcover.models.Path")
     assert not is_trusted("labelcover.nowhere.Thing")

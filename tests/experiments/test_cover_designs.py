@@ -13,10 +13,10 @@ from labelcover import (
     RakelPlusPlusClassifier,
 )
 from labelcover.datasets import load
-from labelcover.experiments.cover_designs import DESIGNS, cover_of, design_of, design_seconds
+from labelcover.experiments._cover_designs import DESIGNS, cover_of, design_of, design_seconds
+from labelcover.experiments._paper.printed import METHODS as PAPER_METHODS
+from labelcover.experiments._paper.printed import paper_size, paper_sizes
 from labelcover.experiments.named_methods import METHODS, named_method, named_methods
-from labelcover.experiments.paper.printed import METHODS as PAPER_METHODS
-from labelcover.experiments.paper.printed import paper_size, paper_sizes
 from labelcover.methods import BinaryRelevanceClassifier
 
 

@@ -11,11 +11,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labelcover import BalancorClassifier, RakelClassifier
 from labelcover.datasets import Dataset, load
+from labelcover.experiments._cuts import fit_method
+from labelcover.experiments._running import cover_file, run
+from labelcover.experiments._statistics import rank_methods
 from labelcover.experiments.comparing import compare
-from labelcover.experiments.cuts import fit_method
 from labelcover.experiments.results import COLUMNS, CUTS, MEASURED, read_results
-from labelcover.experiments.running import cover_file, run
-from labelcover.experiments.statistics import rank_methods
 from labelcover.methods import BinaryRelevanceClassifier, LabelPowersetClassifier
 from labelcover.metrics import micro_f1
 

@@ -17,12 +17,12 @@ from sklearn.tree import DecisionTreeClassifier
 from labelcover import LabelCoverClassifier, RakelClassifier
 from labelcover.covers import Cover, balancor_cover, inlac_cover
 from labelcover.datasets import Dataset, load
-from labelcover.experiments.fingerprints import (
+from labelcover.experiments._fingerprints import (
     data_fingerprint,
     fold_fingerprint,
     method_fingerprint,
 )
-from labelcover.experiments.folds import Fold
+from labelcover.experiments._folds import Fold
 from labelcover.metrics import hamming_loss, micro_f1
 
 
@@ -185,7 +185,7 @@ from sklearn.tree import DecisionTreeClassifier
 from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover
 from labelcover.datasets import load
-from labelcover.experiments.fingerprints import data_fingerprint, method_fingerprint
+from labelcover.experiments._fingerprints import data_fingerprint, method_fingerprint
 def strategy(n_labels, k, r, *, size=None, random_state=None):
     return k in {"a", "b", "c"}
 method = LabelCoverClassifier(

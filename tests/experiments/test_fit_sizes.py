@@ -17,7 +17,7 @@ from labelcover.learners import LeastSquaresClassifier
 MEASURED_FIT = """
 from labelcover import LabelCoverClassifier
 from labelcover.datasets import load
-from labelcover.experiments.running import peak_mb, reset_peak
+from labelcover.experiments._running import peak_mb, reset_peak
 from labelcover.experiments.fit_sizes import fit_sizes
 data = load("debtags")
 model = LabelCoverClassifier(random_state=0)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelcover.datasets import DataError, load
-from labelcover.experiments.folds import iterative_stratification, make_folds
+from labelcover.experiments._folds import iterative_stratification, make_folds
 from labelcover.experiments.results import join_results
 
 

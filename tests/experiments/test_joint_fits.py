@@ -11,9 +11,9 @@ from labelcover import (
     RakelPlusPlusClassifier,
 )
 from labelcover.datasets import load
+from labelcover.experiments._paper.joint_fits import fit_together
+from labelcover.experiments._paper.printed import METHODS as NAMES
 from labelcover.experiments.named_methods import METHODS
-from labelcover.experiments.paper.joint_fits import fit_together
-from labelcover.experiments.paper.printed import METHODS as NAMES
 from labelcover.learners import C45Classifier, SMOClassifier
 
 

@@ -12,7 +12,7 @@ from labelcover import LabelCoverClassifier, RakelClassifier
 from labelcover.audit import Suspects, explain_suspects, suspicious_labels
 from labelcover.chance import LabelFrequencies, chance_of
 from labelcover.datasets import Dataset, feature_words, load, row_contents
-from labelcover.experiments.report import write_audit_page, write_model_page
+from labelcover.experiments._report import write_audit_page, write_model_page
 from labelcover.judgement import Judgement, judged_left_out, judged_on
 from labelcover.metrics import MEASURES, label_f1
 from labelcover.models import TrainedModel
@@ -310,9 +310,9 @@ def test_the_size_of_the_page_is_bounded(tmp_path):
     trained = TrainedModel(estimator, ["a"], names)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "labelcover.experiments.report.model_page.judged_left_out", lambda *_, **__: judged
+            "labelcover.experiments._report.model_page.judged_left_out", lambda *_, **__: judged
         )
-        patch.setattr("labelcover.experiments.report.model_page.MOST_ROWS", 300)
+        patch.setattr("labelcover.experiments._report.model_page.MOST_ROWS", 300)
         write_model_page(tmp_path / "page.html", trained)
     assert (tmp_path / "page.html").stat().st_size < 1_000_000
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -322,7 +322,7 @@ def test_the_size_of_the_page_is_bounded(tmp_path):
 
 
 def test_reasons_of_a_sample_are_those_of_its_rows(model, test_rows, tmp_path, monkeypatch):
-    monkeypatch.setattr("labelcover.experiments.report.model_page.MOST_ROWS", 40)
+    monkeypatch.setattr("labelcover.experiments._report.model_page.MOST_ROWS", 40)
     named = replace(test_rows, ids=[f"package {i}." for i in range(len(test_rows.Y))])
     write_model_page(tmp_path / "page.html", model, named)
     text = (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -9,9 +9,9 @@ from scipy import sparse
 
 from labelcover import LabelCoverClassifier, RakelClassifier
 from labelcover.datasets import Dataset
+from labelcover.experiments._running import run
 from labelcover.experiments.named_methods import METHODS, named_method
 from labelcover.experiments.results import read_results
-from labelcover.experiments.running import run
 from labelcover.learners import C45Classifier, SMOClassifier
 from labelcover.models import TrainedModel, load_model, save_model, with_nominal_features
 

@@ -9,12 +9,12 @@ from scipy import stats
 from labelcover.covers import Cover
 from labelcover.covers.bounds import lower_bound, schonheim_bound
 from labelcover.covers.codes import HADAMARD_8
+from labelcover.dependence import _permutation as search
 from labelcover.dependence import label_dependence
-from labelcover.dependence import permutation as search
-from labelcover.dependence.permutation_kernels import anneal, swap_changes
-from labelcover.experiments.paper.claims import ENSEMBLES, PRINTED, PRINTED_OF, printed_scores
-from labelcover.experiments.paper.printed import METHODS, printed_table
-from labelcover.experiments.statistics import average_ranks, bonferroni_dunn, friedman
+from labelcover.dependence._permutation_kernels import anneal, swap_changes
+from labelcover.experiments._paper.claims import ENSEMBLES, PRINTED, PRINTED_OF, printed_scores
+from labelcover.experiments._paper.printed import METHODS, printed_table
+from labelcover.experiments._statistics import average_ranks, bonferroni_dunn, friedman
 
 # The rank rows of Tables 7 and 8 as printed, in the order of METHODS.
 BELOW = {

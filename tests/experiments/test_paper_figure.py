@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from labelcover.covers.bounds import pair_coverage_probability
-from labelcover.experiments.paper.coverage_figure import (
+from labelcover.experiments._paper.coverage_figure import (
     coverage_curves,
     curve_sizes,
     draw_curves,
     simulated_coverage,
 )
-from labelcover.experiments.paper.paper_page import Sheet, write_page
+from labelcover.experiments._paper.paper_page import Sheet, write_page
 
 
 def plain_coverage(m, k, size, *, replacement, draws, seed):

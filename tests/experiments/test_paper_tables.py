@@ -8,23 +8,23 @@ import pytest
 from rich.console import Console
 
 from labelcover.datasets import load
-from labelcover.experiments.paper.claims import choice_sheet, choices_of
-from labelcover.experiments.paper.paper_fits import (
+from labelcover.experiments._paper.claims import choice_sheet, choices_of
+from labelcover.experiments._paper.paper_fits import (
     DEFAULT,
     Setting,
     folds_of,
     table_9_k,
     table_settings,
 )
-from labelcover.experiments.paper.paper_page import Sheet
-from labelcover.experiments.paper.paper_tables import (
+from labelcover.experiments._paper.paper_page import Sheet
+from labelcover.experiments._paper.paper_tables import (
     compared,
     figures_of,
     result_sheets,
     score_table,
 )
-from labelcover.experiments.paper.printed import DATASETS, METHODS, printed_table
-from labelcover.experiments.paper.reproduce import ORDER, reproduce
+from labelcover.experiments._paper.printed import DATASETS, METHODS, printed_table
+from labelcover.experiments._paper.reproduce import ORDER, reproduce
 from labelcover.experiments.results import COLUMNS, read_results
 from labelcover.learners import C45Classifier
 

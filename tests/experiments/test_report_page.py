@@ -13,11 +13,11 @@ from matplotlib.colors import to_rgba
 from labelcover import LabelCoverClassifier, RakelClassifier, _picture_style
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset, load
+from labelcover.experiments._report import comparison_page as page_module
+from labelcover.experiments._report import pictures
+from labelcover.experiments._report.html_page import HERE
+from labelcover.experiments._running import cover_file
 from labelcover.experiments.comparing import compare
-from labelcover.experiments.report import comparison_page as page_module
-from labelcover.experiments.report import pictures
-from labelcover.experiments.report.html_page import HERE
-from labelcover.experiments.running import cover_file
 from labelcover.methods import BinaryRelevanceClassifier
 
 WIDTHS = (390, 1280)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from labelcover.experiments.paper.paper_tables import compared
+from labelcover.experiments._paper.paper_tables import compared
 from labelcover.experiments.results import read_results
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -19,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from labelcover import RakelClassifier, __version__
 from labelcover.covers import Cover
 from labelcover.datasets import DataError, Dataset, load
+from labelcover.experiments._running import cover_file, run
 from labelcover.experiments.results import (
     COLUMNS,
     MEASURED,
@@ -26,7 +27,6 @@ from labelcover.experiments.results import (
     join_results,
     read_results,
 )
-from labelcover.experiments.running import cover_file, run
 
 # The random labelsets of these small runs leave labels out, which estimators warn of.
 pytestmark = pytest.mark.filterwarnings("ignore:cover leaves out")
@@ -38,7 +38,7 @@ from dataclasses import replace
 from sklearn.tree import DecisionTreeClassifier
 from labelcover import RakelClassifier
 from labelcover.datasets import load
-from labelcover.experiments.running import run
+from labelcover.experiments._running import run
 full = load("debtags-words")
 part = replace(full, X=full.X[:400], Y=full.Y[:400])
 tree = DecisionTreeClassifier(max_depth=5, random_state=0)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelcover.experiments.statistics import (
+from labelcover.experiments._statistics import (
     average_ranks,
     bonferroni_dunn,
     critical_difference,

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
+from labelcover.experiments._statistics import rank_methods, summarize
 from labelcover.experiments.results import COLUMNS
-from labelcover.experiments.statistics import rank_methods, summarize
 
 
 def results(scores):

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from labelcover._table_numbers import rows_of
-from labelcover.ensemble.label_model import LabelModel
+from labelcover.ensemble._label_model import LabelModel
 from labelcover.thresholds import cut_inside
 
 # How far a row alone may be from the same row in a batch: members of other libraries may round sums

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import C45Classifier
-from labelcover.learners.problems import Problems
+from labelcover.learners._problems import Problems
 
 RELATIVE = "weights are divided by their mean, and the least branch and pruning count them"
 EXPECTED_FAILURES = {

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from labelcover.learners.c45.growing_kernels import value_ranks
-from labelcover.learners.c45.pruning_kernels import added_errors
-from labelcover.learners.c45.row_kernels import split_rows
-from labelcover.learners.c45.split_kernels import (
+from labelcover.learners._c45.growing_kernels import value_ranks
+from labelcover.learners._c45.pruning_kernels import added_errors
+from labelcover.learners._c45.row_kernels import split_rows
+from labelcover.learners._c45.split_kernels import (
     Switches,
     count_switches,
     nominal_split_counts,

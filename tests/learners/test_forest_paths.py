@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from labelcover.datasets import load
-from labelcover.learners.forest.feature_forest import ForestPaths, directions
-from labelcover.learners.forest.forest_kernels import node_shares
-from labelcover.learners.forest.label_forest import LabelForest
+from labelcover.learners._forest.feature_forest import ForestPaths, directions
+from labelcover.learners._forest.forest_kernels import node_shares
+from labelcover.learners._forest.label_forest import LabelForest
 
 
 @pytest.fixture(scope="module", params=["dense", "sparse"])

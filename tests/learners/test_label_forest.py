@@ -8,11 +8,11 @@ from scipy import sparse
 from labelcover import LabelCoverClassifier
 from labelcover.ensemble._views import ForestView
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners.forest.feature_forest import MANY_ROWS, FeatureForest
-from labelcover.learners.forest.forest_kernels import MANY_ROWS as MANY_ROWS_OF_A_LEAF
-from labelcover.learners.forest.forest_kernels import _path_of_zeros, _try_split
-from labelcover.learners.forest.label_forest import LabelForest
-from labelcover.learners.forest.sparse_tree_kernels import (
+from labelcover.learners._forest.feature_forest import MANY_ROWS, FeatureForest
+from labelcover.learners._forest.forest_kernels import MANY_ROWS as MANY_ROWS_OF_A_LEAF
+from labelcover.learners._forest.forest_kernels import _path_of_zeros, _try_split
+from labelcover.learners._forest.label_forest import LabelForest
+from labelcover.learners._forest.sparse_tree_kernels import (
     SKETCH_COLUMNS,
     WIDTH,
     _score_column,

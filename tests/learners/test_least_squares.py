@@ -15,8 +15,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners.chunked_table import TableBlock
-from labelcover.learners.least_squares.class_kernels import (
+from labelcover.learners._chunked_table import TableBlock
+from labelcover.learners._least_squares.class_kernels import (
     HIGHEST,
     LOWEST,
     class_distributions,
@@ -26,12 +26,12 @@ from labelcover.learners.least_squares.class_kernels import (
     left_out_temperatures,
     logarithm_beyond_one,
 )
-from labelcover.learners.least_squares.feature_rows import FeatureRows
-from labelcover.learners.least_squares.feature_scaling import FeatureScaling
-from labelcover.learners.least_squares.least_squares_members import FINE
-from labelcover.learners.least_squares.ridge_systems import PrimalSystem
-from labelcover.learners.linear_targets import LinearTargets
-from labelcover.learners.problems import Problems
+from labelcover.learners._least_squares.feature_rows import FeatureRows
+from labelcover.learners._least_squares.feature_scaling import FeatureScaling
+from labelcover.learners._least_squares.least_squares_members import FINE
+from labelcover.learners._least_squares.ridge_systems import PrimalSystem
+from labelcover.learners._linear_targets import LinearTargets
+from labelcover.learners._problems import Problems
 
 
 def one_hot(classes, n_classes):
@@ -163,7 +163,7 @@ def test_the_temperature_has_the_least_leave_one_out_log_loss():
 
 
 def test_many_rows_are_approximated_with_landmarks(monkeypatch):
-    monkeypatch.setattr("labelcover.learners.least_squares.choosing.EXACT_ROWS", 50)
+    monkeypatch.setattr("labelcover.learners._least_squares.choosing.EXACT_ROWS", 50)
     X, y = problem(200, 8)
     few = LeastSquaresClassifier(kernel="rbf", n_landmarks=40, random_state=0).fit(X, y)
     assert few.coef_.shape[1] <= 40

@@ -10,11 +10,11 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss
 
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners.chunked_table import TableBlock
-from labelcover.learners.least_squares.choosing import SCALE_ROWS, Settings, choose_scaling
-from labelcover.learners.least_squares.feature_scaling import FeatureScaling
-from labelcover.learners.least_squares.least_squares_members import solve
-from labelcover.learners.problems import Problems
+from labelcover.learners._chunked_table import TableBlock
+from labelcover.learners._least_squares.choosing import SCALE_ROWS, Settings, choose_scaling
+from labelcover.learners._least_squares.feature_scaling import FeatureScaling
+from labelcover.learners._least_squares.least_squares_members import solve
+from labelcover.learners._problems import Problems
 
 SCALES = ["standard", "rows", "none"]
 

@@ -13,9 +13,9 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import LogisticClassifier
-from labelcover.learners.logistic.logistic_members import column_starts
-from labelcover.learners.logistic.newton import Block, class_distributions, linear_scores
-from labelcover.learners.problems import Problems
+from labelcover.learners._logistic.logistic_members import column_starts
+from labelcover.learners._logistic.newton import Block, class_distributions, linear_scores
+from labelcover.learners._problems import Problems
 
 
 def words(n=150, d=40, share=0.15, seed=0):

@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 
 from labelcover import LabelCoverClassifier
-from labelcover.learners.forest import mean_tree_kernels
-from labelcover.learners.forest.feature_forest import FeatureForest
-from labelcover.learners.forest.label_forest import MANY_LABELS, LabelForest, _error_of_many
-from labelcover.learners.forest.mean_forest import MeanForest, fit_share_regression
-from labelcover.learners.forest.mean_tree_kernels import (
+from labelcover.learners._forest import mean_tree_kernels
+from labelcover.learners._forest.feature_forest import FeatureForest
+from labelcover.learners._forest.label_forest import MANY_LABELS, LabelForest, _error_of_many
+from labelcover.learners._forest.mean_forest import MeanForest, fit_share_regression
+from labelcover.learners._forest.mean_tree_kernels import (
     MOST_CHILDREN,
     MOST_FEATURES,
     _label_groups,
@@ -96,7 +96,7 @@ def test_confidences_are_the_corrected_mean_label_shares_of_the_leaves(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_out_of_the_bag_are_answered_by_trees_that_did_not_draw_them(kind, monkeypatch):
     monkeypatch.setattr(
-        "labelcover.learners.forest.mean_forest.fit_share_regression",
+        "labelcover.learners._forest.mean_forest.fit_share_regression",
         lambda shares, labels, weights: (None, shares),
     )
     X, Y = topics(120)

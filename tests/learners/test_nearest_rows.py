@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from labelcover.learners import nearest_rows
-from labelcover.learners.features import csr_arrays
-from labelcover.learners.nearest_rows import N_NEIGHBOURS, NearestRows
-from labelcover.learners.neighbour_kernels import neighbours_of
+from labelcover.learners import _nearest_rows as nearest_rows
+from labelcover.learners._features import csr_arrays
+from labelcover.learners._nearest_rows import N_NEIGHBOURS, NearestRows
+from labelcover.learners._neighbour_kernels import neighbours_of
 
 
 def words(n=120, d=30, m=4, seed=0):

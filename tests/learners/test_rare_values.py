@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from labelcover.learners.rare_values import RareValues, binary_columns
+from labelcover.learners._rare_values import RareValues, binary_columns
 
 KINDS = [np.asarray, sparse.csr_array, sparse.csr_matrix]
 

@@ -8,18 +8,18 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners.chunked_table import TableBlock
-from labelcover.learners.least_squares import choosing, feature_rows
-from labelcover.learners.least_squares.choosing import (
+from labelcover.learners._chunked_table import TableBlock
+from labelcover.learners._least_squares import choosing, feature_rows
+from labelcover.learners._least_squares.choosing import (
     RIDGES,
     Judge,
     exact_system,
     nystroem_system,
     some_problems,
 )
-from labelcover.learners.least_squares.feature_maps import Kernel, median_distance
-from labelcover.learners.linear_targets import LinearTargets
-from labelcover.learners.problems import Problems
+from labelcover.learners._least_squares.feature_maps import Kernel, median_distance
+from labelcover.learners._linear_targets import LinearTargets
+from labelcover.learners._problems import Problems
 
 KERNELS = {"linear": Kernel(), "gaussian": Kernel((0.1,)), "mean": Kernel((0.02, 0.1, 0.5))}
 KERNELS["mean of halved widths"] = Kernel((1.6, 0.4, 0.1))

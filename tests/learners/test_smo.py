@@ -9,10 +9,10 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import SMOClassifier
-from labelcover.learners.smo import pair_svms
-from labelcover.learners.smo.pair_svms import vote_distributions
-from labelcover.learners.smo.slot_kernels import dense_gram
-from labelcover.learners.smo.solver_kernels import coupled_distributions
+from labelcover.learners._smo import pair_svms
+from labelcover.learners._smo.pair_svms import vote_distributions
+from labelcover.learners._smo.slot_kernels import dense_gram
+from labelcover.learners._smo.solver_kernels import coupled_distributions
 
 RELATIVE = "weights are divided by their mean, so that C is that of fewer rows"
 EQUIVALENCE = (

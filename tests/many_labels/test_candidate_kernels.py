@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labelcover.many_labels.candidate_kernels import likeliest_means
+from labelcover.many_labels._candidate_kernels import likeliest_means
 
 
 def test_a_label_whose_sum_comes_back_to_zero_is_listed_once():

@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
-from labelcover.learners.features import csr_arrays
-from labelcover.many_labels import candidate_views
-from labelcover.many_labels.candidate_kernels import greatest_first
-from labelcover.many_labels.candidate_views import (
+from labelcover.learners._features import csr_arrays
+from labelcover.many_labels import _candidate_views as candidate_views
+from labelcover.many_labels._candidate_kernels import greatest_first
+from labelcover.many_labels._candidate_views import (
     NOTHING,
     CandidateForest,
     LabelMeans,

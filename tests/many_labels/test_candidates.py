@@ -7,9 +7,10 @@ import pytest
 from scipy import sparse
 
 from labelcover.covers import Cover
-from labelcover.many_labels import Candidates, candidates
-from labelcover.many_labels.candidate_probabilities import PSEUDO_COUNT, fit_lifts
-from labelcover.many_labels.candidates import true_candidates
+from labelcover.many_labels import Candidates
+from labelcover.many_labels import _candidates as candidates
+from labelcover.many_labels._candidate_probabilities import PSEUDO_COUNT, fit_lifts
+from labelcover.many_labels._candidates import true_candidates
 
 
 def candidates_of(random, n, m, most):

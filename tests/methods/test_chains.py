@@ -13,11 +13,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from labelcover.ensemble.view import TrainingRows
+from labelcover.ensemble._view import TrainingRows
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.methods import EnsembleOfChainsClassifier
-from labelcover.methods.chain_models import LinkedChain, fitted_chains
-from labelcover.methods.chains import ChainsView, chain_confidence
+from labelcover.methods._chain_models import LinkedChain, fitted_chains
+from labelcover.methods._chains import ChainsView, chain_confidence
 
 ORDER = [3, 0, 4, 1, 2]
 

@@ -11,16 +11,16 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
 from labelcover.dependence import chi_square, contingency
-from labelcover.ensemble.view import TrainingRows
+from labelcover.ensemble._view import TrainingRows
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners.any_classifier import AnyClassifier
+from labelcover.learners._any_classifier import AnyClassifier
 from labelcover.methods import (
     BinaryRelevanceClassifier,
     DependentSubsetsClassifier,
     EnsembleOfDependentSubsetsClassifier,
     LabelPowersetClassifier,
 )
-from labelcover.methods.label_partitions import (
+from labelcover.methods._label_partitions import (
     RowsRight,
     best_partitions,
     cluster_labels,

@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.methods import BinaryRelevanceClassifier, LeadClassifier
-from labelcover.methods.member_rows import with_labels
-from labelcover.methods.network_search import (
+from labelcover.methods._member_rows import with_labels
+from labelcover.methods._network_search import (
     GaussianBic,
     correlations,
     network_levels,

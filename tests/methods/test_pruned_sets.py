@@ -14,13 +14,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from labelcover.learners import C45Classifier, LeastSquaresClassifier
-from labelcover.learners.targets import relative_weights
+from labelcover.learners._targets import relative_weights
 from labelcover.methods import (
     EnsembleOfPrunedSetsClassifier,
     LabelPowersetClassifier,
     PrunedSetsClassifier,
 )
-from labelcover.methods.pruned_sets import Pruning, SubsampledView, sample_size
+from labelcover.methods._pruned_sets import Pruning, SubsampledView, sample_size
 
 TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
 

@@ -10,10 +10,10 @@ from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.preprocessing import StandardScaler
 
-from labelcover.ensemble.cover_view import CoverView
+from labelcover.ensemble._cover_view import CoverView
 from labelcover.learners import C45Classifier, LeastSquaresClassifier
 from labelcover.methods import BinaryRelevanceClassifier, StackedBinaryRelevanceClassifier
-from labelcover.methods.network_search import correlations
+from labelcover.methods._network_search import correlations
 
 
 @pytest.fixture(scope="module")

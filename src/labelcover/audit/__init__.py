@@ -1,9 +1,9 @@
 """Which labels of a table look wrong: cells that contradict what everything else says."""
 
-from labelcover.audit.error_numbers import LabelErrors, WrongLabels, label_errors
-from labelcover.audit.other_labels import suspicion
-from labelcover.audit.reasons import CellReasons, explain_suspects
-from labelcover.audit.suspects import KINDS, LabelNumbers, Suspect, Suspects, suspicious_labels
+from labelcover.audit._error_numbers import LabelErrors, WrongLabels, label_errors
+from labelcover.audit._other_labels import suspicion
+from labelcover.audit._reasons import CellReasons, explain_suspects
+from labelcover.audit._suspects import KINDS, LabelNumbers, Suspect, Suspects, suspicious_labels
 
 __all__ = [
     "KINDS",

@@ -1,6 +1,6 @@
 """Rows that do not fit in memory: read in chunks, summed here or on a Dask cluster."""
 
-from labelcover.chunks.clusters import (
+from labelcover.chunks._clusters import (
     Parcel,
     aligned_call,
     cluster,
@@ -8,9 +8,9 @@ from labelcover.chunks.clusters import (
     is_on_cluster,
     sent_once,
 )
-from labelcover.chunks.dask_chunks import as_chunks, on_dask
-from labelcover.chunks.row_chunks import Chunk, ChunkError, RowChunks
-from labelcover.chunks.sources import open_chunks
+from labelcover.chunks._dask_chunks import as_chunks, on_dask
+from labelcover.chunks._row_chunks import Chunk, ChunkError, RowChunks
+from labelcover.chunks._sources import open_chunks
 
 __all__ = [
     "Chunk",

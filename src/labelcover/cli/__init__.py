@@ -15,11 +15,11 @@ except ImportError:  # pragma: no cover
 from labelcover._arguments import naming_options
 from labelcover._progress import telling_of_compilation
 from labelcover._raised import raising_interrupts
-from labelcover.cli.audit_command import audit
-from labelcover.cli.comparing_commands import compare, paper
-from labelcover.cli.cover_command import cover
-from labelcover.cli.dataset_loading import datasets
-from labelcover.cli.failures import (
+from labelcover.cli._audit_command import audit
+from labelcover.cli._comparing_commands import compare, paper
+from labelcover.cli._cover_command import cover
+from labelcover.cli._dataset_loading import datasets
+from labelcover.cli._failures import (
     INTERRUPTED,
     STOPPED,
     check_address_space,
@@ -27,11 +27,11 @@ from labelcover.cli.failures import (
     message_and_code,
     show_warning,
 )
-from labelcover.cli.judging_commands import evaluate, report
-from labelcover.cli.options import DEBUG, with_option_groups
-from labelcover.cli.outputs import let_streams_encode_all
-from labelcover.cli.predict_command import predict
-from labelcover.cli.training_commands import plan, train
+from labelcover.cli._judging_commands import evaluate, report
+from labelcover.cli._options import DEBUG, with_option_groups
+from labelcover.cli._outputs import let_streams_encode_all
+from labelcover.cli._predict_command import predict
+from labelcover.cli._training_commands import plan, train
 
 # In the order in which --help lists them.
 COMMANDS = (cover, plan, train, predict, evaluate, compare, paper, datasets, report, audit)

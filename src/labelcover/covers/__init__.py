@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from labelcover._imports import lazy_names
 
 if TYPE_CHECKING:
-    from labelcover.covers.best import best_cover, build_cover
-    from labelcover.covers.cover import Cover
-    from labelcover.covers.greedy import complete_cover, greedy_cover
-    from labelcover.covers.linear_programs import exact_cover, rounded_cover
-    from labelcover.covers.orthogonal_arrays import orthogonal_array_cover
-    from labelcover.covers.strategies import (
+    from labelcover.covers._best import best_cover, build_cover
+    from labelcover.covers._cover import Cover
+    from labelcover.covers._greedy import complete_cover, greedy_cover
+    from labelcover.covers._labelset_kernels import binomial_table, labelset_ranks
+    from labelcover.covers._linear_programs import exact_cover, rounded_cover
+    from labelcover.covers._orthogonal_arrays import orthogonal_array_cover
+    from labelcover.covers._strategies import (
         balancor_cover,
         balco_cover,
         disjoint_cover,
@@ -26,12 +27,14 @@ __all__ = [
     "balancor_cover",
     "balco_cover",
     "best_cover",
+    "binomial_table",
     "build_cover",
     "complete_cover",
     "disjoint_cover",
     "exact_cover",
     "greedy_cover",
     "inlac_cover",
+    "labelset_ranks",
     "orthogonal_array_cover",
     "random_cover",
     "randomized_greedy_cover",
@@ -42,20 +45,22 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "Cover": "cover",
-        "balancor_cover": "strategies",
-        "balco_cover": "strategies",
-        "best_cover": "best",
-        "build_cover": "best",
-        "complete_cover": "greedy",
-        "disjoint_cover": "strategies",
-        "exact_cover": "linear_programs",
-        "greedy_cover": "greedy",
-        "inlac_cover": "strategies",
-        "orthogonal_array_cover": "orthogonal_arrays",
-        "random_cover": "strategies",
-        "randomized_greedy_cover": "strategies",
-        "rounded_cover": "linear_programs",
+        "binomial_table": "_labelset_kernels",
+        "labelset_ranks": "_labelset_kernels",
+        "Cover": "_cover",
+        "balancor_cover": "_strategies",
+        "balco_cover": "_strategies",
+        "best_cover": "_best",
+        "build_cover": "_best",
+        "complete_cover": "_greedy",
+        "disjoint_cover": "_strategies",
+        "exact_cover": "_linear_programs",
+        "greedy_cover": "_greedy",
+        "inlac_cover": "_strategies",
+        "orthogonal_array_cover": "_orthogonal_arrays",
+        "random_cover": "_strategies",
+        "randomized_greedy_cover": "_strategies",
+        "rounded_cover": "_linear_programs",
     },
 )
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
-    from labelcover.covers.cover import Cover
+    from labelcover.covers._cover import Cover
 
 MOST_TICKS = 60
 # With more labelsets than these, a line of the picture is the mean of several: of thinner lines

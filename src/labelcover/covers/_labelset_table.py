@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labelcover.covers.labelset_kernels import labelset_ranks, unrank_labelsets
+from labelcover.covers._labelset_kernels import labelset_ranks, unrank_labelsets
 
 Labelsets = ArrayLike | Sequence[ArrayLike]
 #: What fills up a row that is shorter than the longest.

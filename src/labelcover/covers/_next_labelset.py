@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_choice
+from labelcover.covers._greedy_kernels import first_labelset
+from labelcover.covers._labelset_kernels import labelset_ranks, unrank_labelsets
 from labelcover.covers._labelset_table import label_matrix, labelsets_in_order
 from labelcover.covers._problem import BLOCK
 from labelcover.covers._state import State, nothing_left
-from labelcover.covers.greedy_kernels import first_labelset
-from labelcover.covers.labelset_kernels import labelset_ranks, unrank_labelsets
 
 Cost = Callable[[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]], ArrayLike]
 

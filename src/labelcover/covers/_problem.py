@@ -16,9 +16,9 @@ from scipy.sparse import csr_array, vstack
 from scipy.sparse.csgraph import connected_components
 
 from labelcover._arguments import check_integer
+from labelcover.covers._cover import TABLE_LIMIT, Cover
+from labelcover.covers._labelset_kernels import labelset_ranks, unrank_labelsets
 from labelcover.covers._labelset_table import Labelsets, label_matrix, rows_of_ranks
-from labelcover.covers.cover import TABLE_LIMIT, Cover
-from labelcover.covers.labelset_kernels import labelset_ranks, unrank_labelsets
 
 Pairs = Iterable[tuple[int, int]]
 

@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._progress import progress_bar
+from labelcover.covers._cover import Cover
+from labelcover.covers._greedy_kernels import is_chosen, remember_chosen
+from labelcover.covers._labelset_kernels import labelset_ranks, unrank_labelsets
 from labelcover.covers._labelset_table import (
     NO_LABEL,
     labelset_rows,
@@ -22,9 +25,6 @@ from labelcover.covers._problem import (
     check_problem,
     set_cover,
 )
-from labelcover.covers.cover import Cover
-from labelcover.covers.greedy_kernels import is_chosen, remember_chosen
-from labelcover.covers.labelset_kernels import labelset_ranks, unrank_labelsets
 
 
 @dataclass

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_integer
-from labelcover.covers.cover import Cover
+from labelcover.covers._cover import Cover
 
 __all__ = ["A_19_10_8", "HADAMARD_8", "rows_of_weight"]
 

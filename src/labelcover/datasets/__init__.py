@@ -1,26 +1,46 @@
 """Data in: tables as people have them, ARFF of MULAN and MEKA, LIBSVM, and sets known by name."""
 
-from labelcover.datasets.arff import read_arff
-from labelcover.datasets.dataset import DataError, Dataset, feature_words, row_contents
-from labelcover.datasets.libsvm import read_libsvm
-from labelcover.datasets.loading import KNOWN, KnownSet, is_here, load, read
-from labelcover.datasets.raw_tables import is_table
-from labelcover.datasets.tables import read_csv, read_parquet, read_table
+from labelcover.datasets._arff import read_arff
+from labelcover.datasets._csv_lines import numbered_rows
+from labelcover.datasets._dataset import (
+    DataError,
+    Dataset,
+    ReadingWarning,
+    feature_words,
+    row_contents,
+)
+from labelcover.datasets._file_limits import check_archive, check_ordinary
+from labelcover.datasets._libsvm import read_libsvm
+from labelcover.datasets._loading import KNOWN, KnownSet, check_kind, is_here, load, read
+from labelcover.datasets._raw_tables import is_table, read_raw, table_suffix, write_table
+from labelcover.datasets._table_encoder import TableEncoder
+from labelcover.datasets._tables import read_csv, read_parquet, read_table
+from labelcover.datasets._text_format import CsvFile
 
 __all__ = [
     "KNOWN",
+    "CsvFile",
     "DataError",
     "Dataset",
     "KnownSet",
+    "ReadingWarning",
+    "TableEncoder",
+    "check_archive",
+    "check_kind",
+    "check_ordinary",
     "feature_words",
     "is_here",
     "is_table",
     "load",
+    "numbered_rows",
     "read",
     "read_arff",
     "read_csv",
     "read_libsvm",
     "read_parquet",
+    "read_raw",
     "read_table",
     "row_contents",
+    "table_suffix",
+    "write_table",
 ]

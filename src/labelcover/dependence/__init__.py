@@ -1,7 +1,12 @@
 """Which labels depend on each other, and the covers that follow from it."""
 
-from labelcover.dependence.affordable_covers import CoverChoice, cover_choices
-from labelcover.dependence.chi_square import (
+from labelcover.dependence._affordable_covers import (
+    LABELSET_SIZES,
+    ORDERS,
+    CoverChoice,
+    cover_choices,
+)
+from labelcover.dependence._chi_square import (
     LabelDependence,
     chi_square,
     contingency,
@@ -9,17 +14,26 @@ from labelcover.dependence.chi_square import (
     label_dependence,
     phi,
 )
-from labelcover.dependence.dependence_plot import plot_dependence
-from labelcover.dependence.dependent_covers import community_cover, dependent_cover
-from labelcover.dependence.permutation import Adaptation, adapt_cover, annealing_iterations
+from labelcover.dependence._dependence_plot import clustered_order, plot_dependence
+from labelcover.dependence._dependent_covers import community_cover, dependent_cover
+from labelcover.dependence._permutation import (
+    Adaptation,
+    adapt_cover,
+    annealing_iterations,
+    check_annealing,
+)
 
 __all__ = [
+    "LABELSET_SIZES",
+    "ORDERS",
     "Adaptation",
     "CoverChoice",
     "LabelDependence",
     "adapt_cover",
     "annealing_iterations",
+    "check_annealing",
     "chi_square",
+    "clustered_order",
     "community_cover",
     "contingency",
     "cooccurrences",

@@ -1,32 +1,82 @@
 """The estimators people use."""
 
-from labelcover.ensemble._plan import Plan, TableFacts, ViewPlan, labels_are_many, plan_views
-from labelcover.ensemble._pool import Pool
-from labelcover.ensemble.covering_methods import (
+from labelcover.ensemble._choose_cover import (
+    balancor_size,
+    choose_cover,
+    cover_of_many,
+    default_cover,
+)
+from labelcover.ensemble._cover_view import CoverView, leaving_out_some
+from labelcover.ensemble._covering_methods import (
     BalancorClassifier,
     BalcoClassifier,
     DDBalancorClassifier,
     InlacClassifier,
 )
-from labelcover.ensemble.label_cover import LabelCoverClassifier
-from labelcover.ensemble.many_label_pool import ManyLabelPool
-from labelcover.ensemble.out_of_fold_scores import OutOfFoldScores
-from labelcover.ensemble.rakel import RakelClassifier, RakelPlusPlusClassifier
+from labelcover.ensemble._explanation import FeatureNames, Reason, label_words
+from labelcover.ensemble._label_cover import LabelCoverClassifier
+from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble
+from labelcover.ensemble._label_model import LabelModel
+from labelcover.ensemble._label_tables import named_labels
+from labelcover.ensemble._many_label_pool import ManyLabelPool
+from labelcover.ensemble._model_parameters import ModelParameters, ThresholdParameters
+from labelcover.ensemble._out_of_fold_scores import OutOfFoldScores
+from labelcover.ensemble._plan import Plan, TableFacts, ViewPlan, labels_are_many, plan_views
+from labelcover.ensemble._pool import Pool
+from labelcover.ensemble._rakel import RakelClassifier, RakelPlusPlusClassifier
+from labelcover.ensemble._shares import check_explained
+from labelcover.ensemble._speaking_features import speaking_features
+from labelcover.ensemble._threshold_tuning import FOLDS, ThresholdSearch
+from labelcover.ensemble._view import (
+    MOST_SEED,
+    LeftOut,
+    TrainingRows,
+    View,
+    draw_seeds,
+    drawn_seed,
+    rows_of,
+)
 
 __all__ = [
+    "FOLDS",
+    "MANY_MEMBERS",
+    "MOST_SEED",
     "BalancorClassifier",
     "BalcoClassifier",
+    "CoverView",
     "DDBalancorClassifier",
+    "FeatureNames",
     "InlacClassifier",
     "LabelCoverClassifier",
+    "LabelEnsemble",
+    "LabelModel",
+    "LeftOut",
     "ManyLabelPool",
+    "ModelParameters",
     "OutOfFoldScores",
     "Plan",
     "Pool",
     "RakelClassifier",
     "RakelPlusPlusClassifier",
+    "Reason",
     "TableFacts",
+    "ThresholdParameters",
+    "ThresholdSearch",
+    "TrainingRows",
+    "View",
     "ViewPlan",
+    "balancor_size",
+    "check_explained",
+    "choose_cover",
+    "cover_of_many",
+    "default_cover",
+    "draw_seeds",
+    "drawn_seed",
+    "label_words",
     "labels_are_many",
+    "leaving_out_some",
+    "named_labels",
     "plan_views",
+    "rows_of",
+    "speaking_features",
 ]

@@ -17,10 +17,8 @@ from scipy import sparse
 
 from labelcover._arguments import check_choice, check_integer, check_random_state
 from labelcover.covers import Cover
-from labelcover.ensemble.view import TrainingRows
-from labelcover.learners.features import numeric
-from labelcover.learners.problems import FEW_ROWS, random_order
-from labelcover.learners.rare_values import RareValues
+from labelcover.ensemble._view import TrainingRows
+from labelcover.learners import FEW_ROWS, RareValues, numeric, random_order
 
 # A table is wide text with more rows and more columns than `WIDE`, and no greater share of
 # nonzeros than `TEXT_SHARE`. Least squares on the words is then an approximation with few

@@ -12,6 +12,9 @@ from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice
 from labelcover.covers import Cover
+from labelcover.ensemble._labelset_posterior import LabelsetPosterior, fit_posterior
+from labelcover.ensemble._log_linear_pool import LogLinearPool, fit_pool, inside
+from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._plan import (
     AUTO,
     CANDIDATES,
@@ -24,14 +27,10 @@ from labelcover.ensemble._plan import (
     plan_one,
     plan_views,
 )
+from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
 from labelcover.ensemble._views import VIEWS
 from labelcover.ensemble._views._single_labels import LEAST
-from labelcover.ensemble.labelset_posterior import LabelsetPosterior, fit_posterior
-from labelcover.ensemble.log_linear_pool import LogLinearPool, fit_pool, inside
-from labelcover.ensemble.many_label_pool import ManyLabelPool
-from labelcover.ensemble.view import LeftOut, TrainingRows, View, drawn_seed
-from labelcover.learners import LabelForest, LeastSquaresClassifier, LogisticClassifier
-from labelcover.learners.forest.grown_forest import in_threads
+from labelcover.learners import LabelForest, LeastSquaresClassifier, LogisticClassifier, in_threads
 
 # Labels are counted in blocks of so many rows.
 BLOCK_ROWS = 2**18
@@ -44,10 +43,10 @@ class Pool(BaseEstimator):
     squares over the labelsets of the cover and over single labels (in one factorisation) and a
     forest always, the labels of the nearest training rows on sparse tables, and on wide text
     logistic regression, whose scores least squares then reads instead of the words. Their
-    probabilities are pooled log-linearly for each label (`labelcover.ensemble.log_linear_pool`),
+    probabilities are pooled log-linearly for each label (`labelcover.ensemble._log_linear_pool`),
     with weights from leave-one-out, out-of-fold and out-of-bag predictions. What the pool says is
     then corrected by which labelsets occur in training
-    (`labelcover.ensemble.labelset_posterior`): the marginals over these are pooled with it in the
+    (`labelcover.ensemble._labelset_posterior`): the marginals over these are pooled with it in the
     same way.
 
     Parameters

@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from labelcover._arguments import check_choice, check_integer, check_jobs
 from labelcover.datasets import Dataset
-from labelcover.experiments.folds import make_folds
-from labelcover.experiments.report import write_report
+from labelcover.experiments._folds import make_folds
+from labelcover.experiments._report import write_report
+from labelcover.experiments._running import Method, run
+from labelcover.experiments._statistics import Ranking, rank_methods, summarize
 from labelcover.experiments.results import ResultsFile, read_results
-from labelcover.experiments.running import Method, run
-from labelcover.experiments.statistics import Ranking, rank_methods, summarize
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
+
+__all__ = [
+    "Outcome",
+    "compare",
+]
 
 # What fits a terminal of eighty columns; the report has more.
 SHOWN = ("micro_f1", "macro_f1", "hamming_loss", "subset_accuracy")

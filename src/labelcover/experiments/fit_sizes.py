@@ -11,12 +11,24 @@ from scipy import sparse
 
 from labelcover._label_values import label_rows
 from labelcover.covers import Cover
-from labelcover.ensemble import LabelCoverClassifier, Plan, TableFacts, labels_are_many, plan_views
-from labelcover.ensemble.choose_cover import choose_cover, cover_of_many
+from labelcover.ensemble import (
+    LabelCoverClassifier,
+    Plan,
+    TableFacts,
+    choose_cover,
+    cover_of_many,
+    labels_are_many,
+    plan_views,
+)
 
 # The most that the default holds, whatever the table has: rows whose kernel is exact, left-out
 # rows, distinct labelsets that correct the pool.
 EXACT_ROWS, LEFT_OUT_ROWS, MOST_LABELSETS = 1_000, 2_048, 5_000
+__all__ = [
+    "FitSizes",
+    "fit_sizes",
+]
+
 # Bytes of the program itself, with everything imported and compiled.
 PROGRAM = 350_000_000
 # Tables of the size of X, of the kernel and of the solution that are held at the same time.

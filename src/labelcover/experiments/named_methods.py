@@ -15,8 +15,8 @@ import labelcover
 from labelcover import methods
 from labelcover._arguments import check_choice, check_integer
 from labelcover.datasets import Dataset
-from labelcover.ensemble.choose_cover import balancor_size
-from labelcover.experiments.paper.printed import paper_size
+from labelcover.ensemble import balancor_size
+from labelcover.experiments._paper.printed import paper_size
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 
 # Name of a method to its class, and what the name stands for.

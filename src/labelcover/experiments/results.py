@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 from labelcover import __version__
 from labelcover._files import locked, naming, replacing
 from labelcover._safe_text import unguarded, write_rows
-from labelcover.datasets import DataError
-from labelcover.datasets.file_limits import check_ordinary
+from labelcover.datasets import DataError, check_ordinary
 from labelcover.metrics import MEASURES
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ class Task:
     fold, seed : int
         Number of the fold, from 0, and seed of the method.
     data_fingerprint, fold_fingerprint, method_fingerprint : str
-        See `labelcover.experiments.fingerprints`.
+        See `labelcover.experiments._fingerprints`.
     parameters : str
         The estimator, for people to read; `method_fingerprint` identifies it.
     """
@@ -77,11 +76,11 @@ class Result:
         Number of labelsets σ of the fitted cover, where there is one.
     design_seconds : float
         Wall-clock time to make the labelsets, before anything of the data is looked at, where the
-        method does that; timed apart from the fit (`labelcover.experiments.cover_designs`).
+        method does that; timed apart from the fit (`labelcover.experiments._cover_designs`).
     fit_seconds, predict_seconds : float
         Wall-clock time. `fit_seconds` is the whole fit, so that training alone, the permutation of
         DD-BALANCOR included, took ``fit_seconds - design_seconds``. Empty where several methods
-        shared one fit (`labelcover.experiments.paper`).
+        shared one fit (`labelcover.experiments._paper`).
     peak_mb : float
         Peak memory of the process during fit and prediction, in MB (10⁶ bytes).
     scores : dict of str to float

@@ -5,24 +5,95 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from labelcover._imports import lazy_names
-from labelcover.learners.forest.label_forest import LabelForest
-from labelcover.learners.least_squares.least_squares_classifier import LeastSquaresClassifier
-from labelcover.learners.logistic.logistic_classifier import LogisticClassifier
+from labelcover.learners._any_classifier import AnyClassifier
+from labelcover.learners._batch_classifier import BatchClassifier
+from labelcover.learners._blas_threads import blas_threads
+from labelcover.learners._chunked_table import ChunkedTable
+from labelcover.learners._features import (
+    PLAIN,
+    FeatureCoding,
+    csr_arrays,
+    is_frame,
+    numeric,
+    one_hot_columns,
+)
+from labelcover.learners._forest.feature_forest import FeatureForest, ForestPaths, directions
+from labelcover.learners._forest.grown_forest import GrownForest, in_threads
+from labelcover.learners._forest.label_forest import LabelForest
+from labelcover.learners._forest.mean_forest import MeanForest
+from labelcover.learners._forest.mean_tree_kernels import sort_into_leaves
+from labelcover.learners._least_squares.choosing import EXACT_ROWS
+from labelcover.learners._least_squares.label_chains import LabelSystem
+from labelcover.learners._least_squares.least_squares_classifier import LeastSquaresClassifier
+from labelcover.learners._least_squares.least_squares_members import LeastSquaresMembers
+from labelcover.learners._least_squares.score_parts import ScoreParts
+from labelcover.learners._linear_targets import LinearTargets, TargetRows
+from labelcover.learners._logistic.logistic_classifier import LogisticClassifier
+from labelcover.learners._logistic.logistic_members import LogisticWeights, log_odds_weights
+from labelcover.learners._nearest_rows import NearestRows
+from labelcover.learners._problems import (
+    FEW_ROWS,
+    Members,
+    Problems,
+    in_parallel,
+    problem_blocks,
+    random_order,
+)
+from labelcover.learners._rare_values import RareValues
+from labelcover.learners._row_products import row_products
+from labelcover.learners._targets import check_weights, relative_weights, weighted_rows
 
 if TYPE_CHECKING:
-    from labelcover.learners.c45.c45_classifier import C45Classifier
-    from labelcover.learners.smo.smo_classifier import SMOClassifier
+    from labelcover.learners._c45.c45_classifier import C45Classifier
+    from labelcover.learners._smo.smo_classifier import SMOClassifier
 
 __all__ = [
+    "EXACT_ROWS",
+    "FEW_ROWS",
+    "PLAIN",
+    "AnyClassifier",
+    "BatchClassifier",
     "C45Classifier",
+    "ChunkedTable",
+    "FeatureCoding",
+    "FeatureForest",
+    "ForestPaths",
+    "GrownForest",
     "LabelForest",
+    "LabelSystem",
     "LeastSquaresClassifier",
+    "LeastSquaresMembers",
+    "LinearTargets",
     "LogisticClassifier",
+    "LogisticWeights",
+    "MeanForest",
+    "Members",
+    "NearestRows",
+    "Problems",
+    "RareValues",
     "SMOClassifier",
+    "ScoreParts",
+    "TargetRows",
+    "blas_threads",
+    "check_weights",
+    "csr_arrays",
+    "directions",
+    "in_parallel",
+    "in_threads",
+    "is_frame",
+    "log_odds_weights",
+    "numeric",
+    "one_hot_columns",
+    "problem_blocks",
+    "random_order",
+    "relative_weights",
+    "row_products",
+    "sort_into_leaves",
+    "weighted_rows",
 ]
 
 # No default has these members, whose compiled loops take long to declare.
 __getattr__, __dir__ = lazy_names(
     __name__,
-    {"C45Classifier": "c45.c45_classifier", "SMOClassifier": "smo.smo_classifier"},
+    {"C45Classifier": "_c45.c45_classifier", "SMOClassifier": "_smo.smo_classifier"},
 )

@@ -1,8 +1,8 @@
 """Labels so many that only some candidates of each row are looked at."""
 
-from labelcover.many_labels.candidate_model import CandidateModel
-from labelcover.many_labels.candidate_probabilities import MOST_K
-from labelcover.many_labels.candidates import (
+from labelcover.many_labels._candidate_model import CandidateModel
+from labelcover.many_labels._candidate_probabilities import MOST_K
+from labelcover.many_labels._candidates import (
     Candidates,
     RankedLabels,
     check_candidate_decision,

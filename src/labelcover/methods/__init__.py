@@ -1,22 +1,22 @@
 """The other multi-label methods that the paper names."""
 
-from labelcover.methods.binary_relevance import (
+from labelcover.methods._binary_relevance import (
     BinaryRelevanceClassifier,
     StackedBinaryRelevanceClassifier,
 )
-from labelcover.methods.chains import EnsembleOfChainsClassifier
-from labelcover.methods.dependent_subsets import (
+from labelcover.methods._chains import EnsembleOfChainsClassifier
+from labelcover.methods._dependent_subsets import (
     DependentSubsetsClassifier,
     EnsembleOfDependentSubsetsClassifier,
 )
-from labelcover.methods.homer import HomerClassifier
-from labelcover.methods.label_powerset import LabelPowersetClassifier
-from labelcover.methods.lead import LeadClassifier
-from labelcover.methods.probabilistic_chains import (
+from labelcover.methods._homer import HomerClassifier
+from labelcover.methods._label_powerset import LabelPowersetClassifier
+from labelcover.methods._lead import LeadClassifier
+from labelcover.methods._probabilistic_chains import (
     EnsembleOfProbabilisticChainsClassifier,
     ProbabilisticChainClassifier,
 )
-from labelcover.methods.pruned_sets import EnsembleOfPrunedSetsClassifier, PrunedSetsClassifier
+from labelcover.methods._pruned_sets import EnsembleOfPrunedSetsClassifier, PrunedSetsClassifier
 
 __all__ = [
     "BinaryRelevanceClassifier",

@@ -15,9 +15,9 @@ from scipy.special import logit
 from sklearn.base import clone
 
 from labelcover.covers import Cover
+from labelcover.ensemble._log_linear_pool import inside
+from labelcover.ensemble._view import LeftOut, TrainingRows, View
 from labelcover.ensemble._views._single_labels import LEAST, LeastSquaresView, LogisticView
-from labelcover.ensemble.log_linear_pool import inside
-from labelcover.ensemble.view import LeftOut, TrainingRows, View
 from labelcover.learners import LeastSquaresClassifier
 
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from labelcover.covers import Cover
-from labelcover.ensemble.cover_view import CoverView
+from labelcover.ensemble._cover_view import CoverView
 
 # Probabilities of linear members are never surer than this.
 LEAST = 0.0005

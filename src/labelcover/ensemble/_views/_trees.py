@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.covers import Cover
-from labelcover.ensemble.view import LeftOut, TrainingRows, View, drawn_seed
-from labelcover.learners.forest.grown_forest import GrownForest
-from labelcover.learners.forest.label_forest import LabelForest
+from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
+from labelcover.learners import GrownForest, LabelForest
 
 
 class ForestView(View):

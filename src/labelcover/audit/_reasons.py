@@ -1,0 +1,189 @@
+"""Why a label looks wrong: what the features of its row say, and the row's other labels.
+
+The features speak through a model that is fitted without the rows it explains, as a model that has
+seen a wrong label makes reasons for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover.audit._other_labels import LEAST_PROBABILITY
+from labelcover.audit._suspects import Suspect, Suspects, single_labels
+from labelcover.ensemble import FeatureNames, Reason, rows_of
+
+# So many suspects are explained by their features too, which takes fits of a model.
+MOST_EXPLAINED = 200
+# No more than one row of so many is left out of a fit.
+PARTS = 5
+# Reasons on either side that are told, and how strong they must be (of log-odds).
+MOST_REASONS, LEAST_REASON = 4, 0.05
+# Rows that are similar are reasons too, but so many at most: the row itself says more.
+MOST_SIMILAR = 2
+# Reasons that a model is asked for, of all kinds.
+ASKED = 30
+
+
+class CellReasons(NamedTuple):
+    """What speaks for and against a label in a row, the strongest first.
+
+    As a text it is one line, with the reasons for suspicion first.
+
+    Attributes
+    ----------
+    kind : {"wrong", "missing"}
+    against, speaking_for : list of (str, float)
+        The reasons, and what they add to the log-odds of the label.
+    """
+
+    kind: str
+    against: list[tuple[str, float]]
+    speaking_for: list[tuple[str, float]]
+
+    def __str__(self) -> str:
+        sides = [self.against, self.speaking_for]
+        why, but = sides if self.kind == "wrong" else sides[::-1]
+        told = "; ".join(f"{what} ({by:+.2f})" for what, by in why[:3])
+        if not why:
+            told = f"nothing strong {'for' if self.kind == 'wrong' else 'against'} the label"
+        return told + "".join(f"; but {what} ({by:+.2f})" for what, by in but[:1])
+
+
+def explain_suspects(
+    suspects: Suspects,
+    found: Sequence[Suspect],
+    X: Any = None,
+    *,
+    feature_names: FeatureNames | None = None,
+    row_names: Sequence[str] | None = None,
+) -> dict[tuple[int, str], CellReasons]:
+    """Return what speaks for and against suspicious labels, by row and label.
+
+    Parameters
+    ----------
+    suspects : Suspects
+    found : sequence of Suspect
+        Those to explain, as `Suspects.ranked` returns them.
+    X : array-like, sparse matrix or data frame, optional
+        The features. Without them, and beyond the first 200 suspects, only the other labels of the
+        row are reasons.
+    feature_names : sequence of str, or function, optional
+        As in `LabelCoverClassifier.explain`.
+    row_names : sequence of str, optional
+        What other rows are called where a row is like them; by default they are numbered from 1.
+
+    Examples
+    --------
+    >>> from labelcover.audit import explain_suspects, suspicious_labels
+    >>> from labelcover.datasets import load
+    >>> data = load("debtags")
+    >>> suspects = suspicious_labels(data.X[:300], data.Y[:300], label_names=data.label_names)
+    >>> first = suspects.ranked(most=3)
+    >>> why = explain_suspects(suspects, first, data.X[:300], feature_names=data.feature_names)
+    >>> all(why[each.row, each.label].against or why[each.row, each.label].speaking_for
+    ...     for each in first)
+    True
+    """
+    by_features: dict[tuple[int, str], list[tuple[str, float]]] = {}
+    if X is not None:
+        explained = found[:MOST_EXPLAINED]
+        by_features = _feature_reasons(suspects, explained, _table(X), feature_names, row_names)
+    at = {name: j for j, name in enumerate(suspects.label_names)}
+    reasons = {}
+    for suspect in found:
+        key = suspect.row, suspect.label
+        every = by_features.get(key, []) + _label_reasons(suspects, suspect.row, at[suspect.label])
+        every = sorted((each for each in every if abs(each[1]) >= LEAST_REASON),
+                       key=lambda each: -abs(each[1]))  # fmt: skip
+        against = [each for each in every if each[1] < 0]
+        speaking_for = [each for each in every if each[1] > 0]
+        reasons[key] = CellReasons(
+            suspect.kind, against[:MOST_REASONS], speaking_for[:MOST_REASONS]
+        )
+    return reasons
+
+
+def _label_reasons(suspects: Suspects, i: int, j: int) -> list[tuple[str, float]]:
+    """Return what the other labels of row `i` add to the log-odds of label `j`."""
+    if suspects.others is None:
+        return []
+    others = suspects.others
+    fold = others.fold[i]
+    labels, theta = others.labels[fold, j], others.theta[fold, j]
+    has = suspects.Y[i, labels]
+    expected = np.clip(suspects.features[i, labels], LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+    return [
+        (f"{'has' if has[k] else 'does not have'} {suspects.label_names[labels[k]]}", float(by))
+        for k, by in enumerate(theta * (has - expected))
+    ]
+
+
+def _feature_reasons(
+    suspects: Suspects,
+    found: Sequence[Suspect],
+    X: Any,
+    feature_names: FeatureNames | None,
+    row_names: Sequence[str] | None,
+) -> dict[tuple[int, str], list[tuple[str, float]]]:
+    """Return the reasons of the features, by models fitted without the rows."""
+    n = len(suspects.Y)
+    rows = np.unique([suspect.row for suspect in found])
+    if n < PARTS or not len(rows):
+        return {}
+    parts = np.array_split(rows, min(PARTS, -(-PARTS * len(rows) // n)))
+    told: dict[tuple[int, str], list[tuple[str, float]]] = {}
+    for part in parts:
+        seen = np.setdiff1d(np.arange(n), part)
+        model = single_labels().fit(rows_of(X, seen), suspects.Y[seen])
+        of_label: dict[str, list[int]] = defaultdict(list)
+        for suspect in found:
+            if suspect.row in part:
+                of_label[suspect.label].append(suspect.row)
+        for label, own in of_label.items():
+            explanation = model.explain(
+                rows_of(X, np.array(own)),
+                label,
+                n_reasons=ASKED,
+                feature_names=feature_names,
+                label_names=suspects.label_names,
+            )
+            for i in range(len(own)):
+                reasons = [reason for reason in explanation if reason.row == i]
+                told[own[i], label] = _told(reasons, seen, row_names)
+    return told
+
+
+def _told(
+    reasons: Sequence[Reason], seen: NDArray[np.intp], row_names: Sequence[str] | None
+) -> list[tuple[str, float]]:
+    """Return the features that are reasons, and of similar rows the strongest on either side."""
+    told = [(each.what, each.contribution) for each in reasons if each.part == "feature"]
+    similar = [each for each in reasons if each.part == "training row"]
+    for sign in (-1, 1):
+        side = [each for each in similar if sign * each.contribution > 0][:MOST_SIMILAR]
+        told += [(_row_named(each.what, seen, row_names), each.contribution) for each in side]
+    return told
+
+
+def _row_named(what: str, seen: NDArray[np.intp], names: Sequence[str] | None) -> str:
+    """Return a reason with the row of the table in place of that among the rows of the fit."""
+
+    def row(match: re.Match[str]) -> str:
+        i = int(seen[int(match[1])])
+        return f"row {i + 1 if names is None else names[i]}"
+
+    return re.sub(r"training row (\d+)", row, what, count=1)
+
+
+def _table(X: Any) -> Any:
+    """Return a table whose rows can be chosen."""
+    if sparse.issparse(X):
+        return sparse.csr_array(X)
+    return X if hasattr(X, "columns") else np.asarray(X)

@@ -1,0 +1,354 @@
+"""Find the cells of a label table that contradict everything else.
+
+Every cell of Y is predicted twice. First from the row's features, by members fitted without
+the row (leave-one-out and out-of-bag predictions, so nothing is fitted twice). Then from that and
+from the row's other labels (`labelcover.audit._other_labels`). A cell is the more suspicious the
+less likely its value is: with calibrated probabilities, and errors that are as likely in one cell
+as in another, this is the order of how likely cells are wrong. How many are wrong is another
+question (`labelcover.audit._error_numbers`): of a coin flip, either value is unlikely.
+
+References
+----------
+C. Northcutt, L. Jiang and I. Chuang (2021). Confident learning: estimating uncertainty in dataset
+labels. Journal of Artificial Intelligence Research 70, 1373–1411.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import cross_val_predict
+
+from labelcover._arguments import check_choice, check_integer, check_real
+from labelcover._files import replacing
+from labelcover._imports import naming_extra
+from labelcover._label_values import as_booleans, as_table
+from labelcover._safe_text import write_rows
+from labelcover.audit._error_numbers import LabelErrors, WrongLabels, label_errors
+from labelcover.audit._other_labels import OtherLabels, with_other_labels
+from labelcover.ensemble import LabelCoverClassifier, Pool, label_words, named_labels
+from labelcover.learners import LabelForest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# An estimator that gives no predictions for rows left out is cross-validated in so many folds.
+FOLDS = 5
+# Least number of draws in a leaf: a wrong label in a leaf of two rows is half of what it says.
+LEAST_LEAF = 5
+KINDS = ("wrong", "missing")
+# So many suspects are in the display of a notebook.
+MOST_DISPLAYED = 10
+
+
+def suspicious_labels(
+    X: Any, Y: Any, estimator: Any = None, *, label_names: Sequence[str] | None = None
+) -> Suspects:
+    """Return which cells of a label table look wrong, by everything else that is known.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n, d)
+    Y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
+        Zeros and ones; or the tags of each row, as `LabelCoverClassifier.fit` takes them.
+    estimator : estimator, optional
+        What predicts labels from features: by default a `LabelCoverClassifier` of single labels,
+        as the second step looks at the other labels. If it has ``left_out_proba``, as
+        `LabelCoverClassifier` has, nothing is fitted twice; any other multi-label classifier of
+        scikit-learn's kind is cross-validated in five folds.
+    label_names : sequence of str, optional
+        By default the column names of Y, the tags, or ``"label0"``, ….
+
+    Returns
+    -------
+    Suspects
+
+    Raises
+    ------
+    ValueError
+        If Y holds anything but zeros and ones or tags, if names are too few, too many or not
+        different, or if `estimator` cannot give probabilities of left-out rows.
+
+    Examples
+    --------
+    >>> from labelcover.audit import suspicious_labels
+    >>> from labelcover.datasets import load
+    >>> data = load("debtags")
+    >>> Y = data.Y[:400].copy()
+    >>> Y[160, 20] = 1 - Y[160, 20]
+    >>> suspects = suspicious_labels(data.X[:400], Y, label_names=data.label_names)
+    >>> (160, data.label_names[20]) in [suspect[:2] for suspect in suspects.ranked(most=9)]
+    True
+    """
+    given, tags = named_labels(Y)
+    table = as_booleans(as_table(given)).view(np.uint8)
+    known = getattr(Y, "columns", [f"label{j}" for j in range(table.shape[1])])
+    names = label_words(list(known if tags is None else tags), label_names)
+    if estimator is None:
+        estimator = single_labels()
+    features = np.asarray(_unseen(estimator, X, given, table), dtype=np.float64)
+    suspicion, others = with_other_labels(table, features)
+    return Suspects(suspicion, features, table, names, others)
+
+
+def single_labels() -> LabelCoverClassifier:
+    """Return what predicts labels from features by default."""
+    pool = Pool(forest=LabelForest(min_leaf=LEAST_LEAF))
+    return LabelCoverClassifier(pool, k=1, r=1, random_state=0)
+
+
+def _unseen(estimator: Any, X: Any, Y: Any, table: NDArray[np.uint8]) -> Any:
+    """Return the probabilities of all labels by models fitted without the row."""
+    if isinstance(estimator, type) or not (
+        hasattr(estimator, "left_out_proba") or hasattr(estimator, "predict_proba")
+    ):
+        raise ValueError(
+            "estimator must be a classifier that has left_out_proba or predict_proba, such as "
+            f"LabelCoverClassifier(), got {estimator!r}."
+        )
+    if hasattr(estimator, "left_out_proba"):
+        return estimator.left_out_proba(X, Y)
+    if len(table) < FOLDS:
+        raise ValueError(
+            f"estimator {estimator!r} is cross-validated in {FOLDS} folds, expected as many rows, "
+            f"got {len(table)}."
+        )
+    found = cross_val_predict(estimator, X, Y, cv=FOLDS, method="predict_proba")
+    if not isinstance(found, list):
+        return found
+    # A table for each label, with one column if the label is the same in all rows.
+    return np.column_stack(
+        [P[:, 1] if P.shape[1] == 2 else table[:, j] for j, P in enumerate(found)]
+    )
+
+
+class Suspect(NamedTuple):
+    """A cell of Y that looks wrong.
+
+    Attributes
+    ----------
+    row : int
+    label : str
+    kind : {"wrong", "missing"}
+        Whether the label is there and should not be, or the other way round.
+    suspicion : float
+        How unlikely the value of the cell is, by everything else. This orders cells; how many of
+        them are wrong is `Suspects.n_wrong`.
+    features : float
+        The probability of the label by the features of the row alone.
+    """
+
+    row: int
+    label: str
+    kind: str
+    suspicion: float
+    features: float
+
+
+class LabelNumbers(NamedTuple):
+    """How many cells of one label look wrong.
+
+    Attributes
+    ----------
+    label : str
+    rows : int
+        How many rows have the label.
+    wrong, missing : float
+        How many of these look wrong, and how many of the others look as if it were missing.
+    low, high : float
+        A 95 % interval for the sum of both, as far as chance in the counts goes.
+    judged : bool
+        Whether errors can be told from chance.
+    """
+
+    label: str
+    rows: int
+    wrong: float
+    missing: float
+    low: float
+    high: float
+    judged: bool
+
+
+@dataclass(frozen=True, repr=False)
+class Suspects:
+    """All cells of a label table, by how suspicious they are.
+
+    Attributes
+    ----------
+    suspicion : ndarray of shape (n, n_labels)
+        How unlikely the value of each cell is.
+    features : ndarray of shape (n, n_labels)
+        The probability of each label by the features alone.
+    Y : ndarray of shape (n, n_labels)
+        The labels as given.
+    label_names : list of str
+    others : OtherLabels, optional
+        What the other labels of a row add.
+    """
+
+    suspicion: NDArray[np.float64]
+    features: NDArray[np.float64]
+    Y: NDArray[np.uint8]
+    label_names: list[str]
+    others: OtherLabels | None = None
+
+    @cached_property
+    def errors(self) -> LabelErrors:
+        """How many cells look wrong, by label and kind."""
+        return label_errors(self.Y, self.suspicion)
+
+    @property
+    def n_wrong(self) -> WrongLabels:
+        """How many cells look wrong: ``estimate``, ``low`` and ``high``."""
+        return self.errors.total
+
+    def by_label(self) -> list[LabelNumbers]:
+        """Return how many cells of each label look wrong, the most first."""
+        found, rows = self.errors, self.Y.sum(axis=0)
+        lines = [
+            LabelNumbers(
+                label=name,
+                rows=int(rows[j]),
+                wrong=float(found.wrong[j]),
+                missing=float(found.missing[j]),
+                low=float(found.low[j]),
+                high=float(found.high[j]),
+                judged=bool(found.judged[:, j].any()),
+            )
+            for j, name in enumerate(self.label_names)
+        ]
+        return sorted(lines, key=lambda line: -(line.wrong + line.missing))
+
+    def in_words(self) -> str:
+        """Return how many cells look wrong as a sentence."""
+        n_judged, m = int(self.errors.judged.any(axis=0).sum()), len(self.label_names)
+        if not n_judged:
+            return (
+                "No label can be judged: the features and the other labels predict none of them "
+                "so well that an error could be told from chance."
+            )
+        number = self.n_wrong
+        about, low, high = round(number.estimate), int(number.low), int(np.ceil(number.high))
+        cells = f"{self.Y.size:,} labels ({len(self.Y):,} rows × {m:,})"
+        told = (
+            f"About {about:,} ({low:,} to {high:,}) of {cells} look wrong or missing."
+            if about
+            else f"None of {cells} looks wrong or missing (0 to {high:,})."
+        )
+        if n_judged < m:
+            told += (
+                f" Judged are {n_judged:,} of the {m:,}: the others cannot be predicted so well "
+                "that an error could be told from chance."
+            )
+        return told
+
+    def ranked(
+        self, kind: str | None = None, *, above: float | None = None, most: int | None = None
+    ) -> list[Suspect]:
+        """Return the suspicious cells, the most suspicious first.
+
+        Parameters
+        ----------
+        kind : {"wrong", "missing"}, optional
+            Only labels that are there and look wrong, or only those that look missing.
+        above : float, optional
+            All cells whose suspicion exceeds this. By default as many cells as look wrong
+            (`n_wrong`), of the labels that can be judged.
+        most : int, optional
+            No more than so many.
+        """
+        if kind is not None:
+            check_choice("kind", kind, KINDS)
+        if most is not None:
+            check_integer("most", most, low=0)
+        if above is not None:
+            check_real("above", above, low=0, high=1)
+            rows, labels = np.nonzero(self.suspicion > above)
+        else:
+            rows, labels = np.nonzero(np.where(self.Y == 1, *self.errors.judged))
+        order = np.argsort(-self.suspicion[rows, labels], kind="stable")
+        if above is None:
+            order = order[: round(self.n_wrong.estimate)]
+        if kind is not None:
+            order = order[(self.Y[rows, labels] == 1)[order] == (kind == "wrong")]
+        return [self._cell(int(rows[at]), int(labels[at])) for at in order[:most]]
+
+    @naming_extra()
+    def to_frame(self, kind: str | None = None, **which: Any) -> pd.DataFrame:
+        """Return what `ranked` returns as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.ranked(kind, **which), columns=list(Suspect._fields))
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        row_names: Sequence[str] | None = None,
+        reasons: Mapping[tuple[int, str], Any] | None = None,
+        raw: bool = False,
+        **which: Any,
+    ) -> int:
+        """Write what `ranked` returns to a CSV file; return the number.
+
+        Rows are numbered from 1, as in files of predictions. With `row_names`, one for each row of
+        Y, there is a column ``name`` after ``row``; with `reasons`, as `explain_suspects` returns
+        them, a column ``reason`` at the end. Cells that a spreadsheet would run (``=1+1``) get an
+        apostrophe, unless they are to be `raw`.
+        """
+        if row_names is not None and len(row_names) != len(self.Y):
+            raise ValueError(
+                f"row_names must name the {len(self.Y)} rows, got {len(row_names)} names."
+            )
+        found = self.ranked(**which)
+        with (
+            replacing(path) as temporary,
+            temporary.open("w", encoding="utf-8", newline="") as file,
+        ):
+            row, *others = Suspect._fields
+            named = [] if row_names is None else ["name"]
+            rows: list[list[Any]] = [
+                [row, *named, *others, *([] if reasons is None else ["reason"])]
+            ]
+            for suspect in found:
+                name = [] if row_names is None else [row_names[suspect.row]]
+                numbers = [f"{number:.4f}" for number in suspect[3:]]
+                why = [] if reasons is None else [str(reasons.get(suspect[:2], ""))]
+                rows.append([suspect.row + 1, *name, *suspect[1:3], *numbers, *why])
+            write_rows(file, rows, raw=raw)
+        return len(found)
+
+    def __repr__(self) -> str:
+        n, m = self.Y.shape
+        about, low, high = self.n_wrong
+        return (
+            f"Suspects({n} rows, {m} labels: about {about:.0f} wrong or missing, "
+            f"{int(low)} to {np.ceil(high):.0f})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the number in words, and the first of the list."""
+        found = self.ranked()
+        shown = found[:MOST_DISPLAYED]
+        lines = [
+            f"<tr><td>{cell.row}</td><td>{html.escape(cell.label)}</td><td>{cell.kind}</td>"
+            f"<td>{cell.suspicion:.3f}</td><td>{cell.features:.3f}</td></tr>"
+            for cell in shown
+        ]
+        heads = "".join(f"<th>{name}</th>" for name in Suspect._fields)
+        table = f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+        more = f"<p>… and {len(found) - len(shown):,} more</p>" if len(found) > len(shown) else ""
+        return f"<p>{html.escape(self.in_words())}</p>{table if shown else ''}{more}"
+
+    def _cell(self, i: int, j: int) -> Suspect:
+        kind = KINDS[0] if self.Y[i, j] else KINDS[1]
+        suspicion, features = float(self.suspicion[i, j]), float(self.features[i, j])
+        return Suspect(i, self.label_names[j], kind, suspicion, features)

@@ -1,0 +1,217 @@
+"""Chunks that are parts of Dask's arrays and data frames, summed by Dask's workers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import numpy as np
+
+from labelcover.chunks._row_chunks import (
+    RUN,
+    Chunk,
+    ChunkError,
+    LocalChunks,
+    Place,
+    RowChunks,
+    checked_chunk,
+)
+from labelcover.chunks._sources import ArraySource, FileArray
+
+T = TypeVar("T")
+
+# Task names begin with this; the number of the chunk follows.
+TASK = "labelcover-chunk"
+
+
+class DaskChunks(RowChunks):
+    """Chunks of which Dask's workers make sums.
+
+    Tasks run where Dask's do: on the cluster of the active ``distributed.Client``, else in threads
+    of this process. A task whose worker is lost is done again by another. Sums are made in the
+    order of `LocalChunks`.
+
+    Parameters
+    ----------
+    parts : list of tuples
+        Name, features and labels of each chunk; the last two may be Dask's ``Delayed`` objects or
+        futures.
+    """
+
+    def __init__(
+        self,
+        parts: list[tuple[str, Any, Any]],
+        feature_names: list[str] | None = None,
+        label_names: list[str] | None = None,
+    ) -> None:
+        self.parts = parts
+        self.feature_names, self.label_names = feature_names, label_names
+
+    def reduce(self, function: Callable[[Chunk], T], add: Callable[[T, T], T]) -> T:
+        """Return the sum over all chunks of what a function makes of each."""
+        from dask import delayed
+
+        token = uuid4().hex
+        # One node of the graph, which workers fetch once, whatever the function carries.
+        shared = delayed(function, name=f"labelcover-function-{token}", traverse=False)
+        runs: list[Any] = []
+        for number, (name, X, Y) in enumerate(self.parts):
+            key = f"{TASK}-{number}-{token}"
+            place = self._place(number)
+            part = delayed(_performed)(shared, name, X, Y, place, dask_key_name=key)
+            if number % RUN == 0:
+                runs.append(part)
+            else:
+                runs[-1] = delayed(_added)(add, runs[-1], part)
+        total = runs[0]
+        for run in runs[1:]:
+            total = delayed(_added)(add, total, run)
+        return self._computed(total)
+
+    def _computed(self, total: Any) -> Any:
+        try:
+            return total.compute(optimize_graph=False)
+        except Exception as error:
+            # distributed need not be installed for Dask's threads.
+            if type(error).__name__ != "KilledWorker":
+                raise
+            raise ChunkError(self._killed(error)) from error
+
+    def _killed(self, error: Any) -> str:
+        found = re.match(rf"{TASK}-(\d+)-", str(error.task))
+        name = self.parts[int(found[1])][0] if found else f"task {error.task}"
+        worker = getattr(error.last_worker, "address", error.last_worker)
+        return (
+            f"{name}: {error.allowed_failures + 1} workers were lost while they worked on it, the "
+            f"last of them {worker}; most likely they ran out of memory. Take smaller chunks, or "
+            "workers with more memory."
+        )
+
+
+def as_chunks(X: Any, y: Any) -> RowChunks | None:
+    """Return rows in chunks, if `X` is such or a collection of Dask; else None.
+
+    Parameters
+    ----------
+    X : RowChunks, dask.array or dask.dataframe; or anything else
+    y : dask.array or dask.dataframe
+        The labels of a collection, with as many rows.
+
+    Raises
+    ------
+    ValueError
+        If `X` is a collection of Dask, and `y` is not or does not fit it.
+    """
+    if isinstance(X, RowChunks):
+        return X
+    if not _is_collection(X):
+        if _is_collection(y):
+            raise ValueError(
+                f"X must be a collection of Dask where y is one, got {type(X).__name__}."
+            )
+        return None
+    if not _is_collection(y):
+        raise ValueError(
+            "y must be a dask.array or dask.dataframe where X is one, got "
+            f"{type(y).__name__}. dask.array.from_array makes one of an array."
+        )
+    features, labels = _blocks(X, "X"), _blocks(y, "y")
+    if len(features) != len(labels):
+        raise ValueError(
+            f"y must have as many chunks of rows as X, got {len(labels)} and {len(features)}. "
+            "Use rechunk or repartition."
+        )
+    pairs = zip(features, labels, strict=True)
+    parts = [(f"chunk {number}", *pair) for number, pair in enumerate(pairs)]
+    return DaskChunks(parts, _names(X), _names(y))
+
+
+def on_dask(chunks: LocalChunks) -> DaskChunks:
+    """Return the same chunks, read and summed by Dask's workers.
+
+    Files are read where the work is done, so that workers must see them under the same path; arrays
+    in memory are sent to the workers once. Of a Parquet file, every row group is a chunk.
+
+    Raises
+    ------
+    ValueError
+        If chunks come from a function, whose chunks can only be read in order.
+    """
+    from dask import delayed
+
+    source = chunks.source
+    if not hasattr(source, "chunk"):
+        raise ValueError("chunks must be of files or arrays, got a function: it is read in order.")
+    if isinstance(source, ArraySource) and not isinstance(source.X, FileArray):
+        parts = [_sent(*source.chunk(number)) for number in range(len(source))]
+    else:
+        shared = delayed(source, traverse=False)
+        parts = []
+        for number in range(len(source)):
+            pair = delayed(_read)(shared, number)
+            parts.append((source.name(number), pair[0], pair[1]))
+    return DaskChunks(parts, source.feature_names, source.label_names)
+
+
+def _sent(name: str, X: Any, Y: Any) -> tuple[str, Any, Any]:
+    """Return a chunk whose tables lie with a worker; in a process without a cluster, here."""
+    from dask import delayed
+
+    try:
+        from distributed import get_client
+
+        features, labels = get_client().scatter([X, np.asarray(Y)], hash=False)
+    except (ImportError, ValueError):  # there is no client
+        return name, delayed(X, traverse=False), delayed(Y, traverse=False)
+    return name, features, labels
+
+
+def _read(source: Any, number: int) -> tuple[Any, Any]:
+    _, X, Y = source.chunk(number)
+    return X, Y
+
+
+def _performed(function: Callable[[Chunk], T], name: str, X: Any, Y: Any, place: Place | None) -> T:
+    """Return what a function makes of a chunk; runs on a worker."""
+    try:
+        return function(checked_chunk(name, X, Y, place))
+    except MemoryError as error:
+        raise ChunkError(f"{name}: {_here()} ran out of memory. Take smaller chunks.") from error
+
+
+def _added(add: Callable[[T, T], T], first: T, second: T) -> T:
+    # Dask may compute anything again, so that what it holds must not change.
+    return add(deepcopy(first), second)
+
+
+def _here() -> str:
+    try:
+        from distributed import get_worker
+
+        return f"worker {get_worker().address}"
+    except (ImportError, ValueError):
+        return "this process"
+
+
+def _is_collection(value: Any) -> bool:
+    return hasattr(value, "__dask_graph__") and hasattr(value, "to_delayed")
+
+
+def _blocks(table: Any, name: str) -> list[Any]:
+    """Return the chunks of rows of a collection, each with all its columns."""
+    if hasattr(table, "npartitions") and hasattr(table, "columns"):
+        return list(table.to_delayed())
+    if table.ndim != 2:
+        raise ValueError(f"{name} must be a table, got {table.ndim} dimensions.")
+    if table.numblocks[1] > 1:
+        table = table.rechunk({1: -1})
+    return list(table.to_delayed().ravel())
+
+
+def _names(table: Any) -> list[str] | None:
+    columns = getattr(table, "columns", None)
+    found = None if columns is None else list(columns)
+    return found if found is not None and all(isinstance(each, str) for each in found) else None

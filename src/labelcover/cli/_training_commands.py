@@ -1,0 +1,131 @@
+"""`labelcover train`: a model from a file; `labelcover plan`: how large that will be."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from labelcover._arguments import check_integer
+from labelcover.cli._dataset_loading import load_dataset
+from labelcover.cli._options import (
+    METHOD_NAMES,
+    AsJson,
+    ColumnOptions,
+    CsvOptions,
+    Data,
+    Member,
+    R,
+    Scheduler,
+)
+from labelcover.cli._outputs import check_output, print_facts, print_reading, reading_facts
+
+if TYPE_CHECKING:
+    from labelcover.ensemble import Plan
+
+
+def train(
+    *,
+    data: Data,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Write the model to this file (.skops).")
+    ],
+    columns: ColumnOptions,
+    csv: CsvOptions,
+    method: Annotated[str, typer.Option(help=f"One of {METHOD_NAMES}.")] = "LabelCover",
+    member: Member = "auto",
+    k: Annotated[int, typer.Option("-k", help="Number of labels in each labelset.")] = 3,
+    r: R = None,
+    seed: Annotated[int, typer.Option(help="Seed.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(help="Members fitted in parallel; ignored where solved jointly.")
+    ] = None,
+    scheduler: Scheduler = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train a model on a file and write it to disk.
+
+    Columns of a table are read for what they are: numbers, categories, dates, text. What was found
+    is printed, and --text, --category, --number, --date, --id and --drop overrule it.
+
+    Example: labelcover train tickets.csv --tags tags -o model.skops
+
+    Example: labelcover train songs.csv --label-prefix mood: -o model.skops
+    """
+    check_output(output, data, suffixes=[".skops"])
+    from labelcover.chunks import cluster
+    from labelcover.experiments.named_methods import named_method
+    from labelcover.models import TrainedModel, check_can_save, save_model
+
+    check_can_save()
+    with cluster(scheduler):
+        make = named_method(method, k=k, r=r, member=member, n_jobs=jobs)
+        dataset = load_dataset(data, columns, csv)
+        print_reading([dataset], as_json)
+        estimator = make(dataset).set_params(random_state=seed, verbose=sys.stderr.isatty())
+        began = time.perf_counter()
+        trained = TrainedModel.fit(estimator, dataset)
+    save_model(trained, output)
+    cover = getattr(trained.estimator, "cover_", None)
+    facts = {
+        "method": method,
+        "rows": len(dataset.Y),
+        "features": len(dataset.feature_names),
+        "labels": len(dataset.label_names),
+        **({"members": len(cover)} if cover is not None else {}),
+        "seconds": round(time.perf_counter() - began, 3),
+        "written": str(output),
+    }
+    if dataset.encoder is not None and as_json:
+        facts["columns"] = {kind.name: kind.kind for kind in dataset.encoder.kinds}
+    print_facts(facts | reading_facts([dataset], as_json), as_json)
+
+
+def plan(
+    *,
+    data: Data,
+    columns: ColumnOptions,
+    csv: CsvOptions,
+    k: Annotated[int, typer.Option("-k", help="Number of labels in each labelset.")] = 3,
+    r: R = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print what training the default on a file will fit, and how large that will be.
+
+    The views with the reason of each, members, products and memory. Nothing is fitted. Memory is a
+    bound: what is used is often half as much.
+
+    Example: labelcover plan tickets.csv --tags tags
+    """
+    check_integer("k", k, low=1)
+    dataset = load_dataset(data, columns, csv)
+
+    from labelcover import LabelCoverClassifier
+    from labelcover.experiments.fit_sizes import fit_sizes
+
+    order = min(k, 2) if r is None else r
+    estimator = LabelCoverClassifier(k=k, r=order, random_state=0)
+    sizes = fit_sizes(estimator, dataset.X, dataset.Y)
+    print_facts(
+        {
+            **_views(sizes.plan),
+            "rows": sizes.rows,
+            "features": sizes.features,
+            "labels": sizes.labels,
+            "members": sizes.members,
+            "problems": sizes.problems,
+            "label products": sizes.products,
+            "memory at most, GB": float(f"{sizes.memory_gb:.2g}"),
+        },
+        as_json,
+    )
+
+
+def _views(plan: Plan | None) -> dict[str, str]:
+    """Return the reason of each view of a plan, by its name."""
+    if plan is None:
+        return {"candidates": "so many labels that only some of each row are looked at"}
+    return {f"view: {view.name}": view.reason for view in plan.views}

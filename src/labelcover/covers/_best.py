@@ -1,0 +1,320 @@
+"""The smallest cover that the library knows or can make."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import lru_cache
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from labelcover._arguments import check_choice, check_integer, check_random_state
+from labelcover._label_values import alike_rows
+from labelcover._progress import progress_bar
+from labelcover.covers._catalogue import DamagedEntry, catalogued_cover
+from labelcover.covers._cover import Cover
+from labelcover.covers._designs import RULES, Planner, Rows
+from labelcover.covers._designs.cyclic import cyclic_cover
+from labelcover.covers._greedy_kernels import rows_label_by_label
+from labelcover.covers._local_search import (
+    Budget,
+    annealed_cover,
+    balanced,
+    fewer_rows,
+    filled,
+    levelled,
+    with_size,
+    without_spare_rows,
+)
+from labelcover.covers._next_labelset import WORTHS, ExactSearch
+from labelcover.covers._problem import check_problem
+from labelcover.covers._state import start, swap_to_balance
+from labelcover.covers.bounds import lower_bound
+
+#: Steps of annealing that each effort may take.
+EFFORTS = {"instant": 0, "seconds": 10_000_000, "minutes": 400_000_000}
+
+# A balanced cover is preferred to a smaller one that is not, if that saves less than this share.
+BALANCE_WORTH = 0.01
+# How many of the smallest plans are built and compared; of larger covers only the first.
+PLANS_BUILT, MOST_COMPARED_ROWS = 3, 20_000
+# Annealing keeps a table of rows by labels, of at most so many bytes. Of larger covers it would
+# take off no more than a row or two a second.
+MOST_TABLE = 2**24
+# The label-by-label greedy is run where plans are this far above the lower bound, and for at
+# most so many r-labelsets.
+GREEDY_ABOVE, GREEDY_LABELSETS = 1.1, 2_000_000
+# Random rows are annealed where the lower bound is at most this; larger covers start from plans.
+MOST_RANDOM_ROWS = 100
+# Shares of the effort: for one size of cover; for balance.
+SIZE_SHARE, BALANCE_SHARE = 12, 4
+# Parts with a symmetry are looked for where the whole cover has at most so many labels; a few
+# rows less in a part gain nothing where remnants of thousands of rows are packed together.
+MOST_SYMMETRIC = 200
+# Steps of the search for base blocks, for each step of the effort, as they are the lighter ones:
+# on the labels themselves, and on one label more, which is then taken out.
+CYCLIC_STEPS = (2, 1)
+# Covers that are parts of a larger one: annealed up to this many rows and labels in a row, with
+# these steps a size.
+MOST_PART_ROWS, MOST_PART_K, PART_STEPS = 40, 16, 300_000
+
+
+def best_cover(
+    n_labels: int,
+    k: int,
+    r: int = 2,
+    *,
+    size: int | None = None,
+    effort: str | int = "seconds",
+    random_state: Any = None,
+    verbose: bool = False,
+) -> Cover:
+    """Return the smallest cover known to the library, verified and balanced.
+
+    It is the best of the catalogue, of designs from algebra, of a greedy that builds labelsets
+    label by label, of base blocks moved by a cyclic group, and of annealing that drops labelsets
+    and mends the rest.
+
+    Parameters
+    ----------
+    n_labels, k, r : int
+        Labels m, labels in a labelset, and labels in each combination to cover: r ≤ k ≤ m.
+    size : int, optional
+        Number of labelsets σ. By default as few as are known to cover everything; with more,
+        the rest even out how often labels occur; with fewer, as much as possible is covered.
+    effort : {"instant", "seconds", "minutes"} or int, default="seconds"
+        How much work may go into a cover that the catalogue does not hold: steps of annealing,
+        none, ten million or four hundred million, so that results do not depend on the clock.
+        With more than "seconds", covers of the catalogue that may not be the smallest are
+        worked on too.
+    random_state : int, RandomState or None
+        Seed of the annealing. The catalogue and algebra do not depend on it.
+    verbose : bool, default=False
+        Show a progress bar, if standard error is a terminal.
+
+    Returns
+    -------
+    Cover
+        With its ``method``, ``lower_bound`` and ``gap``. All labelsets are different.
+
+    Warns
+    -----
+    UserWarning
+        If the catalogue's entry is damaged; the cover is then built.
+
+    Examples
+    --------
+    >>> from labelcover.covers import best_cover
+    >>> cover = best_cover(45, 5)
+    >>> len(cover), cover.imbalance, cover.gap, cover.coverage(2)
+    (99, 0, 0.0, 1.0)
+    """
+    m, k, r, size = check_problem(n_labels, k, r, size)
+    steps = _steps(effort)
+    rng = _generator(random_state)
+    known = _known(m, k, r)
+    if known is None or (known.gap != 0.0 and steps > EFFORTS["seconds"]):
+        given = _or_annealed(_known_rows, m)
+        made = _built(m, k, r, steps, rng, given=given, known=known, verbose=verbose)
+        known = made if known is None else min(known, made, key=_worth)
+    if size is None or size == len(known):
+        return known
+    rows = with_size(known.labelsets, m, r, size, steps // SIZE_SHARE, rng)
+    rows = _different(rows, m, r, len(known))
+    return Cover(rows, m, method=known.method, lower_bound=known.lower_bound)
+
+
+def build_cover(
+    n_labels: int,
+    k: int,
+    r: int = 2,
+    *,
+    effort: str | int = "seconds",
+    random_state: Any = None,
+    parts: Callable[[int, int, int], Rows | None] | None = None,
+    verbose: bool = False,
+) -> Cover:
+    """Return the smallest cover that can be made from scratch, without the catalogue.
+
+    Parameters
+    ----------
+    n_labels, k, r, effort, random_state, verbose
+        As for `best_cover`.
+    parts : callable, optional
+        ``parts(n_labels, k, r)`` returns the rows of a smaller cover that may be used as a part,
+        or ``None``. By default parts are made from scratch too.
+    """
+    m, k, r, _ = check_problem(n_labels, k, r, None)
+    steps, rng = _steps(effort), _generator(random_state)
+    return _built(m, k, r, steps, rng, given=_or_annealed(parts, m), verbose=verbose)
+
+
+def _steps(effort: str | int) -> int:
+    if isinstance(effort, str):
+        return EFFORTS[check_choice("effort", effort, EFFORTS)]
+    return check_integer("effort", effort, low=0)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def _worth(cover: Cover) -> float:
+    return len(cover) * (1.0 + BALANCE_WORTH * (cover.imbalance > 1))
+
+
+def _known(m: int, k: int, r: int) -> Cover | None:
+    """Return the catalogue's cover; a damaged entry is warned of and counts as none."""
+    try:
+        return catalogued_cover(m, k, r)
+    except DamagedEntry as error:
+        warnings.warn(f"{error} The cover is built instead.", UserWarning, stacklevel=3)
+        return None
+
+
+def _different(rows: Rows, m: int, r: int, n_known: int) -> Rows:
+    """Return the rows with others in the place of those that repeat an earlier one.
+
+    The first `n_known` rows cover everything. If there are more, the others are chosen for
+    balance; if there are fewer, they cover as many new r-labelsets as possible.
+    """
+    rows = np.sort(rows, axis=1)
+    _, first = alike_rows(rows)
+    if len(first) == len(rows):
+        return rows
+    surplus = len(rows) > n_known
+    state = start(m, rows.shape[1], 1 if surplus else r, len(rows))
+    for row in rows[first]:
+        state.add(row)
+    gain, balance = WORTHS["balance" if surplus else "gain"]
+    search = ExactSearch(state, gain, balance, ties="first", rng=None)
+    while not state.done:
+        state.add(search.next_labelset())
+        if surplus:
+            swap_to_balance(state, first=n_known)
+    return state.rows[: state.n_rows]
+
+
+@lru_cache(maxsize=256)
+def _annealed_part(m: int, k: int, r: int, symmetric: bool) -> Rows | None:
+    """Return a small cover annealed from scratch with a fixed seed; ``None`` if it is not small.
+
+    With `symmetric`, covers with a cyclic symmetry are looked for too.
+    """
+    if m <= k or not 3 < k <= MOST_PART_K or r < 2 or lower_bound(m, k, r) > MOST_PART_ROWS:
+        return None
+    least = lower_bound(m, k, r)
+    # A step looks at C(k−1, r−1) labelsets.
+    steps = 8 * PART_STEPS // max(8, comb(k - 1, r - 1))
+    rng = np.random.default_rng(0)
+    rows = annealed_cover(m, k, r, least, 2**31, steps, Budget(2**62), rng)
+    assert rows is not None  # some size covers everything
+    found = cyclic_cover(m, k, r, least, len(rows), steps) if symmetric else None
+    return rows if found is None else found[0]
+
+
+def _known_rows(m: int, k: int, r: int) -> Rows | None:
+    known = _known(m, k, r)
+    return None if known is None else known.labelsets
+
+
+def _or_annealed(parts, n_labels: int):
+    """Return `parts` of a cover, and small covers annealed where it has none."""
+
+    def given(m: int, k: int, r: int) -> Rows | None:
+        rows = parts(m, k, r) if parts is not None and m > k else None
+        return _annealed_part(m, k, r, n_labels <= MOST_SYMMETRIC) if rows is None else rows
+
+    return given
+
+
+def _built(
+    m: int,
+    k: int,
+    r: int,
+    steps: int,
+    rng,
+    *,
+    given,
+    known: Cover | None = None,
+    verbose: bool = False,
+) -> Cover:
+    least = lower_bound(m, k, r)
+    rows, method = _started(m, k, r, least, given, known)
+    if len(rows) * m > MOST_TABLE:
+        steps = 0
+    with progress_bar(f"cover of {m} labels", steps or None, show=verbose) as bar:
+        if len(rows) > least and steps > 0:
+            budget, share = Budget(steps, bar), max(steps // SIZE_SHARE, 1)
+            rows, method = _mended(rows, method, m, r, least, share, budget, rng)
+            rows, method = _symmetric(rows, method, m, r, steps, rng)
+            rows, method = _annealed(rows, method, m, r, least, share, budget, rng)
+        full = _level_and_different(rows, m, r, steps // BALANCE_SHARE, rng)
+    cover = Cover(full, m, method=method, lower_bound=least)
+    if cover.coverage(r) < 1.0:
+        raise RuntimeError(f"{method}: the cover of ({m}, {k}, {r}) misses some labelsets.")
+    return cover
+
+
+def _level_and_different(rows: Rows, m: int, r: int, steps: int, rng) -> Rows:
+    """Return the rows with spare places filled and labels balanced, none of them twice."""
+    while True:
+        full = balanced(filled(rows, m), m, r)
+        if np.ptp(np.bincount(full.ravel(), minlength=m)) > 1:
+            full = levelled(full, m, r, steps, Budget(steps), rng)
+        full = np.sort(full, axis=1)
+        _, first = alike_rows(full)
+        if len(first) == len(full):
+            return full
+        # Two rows may have become one in balancing: what is left covers everything too.
+        rows = full[first]
+
+
+def _started(m, k, r, least, given, known: Cover | None) -> tuple[Rows, str]:
+    """Return the fewest rows that need no annealing, and what made them."""
+    plans = Planner(RULES, given).plans(m, k, r)
+    compared = 1 if plans and plans[0].size > MOST_COMPARED_ROWS else PLANS_BUILT
+    made = [(without_spare_rows(p.build(), m, r), p.title) for p in plans[:compared]]
+    fewest = min((len(rows) for rows, _ in made), default=2**62)
+    if (fewest > GREEDY_ABOVE * least and comb(m, r) <= GREEDY_LABELSETS) or not made:
+        rows = without_spare_rows(rows_label_by_label(m, k, r, 0), m, r)
+        made.append((rows, "greedy, label by label"))
+    if known is not None:
+        made.append((np.asarray(known.labelsets), known.method or "catalogue"))
+    return min(made, key=lambda pair: len(pair[0]))
+
+
+def _mended(rows, method, m, r, least, share, budget, rng) -> tuple[Rows, str]:
+    """Return fewer rows, by annealing from those given."""
+    mended = fewer_rows(rows, m, r, least, share, budget, rng)
+    if len(mended) < len(rows) and "annealed" not in method:
+        method += ", annealed"
+    return mended, method
+
+
+def _symmetric(rows, method, m, r, steps, rng) -> tuple[Rows, str]:
+    """Return fewer rows that a cyclic group leaves as they are, or those given."""
+    k = rows.shape[1]
+    for more, times in enumerate(CYCLIC_STEPS):
+        seed = int(rng.integers(2**31))
+        fewest = lower_bound(m + more, k, r)
+        found = cyclic_cover(m + more, k, r, fewest, len(rows), times * steps, seed)
+        if found is not None:
+            rows = without_spare_rows(np.where(found[0] < m, found[0], -1), m, r)
+            method = found[1] + (", shortened" if more else "")
+    return rows, method
+
+
+def _annealed(rows, method, m, r, least, share, budget, rng) -> tuple[Rows, str]:
+    """Return fewer rows, by annealing from random ones and from those given."""
+    k = rows.shape[1]
+    while budget.left > 0 and len(rows) > least:
+        rows, method = _mended(rows, method, m, r, least, share, budget, rng)
+        if least <= MOST_RANDOM_ROWS and budget.left > 1:
+            found = annealed_cover(m, k, r, least, len(rows), share, budget, rng)
+            if found is not None:
+                rows, method = found, "annealed"
+        share = 2 * share  # what was not found so needs slower cooling
+    return rows, method

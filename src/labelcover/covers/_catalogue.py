@@ -1,0 +1,144 @@
+"""The covers that come with the library, verified when they are read.
+
+The catalogue is a file of JSON lines. A line holds the labels m, k and r of a cover, its size,
+imbalance, lower bound and method, a checksum of all that, and the cover itself as one of
+
+``rows``
+    all labels of all labelsets, a character each (m ≤ 64);
+``field`` and ``base``
+    base blocks over the finite field of that order: their translates are a design on the
+    field's elements, of which surplus ones are taken out;
+``cycles``, ``base`` and ``hole``
+    base blocks that are moved by a permutation with cycles of these lengths, label after label;
+    they leave out the pairs of the last labels, the hole, which get the catalogue's cover of
+    as many labels;
+``generators`` and ``base``
+    base blocks that are moved by the group of these permutations of the labels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import string
+from functools import lru_cache
+from importlib.resources import files
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from labelcover.covers._cover import Cover
+from labelcover.covers._designs.difference import developed
+from labelcover.covers._designs.plans import Rows, shortened
+from labelcover.covers._local_search import balanced, filled
+
+FILE = "catalogue.jsonl"
+ALPHABET = string.digits + string.ascii_letters + "+-"
+
+Key = tuple[int, int, int]
+Entry = dict[str, Any]
+
+
+class DamagedEntry(ValueError):
+    """An entry of the catalogue is not what its checksum or its promises say."""
+
+
+def catalogued_cover(n_labels: int, k: int, r: int = 2) -> Cover | None:
+    """Return the cover of the catalogue for these numbers, expanded and verified, or ``None``.
+
+    Raises
+    ------
+    DamagedEntry
+        If the entry does not expand to the cover that it promises.
+    """
+    entry = _catalogue().get((n_labels, k, r))
+    return None if entry is None else cover_of(entry)
+
+
+def catalogued_keys() -> list[Key]:
+    """Return the ``(n_labels, k, r)`` of all covers in the catalogue."""
+    return sorted(_catalogue())
+
+
+def cover_of(entry: Entry) -> Cover:
+    """Return the cover that `entry` describes, after checking that it is what it says."""
+    name = "catalogue entry " + str(tuple(entry.get(x) for x in "mkr"))
+    if entry.get("checksum") != checksum(entry):
+        raise DamagedEntry(f"{name} is damaged: its checksum does not fit.")
+    try:
+        rows = _rows(entry)
+        cover = Cover(rows, entry["m"], method=entry["method"], lower_bound=entry["lower"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedEntry(f"{name} is damaged: {error}") from None
+    if (cover.k, len(cover), cover.imbalance) != (entry["k"], entry["size"], entry["imbalance"]):
+        raise DamagedEntry(f"{name} is damaged: it expands to {cover!r}.")
+    if cover.coverage(entry["r"]) < 1.0:
+        raise DamagedEntry(f"{name} is damaged: it does not cover all {entry['r']}-labelsets.")
+    return cover
+
+
+def read_entries(text: str) -> dict[Key, Entry]:
+    """Return the entries of a catalogue's text by their ``(n_labels, k, r)``."""
+    entries = (json.loads(line) for line in text.splitlines() if line)
+    return {(entry["m"], entry["k"], entry["r"]): entry for entry in entries}
+
+
+@lru_cache(maxsize=1)
+def _catalogue() -> dict[Key, Entry]:
+    return read_entries((files(__package__) / FILE).read_text(encoding="utf-8"))
+
+
+def checksum(entry: Entry) -> str:
+    """Return the first digits of the SHA-256 of all else that an entry holds."""
+    content = {name: value for name, value in entry.items() if name != "checksum"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _rows(entry: Entry) -> Rows:
+    if "generators" in entry:
+        return _group_rows(entry)
+    if "cycles" in entry:
+        return _orbit_rows(entry)
+    return _family_rows(entry) if "field" in entry else _plain_rows(entry)
+
+
+def _plain_rows(entry: Entry) -> Rows:
+    codes = np.array([ALPHABET.index(c) for c in entry["rows"]], dtype=np.int32)
+    return codes.reshape(entry["size"], entry["k"])
+
+
+def _family_rows(entry: Entry) -> Rows:
+    m, field = entry["m"], entry["field"]
+    blocks = developed(np.array(entry["base"]), field)
+    if field == m:
+        return blocks.astype(np.int32)
+    return balanced(filled(shortened(blocks, field, m), m), m, entry["r"])
+
+
+def _orbit_rows(entry: Entry) -> Rows:
+    m, hole = entry["m"], entry["hole"]
+    starts = np.cumsum([0, *entry["cycles"]])[:-1]
+    begin, length = (np.repeat(x, entry["cycles"]) for x in (starts, entry["cycles"]))
+    moves = np.arange(lcm(*entry["cycles"]))[:, None]
+    moved = begin + (np.arange(m) - begin + moves) % length  # what each move makes of each label
+    orbits = [np.unique(np.sort(moved[:, block], axis=1), axis=0) for block in entry["base"]]
+    inner = catalogued_cover(hole, entry["k"], entry["r"])
+    if inner is None:
+        raise ValueError(f"there is no cover of the {hole} labels of its hole.")
+    return np.vstack([*orbits, inner.labelsets + (m - hole)]).astype(np.int32)
+
+
+def _group_rows(entry: Entry) -> Rows:
+    m = entry["m"]
+    generators = np.array(entry["generators"])
+    if (np.sort(generators, axis=1) != np.arange(m)).any():
+        raise ValueError(f"a generator is not a permutation of its {m} labels.")
+    rows = np.sort(entry["base"], axis=1)
+    while True:
+        moved = [np.sort(generator[rows], axis=1) for generator in generators]
+        more = np.unique(np.vstack([rows, *moved]), axis=0)
+        if len(more) == len(rows):
+            return rows.astype(np.int32)
+        rows = more

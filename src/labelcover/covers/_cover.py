@@ -1,0 +1,392 @@
+"""The `Cover`: an immutable family of labelsets, valid by construction."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from math import comb
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from labelcover._arguments import check_integer
+from labelcover._files import replacing
+from labelcover._imports import naming_extra
+from labelcover.covers._labelset_kernels import labelset_ranks, unrank_labelsets
+from labelcover.covers._labelset_table import (
+    Labelsets,
+    label_matrix,
+    labelset_rows,
+    labelset_table,
+    mark_covered,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMAT = "labelcover-cover"
+# Files of labelsets of one size are of version 1, which older programs read; those of labelsets
+# of different sizes are of version 2, which they refuse by name.
+ONE_SIZE, SEVERAL_SIZES = 1, 2
+
+# Up to this many r-labelsets coverage is counted in a table of one byte each; above, by sorting
+# the labelsets that are covered.
+TABLE_LIMIT = 2**28
+
+
+class Cover:
+    """A family of labelsets of m labels, one labelset per member of an ensemble.
+
+    A cover is the binary matrix of Section 2.1 of the paper, stored as label indices. Usually
+    all labelsets have k labels, but they may differ in size, as in Table 1.
+    It never changes once made, compares by value and can be a dictionary key. Iterating over it
+    gives the labels of one labelset after the other.
+
+    Parameters
+    ----------
+    labelsets : array-like of shape (size, k), or sequence of sequences of int
+        Label indices, a row per labelset. The order of rows is kept; each row is sorted.
+    n_labels : int
+        Number of labels m. Every index must be in ``[0, m)``.
+    method : str, optional
+        What made the cover, for people to read. Not part of its value.
+    lower_bound : int, optional
+        A proven lower bound on the size of any cover of the same order. Not part of its value.
+
+    Examples
+    --------
+    >>> from labelcover.covers import Cover
+    >>> cover = Cover([[0, 1, 2], [0, 1, 3], [0, 2, 3]], n_labels=4)
+    >>> cover
+    Cover(n_labels=4, k=3, size=3, imbalance=1)
+    >>> cover.coverage(2)
+    1.0
+    >>> cover.matrix().astype(int)
+    array([[1, 1, 1, 0],
+           [1, 1, 0, 1],
+           [1, 0, 1, 1]])
+
+    Labelsets of different sizes:
+
+    >>> cover = Cover([[0, 1, 2], [3, 4]], n_labels=5)
+    >>> cover
+    Cover(n_labels=5, k=2 to 3, size=2, imbalance=0)
+    >>> cover.labelsets
+    array([[ 0,  1,  2],
+           [ 3,  4, -1]], dtype=int32)
+    >>> [labels.tolist() for labels in cover]
+    [[0, 1, 2], [3, 4]]
+    """
+
+    __slots__ = ("_hash", "_labelsets", "_lower_bound", "_method", "_n_labels")
+
+    def __init__(
+        self,
+        labelsets: Labelsets,
+        n_labels: int,
+        *,
+        method: str | None = None,
+        lower_bound: int | None = None,
+    ) -> None:
+        self._n_labels = check_integer("n_labels", n_labels, low=1)
+        self._labelsets = labelset_table(labelsets, self._n_labels)
+        self._labelsets.setflags(write=False)
+        self._method = method
+        self._lower_bound = (
+            None if lower_bound is None else check_integer("lower_bound", lower_bound, low=0)
+        )
+        self._hash = hash((self._n_labels, self._labelsets.shape, self._labelsets.tobytes()))
+
+    @classmethod
+    def from_matrix(cls, matrix: ArrayLike, *, method: str | None = None) -> Cover:
+        """Make a cover from a binary matrix, a labelset per row (Section 2.1).
+
+        Constant-weight codes give labelsets of one size; Table 1 of the paper, orthogonal arrays
+        and most other matrices labelsets of different sizes.
+
+        Parameters
+        ----------
+        matrix : array-like of shape (size, n_labels)
+            Zeros and ones, at least a one in every row.
+        method : str, optional
+            What made the matrix.
+
+        Examples
+        --------
+        >>> from labelcover.covers import Cover
+        >>> Cover.from_matrix([[1, 1, 0, 1], [0, 0, 1, 1]])
+        Cover(n_labels=4, k=2 to 3, size=2, imbalance=1)
+        """
+        table = np.asarray(matrix)
+        if table.ndim != 2 or table.size == 0 or not np.isin(table, (0, 1)).all():
+            raise ValueError(
+                "matrix must be a non-empty two-dimensional array of zeros and ones, "
+                f"got shape {table.shape}."
+            )
+        rows, labels = np.nonzero(table)
+        sizes = np.bincount(rows, minlength=len(table))
+        if not sizes.all():
+            raise ValueError(
+                "matrix must hold a one in every row: a member without labels has nothing to "
+                f"learn; row {int(np.argmin(sizes))} holds none."
+            )
+        if (sizes == sizes[0]).all():
+            return cls(labels.reshape(len(table), -1), table.shape[1], method=method)
+        return cls(np.split(labels, np.cumsum(sizes)[:-1]), table.shape[1], method=method)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels m."""
+        return self._n_labels
+
+    @property
+    def k(self) -> int:
+        """Number of labels in each labelset; in the largest, where they differ."""
+        return int(self._labelsets.shape[1])
+
+    @property
+    def k_text(self) -> str:
+        """The number of labels in a labelset for people to read: ``"3"`` or ``"2 to 5"``."""
+        least = int(self.labelset_sizes.min())
+        return str(self.k) if least == self.k else f"{least} to {self.k}"
+
+    @property
+    def labelsets(self) -> NDArray[np.int32]:
+        """Label indices, ``(size, k)``, each row sorted; read-only.
+
+        Where labelsets differ in size, rows with fewer than k labels end in −1.
+        """
+        return self._labelsets
+
+    @property
+    def labelset_sizes(self) -> NDArray[np.int64]:
+        """Number of labels in each labelset, ``(size,)``."""
+        return np.count_nonzero(self._labelsets >= 0, axis=1)
+
+    @property
+    def has_one_size(self) -> bool:
+        """Whether all labelsets hold the same number of labels, k."""
+        return bool((self._labelsets[:, -1] >= 0).all())
+
+    @property
+    def method(self) -> str | None:
+        """What made this cover."""
+        return self._method
+
+    @property
+    def lower_bound(self) -> int | None:
+        """Proven lower bound on the size of a cover of this kind, where one is known."""
+        return self._lower_bound
+
+    @property
+    def gap(self) -> float | None:
+        """How far the size is above the lower bound, as a share of the size; 0 is optimal."""
+        if self._lower_bound is None:
+            return None
+        return (len(self) - self._lower_bound) / len(self)
+
+    @property
+    def label_counts(self) -> NDArray[np.int64]:
+        """In how many labelsets each label lies, ``(n_labels,)``."""
+        labels = self._labelsets.ravel()
+        return np.bincount(labels[labels >= 0], minlength=self._n_labels)
+
+    @property
+    def imbalance(self) -> int:
+        """Count of the most frequent label minus that of the least frequent (Section 4.2)."""
+        return int(np.ptp(self.label_counts))
+
+    def matrix(self) -> NDArray[np.bool_]:
+        """Return the binary matrix of Section 2.1, ``(size, n_labels)``."""
+        return label_matrix(self._labelsets, self._n_labels)
+
+    def take(self, indices: NDArray[Any] | Sequence[int]) -> Cover:
+        """Return the cover of some of the labelsets, in the order given.
+
+        Parameters
+        ----------
+        indices : array-like of int or of bool
+            Which labelsets, at least one: their numbers, or whether each is taken.
+        """
+        some = self._labelsets[np.arange(len(self))[indices]]
+        return Cover(labelset_rows(some), self._n_labels, method=self._method)
+
+    def coverage(self, r: int = 2) -> float:
+        """Return the share of all r-labelsets that lie inside some labelset of the cover."""
+        r = check_integer("r", r, low=1, high=self._n_labels)
+        if r > self.k:
+            return 0.0
+        total = comb(self._n_labels, r)
+        if r == 2:
+            # The usual question: a product answers it without compiled loops to wait for.
+            table = sparse.csr_array(self.matrix(), dtype=np.int32)
+            return sparse.triu(table.T @ table, 1).nnz / total
+        if total <= TABLE_LIMIT:
+            return int(self._covered_table(r).sum()) / total
+        return len(np.unique(labelset_ranks(self._labelsets, r))) / total
+
+    def uncovered(self, r: int = 2) -> NDArray[np.int32]:
+        """Return the r-labelsets that no labelset of the cover contains, ``(count, r)``."""
+        r = check_integer("r", r, low=1, high=self._n_labels)
+        total = comb(self._n_labels, r)
+        if total > TABLE_LIMIT:
+            raise ValueError(
+                f"r={r} of n_labels={self._n_labels} has {total} labelsets, too many to list; "
+                f"at most {TABLE_LIMIT} are accepted. Use coverage(r) for the share."
+            )
+        missing = np.flatnonzero(~self._covered_table(r))
+        found = unrank_labelsets(missing, self._n_labels, r)
+        return found[np.lexsort(found.T[::-1])]
+
+    def permute(self, permutation: ArrayLike) -> Cover:
+        """Rename the labels: label ``j`` of this cover becomes ``permutation[j]``.
+
+        Coverage and imbalance stay the same; which labelsets of higher order are covered
+        does not, which is what DD-BALANCOR uses (Section 4.4).
+        """
+        p = np.asarray(permutation)
+        if p.shape != (self._n_labels,) or not np.array_equal(
+            np.sort(p), np.arange(self._n_labels)
+        ):
+            raise ValueError(
+                f"permutation must hold each of 0 … {self._n_labels - 1} once, got shape {p.shape}."
+            )
+        return Cover(
+            p[self._labelsets] if self.has_one_size else [p[labels] for labels in self],
+            self._n_labels,
+            method=self._method,
+            lower_bound=self._lower_bound,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the cover to a JSON file with a checksum; `path` is replaced as a whole."""
+        document: dict[str, Any] = {
+            "format": FORMAT,
+            "version": ONE_SIZE if self.has_one_size else SEVERAL_SIZES,
+            "n_labels": self._n_labels,
+            "k": self.k,
+            "size": len(self),
+            "method": self._method,
+            "lower_bound": self._lower_bound,
+            "checksum": self.checksum,
+        }
+        rows = ",\n  ".join(json.dumps(labels.tolist()) for labels in self)
+        text = json.dumps(document, indent=1)[:-2] + f',\n "labelsets": [\n  {rows}\n ]\n}}\n'
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Cover:
+        """Read a cover that `save` wrote, and check that it is whole.
+
+        Raises
+        ------
+        ValueError
+            If the file is not a cover file, was made by a newer version, or is damaged.
+        """
+        try:
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise ValueError(f"{path}: not a cover file, expected JSON: {error}.") from None
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise ValueError(f'{path}: not a cover file, expected "format": "{FORMAT}".')
+        if document.get("version") not in (ONE_SIZE, SEVERAL_SIZES):
+            raise ValueError(
+                f"{path}: cover file of version {document.get('version')!r}, expected "
+                f"{ONE_SIZE} or {SEVERAL_SIZES}."
+            )
+        try:
+            cover = cls(
+                document["labelsets"],
+                document["n_labels"],
+                method=document.get("method"),
+                lower_bound=document.get("lower_bound"),
+            )
+        except KeyError as error:
+            raise ValueError(f"{path}: damaged cover file, {error} is missing.") from None
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path}: damaged cover file: {error}") from None
+        if document.get("checksum") != cover.checksum:
+            raise ValueError(
+                f"{path}: damaged cover file, its checksum is {document.get('checksum')!r} "
+                f"but its labelsets give {cover.checksum!r}."
+            )
+        return cover
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of the labelsets and the number of labels."""
+        header = f"{self._n_labels} {len(self)} {self.k}\n".encode()
+        rows = self._labelsets.astype("<i4").tobytes()
+        return "sha256:" + hashlib.sha256(header + rows).hexdigest()
+
+    @naming_extra()
+    def plot(self, label_names: ArrayLike | None = None) -> Figure:
+        """Draw the incidence matrix and the label frequencies.
+
+        Parameters
+        ----------
+        label_names : array-like of str, optional
+            Names of the labels for the axis.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Needs matplotlib (the ``report`` extra).
+        """
+        from labelcover.covers._cover_plot import plot_cover
+
+        return plot_cover(self, label_names)
+
+    def _covered_table(self, r: int) -> NDArray[np.bool_]:
+        covered = np.zeros(comb(self._n_labels, r), dtype=np.bool_)
+        if r <= self.k:
+            mark_covered(self._labelsets, r, covered)
+        return covered
+
+    def __len__(self) -> int:
+        return len(self._labelsets)
+
+    def __iter__(self) -> Iterator[NDArray[np.int32]]:
+        for labels, size in zip(self._labelsets, self.labelset_sizes.tolist(), strict=True):
+            yield labels[:size]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Cover):
+            return NotImplemented
+        return self._n_labels == other._n_labels and np.array_equal(
+            self._labelsets, other._labelsets
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    # State as a dictionary that goes through the checks again, for pickle and for skops alike.
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "labelsets": self._labelsets if self.has_one_size else list(self),
+            "n_labels": self._n_labels,
+            "method": self._method,
+            "lower_bound": self._lower_bound,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Cover.__init__(self, **state)
+
+    def __repr__(self) -> str:
+        parts = [
+            f"n_labels={self._n_labels}",
+            f"k={self.k_text}",
+            f"size={len(self)}",
+            f"imbalance={self.imbalance}",
+        ]
+        if self._method is not None:
+            parts.append(f"method={self._method!r}")
+        if self._lower_bound is not None:
+            parts.append(f"lower_bound={self._lower_bound}")
+        return f"Cover({', '.join(parts)})"

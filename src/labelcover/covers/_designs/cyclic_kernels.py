@@ -1,0 +1,149 @@
+"""Compiled search for the base blocks of covers that a cyclic group leaves as they are."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from labelcover.covers._random_kernels import below, seeded, uniform
+
+
+@njit(cache=True)
+def _orbits_in(block, subsets, orbit, m, found):
+    """Write the orbits of some subsets of a block, given by positions; return how many."""
+    n_found = 0
+    for c in range(len(subsets)):
+        code = 0
+        for position in subsets[c]:
+            if block[position] < 0:
+                code = -1
+                break
+            code = code * m + block[position]
+        if code >= 0:
+            found[n_found] = orbit[code]
+            n_found += 1
+    return n_found
+
+
+@njit(cache=True)
+def _exchange(block, j, y, shifts, stabiliser):
+    """Put label y in the place of the j-th, with all that the block's stabiliser makes of it."""
+    n = len(shifts)
+    x = block[j]
+    if shifts[n // stabiliser % n, x] == x:  # x is fixed, or nothing moves the block to itself
+        block[j] = y
+        return
+    before = block.copy()
+    for u in range(stabiliser):
+        gone, come = shifts[u * (n // stabiliser), x], shifts[u * (n // stabiliser), y]
+        for t in range(len(block)):
+            if before[t] == gone:
+                block[t] = come
+
+
+@njit(cache=True)
+def anneal_orbits(
+    blocks, stabilisers, shifts, orbit, weight, subsets, touching, steps, hot, cold, seed
+):
+    """Exchange labels in base blocks until their translates cover every r-labelset.
+
+    The cost is the number of r-labelsets that are not covered: the sum of ``weight[o]`` over
+    the orbits o of which no block holds a member. A step exchanges a random label of a random
+    block, together with what the block's stabiliser makes of it; Metropolis' rule at a
+    temperature falling geometrically from `hot` to `cold`.
+
+    Parameters
+    ----------
+    blocks : array of shape (b, k)
+        Base blocks; −1 is a free place and stays one.
+    stabilisers : array of b integers
+        Order of the subgroup that maps the block to itself, and that exchanges must respect.
+    shifts : array of shape (n, m)
+        What each element of the group makes of each label.
+    orbit, weight : arrays
+        The orbit of each r-tuple ``(x₁, …, x_r)`` of labels, whatever their order, at place
+        ``x₁·m^(r−1) + … + x_r``, and the number of r-labelsets in each orbit.
+    subsets : array of shape (C(k, r), r)
+        All r positions of a block.
+    touching : array of shape (k, C(k−1, r−1), r)
+        Those among them with a given position.
+
+    Returns
+    -------
+    blocks, uncovered, spent
+        The best blocks met, how many r-labelsets they leave uncovered, and the steps used.
+    """
+    state = seeded(seed)
+    m = shifts.shape[1]
+    b, k = blocks.shape
+    blocks = blocks.copy()
+    count = np.zeros(len(weight), dtype=np.int32)
+    holds = np.zeros((b, m), dtype=np.bool_)
+    lost = np.empty(len(subsets), dtype=np.int32)
+    won = np.empty(len(subsets), dtype=np.int32)
+    before = np.empty(k, dtype=blocks.dtype)
+    for i in range(b):
+        for x in blocks[i]:
+            if x >= 0:
+                holds[i, x] = True
+        for c in range(_orbits_in(blocks[i], subsets, orbit, m, won)):
+            count[won[c]] += 1
+    uncovered = 0
+    for o in range(len(weight)):
+        if count[o] == 0:
+            uncovered += weight[o]
+    best = blocks.copy()
+    fewest = uncovered
+    temperature = hot
+    cooling = (cold / hot) ** (256.0 / max(steps, 1))
+    for step in range(steps):
+        if uncovered == 0:
+            return best, 0, step
+        if step % 256 == 255:
+            temperature *= cooling
+        i, j, y = below(state, b), below(state, k), below(state, m)
+        block = blocks[i]
+        x = block[j]
+        if x < 0 or holds[i, y]:
+            continue
+        single = stabilisers[i] == 1
+        if not single:
+            if (shifts[1, x] == x) != (shifts[1, y] == y):
+                continue  # a fixed label does not make room for others
+            single = shifts[1, x] == x
+        changed = touching[j] if single else subsets
+        for t in range(k):
+            before[t] = block[t]
+        change = 0
+        n_lost = _orbits_in(block, changed, orbit, m, lost)
+        for c in range(n_lost):
+            count[lost[c]] -= 1
+            if count[lost[c]] == 0:
+                change += weight[lost[c]]
+        _exchange(block, j, y, shifts, stabilisers[i])
+        n_won = _orbits_in(block, changed, orbit, m, won)
+        for c in range(n_won):
+            if count[won[c]] == 0:
+                change -= weight[won[c]]
+            count[won[c]] += 1
+        if change > 0 and uniform(state) >= math.exp(-change / temperature):
+            for c in range(n_won):
+                count[won[c]] -= 1
+            for c in range(n_lost):
+                count[lost[c]] += 1
+            for t in range(k):
+                block[t] = before[t]
+            continue
+        for t in range(k):
+            if before[t] >= 0:
+                holds[i, before[t]] = False
+        for t in range(k):
+            if block[t] >= 0:
+                holds[i, block[t]] = True
+        uncovered += change
+        if uncovered < fewest:
+            fewest = uncovered
+            best = blocks.copy()
+    return best, fewest, steps

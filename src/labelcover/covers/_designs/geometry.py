@@ -1,0 +1,161 @@
+"""Lines and circles of finite geometries: designs in which every pair or triple lies once.
+
+Every function returns the blocks as an array of point indices, a row per block.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover.covers._designs.fields import galois_field
+
+Blocks = NDArray[np.int64]
+
+
+def affine_lines(dimension: int, q: int) -> Blocks:
+    """Return the lines of AG(n, q): ``q**n`` points, every pair on one line of q points."""
+    rows = []
+    for direction in _directions(dimension, q):
+        rows.append(_parallel_class(dimension, q, direction))
+    return np.vstack(rows)
+
+
+def projective_lines(dimension: int, q: int) -> Blocks:
+    """Return the lines of PG(n, q): every pair of its points on one line of q+1 points.
+
+    AG(n, q) with a point at infinity on all the lines of each direction, and PG(n−1, q) on
+    those points.
+    """
+    if dimension == 1:
+        return np.arange(q + 1)[None, :]
+    finite = q**dimension
+    at_infinity = projective_lines(dimension - 1, q) + finite
+    rows = [at_infinity]
+    for i, direction in enumerate(_directions(dimension, q)):
+        lines = _parallel_class(dimension, q, direction)
+        rows.append(np.column_stack([lines, np.full(len(lines), finite + i)]))
+    return np.vstack(rows)
+
+
+def hermitian_unital(q: int) -> Blocks:
+    """Return the unital of PG(2, q²): ``q**3 + 1`` points, every pair in one block of q+1.
+
+    The points with ``x**(q+1) + y**(q+1) + z**(q+1) = 0``, and the lines that meet them in more
+    than one point (Bose 1958).
+    """
+    field = galois_field(q * q)
+    points = _projective_plane_points(q * q)
+    norms = field.power(points, q + 1)
+    total = field.add(field.add(norms[:, 0], norms[:, 1]), norms[:, 2])
+    return _restricted(projective_lines(2, q * q), np.flatnonzero(total == 0))
+
+
+def denniston_arc(degree: int, q: int) -> Blocks:
+    """Return the lines of a maximal arc of AG(2, q): every pair in one block of `degree` points.
+
+    Both are powers of two and ``degree < q``; there are ``(q+1)(degree−1) + 1`` points: those
+    where an irreducible quadratic form takes values in an additive subgroup of order `degree`
+    (Denniston 1969).
+    """
+    field = galois_field(q)
+    x, y = np.divmod(np.arange(q * q), q)
+    elements = np.arange(q)
+    squares = field.multiply(elements, elements)
+    for b in range(1, q):
+        values = field.add(field.add(squares, field.multiply(b, elements)), 1)
+        if (values != 0).all():
+            break
+    form = field.add(
+        field.add(squares[x], field.multiply(b, field.multiply(x, y))),
+        squares[y],
+    )
+    return _restricted(affine_lines(2, q), np.flatnonzero(form < degree))
+
+
+def sphere_circles(q: int, dimension: int) -> Blocks:
+    """Return the circles of the geometry over GF(qⁿ) ∪ {∞}: every triple in one of q+1 points.
+
+    The images of GF(q) ∪ {∞} under the maps ``z → (az+b)/(cz+d)`` of GF(qⁿ) (Witt 1938): a
+    Steiner system S(3, q+1, qⁿ+1). The point ∞ is the last.
+    """
+    size = q**dimension
+    field = galois_field(size)
+    infinity = size
+    base = np.flatnonzero(field.power(np.arange(size), q) == np.arange(size))
+    circles = []
+    seen = np.zeros((size + 1,) * 3, dtype=bool)
+    for x, y in combinations(range(size), 2):
+        # Images of 0, 1, ∞ are x, y, ∞: z → x + (y−x) z.
+        if not seen[x, y, infinity]:
+            line = field.add(x, field.multiply(field.subtract(y, x), base))
+            circles.append(_mark(np.append(line, infinity), seen))
+    for x, y, z in combinations(range(size), 3):
+        if not seen[x, y, z]:
+            circles.append(_mark(_circle(field, base, x, y, z), seen))
+    return np.array(circles)
+
+
+def binary_planes(dimension: int) -> Blocks:
+    """Return the planes of AG(n, 2): ``2**n`` points, every triple in one block of four."""
+    rows = []
+    for x, y, z in combinations(range(2**dimension), 3):
+        w = x ^ y ^ z
+        if w > z:
+            rows.append((x, y, z, w))
+    return np.array(rows)
+
+
+def _circle(field, base, x, y, z):
+    """Image of GF(q) ∪ {∞} under the map that takes 0, 1, ∞ to x, y, z, all finite."""
+    # t → (x + z·c·t) / (1 + c·t) with c = (y − x) / (z − y).
+    c = field.multiply(field.subtract(y, x), field.inverse(field.subtract(z, y)))
+    ct = field.multiply(c, base)
+    top = field.add(x, field.multiply(z, ct))
+    bottom = field.add(1, ct)
+    image = np.full(len(base), field.q)
+    finite = bottom != 0
+    image[finite] = field.multiply(top[finite], field.inverse(bottom[finite]))
+    return np.append(image, z)
+
+
+def _mark(circle, seen):
+    circle = np.sort(circle)
+    a, b, c = np.array(list(combinations(circle, 3))).T
+    seen[a, b, c] = True
+    return circle
+
+
+def _directions(dimension: int, q: int) -> NDArray[np.int64]:
+    """One vector for each point of PG(n−1, q) in the order in which `projective_lines` has them."""
+    if dimension == 1:
+        return np.ones((1, 1), dtype=np.int64)
+    finite = np.array(np.unravel_index(np.arange(q ** (dimension - 1)), (q,) * (dimension - 1))).T
+    finite = np.column_stack([finite, np.ones(len(finite), dtype=np.int64)])
+    rest = _directions(dimension - 1, q)
+    return np.vstack([finite, np.column_stack([rest, np.zeros(len(rest), dtype=np.int64)])])
+
+
+def _projective_plane_points(q: int) -> NDArray[np.int64]:
+    return _directions(3, q)
+
+
+def _parallel_class(dimension: int, q: int, direction: NDArray[np.int64]) -> Blocks:
+    """Return the lines of one direction: each point once."""
+    field = galois_field(q)
+    place = q ** np.arange(dimension - 1, -1, -1)
+    points = np.arange(q**dimension)[:, None] // place % q
+    steps = field.multiply(np.arange(q)[:, None], direction)
+    through = field.add(points[:, None, :], steps[None, :, :]) @ place
+    first = through.min(axis=1) == np.arange(q**dimension)
+    return through[first]
+
+
+def _restricted(blocks: Blocks, points: NDArray[np.int64]) -> Blocks:
+    """Return the blocks met in more than one of `points`, renumbered; all of one size."""
+    name = np.full(int(blocks.max()) + 1, -1)
+    name[points] = np.arange(len(points))
+    met = name[blocks]
+    return np.array([row[row >= 0] for row in met if (row >= 0).sum() > 1])

@@ -1,0 +1,417 @@
+"""Compiled greedy choices: the exact best next labelset, and rows built label by label.
+
+`first_labelset` walks the k-labelsets in lexicographic order and stops at the first that gains
+at least so much, where the gain |S*| of a labelset S is the number of its r-labelsets not covered
+yet. Only given labels may be in S, and others must be: with these, `ExactSearch` asks for the
+worths of INLAC, BALCO and BALANCOR. What makes this quick:
+
+* A prefix P that gained g and lacks ``l`` labels can gain at most g, plus the ``l`` largest
+  numbers of uncovered r-labelsets that one more label closes with P, plus all r-labelsets with
+  two or more new labels. Labels that cannot follow P are dropped from what follows.
+* For pairs, few labels that may follow P are bounded more sharply: of the pairs among the labels
+  to come, each label brings half of its own uncovered ones.
+* Gains only fall as labelsets are chosen, so a bound on the gain below a prefix, once found,
+  holds for all later steps. Bounds are remembered for prefixes of one and two labels.
+* Labels that must be in S are the prefix of all prefixes, so that what they close counts from
+  the start. That does not change which labelset is first: of two labelsets, the one that holds
+  the least label in which they differ comes first, and they differ in other labels only.
+
+`rows_label_by_label` looks at no labelset as a whole and makes covers of thousands of labels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from labelcover.covers._labelset_kernels import (
+    add_closed,
+    binomial_table,
+    labelset_ranks,
+    unrank_into,
+)
+from labelcover.covers._random_kernels import below, seeded
+
+# Pairs among the labels that may follow are looked at if there are at most so many labels.
+MOST_PAIRED = 128
+
+
+@njit(cache=True)
+def gain_below_pairs(k, r):
+    """``extra[j]``: r-labelsets with at least two of the ``k − j`` labels still to come."""
+    table = binomial_table(k, k)
+    extra = np.zeros(k + 1, dtype=np.int64)
+    for j in range(k + 1):
+        for t in range(2, min(r, k - j) + 1):
+            if r - t <= j:
+                extra[j] += table[k - j, t] * table[j, r - t]
+    return extra
+
+
+@njit(cache=True)
+def _place_of(slots, rows, labels):
+    """Return the slot with the number of the row of these labels, or the free one for it.
+
+    Slots are a hash table by open addressing: a power of two of them, at most half of them taken;
+    −1 is a free one.
+    """
+    key = np.uint64(14695981039346656037)  # FNV-1a, fed with whole integers
+    for label in labels:
+        key = (key ^ np.uint64(label)) * np.uint64(1099511628211)
+    mask = len(slots) - 1
+    place = np.int64((key ^ (key >> np.uint64(32))) & np.uint64(mask))
+    while slots[place] >= 0:
+        i = 0
+        while i < len(labels) and rows[slots[place], i] == labels[i]:
+            i += 1
+        if i == len(labels):
+            break
+        place = (place + 1) & mask
+    return place
+
+
+@njit(cache=True)
+def is_chosen(chosen, labels):
+    """Whether `labels` is among the rows chosen: their slots and labels."""
+    slots, rows = chosen
+    return slots[_place_of(slots, rows, labels)] >= 0
+
+
+@njit(cache=True)
+def remember_chosen(chosen, begin, end):
+    """Enter the rows from `begin` to `end`, all different, into the slots."""
+    slots, rows = chosen
+    for i in range(begin, end):
+        slots[_place_of(slots, rows, rows[i])] = i
+
+
+@njit(cache=True)
+def _fits(prefix, depth, label, together, apart):
+    """Whether `label` may follow the prefix under the constraints."""
+    for i in range(depth):
+        if apart[prefix[i], label]:
+            return False
+    # A partner with a smaller index than `label` can no longer be added, so it must be there.
+    for i in range(depth + 1):
+        owner = label if i == depth else prefix[i]
+        for partner in range(label):
+            if together[owner, partner]:
+                found = False
+                for j in range(depth):
+                    if prefix[j] == partner:
+                        found = True
+                        break
+                if not found:
+                    return False
+    return True
+
+
+@njit(cache=True)
+def _is_allowed(labels, together, apart):
+    """Whether a labelset obeys all constraints."""
+    inside = np.zeros(len(together), dtype=np.bool_)
+    for label in labels:
+        inside[label] = True
+    for label in labels:
+        for partner in range(len(together)):
+            if apart[label, partner] if inside[partner] else together[label, partner]:
+                return False
+    return True
+
+
+@njit(cache=True)
+def _largest_sum(values, count, histogram):
+    """Sum of the `count` largest of `values`, all below ``len(histogram)``."""
+    if count <= 0:
+        return 0
+    histogram[:] = 0
+    for value in values:
+        histogram[value] += 1
+    total = 0
+    value = len(histogram) - 1
+    while count > 0 and value > 0:
+        taken = min(count, histogram[value])
+        total += taken * value
+        count -= taken
+        value -= 1
+    return total
+
+
+@njit(cache=True)
+def _without_isolated(covered, table, labels, closes, lacking, gain, least, largest):
+    """Keep the labels that can be in a labelset for pairs of at least `least`; return how many.
+
+    Half of the pairs among the labels to come counts for each of the two: a label gains what it
+    closes with the prefix, plus half of its uncovered pairs with ``lacking − 1`` others. `largest`
+    is scratch of `lacking` numbers. Also returned: the largest gain that the others allow.
+    """
+    n = len(labels)
+    scores = np.zeros(n, dtype=np.int64)
+    for i in range(n):
+        for j in range(i):
+            if not covered[labels[j] + table[labels[i], 2]]:
+                scores[i] += 1
+                scores[j] += 1
+    largest[:] = 0
+    for i in range(n):
+        scores[i] = 2 * closes[i] + min(scores[i], lacking - 1)
+        if scores[i] > largest[0]:
+            largest[0] = scores[i]
+            largest.sort()
+    others = 2 * gain + largest.sum() - largest[0]
+    kept, dropped = 0, 0
+    for i in range(n):
+        bound = (others + min(scores[i], largest[0])) // 2
+        if bound < least:
+            dropped = max(dropped, bound)
+        else:
+            labels[kept] = labels[i]
+            closes[kept] = closes[i]
+            kept += 1
+    return kept, dropped
+
+
+@njit(cache=True)
+def _write(source, target):
+    """Copy `source` to the start of `target`: an assignment of arrays takes seconds to compile."""
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@njit(cache=True)
+def first_labelset(
+    covered,
+    k,
+    r,
+    counting,
+    least,
+    labels,
+    required,
+    chosen,
+    names,
+    together,
+    apart,
+    constrained,
+    bound_1,
+    bound_2,
+    out,
+):
+    """Write to `out` the lexicographically first labelset that gains at least `least`.
+
+    Parameters
+    ----------
+    covered : bool array
+        By rank of r-labelset; also true for those outside the universe.
+    counting : bool
+        Whether gains are counted; otherwise all of them are 0.
+    labels, required : int arrays
+        The labels that may be in the labelset, ascending, and besides those that must be.
+    chosen : (slots, rows)
+        The labelsets chosen so far, which are not offered again.
+    names : int array
+        What the labels are called in the chosen rows.
+    together, apart : bool arrays of shape (m, m)
+        Labels that must be, or must not be, in the same labelset; read if `constrained`.
+    bound_1, bound_2 : int arrays of shapes (m,) and (m, m)
+        Upper bounds on the gain of labelsets whose first labels, after those required, are these
+        one or two; tightened.
+
+    Returns
+    -------
+    bool
+        Whether there is one.
+    """
+    n_required = len(required)
+    table = binomial_table(len(bound_1), r)
+    most_closed = binomial_table(k, k)[k - 1, r - 1]
+    extra = gain_below_pairs(k, r) if counting else np.zeros(k + 1, dtype=np.int64)
+    histogram = np.zeros(most_closed + 1, dtype=np.int64)
+
+    # One frame per depth: the prefix, its gain, the labels that may follow, what each of them
+    # would close, and the largest gain seen or allowed below.
+    prefix = np.zeros(k, dtype=np.int64)
+    gain = np.zeros(k + 1, dtype=np.int64)
+    n_following = np.zeros(k + 1, dtype=np.int64)
+    following = np.empty((k + 1, len(labels)), dtype=np.int64)
+    closes = np.zeros((k + 1, len(labels)), dtype=np.int64)
+    best_sum = np.zeros(k + 1, dtype=np.int64)
+    reach = np.zeros(k + 1, dtype=np.int64)
+    dropped = np.zeros(k + 1, dtype=np.int64)  # the largest gain that labels left out allow
+    at = np.zeros(k + 1, dtype=np.int64)
+
+    # What the required labels gain and close; the labels come first for that.
+    first = np.concatenate((required, labels))
+    closed = np.zeros(len(first), dtype=np.int64)
+    if counting and r == 1:
+        for i in range(len(first)):
+            closed[i] = not covered[first[i]]
+    for depth in range(n_required):
+        v = required[depth]
+        gain[n_required] += closed[depth]
+        if counting:
+            add_closed(covered, prefix, depth, v, r, table, first[depth + 1 :], closed[depth + 1 :])
+        prefix[depth] = v
+    depth = n_required
+    if depth == k:
+        if gain[k] < least or (constrained and not _is_allowed(prefix, together, apart)):
+            return False
+        _write(prefix, out)
+        return not is_chosen(chosen, np.sort(names[prefix]))
+    n_following[depth] = len(labels)
+    _write(labels, following[depth])
+    _write(closed[n_required:], closes[depth])
+    best_sum[depth] = _largest_sum(closes[depth], k - depth - 1, histogram)
+
+    while depth >= n_required:
+        lacking = k - depth
+        i = at[depth]
+        if i > n_following[depth] - lacking:
+            # The frame is done: hand its reach up and remember it.
+            if depth == n_required + 1:
+                a = prefix[depth - 1]
+                bound_1[a] = min(bound_1[a], reach[depth])
+            elif depth == n_required + 2:
+                a, b = prefix[depth - 2], prefix[depth - 1]
+                bound_2[a, b] = min(bound_2[a, b], reach[depth])
+            depth -= 1
+            if depth >= n_required:
+                reach[depth] = max(reach[depth], reach[depth + 1])
+            continue
+        at[depth] = i + 1
+        v = following[depth, i]
+        bound = gain[depth] + closes[depth, i] + best_sum[depth] + extra[depth]
+        if depth == n_required:
+            bound = min(bound, bound_1[v])
+        elif depth == n_required + 1:
+            bound = min(bound, bound_2[prefix[depth - 1], v])
+        if bound < least:
+            reach[depth] = max(reach[depth], bound)
+            continue
+        if constrained and not _fits(prefix, depth, v, together, apart):
+            continue
+        prefix[depth] = v
+        if lacking == 1:
+            # `bound` is the gain. What gains something is new.
+            reach[depth] = max(reach[depth], bound)
+            if constrained and not _is_allowed(prefix, together, apart):
+                continue
+            if bound > 0 or not is_chosen(chosen, np.sort(names[prefix])):
+                _write(prefix, out)
+                return True
+            continue
+
+        # Open the frame of the longer prefix, with the labels that can follow it.
+        below = depth + 1
+        gain[below] = gain[depth] + closes[depth, i]
+        n = n_following[depth] - i - 1
+        _write(following[depth, i + 1 : i + 1 + n], following[below])
+        _write(closes[depth, i + 1 : i + 1 + n], closes[below])
+        if counting:
+            add_closed(covered, prefix, depth, v, r, table, following[below, :n], closes[below, :n])
+        best_sum[below] = _largest_sum(closes[below, :n], lacking - 2, histogram)
+        dropped[below] = dropped[depth]
+        others = gain[below] + best_sum[below] + extra[below]
+        kept = 0
+        for j in range(n):
+            if others + closes[below, j] < least:
+                dropped[below] = max(dropped[below], others + closes[below, j])
+            else:
+                following[below, kept] = following[below, j]
+                closes[below, kept] = closes[below, j]
+                kept += 1
+        if counting and r == 2 and lacking > 2 and kept <= MOST_PAIRED:
+            kept, allowed = _without_isolated(
+                covered,
+                table,
+                following[below, :kept],
+                closes[below, :kept],
+                lacking - 1,
+                gain[below],
+                least,
+                np.empty(lacking - 1, dtype=np.int64),
+            )
+            dropped[below] = max(dropped[below], allowed)
+            best_sum[below] = _largest_sum(closes[below, :kept], lacking - 2, histogram)
+        n_following[below] = kept
+        reach[below] = dropped[below]
+        at[below] = 0
+        depth = below
+    return False
+
+
+@njit(cache=True)
+def rows_label_by_label(m, k, r, seed):
+    """Rows that cover every r-labelset (r ≥ 2), each built label by label around an uncovered one.
+
+    The label that joins a row covers the most r-labelsets with those in it, the rarest of
+    equals. Nothing is kept but which r-labelsets are covered: time O(σ·m·C(k, r−1)). A place
+    that would gain nothing is left free (−1).
+    """
+    state = seeded(seed)
+    table = binomial_table(m, r)
+    total = table[m, r]
+    covered = np.zeros(total + 1, dtype=np.bool_)  # one more, for labels that are in the row
+    covered[total] = True
+    frequency = np.zeros(m, dtype=np.int64)
+    gain = np.empty(m, dtype=np.int64)
+    labels = np.arange(m)
+    rows = np.full((1024, k), -1, dtype=np.int32)
+    size = 0
+    name = np.arange(m)
+    for i in range(m - 1, 0, -1):
+        j = below(state, i + 1)
+        name[i], name[j] = name[j], name[i]
+    at = 0
+    while True:
+        while at < total and covered[at]:
+            at += 1
+        if at == total:
+            break
+        if size == len(rows):
+            rows = np.concatenate((rows, np.full((size, k), -1, dtype=np.int32)))
+        row = rows[size]
+        unrank_into(at, table, row[:r])
+        gain[:] = 0
+        n = 0
+        while n < k:
+            if n >= r:
+                y = _best_label(row, n, gain, frequency, state)
+                if gain[y] == 0:
+                    break
+                row[n] = y
+            # What the newest label makes the others gain.
+            add_closed(covered, row, n, np.int64(row[n]), r, table, labels, gain)
+            n += 1
+        for label in row[:n]:
+            frequency[label] += 1
+        for rank in labelset_ranks(np.sort(row[:n]).reshape(1, -1), r):
+            covered[rank] = True
+        size += 1
+    rows = rows[:size]
+    for i in range(size):
+        for j in range(k):
+            if rows[i, j] >= 0:
+                rows[i, j] = name[rows[i, j]]
+    return rows
+
+
+@njit(cache=True)
+def _best_label(row, n, gain, frequency, state):
+    """Pick the label of the highest gain not in the row, the least frequent of equals."""
+    best = -1
+    shift = below(state, len(gain))
+    for t in range(len(gain)):
+        y = t + shift
+        if y >= len(gain):
+            y -= len(gain)
+        if best >= 0 and (
+            gain[y] < gain[best] or (gain[y] == gain[best] and frequency[y] >= frequency[best])
+        ):
+            continue
+        present = False
+        for c in range(n):
+            if row[c] == y:
+                present = True
+        if not present:
+            best = y
+    return best

@@ -1,0 +1,330 @@
+"""The cells of a column as numbers, truth values, times or strings; which are missing or wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover.datasets._date_cells import DateFormat
+from labelcover.datasets._number_cells import (
+    FoundNumbers,
+    NumberFormat,
+    find_numbers,
+    other_sign,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PLAIN = NumberFormat()
+DAY_FIRST = DateFormat()
+DECIMALS = (".", ",")
+# Numbers that Arrow can read once the decimal sign is a point, with the other sign between
+# thousands or without.
+UNGROUPED = {".": r"\d+\.?\d*|\.\d+", ",": r"\d+,?\d*|,\d+"}
+GROUPED = {".": r"[1-9]\d{0,2}(,\d{3})+(\.\d*)?", ",": r"[1-9]\d{0,2}(\.\d{3})+(,\d*)?"}
+ADDRESSES = r"^\s*\d{1,3}(\.\d{3}){3}\s*$"  # or large numbers
+LONGEST = 80  # characters of a cell in a message
+# 05.2021 is May 2021, not a number.
+MONTHS = r"^\s*(0[1-9]|1[0-2])\.(19|20)\d\d\s*$"
+ISO_DATES = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?)?$"
+TRUTH = dict.fromkeys(["1", "true", "t", "yes", "y", "ja", "wahr", "oui", "vrai"], 1.0)
+TRUTH |= dict.fromkeys(["0", "false", "f", "no", "n", "nein", "falsch", "non", "faux"], 0.0)
+#: What programs and people write into a cell for "no value"; in upper or lower case.
+MISSING = (
+    "",
+    "?",
+    "-",
+    "--",
+    "---",
+    "–",
+    "—",
+    ".",
+    "..",
+    "NA",
+    "N/A",
+    "N.A.",
+    "N. A.",
+    "NaN",
+    "-NaN",
+    "1.#QNAN",
+    "-1.#IND",
+    "NaT",
+    "NULL",
+    "None",
+    "(null)",
+    "(none)",
+    "(blank)",
+    "(leer)",
+    "<NA>",
+    "<null>",
+    "<none>",
+    "\\N",
+    "#NA",
+    "#N/A",
+    "#N/A N/A",
+    "#NV",
+    "#NULL!",
+    "#DIV/0!",
+    "#VALUE!",
+    "#REF!",
+    "#NAME?",
+    "#NUM!",
+    "k.A.",
+    "k. A.",
+    "keine Angabe",
+)
+# Sodium, not a missing value.
+VALUES = ("Na",)
+_LOWER = {marker.lower() for marker in MISSING}
+_LONGEST = max(map(len, MISSING))
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column as positions among its distinct values: -1 where a cell is empty."""
+
+    codes: NDArray[np.int64]
+    values: list[Any]
+
+    @classmethod
+    def of(cls, column: pa.ChunkedArray) -> Coded:
+        """Return the coding of a column of any plain type."""
+        import pyarrow as pa
+
+        coded = column.combine_chunks().dictionary_encode()
+        coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
+        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        return cls(codes, coded.dictionary.to_pylist())
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """In how many cells each value is."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
+
+    def numbers(self, of_value: Callable[[Any], float | None]) -> Readable:
+        """Return what `of_value` makes of each cell; None is what cannot be read."""
+        made = [of_value(value) for value in self.values]
+        known = np.array([np.nan if number is None else number for number in made] + [np.nan])
+        bad = np.array([number is None for number in made] + [False])
+        return Readable(known[self.codes], bad[self.codes])
+
+
+@dataclass(frozen=True)
+class Readable:
+    """Cells as numbers: NaN where a cell is empty, or `bad`: it cannot be read."""
+
+    numbers: NDArray[np.float64]
+    bad: NDArray[np.bool_]
+
+    @property
+    def share(self) -> float:
+        """The share of the cells that are not empty that can be read; 0 if all are empty."""
+        read = np.count_nonzero(~np.isnan(self.numbers))
+        filled = read + np.count_nonzero(self.bad)
+        return read / filled if filled else 0.0
+
+
+def is_text(column: pa.ChunkedArray) -> bool:
+    """Return whether a column holds strings."""
+    import pyarrow.types as kinds
+
+    return kinds.is_string(column.type)
+
+
+def is_number(column: pa.ChunkedArray) -> bool:
+    """Return whether a column holds numbers."""
+    import pyarrow.types as kinds
+
+    kind = column.type
+    return kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind)
+
+
+def is_time(column: pa.ChunkedArray) -> bool:
+    """Return whether a column holds dates, with or without the time of day."""
+    import pyarrow.types as kinds
+
+    return kinds.is_date(column.type) or kinds.is_timestamp(column.type)
+
+
+def is_plain(column: pa.ChunkedArray) -> bool:
+    """Return whether a cell of a column is one value that can be written: no list, no bytes."""
+    import pyarrow.types as kinds
+
+    kind = column.type
+    is_bytes = kinds.is_binary(kind) or kinds.is_large_binary(kind) or kinds.is_binary_view(kind)
+    return not (kinds.is_nested(kind) or is_bytes or kinds.is_fixed_size_binary(kind))
+
+
+def as_strings(column: pa.ChunkedArray) -> list[str | None]:
+    """Return the cells as strings, None where they are empty."""
+    import pyarrow as pa
+
+    return (column if is_text(column) else column.cast(pa.string())).to_pylist()
+
+
+def as_numbers(column: pa.ChunkedArray, written: NumberFormat = PLAIN) -> Readable:
+    """Return the cells as numbers; truth values are 0 and 1, infinity cannot be read.
+
+    Strings are numbers if they are written like this. Of dates, lists and bytes no cell can be
+    read.
+    """
+    import pyarrow as pa
+    import pyarrow.types as kinds
+
+    if is_text(column):
+        quick = _quick_numbers(column, written)
+        return Coded.of(column).numbers(written.read) if quick is None else quick
+    if is_time(column) or not is_plain(column):
+        return _unreadable(column)
+    if kinds.is_time(column.type):
+        column = column.cast(pa.time64("us")).cast(pa.int64())
+    elif kinds.is_duration(column.type):
+        column = column.cast(pa.duration("us"), safe=False).cast(pa.int64())
+    numbers = column.cast(pa.float64(), safe=False).to_numpy()
+    bad = np.isinf(numbers)
+    return Readable(np.where(bad, np.nan, numbers) if bad.any() else numbers, bad)
+
+
+def found_numbers(
+    column: pa.ChunkedArray, *, decimal: str | None = None, likely: str | None = None
+) -> FoundNumbers:
+    """Return how the numbers of a column are written; see `find_numbers`."""
+    if not is_text(column):
+        return FoundNumbers(PLAIN, decided=False)
+    quick = quick_format(column, decimal)
+    if quick is not None:
+        return FoundNumbers(quick, decided=True)
+    coded = Coded.of(column)
+    return find_numbers(coded.values, coded.counts.tolist(), decimal=decimal, likely=likely)
+
+
+def quick_format(column: pa.ChunkedArray, decimal: str | None = None) -> NumberFormat | None:
+    """Return how numbers are written that Arrow can read and that show it; else None."""
+    signs = [sign for sign in DECIMALS if _are_all(column, _numbers_with(sign, grouped=True))]
+    if len(signs) != 1 or decimal not in (None, *signs) or _is_any(column, ADDRESSES):
+        return None
+    grouped = not _are_all(column, _numbers_with(signs[0], grouped=False))
+    return NumberFormat(signs[0], other_sign(signs[0]) if grouped else "")
+
+
+def _numbers_with(decimal: str, *, grouped: bool) -> str:
+    digits = f"{UNGROUPED[decimal]}|{GROUPED[decimal]}" if grouped else UNGROUPED[decimal]
+    return rf"^\s*[-+]?({digits})([eE][-+]?\d{{1,3}})?\s*$"
+
+
+def _are_all(column: pa.ChunkedArray, pattern: str) -> bool:
+    """Return whether all cells that are not empty match a pattern; False if there are none."""
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(column, pattern)).as_py())
+
+
+def _is_any(column: pa.ChunkedArray, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring_regex(column, pattern)).as_py())
+
+
+def _quick_numbers(column: pa.ChunkedArray, written: NumberFormat) -> Readable | None:
+    """Return the numbers of a column that Arrow can read; None if it cannot."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if written.decimal not in DECIMALS:
+        return None
+    other = other_sign(written.decimal)
+    pattern = _numbers_with(written.decimal, grouped=other in written.thousands)
+    if written.unit or not _are_all(column, pattern) or _is_any(column, ADDRESSES):
+        return None
+    plain = pc.replace_substring(pc.utf8_trim_whitespace(column), other, "")
+    plain = pc.replace_substring(pc.utf8_ltrim(plain, "+"), written.decimal, ".")
+    numbers = plain.cast(pa.float64()).to_numpy()
+    bad = np.isinf(numbers)
+    return Readable(np.where(bad, np.nan, numbers), bad)
+
+
+def _unreadable(column: pa.ChunkedArray) -> Readable:
+    """Return a column of which no cell can be read."""
+    filled = column.is_valid().to_numpy()
+    return Readable(np.full(len(filled), np.nan), filled)
+
+
+def as_truth(column: pa.ChunkedArray) -> Readable:
+    """Return the cells as 0 and 1: yes and no, true and false in three languages, or y, n, t, f."""
+    if not is_text(column):
+        read = as_numbers(column)
+        bad = read.bad | ((read.numbers != 0) & (read.numbers != 1) & ~np.isnan(read.numbers))
+        return Readable(np.where(bad, np.nan, read.numbers), bad)
+    return Coded.of(column).numbers(lambda text: TRUTH.get(text.strip().lower()))
+
+
+def are_months(column: pa.ChunkedArray) -> bool:
+    """Return whether all cells of a column of strings look like 05.2021, some with a zero."""
+    return _are_all(column, MONTHS) and _is_any(column, r"^\s*0")
+
+
+def are_iso_dates(column: pa.ChunkedArray) -> bool:
+    """Return whether all cells of a column of strings look like 2024-12-31, or 2024-12-31 23:59."""
+    return _are_all(column, ISO_DATES)
+
+
+def as_seconds(column: pa.ChunkedArray, written: DateFormat) -> Readable:
+    """Return the cells as seconds since 1970; see `DateFormat` for strings."""
+    import pyarrow as pa
+
+    if is_text(column) and are_iso_dates(column):
+        with suppress(pa.ArrowInvalid):  # some day is in no calendar
+            column = column.cast(pa.timestamp("s"))
+    if is_time(column):
+        seconds = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()).cast(pa.float64())
+        return Readable(seconds.to_numpy(), np.zeros(len(seconds), dtype=bool))
+    if not is_plain(column):
+        return _unreadable(column)
+    coded = Coded.of(column if is_text(column) else column.cast(pa.string()))
+    return coded.numbers(written.read)
+
+
+def shown_cell(value: Any) -> str:
+    """Return a value of a cell for people to read: strings in quotes, cut off if long."""
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def shown(names: Sequence[str], most: int = 8) -> str:
+    """Return some of the names, for people to read."""
+    return ", ".join(map(str, names[:most])) + (", …" if len(names) > most else "")
+
+
+def is_missing(cell: str) -> bool:
+    """Return whether a cell means: no value.
+
+    Examples
+    --------
+    >>> from labelcover.datasets._cell_values import is_missing
+    >>> [is_missing(cell) for cell in (" ", "n/a", "k. A.", "Na", "0")]
+    [True, True, True, False, False]
+    """
+    cell = cell.strip()
+    return len(cell) <= _LONGEST and cell.lower() in _LOWER and cell not in VALUES
+
+
+def without_markers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of strings with null where a cell means: no value."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    # Long cells are documents: only those that may be markers are looked at.
+    short = pc.filter(column, pc.less_equal(pc.binary_length(column), 2 * _LONGEST))
+    markers = [
+        cell for cell in pc.unique(short).to_pylist() if cell is not None and is_missing(cell)
+    ]
+    if not markers:
+        return column
+    found = pc.is_in(column, value_set=pa.array(markers, column.type))
+    return pc.if_else(found, pa.scalar(None, column.type), column)

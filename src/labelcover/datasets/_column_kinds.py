@@ -1,0 +1,380 @@
+"""What each column of a table is: numbers, categories, dates, text, or an id.
+
+What was given is taken; the rest follows from the cells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from labelcover.datasets._cell_values import (
+    DAY_FIRST,
+    DECIMALS,
+    PLAIN,
+    Coded,
+    Readable,
+    are_iso_dates,
+    are_months,
+    as_numbers,
+    as_seconds,
+    as_truth,
+    found_numbers,
+    is_number,
+    is_plain,
+    is_text,
+    is_time,
+    quick_format,
+    shown_cell,
+)
+from labelcover.datasets._column_encoders import found_options
+from labelcover.datasets._dataset import DataError
+from labelcover.datasets._date_cells import DateFormat, FoundDates, find_dates, looks_like_date
+from labelcover.datasets._number_cells import CODE, NumberFormat, is_range, looks_like_number
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from labelcover.datasets._raw_tables import RawTable
+    from labelcover.datasets._tables import ColumnChoices
+
+# A column is what this share of its cells is; the others are then mistakes.
+MOST = 0.95
+# Up to so many words that recur, in this share of the cells, are missing values among numbers.
+MOST_WORDS, MOST_MISSING = 5, 0.2
+MANY = 1000
+# Strings are an id if this share of them differs; whole numbers only if there are so many.
+ALMOST_ALL = 0.95
+FEWEST_IDS = 10
+FIRST_DAY, LAST_DAY = 1900_01_01, 2099_12_31  # what eight digits may be
+# Up to so many distinct values that recur are categories, even if they are several words.
+FEW = 30
+ID_NAME = re.compile(r"(^|.*[\W_])(id|ids|key|uuid|guid|index|nr|no)$|.*[a-z](Id|ID)$", re.I)
+AS_ID = "id, not used"
+NOT_USED = "not used"
+
+
+@dataclass(frozen=True)
+class ColumnKind:
+    """What a column is and why.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    kind : str
+        What it is read as: number, truth value, category, options, date, text; or "id, not used",
+        "not used".
+    why : str
+        A few words on what it holds.
+    numbers : NumberFormat
+        How numbers are written.
+    dates : DateFormat
+        How dates are written.
+    missing : tuple of str
+        Words among numbers or dates that stand for a missing value.
+    decided : bool
+        Whether some cell shows how numbers or dates are written.
+    both : str
+        Two readings of a cell, if it is unknown which one is right; else empty.
+    option : str
+        The parameter that takes in a column that is not used; empty if none does.
+    """
+
+    name: str
+    kind: str
+    why: str
+    numbers: NumberFormat = PLAIN
+    dates: DateFormat = DAY_FIRST
+    missing: tuple[str, ...] = ()
+    decided: bool = False
+    both: str = ""
+    option: str = ""
+
+
+@dataclass(frozen=True)
+class Habits:
+    """How most columns of a file are written, None if no column shows it.
+
+    Attributes
+    ----------
+    decimal : str or None
+        The decimal sign.
+    order : str or None
+        The order of day and month, see `DateFormat`.
+    """
+
+    decimal: str | None = None
+    order: str | None = None
+
+    @classmethod
+    def of(cls, kinds: Iterable[ColumnKind]) -> Habits:
+        """Return the habits that the decided columns of a file show."""
+        signs: Counter[str] = Counter()
+        orders: Counter[str] = Counter()
+        for kind in kinds:
+            if kind.decided and kind.kind == "number" and kind.numbers.decimal in DECIMALS:
+                signs[kind.numbers.decimal] += 1
+            elif kind.decided and kind.kind == "date":
+                orders[kind.dates.order] += 1
+        common = [each.most_common(1)[0][0] if each else None for each in (signs, orders)]
+        return cls(*common)
+
+
+def column_kinds(
+    table: RawTable, names: Sequence[str], choices: ColumnChoices, decimal: str | None
+) -> list[ColumnKind]:
+    """Return what the columns of a training table are: as chosen, else what their cells are.
+
+    A column whose cells do not show the decimal sign, or the order of day and month, is read like
+    the others.
+
+    Parameters
+    ----------
+    table : RawTable
+        The table.
+    names : list of str
+        The columns.
+    choices : ColumnChoices
+        What was given.
+    decimal : str or None
+        The decimal sign, if it was given.
+
+    Raises
+    ------
+    DataError
+        If no cell of a column can be read as what was given for it.
+    """
+    kinds = [_column_kind(table, name, choices.kind_of(name), decimal, Habits()) for name in names]
+    habits = Habits.of(kinds)
+    for j, kind in enumerate(kinds):
+        if kind.both:
+            kinds[j] = _column_kind(table, kind.name, choices.kind_of(kind.name), decimal, habits)
+        elif kind.kind == "number" and not kind.decided:
+            sign = decimal or habits.decimal or kind.numbers.decimal
+            kinds[j] = replace(kind, numbers=replace(kind.numbers, decimal=sign))
+    return kinds
+
+
+def _column_kind(
+    table: RawTable, name: str, given: str | None, decimal: str | None, habits: Habits
+) -> ColumnKind:
+    """Return what a column is: as `given`, else what its cells are.
+
+    - no value, or only one: not used;
+    - numbers, yes and no, dates: if 95 % of the cells that are not empty can be read so, but for
+      a few words that recur and stand for missing values;
+    - whole numbers that are all different and count the rows, or are called an id: an id;
+    - strings: categories if there are few that recur; text if they are two words or more on
+      average; an id if almost all of them are different; else categories.
+    """
+    column = table.columns.column(name)
+    if given in ("id", "text", "category"):
+        check_plain(table, name, given)
+    if given in ("drop", "id"):
+        return ColumnKind(name, NOT_USED if given == "drop" else AS_ID, "as given")
+    if given in ("text", "category"):
+        if column.null_count == len(column):
+            raise DataError(table.path, f"column {name!r} is empty, expected {given}.")
+        return ColumnKind(name, given, "as given")
+    if given is not None:
+        return _given_kind(table, name, column, given, decimal, habits)
+    return _found_kind(table, name, decimal, habits)
+
+
+def _given_kind(table, name, column, given: str, decimal, habits: Habits) -> ColumnKind:
+    """Return a column that is given as numbers or dates."""
+    made = _as_numbers if given == "number" else _as_dates
+    kind, read = made(name, column, decimal, habits)
+    if read.share == 0:
+        row = int(np.argmax(read.bad)) if read.bad.any() else 0
+        value = column[row].as_py()
+        holds = "nothing" if value is None else shown_cell(value)
+        expected = "dates such as 2024-12-31" if given == "date" else "numbers"
+        raise table.error(
+            f"column {name!r} in {{place}} holds {holds}, and no cell of it is readable, expected "
+            f"{expected}.",
+            row,
+        )
+    why = kind.why if given == "date" else ", ".join(filter(None, ["as given", kind.why]))
+    return replace(kind, why=why)
+
+
+def _as_numbers(
+    name: str, column: pa.ChunkedArray, decimal: str | None, habits: Habits
+) -> tuple[ColumnKind, Readable]:
+    """Return a column as numbers, and its cells."""
+    import pyarrow.types as types
+
+    found = found_numbers(column, decimal=decimal, likely=habits.decimal)
+    # Arrow reads numbers with a point only, if nothing else was given.
+    decided = found.decided or types.is_floating(column.type)
+    kind = ColumnKind(
+        name, "number", found.words, numbers=found.format, decided=decided, both=found.both
+    )
+    return kind, as_numbers(column, found.format)
+
+
+def _as_dates(
+    name: str, column: pa.ChunkedArray, _: str | None, habits: Habits
+) -> tuple[ColumnKind, Readable]:
+    """Return a column as dates, and its cells."""
+    if is_number(column):
+        column = column.cast("string")
+    if is_text(column) and not are_iso_dates(column):
+        coded = Coded.of(column)
+        found = find_dates(coded.values, coded.counts.tolist(), likely=habits.order)
+        order = found.format.words if found.decided else ""
+        first = next(filter(looks_like_date, coded.values), "")
+        why = ", ".join(filter(None, [f"such as {first!r}", found.both or order]))
+    else:
+        found, why = FoundDates(DAY_FIRST, decided=False), "written as ISO 8601"
+    kind = ColumnKind(name, "date", why, dates=found.format, decided=found.decided, both=found.both)
+    return kind, as_seconds(column, found.format)
+
+
+def check_plain(table: RawTable, name: str, expected: str) -> None:
+    """Raise a `DataError` if a column holds lists, structures or bytes, which are no strings."""
+    column = table.columns.column(name)
+    if not is_plain(column):
+        raise DataError(
+            table.path,
+            f"column {name!r} holds {column.type}, which cannot be read as {expected}, expected "
+            "plain values.",
+        )
+
+
+def _found_kind(table: RawTable, name: str, decimal: str | None, habits: Habits) -> ColumnKind:
+    import pyarrow.types as kinds
+
+    column, n = table.columns.column(name), table.n_rows
+    filled = n - column.null_count
+    if filled == 0:
+        return ColumnKind(name, NOT_USED, "empty")
+    if is_time(column):
+        return _as_dates(name, column, decimal, habits)[0]
+    if kinds.is_boolean(column.type):
+        return ColumnKind(name, "truth value", "true or false")
+    if kinds.is_integer(column.type) and _are_compact_dates(column):
+        return _as_dates(name, column, decimal, habits)[0]
+    if is_number(column) or kinds.is_time(column.type) or kinds.is_duration(column.type):
+        return _kind_of_numbers(column, *_as_numbers(name, column, decimal, habits))
+    if not is_text(column):
+        return ColumnKind(name, NOT_USED, f"holds {column.type}, not plain values")
+    if are_months(column):
+        return _as_dates(name, column, decimal, habits)[0]
+    if quick_format(column, decimal) is not None:
+        return _kind_of_numbers(column, *_as_numbers(name, column, decimal, habits))
+    coded = Coded.of(column)
+    if len(coded.values) == 1 and filled == n:
+        return ColumnKind(name, NOT_USED, "one value only")
+    if as_truth(column).share == 1:
+        return ColumnKind(name, "truth value", "yes or no")
+    if _most(coded.values, looks_like_number):
+        kind, read = _as_numbers(name, column, decimal, habits)
+        missing = _missing_words(coded, read)
+        if missing is not None and not _are_codes(coded, read) and not _are_bands(coded):
+            return _kind_of_numbers(column, replace(kind, missing=missing), read)
+    if _most(coded.values, looks_like_date):
+        kind, read = _as_dates(name, column, decimal, habits)
+        missing = _missing_words(coded, read)
+        if missing is not None:
+            return replace(kind, missing=missing)
+    return _kind_of_strings(name, coded, filled)
+
+
+def _are_compact_dates(column: pa.ChunkedArray) -> bool:
+    """Return whether all whole numbers of a column are days such as 20241231."""
+    import pyarrow.compute as pc
+
+    low, high = (bound.as_py() for bound in pc.min_max(column).values())
+    return low >= FIRST_DAY and high <= LAST_DAY and as_seconds(column, DAY_FIRST).share == 1
+
+
+def _most(values: Sequence[str], is_so: Callable[[str], bool]) -> bool:
+    """Return whether a column may be numbers or dates: of many values, half of the first are."""
+    first = values[:MANY]
+    return len(first) < MANY or 2 * sum(map(is_so, first)) >= MANY
+
+
+def _missing_words(coded: Coded, read: Readable) -> tuple[str, ...] | None:
+    """Return the words that recur among numbers or dates, None if there is too much else.
+
+    At most five words without digits, in up to a fifth of the cells, stand for missing values; of
+    the other cells 95 % must be readable.
+    """
+    counts = coded.counts
+    bad = np.zeros(len(coded.values), dtype=bool)
+    bad[coded.codes[read.bad]] = True
+    words = [
+        j
+        for j in np.flatnonzero(bad).tolist()
+        if counts[j] > 1 and not any(map(str.isdigit, coded.values[j]))
+    ]
+    filled = int(counts.sum())
+    if len(words) > MOST_WORDS or counts[words].sum() > MOST_MISSING * filled:
+        words = []
+    readable = counts[~bad].sum()
+    if not readable or readable < MOST * (filled - counts[words].sum()):
+        return None
+    return tuple(coded.values[j] for j in words)
+
+
+def _are_codes(coded: Coded, read: Readable) -> bool:
+    """Return whether all that is readable is digits, some with a zero in front: no numbers."""
+    readable = np.unique(coded.codes[~np.isnan(read.numbers)]).tolist()
+    values = [coded.values[j].strip() for j in readable]
+    return any(map(CODE.fullmatch, values)) and all(map(str.isdigit, values))
+
+
+def _are_bands(coded: Coded) -> bool:
+    """Return whether few ranges recur, such as 18-24 and 25-34: groups of numbers."""
+    ranges = sum(map(is_range, coded.values))
+    recur = 2 * len(coded.values) <= coded.counts.sum()
+    return recur and len(coded.values) <= FEW and 2 * ranges > len(coded.values)
+
+
+def _kind_of_numbers(column: pa.ChunkedArray, kind: ColumnKind, read: Readable) -> ColumnKind:
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    numbers = read.numbers
+    known = numbers[~np.isnan(numbers)]
+    if not len(known):
+        return ColumnKind(kind.name, NOT_USED, "empty")
+    if len(known) < len(numbers):
+        return kind
+    low, high = known.min(), known.max()
+    if types.is_integer(column.type):  # which may be too large to be exact as floats
+        low, high = (bound.as_py() for bound in pc.min_max(column).values())
+    if low == high:
+        return ColumnKind(kind.name, NOT_USED, "one value only")
+    n = len(numbers)
+    if n >= FEWEST_IDS and (high - low == n - 1 or ID_NAME.fullmatch(kind.name)):
+        whole = kind.numbers.is_plain and bool((numbers == np.floor(numbers)).all())
+        distinct = types.is_integer(column.type) or is_text(column)
+        if whole and distinct and pc.count_distinct(column).as_py() == n:
+            why = "whole numbers, all different"
+            return ColumnKind(kind.name, AS_ID, why, option="number")
+    return kind
+
+
+def _kind_of_strings(name: str, coded: Coded, filled: int) -> ColumnKind:
+    cells = [coded.values[code] for code in coded.codes if code >= 0]
+    separators = found_options(cells)
+    if separators is not None:
+        return ColumnKind(name, "options", separators.told())
+    distinct = len(coded.values)
+    n_words = float(np.mean([len(value.split()) for value in coded.values]))
+    recur = 2 * distinct <= filled
+    if n_words >= 2 and not (recur and distinct <= FEW):
+        return ColumnKind(name, "text", f"{n_words:.0f} words a cell")
+    if distinct < ALMOST_ALL * filled:
+        return ColumnKind(name, "category", f"{distinct} values")
+    why = f"{distinct} different values in {filled} cells"
+    return ColumnKind(name, AS_ID, why, option="text")

@@ -1,0 +1,290 @@
+"""What a data set is, what is in its rows, and how a reader says what is wrong with a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover._arguments import parameter
+from labelcover._imports import naming_extra
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from labelcover.datasets._table_encoder import TableEncoder
+
+Features: TypeAlias = "NDArray[np.float64] | sparse.csr_array"
+MOST_CHARACTERS, MOST_FEATURES = 400, 8
+
+
+class DataError(ValueError):
+    """A file that cannot be read: says which file, which line and what was expected.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    text : str
+        What is wrong, and what was expected.
+    line : int, optional
+        The line, from 1, where there is one.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], text: str, line: int | None = None) -> None:
+        where = os.fspath(path) if line is None else f"{os.fspath(path)}:{line}"
+        super().__init__(f"{where}: {text}")
+        self.path, self.text, self.line = path, text, line
+
+    def __reduce__(self):
+        return type(self), (self.path, self.text, self.line)
+
+
+class MissingColumn(DataError):
+    """A file without a column that was asked for.
+
+    Parameters
+    ----------
+    path, text, line
+        As in `DataError`.
+    name : str
+        The column.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], text: str, line: int | None = None, name: str = ""
+    ) -> None:
+        super().__init__(path, text, line)
+        self.name = name
+
+    def __reduce__(self):
+        return type(self), (self.path, self.text, self.line, self.name)
+
+
+class ReadingWarning(UserWarning):
+    """Something about a training table that its `ReadingReport` says too."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A multi-label data set.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    X : ndarray or CSR array of shape (n, d), float64
+        Features. A missing value is NaN. A nominal value is its position among the values that
+        the file declares for it, from 0 (see `categories`).
+    Y : ndarray of shape (n, m), uint8
+        Labels, zeros and ones.
+    feature_names, label_names : list of str
+        Names of the columns of X and Y.
+    categorical : ndarray of shape (d,), bool
+        Which features are nominal.
+    train_rows, test_rows : ndarray of int or None
+        The data set's own split into training and test rows, if it has one.
+    description : str
+        What it is and where it comes from.
+    categories : dict of str to tuple of str
+        For each nominal feature the values behind the codes 0, 1, …
+    ids : list of str or None
+        What names the rows, if a column of the table does.
+    texts : dict of str to list of str
+        The columns of the table that are free text, as they are.
+    encoder : TableEncoder or None
+        How the table became features, if it was read by `read_table`.
+    n_other_tags : int
+        How many tags its rows have, counted in each row, that are not among the labels.
+    """
+
+    name: str
+    X: Features
+    Y: NDArray[np.uint8]
+    feature_names: list[str]
+    label_names: list[str]
+    categorical: NDArray[np.bool_]
+    train_rows: NDArray[np.intp] | None = None
+    test_rows: NDArray[np.intp] | None = None
+    description: str = ""
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    ids: list[str] | None = None
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    encoder: TableEncoder | None = None
+    n_other_tags: int = 0
+
+    def __post_init__(self) -> None:
+        # The name of a file need not be UTF-8, and all that is written of a data set is.
+        name = self.name.encode("utf-8", "backslashreplace").decode("utf-8")
+        object.__setattr__(self, "name", name)
+
+    @property
+    @naming_extra()
+    def labels(self) -> pd.DataFrame:
+        """Y as a pandas frame whose columns are `label_names`, which estimators keep."""
+        import pandas as pd
+
+        return pd.DataFrame(self.Y, columns=list(self.label_names))
+
+    @property
+    def cardinality(self) -> float:
+        """Mean number of labels of a row."""
+        return float(self.Y.sum(axis=1).mean())
+
+    @property
+    def density(self) -> float:
+        """Share of the label table that is one: cardinality over the number of labels."""
+        return float(self.Y.mean())
+
+    @property
+    def many_valued(self) -> NDArray[np.bool_]:
+        """Which features are nominal with more than two values, or with values not recorded.
+
+        Other nominal features are columns of zeros and ones, which a linear model takes as they
+        are.
+        """
+        counts = [len(self.categories.get(name, "abc")) for name in self.feature_names]
+        return self.categorical & (np.array(counts) > 2)
+
+    def __repr__(self) -> str:
+        kind = "sparse" if sparse.issparse(self.X) else "dense"
+        n, d = self.X.shape
+        return f"Dataset({self.name!r}: {n} rows, {d} {kind} features, {self.Y.shape[1]} labels)"
+
+
+def choose_features(
+    path: str | os.PathLike[str],
+    columns: Sequence[str],
+    labels: Sequence[int],
+    drop: Sequence[str],
+    features: Sequence[str] | None,
+) -> list[int]:
+    """Return the positions of the feature columns: those named, else all that are left."""
+    if features is not None:
+        return _positions(path, columns, features, "feature")
+    left_out = set(labels).union(_positions(path, columns, drop, "column to drop"))
+    found = [j for j in range(len(columns)) if j not in left_out]
+    if not found:
+        raise DataError(path, "every column is a label, expected at least one feature.")
+    return found
+
+
+def choose_labels(
+    path: str | os.PathLike[str],
+    columns: Sequence[str],
+    labels: Sequence[str] | None,
+    prefix: str | Sequence[str] | None,
+    span: str | None = None,
+) -> list[int]:
+    """Return the positions of the label columns, in the order of `labels` if that is given.
+
+    Else they are the columns that start with a `prefix`, or those of a `span`: ``FIRST:LAST``.
+    """
+    ways = {"labels": labels, "label_prefix": prefix, "label_range": span}
+    given = [parameter(way) for way, value in ways.items() if value is not None]
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)} are given, expected one of them.")
+    if labels is not None:
+        return _positions(path, columns, labels, "label")
+    if span is not None:
+        return _span(path, columns, span)
+    if prefix is None:
+        raise DataError(
+            path,
+            f"which columns are labels is not given, expected a column of tags "
+            f"({parameter('tags')}, for tables), or columns of 0 and 1: their names "
+            f"({parameter('labels')}), how these start ({parameter('label_prefix')}), or the first "
+            f"and last of them ({parameter('label_range')}, for tables).",
+        )
+    prefixes = (prefix,) if isinstance(prefix, str) else tuple(prefix)
+    for each in prefixes:
+        if not any(name.startswith(each) for name in columns):
+            text = f"no column starts with {each!r}, expected the labels to."
+            raise MissingColumn(path, text, name=each)
+    return [j for j, name in enumerate(columns) if name.startswith(prefixes)]
+
+
+def _span(path, columns: Sequence[str], span: str) -> list[int]:
+    """Return the positions of the columns from one to another; names may hold a colon."""
+    ends = [(span[:at], span[at + 1 :]) for at, sign in enumerate(span) if sign == ":"]
+    ends = [(first.strip(), last.strip()) for first, last in ends]
+    known = [(first, last) for first, last in ends if first in columns and last in columns]
+    option = parameter("label_range")
+    if not known:
+        text = f"{option} must be FIRST:LAST, two columns of the file, got {span!r}."
+        raise MissingColumn(path, text, name=span)
+    first, last = (list(columns).index(name) for name in known[0])
+    if first > last:
+        text = f"{option} is {span!r}, but column {known[0][1]!r} comes first."
+        raise DataError(path, text)
+    return list(range(first, last + 1))
+
+
+def _positions(path, columns, names, what):
+    at = {name: j for j, name in enumerate(columns)}
+    for name in names:
+        if name not in at:
+            text = f"no column {name!r}, expected every {what} to be a column."
+            raise MissingColumn(path, text, name=name)
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if list(names).count(name) > 1)
+        raise DataError(path, f"{what} {repeated!r} is asked for twice, expected once.")
+    return [at[name] for name in names]
+
+
+def feature_words(dataset: Dataset) -> Callable[[int, float], str]:
+    """Return what says a feature, by its number, and its value in the words of the table."""
+    if dataset.encoder is not None:
+        return dataset.encoder.feature_words()
+    names = dataset.feature_names
+
+    def told(f: int, value: float) -> str:
+        values = dataset.categories.get(names[f], ()) if dataset.categorical[f] else ()
+        known = 0 <= value < len(values)  # false for a missing value too
+        return f"{names[f]} = {values[int(value)] if known else f'{value:.4g}'}"
+
+    return told
+
+
+def row_contents(dataset: Dataset, rows: Iterable[int]) -> dict[int, list[tuple[str, str]]]:
+    """Return what is in some rows, as headings and texts.
+
+    The text of the row where there is any, shortened; else the features in which the row differs
+    the most from others.
+    """
+    rows = sorted(set(rows))
+    if dataset.texts:
+        return {
+            i: [(name, _shortened(cells[i])) for name, cells in dataset.texts.items() if cells[i]]
+            for i in rows
+        }
+    words = feature_words(dataset)
+    X: Any = dataset.X
+    if sparse.issparse(X):
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        spread = np.sqrt(np.maximum(np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2, 0))
+    else:
+        known = np.isfinite(X)
+        count = np.maximum(known.sum(axis=0), 1)
+        mean = np.where(known, X, 0).sum(axis=0) / count
+        spread = np.sqrt((np.where(known, X - mean, 0) ** 2).sum(axis=0) / count)
+    found = {}
+    for i in rows:
+        row = X[[i]].toarray()[0] if sparse.issparse(X) else X[i]
+        unusual = np.abs(row - mean) / np.where(spread > 0, spread, np.inf)
+        # Of a sparse row, what is there tells more than what is not.
+        unusual[np.isnan(row) | (sparse.issparse(X) & (row == 0))] = 0
+        most = np.argsort(-unusual, kind="stable")[:MOST_FEATURES]
+        told = [words(int(f), float(row[f])) for f in most if unusual[f] > 0]
+        found[i] = [("strongest features", "; ".join(told))] if told else []
+    return found
+
+
+def _shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS].rstrip() + " …"

@@ -1,0 +1,385 @@
+"""The labels of a table: a column of tags, or a column of zeros and ones for each label."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover._arguments import check_choice, parameter
+from labelcover._separator_search import UnclearSeparators
+from labelcover._tag_separators import Separators
+from labelcover._tags import (
+    UnreadableTags,
+    as_marks,
+    free_separator,
+    in_order,
+    separated_tags,
+    tag_table,
+)
+from labelcover.datasets._cell_values import (
+    as_strings,
+    as_truth,
+    is_missing,
+    is_plain,
+    is_text,
+    shown,
+)
+from labelcover.datasets._dataset import DataError, MissingColumn, ReadingWarning, choose_labels
+from labelcover.datasets._file_limits import check_bytes
+from labelcover.datasets._reading_report import LabelFacts
+
+if TYPE_CHECKING:
+    from labelcover.datasets._raw_tables import RawTable
+
+FEWEST_ROWS = 2  # a tag of one row cannot be learned: without that row there is nothing to see
+#: What an empty cell of the labels means: none of them, or that the row is left out.
+EMPTY = ("none", "skip")
+TAG_BYTES = 64  # of a tag, or of a row of them, as an object of Python
+CROSSES = {"x", "X", "✓", "✔"}  # in a column of these alone, an empty cell is 0
+
+
+@dataclass(frozen=True)
+class LabelChoices:
+    """Where the labels of a table are, as given to `read_table`, which explains each."""
+
+    tags: str | None = None
+    separator: str | Sequence[str] | None = None
+    labels: Sequence[str] | None = None
+    prefix: str | Sequence[str] | None = None
+    range: str | None = None
+    empty: str | None = None
+
+
+@dataclass(frozen=True)
+class LabelColumns:
+    """Where the labels of a table are.
+
+    Attributes
+    ----------
+    names : list of str
+        The labels, columns of Y.
+    tags : str or None
+        The column of tags; None if each label is a column.
+    separator : str
+        What is written between predicted tags.
+    separators : Separators or None
+        What separates the tags of a cell.
+    empty : str or None
+        What an empty cell means, "none" or "skip"; None is not said.
+    left_out : tuple of str
+        Tags of one row only.
+    n_empty : int
+        Rows of the training table without tags, or left out for an empty cell.
+    no_value : tuple of str
+        What looks like a mark for a missing value, and is no tag.
+    """
+
+    names: list[str]
+    tags: str | None = None
+    separator: str = ";"
+    separators: Separators | None = None
+    empty: str | None = None
+    left_out: tuple[str, ...] = ()
+    n_empty: int = 0
+    no_value: tuple[str, ...] = ()
+
+    @classmethod
+    def found(cls, table: RawTable, given: LabelChoices) -> tuple[LabelColumns, RawTable]:
+        """Return where the labels of a training table are, and its rows without those to skip.
+
+        Tags of one row only are left out, with a warning.
+
+        Raises
+        ------
+        DataError
+            If there is no such column, it has no tags, or only tags of one row, or it can be read
+            in two ways.
+        """
+        if given.empty is not None:
+            check_choice(parameter("empty"), given.empty, EMPTY)
+        if given.tags is not None:
+            return _found_tags(table, given.tags, given)
+        at = choose_labels(table.path, table.names, given.labels, given.prefix, given.range)
+        names = [table.names[j] for j in at]
+        if not names:
+            return cls(names), table
+        where = cls(names, empty=given.empty)
+        kept = where.without_skipped(table)
+        return cls(names, empty=given.empty, n_empty=table.n_rows - kept.n_rows), kept
+
+    def facts(self, Y: NDArray[np.uint8]) -> LabelFacts:
+        """Return what there is to say of the labels of the training rows."""
+        return LabelFacts.of(
+            Y,
+            self.names,
+            left_out=self.left_out,
+            n_empty=self.n_empty,
+            empty=self.empty or "none",
+            no_value=self.no_value,
+        )
+
+    @property
+    def told(self) -> str:
+        """How tags were read, for people to read."""
+        assert self.separators is not None
+        phrases = f"; {self.separators.told_phrases()}" if self.separators.phrases else ""
+        return f"{len(self.names)}, {self.separators.told()}{phrases}"
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the table that hold labels."""
+        return self.names if self.tags is None else [self.tags]
+
+    def without_skipped(self, table: RawTable) -> RawTable:
+        """Return the table without the rows that an empty cell of the labels leaves out."""
+        if self.empty != "skip":
+            return table
+        self._check(table)
+        empty = self._is_empty(table)
+        if empty.all():
+            raise DataError(
+                table.path,
+                f"the labels are empty in all {table.n_rows} rows, expected some to be filled with "
+                f"{parameter('empty', 'skip')}.",
+            )
+        return table.of_rows(np.flatnonzero(~empty)) if empty.any() else table
+
+    def read(self, table: RawTable, *, warn: bool) -> NDArray[np.uint8]:
+        """Return the labels of a table as zeros and ones.
+
+        Parameters
+        ----------
+        table : RawTable
+        warn : bool
+            Whether to warn of tags that are not among the labels.
+
+        Raises
+        ------
+        DataError
+            If a column is missing, or a label is neither 0 nor 1.
+        """
+        self._check(table)
+        if self.tags is None:
+            return np.column_stack([self._zeros_and_ones(table, name) for name in self.names])
+        rows = _tag_rows(table, self.tags, self.separators)[0]
+        known = set(self.names)
+        strange = sorted({tag for row in rows for tag in row} - known)
+        if warn and not any(rows):
+            _warn(
+                table,
+                f"column {self.tags!r} has no tags in {len(rows)} rows, expected some to compare "
+                "predictions with.",
+                UserWarning,
+            )
+        if strange and warn:
+            _warn(
+                table,
+                f"column {self.tags!r} has {_tags(len(strange))} that the model does not know and "
+                f"that {_are(len(strange))} not counted: {shown(strange)}.",
+                UserWarning,
+            )
+        size = f"a table of {len(rows)} rows and {len(self.names)} tags"
+        check_bytes(table.path, len(rows) * len(self.names), size)
+        return tag_table(rows, self.names)[0]
+
+    def count_others(self, table: RawTable) -> int:
+        """Return how many tags the rows of a table have that are not among the labels."""
+        if self.tags is None:
+            return 0
+        known = set(self.names)
+        rows = _tag_rows(table, self.tags, self.separators)[0]
+        return sum(tag not in known for row in rows for tag in row)
+
+    def _check(self, table: RawTable) -> None:
+        for name in self.columns:
+            if name not in table.names:
+                text = f"no column {name!r}, expected the labels to be there."
+                raise MissingColumn(table.path, text, name=name)
+
+    def _is_empty(self, table: RawTable) -> NDArray[np.bool_]:
+        """Return which rows have an empty cell among the labels."""
+        columns = [table.columns.column(name) for name in self.columns]
+        return np.any([column.is_null().to_numpy() for column in columns], axis=0)
+
+    def _zeros_and_ones(self, table: RawTable, name: str) -> NDArray[np.uint8]:
+        column = table.columns.column(name)
+        numbers = as_truth(column).numbers
+        filled = column.drop_null()
+        if is_text(column) and filled and CROSSES.issuperset(filled.unique().to_pylist()):
+            return column.is_valid().to_numpy().astype(np.uint8)
+        if self.empty == "none":
+            numbers = np.where(column.is_null().to_numpy(), 0.0, numbers)
+        wrong = np.isnan(numbers)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            value = column[row].as_py()
+            holds = f"{value:g}" if isinstance(value, float) else value
+            hint = ""
+            if value is None:
+                holds = "empty"
+                hint = (
+                    f"; {parameter('empty', 'none')} takes empty labels for 0, "
+                    f"{parameter('empty', 'skip')} leaves such rows out"
+                )
+            raise table.error(
+                f"label {name!r} in {{place}} is {holds}, expected 0 or 1 (or yes and no, true and "
+                f"false, x and empty){hint}.",
+                row,
+            )
+        return numbers.astype(np.uint8)
+
+
+def _found_tags(table: RawTable, name: str, given: LabelChoices) -> tuple[LabelColumns, RawTable]:
+    if name not in table.names:
+        raise MissingColumn(
+            table.path,
+            f"no column {name!r}, expected {parameter('tags')} to name one of "
+            f"{shown(table.names)}.",
+            name=name,
+        )
+    if given.separator is not None:
+        as_marks(given.separator)
+    kept = LabelColumns([], name, empty=given.empty).without_skipped(table)
+    rows, separators, no_value = _tag_rows(kept, name, given.separator)
+    counts = Counter(tag for row in rows for tag in row)
+    _check_counts(kept, name, separators, rows, counts)
+    skipped = given.empty == "skip"
+    n_empty = table.n_rows - kept.n_rows if skipped else sum(not row for row in rows)
+    if given.empty is None and 2 * n_empty > len(rows):
+        _warn(
+            table,
+            f"column {name!r} has no tags in {n_empty} of {len(rows)} rows "
+            f"({n_empty / len(rows):.0%}), which are learned from as rows without tags; "
+            f"{parameter('empty', 'skip')} leaves rows with an empty cell out, "
+            f"{parameter('empty', 'none')} keeps them.",
+        )
+    names = in_order(tag for tag in counts if counts[tag] >= FEWEST_ROWS)
+    between = separators.marks[0].strip() or " " if separators.marks else ";"
+    where = LabelColumns(
+        names,
+        name,
+        free_separator(names, between),
+        separators,
+        given.empty,
+        left_out=tuple(in_order(counts.keys() - set(names))),
+        n_empty=n_empty,
+        no_value=tuple(sorted(no_value)),
+    )
+    return where, kept
+
+
+def _tag_rows(
+    table: RawTable, name: str, separator: str | Sequence[str] | Separators | None
+) -> tuple[list[list[str]], Separators, set[str]]:
+    """Return the tags of each row, what separates them, and what means no value."""
+    rows, separators = _all_tag_rows(table, name, separator)
+    markers = {tag for row in rows for tag in row if is_missing(tag)}
+    if markers:
+        rows = [[tag for tag in row if tag not in markers] for row in rows]
+    return rows, separators, markers
+
+
+def _all_tag_rows(
+    table: RawTable, name: str, separator: str | Sequence[str] | Separators | None
+) -> tuple[list[list[str]], Separators]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = table.columns.column(name)
+    kind = column.type
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    is_list = is_list or pa.types.is_fixed_size_list(kind)
+    n_tags = (pc.sum(pc.list_value_length(column)).as_py() or 0) if is_list else 0
+    check_bytes(table.path, TAG_BYTES * (len(column) + n_tags), f"the tags of {len(column)} rows")
+    if is_list:
+        if pa.types.is_nested(kind.value_type):
+            raise _no_tags(table, name, kind)
+        rows = [
+            list(dict.fromkeys(str(tag).strip() for tag in row or () if tag is not None))
+            for row in column.to_pylist()
+        ]
+        rows = [[tag for tag in row if tag] for row in rows]
+        return rows, Separators((), listed=True)
+    if not is_plain(column):
+        raise _no_tags(table, name, kind)
+    try:
+        return separated_tags(as_strings(column), separator)
+    except UnreadableTags as error:
+        raise table.error(
+            f"column {name!r} in {{place}} holds {error.text}, expected all in quotes, or none.",
+            error.row,
+        ) from None
+    except UnclearSeparators as error:
+        ways = [parameter("separator", _answer(each)) for each, _ in error.readings]
+        raise DataError(
+            table.path, f"column {name!r}: {error}; say which: {' or '.join(ways)}."
+        ) from None
+
+
+def _answer(separators: Separators) -> Any:
+    """Return the value of `separator` that asks for these."""
+    return separators.marks[0] if len(separators.marks) == 1 else list(separators.marks)
+
+
+def _no_tags(table: RawTable, name: str, kind: Any) -> DataError:
+    return DataError(
+        table.path,
+        f"column {name!r} holds {kind}, expected tags: lists of strings, or strings with "
+        "separated tags.",
+    )
+
+
+def _check_counts(table, name, separators, rows, counts) -> None:
+    if not counts:
+        raise DataError(
+            table.path,
+            f"column {name!r} has no tags in {len(rows)} rows, expected some.",
+        )
+    rare = in_order(tag for tag in counts if counts[tag] < FEWEST_ROWS)
+    everywhere = sorted(tag for tag in counts if counts[tag] == len(rows) > 1)
+    if len(rare) == len(counts):
+        raise DataError(
+            table.path,
+            f"column {name!r} has {_tags(len(rare))}, each in one row only ({shown(rare)}), "
+            f"expected tags that recur; they were {separators.told()}; "
+            f"{parameter('separator')} sets what separates them.",
+        )
+    if rare:
+        row = next(i for i, tags in enumerate(rows) if rare[0] in tags)
+        _warn(
+            table,
+            f"column {name!r} has {_tags(len(rare))} in one row only, which "
+            f"{_are(len(rare))} left out, as a tag is learned from {FEWEST_ROWS} rows or more: "
+            f"{shown(rare)} (the first in {table.place(row)[0]}).",
+        )
+    if len(counts) - len(rare) == 1:
+        only = next(tag for tag in counts if tag not in rare)
+        _warn(
+            table,
+            f"column {name!r} has one tag only, {only!r}, expected several (tags are "
+            f"{separators.told()}); whether a row has it is all that is learned.",
+        )
+    if everywhere:
+        _warn(
+            table,
+            f"column {name!r} has {_tags(len(everywhere))} in all {len(rows)} rows, of which "
+            f"nothing can be learned: {shown(everywhere)}.",
+        )
+
+
+def _warn(table: RawTable, text: str, category: type[Warning] = ReadingWarning) -> None:
+    warnings.warn(f"{table.path}: {text}", category, stacklevel=2)
+
+
+def _tags(count: int) -> str:
+    return f"{count} tag" if count == 1 else f"{count} tags"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

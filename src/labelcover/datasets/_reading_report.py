@@ -1,0 +1,286 @@
+"""What was read from a table and how, also of its labels: one report, kept with the model."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover._arguments import parameter
+from labelcover.datasets._column_kinds import AS_ID, NOT_USED
+
+if TYPE_CHECKING:
+    from labelcover.datasets._column_kinds import ColumnKind
+    from labelcover.datasets._label_columns import LabelColumns
+    from labelcover.datasets._raw_tables import RawTable
+
+# More columns than this that are alike are told in one line.
+MANY_COLUMNS = 12
+DELIMITERS = {"\t": "a tab", " ": "a blank"}
+COMMONEST = 8  # labels that are printed with their counts
+FEW_ROWS = 3  # labels of fewer rows are named: little can be learned of them
+
+
+@dataclass(frozen=True, repr=False)
+class ReadingReport:
+    """What was read from a table, and how.
+
+    Attributes
+    ----------
+    file : str
+        The name of the file.
+    n_rows : int
+        Rows that were read.
+    delimiter, encoding : str
+        How a CSV file is written; empty for others.
+    header : bool
+        Whether the first line names the columns.
+    notes : list of str
+        What was read in an unusual way.
+    columns : list of dict
+        Of each column its ``name``, what it was ``read as``, ``why``, and for one that is not used
+        the ``option`` that takes it in.
+    labels : LabelFacts
+        What there is to say of the labels.
+
+    Examples
+    --------
+    ``print(read_table(…).encoder.report)`` prints it; `as_dict` has it as data.
+    """
+
+    file: str
+    n_rows: int
+    delimiter: str
+    encoding: str
+    header: bool
+    notes: list[str]
+    columns: list[dict[str, str]]
+    labels: LabelFacts
+
+    @classmethod
+    def of(
+        cls,
+        table: RawTable,
+        kinds: list[ColumnKind],
+        labels: LabelColumns,
+        facts: LabelFacts,
+        remarks: Sequence[str],
+    ) -> ReadingReport:
+        """Return the report about a training table; `remarks` are sentences about its columns."""
+        written = table.source
+        columns = [
+            {"name": kind.name, "read as": kind.kind, "why": kind.why, "option": kind.option}
+            for kind in kinds
+        ]
+        if labels.tags is not None:
+            tags = {"name": labels.tags, "read as": "tags", "why": labels.told, "option": ""}
+            columns.append(tags)
+        return cls(
+            # The folder is of no interest where the model goes.
+            file=Path(table.path).name.encode("utf-8", "backslashreplace").decode("utf-8"),
+            n_rows=table.n_rows,
+            delimiter="" if written is None else written.delimiter,
+            encoding="" if written is None else written.encoding,
+            header=written is None or written.header,
+            notes=[*table.notes, *remarks],
+            columns=columns,
+            labels=facts,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as data that JSON can hold."""
+        return {**vars(self), "labels": self.labels.as_dict()}
+
+    def __str__(self) -> str:
+        table = [("column", "read as", ""), *self._rows()]
+        widths = [max(len(row[j]) for row in table) for j in range(2)]
+        lines = [
+            "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[2]])
+            for row in table
+        ]
+        told = [self.how(), *self.notes, *lines, *self.labels.sentences()]
+        return "\n".join(line.rstrip() for line in told)
+
+    def how(self) -> str:
+        """Return how the file is written, in a line."""
+        said = [f"{self.file}: {self.n_rows:,} rows"]
+        if self.delimiter:
+            delimiter = DELIMITERS.get(self.delimiter, repr(self.delimiter))
+            said += [f"delimiter {delimiter}", f"encoding {self.encoding}"]
+            said += [] if self.header else ["no line of names"]
+        return ", ".join(said)
+
+    def _rows(self) -> Iterator[tuple[str, str, str]]:
+        """Yield what columns were read as; many plain ones of a kind in one line."""
+        columns = list(self.columns)
+        for alike in ("number", "truth value"):
+            plain = [c for c in columns if c["read as"] == alike and not c["why"]]
+            if len(plain) > MANY_COLUMNS:
+                columns = [column for column in columns if column not in plain]
+                yield f"{plain[0]['name']} … {plain[-1]['name']}", alike, f"{len(plain)} columns"
+        for column in columns:
+            why = column["why"]
+            if column["option"]:
+                why += f"; {parameter(column['option'], [column['name']])} takes it in"
+            yield column["name"], column["read as"], why
+
+    def __repr__(self) -> str:
+        used = sum(column["read as"] not in (AS_ID, NOT_USED, "tags") for column in self.columns)
+        return (
+            f"ReadingReport({self.file!r}: {self.n_rows} rows, {used} columns used, "
+            f"{len(self.labels.counts)} labels)"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            "<tr>"
+            + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row)
+            + "</tr>"
+            for row in self._rows()
+        )
+        head = "<tr><th>column</th><th>read as</th><th></th></tr>"
+        notes = "".join(
+            f"<li>{escape(note)}</li>" for note in [*self.notes, *self.labels.sentences()]
+        )
+        return f"<p>{escape(self.how())}</p><table>{head}{rows}</table><ul>{notes}</ul>"
+
+
+@dataclass(frozen=True)
+class LabelFacts:
+    """How often labels occur, and which of them look like mistakes.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that are learned from, among them those `without` a label.
+    counts : dict of str to int
+        In how many rows each label is, the commonest first.
+    without : int
+        Rows without a label.
+    n_empty : int
+        Rows of the table whose cell of tags is empty.
+    empty : str
+        How such a cell was taken: ``"none"``, no tags, or ``"skip"``, not known: the row is left
+        out.
+    left_out : list of str
+        Tags of one row, of which nothing can be learned.
+    rare : list of str
+        Labels of fewer than three rows that are kept.
+    everywhere : list of str
+        Labels of all rows.
+    alike : list of list of str
+        Labels that differ only in case or blanks.
+    no_value : list of str
+        What looks like a mark for a missing value, and is no tag.
+    together : list of list of str
+        Labels that never occur without each other.
+    """
+
+    n_rows: int
+    counts: dict[str, int]
+    without: int
+    n_empty: int
+    empty: str
+    left_out: list[str]
+    rare: list[str]
+    everywhere: list[str]
+    alike: list[list[str]]
+    no_value: list[str]
+    together: list[list[str]]
+
+    @classmethod
+    def of(
+        cls,
+        Y: NDArray[np.uint8],
+        names: Sequence[str],
+        *,
+        left_out: Sequence[str] = (),
+        n_empty: int = 0,
+        empty: str = "none",
+        no_value: Sequence[str] = (),
+    ) -> LabelFacts:
+        """Return the facts of a table of labels and of tags that are no columns of it."""
+        counts = Y.sum(axis=0, dtype=np.int64)
+        order = np.argsort(-counts, kind="stable")
+        all_names = [*names, *left_out]
+        by_rows: defaultdict[bytes, list[str]] = defaultdict(list)
+        for j in np.flatnonzero((counts >= FEW_ROWS) & (counts < len(Y))).tolist():
+            by_rows[np.packbits(Y[:, j]).tobytes()].append(names[j])
+        return cls(
+            n_rows=len(Y),
+            counts={names[j]: int(counts[j]) for j in order.tolist()},
+            without=int(np.count_nonzero(~Y.any(axis=1))),
+            n_empty=n_empty,
+            empty=empty,
+            left_out=list(left_out),
+            rare=[name for name, n in zip(names, counts, strict=True) if n < FEW_ROWS],
+            everywhere=[name for name, n in zip(names, counts, strict=True) if n == len(Y)],
+            alike=_alike(all_names),
+            no_value=list(no_value),
+            together=[group for group in by_rows.values() if len(group) > 1],
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the facts as data that JSON can hold."""
+        return asdict(self)
+
+    def sentences(self) -> Iterator[str]:
+        """Yield what there is to say, each in a sentence."""
+        commonest = [f"{name} ({n})" for name, n in list(self.counts.items())[:COMMONEST]]
+        more = ", …" if len(self.counts) > COMMONEST else ""
+        yield f"{_counted(len(self.counts), 'label')}: {', '.join(commonest)}{more}"
+        if len(self.counts) == 1:
+            yield "one label only: whether a row has it is all that is learned"
+        yield from self._without()
+        if self.left_out:
+            yield f"tags in one row only, left out: {_shown(self.left_out)}"
+        if self.rare:
+            yield f"labels in fewer than {FEW_ROWS} rows: {_shown(self.rare)}"
+        if self.everywhere:
+            yield f"labels in all rows, so that nothing can be learned: {_shown(self.everywhere)}"
+        for group in self.alike:
+            yield f"labels that differ only in case or blanks: {_shown(group)}"
+        if self.no_value:
+            yield f"read as missing, not as tags: {_shown(self.no_value)}"
+        for group in self.together:
+            yield f"labels that never occur without each other: {_shown(group)}"
+
+    def _without(self) -> Iterator[str]:
+        without = self.without
+        if self.n_empty and self.empty == "skip":
+            yield f"{_share(self.n_empty, self.n_empty + self.n_rows)} without tags, left out"
+        elif self.n_empty:
+            without -= self.n_empty
+            yield (
+                f"{_share(self.n_empty, self.n_rows)} without tags: an empty cell is taken as no "
+                f"tags ({parameter('empty', 'skip')} leaves such rows out)"
+            )
+        if without:
+            why = ", only tags that are left out" if self.left_out else ""
+            yield f"{_share(without, self.n_rows)} without a label{why}"
+
+
+def _share(n: int, of: int) -> str:
+    return f"{n:,} of {of:,} rows ({n / of:.0%})"
+
+
+def _alike(names: Sequence[str]) -> list[list[str]]:
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for name in names:
+        groups["".join(name.split()).casefold()].append(name)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = f", … ({len(names)} in all)" if len(names) > COMMONEST else ""
+    return ", ".join(map(repr, names[:COMMONEST])) + more
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n:,} {what}s"

@@ -1,0 +1,270 @@
+"""Which cover an estimator uses for the training labels at hand."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labelcover import covers
+from labelcover._arguments import check_choice, check_integer
+from labelcover.covers import Cover
+from labelcover.covers.bounds import cover_size_bounds
+from labelcover.ensemble._plan import AUTO
+
+if TYPE_CHECKING:
+    from labelcover.dependence import CoverChoice
+
+Strategy = Callable[..., Cover]
+
+# A cover of all pairs grows with the square of the number of labels. Where even the smallest
+# possible one is larger than this, the default is a balanced cover of single labels instead.
+MOST_MEMBERS = 5_000
+# Its size, in labelsets for each label.
+LABELSETS_PER_LABEL = 4
+# The labels of a labelset, unless a user says otherwise: with fewer labels in all, nobody is told.
+DEFAULT_K = 3
+
+
+def choose_cover(
+    Y: Any,
+    cover: str | Cover | Strategy | ArrayLike,
+    *,
+    k: Any,
+    r: Any = 2,
+    size: Any = None,
+    adapt: bool = False,
+    budget: Any = None,
+    min_count: int = 5,
+    annealing: Mapping[str, Any] | None = None,
+    random_state: Any = None,
+    verbose: bool = False,
+) -> tuple[Cover, list[CoverChoice] | None]:
+    """Return the cover that the parameters of an estimator describe for the labels `Y`.
+
+    Parameters
+    ----------
+    cover : str, Cover, callable or array-like
+        "auto" or the name of a strategy ("best", "random", "inlac", "balco", "balancor" and the
+        others of `labelcover.covers`), or of one that looks at the labels ("dependent" and
+        "communities", of `labelcover.dependence`); or a function like those, called with
+        ``(n_labels, k, r, size=size, random_state=random_state)``, or, if its first parameter is
+        called ``Y``, with `Y` and what else of these it takes; or the labelsets themselves.
+    k, r : int or "auto"
+        "auto" leaves it to `cover_choices`. `k` may be None for a strategy that looks at the
+        labels and needs none.
+    adapt : bool
+        Permute the cover for `Y`, as DD-BALANCOR does (Section 4.4).
+    min_count : int
+        As for `label_dependence`.
+    annealing : mapping, optional
+        How the permutation is searched: keyword arguments of `adapt_cover`.
+
+    Returns
+    -------
+    cover : Cover
+    choices : list of CoverChoice or None
+        What the cover was chosen from, with ``k="auto"`` or ``r="auto"``.
+    """
+    from labelcover import dependence  # slow to import, here and below
+    from labelcover.dependence import LABELSET_SIZES, ORDERS
+
+    m = Y.shape[1]
+    size = None if size is None else check_integer("size", size, low=1)
+    strategy = _strategy(cover, Y, bool(verbose))
+    if strategy is not None and (_is_auto(k) or _is_auto(r)):
+        choices = dependence.cover_choices(
+            Y,
+            LABELSET_SIZES if _is_auto(k) else [k],
+            ORDERS if _is_auto(r) else [r],
+            strategy=strategy,
+            size=size,
+            adapt=adapt,
+            budget=budget,
+            min_count=min_count,
+            annealing=annealing,
+            random_state=random_state,
+        )
+        (chosen,) = [choice.cover for choice in choices if choice.cover and choice.chosen]
+        return chosen, choices
+    r = 2 if _is_auto(r) else check_integer("r", r, low=1)
+    if strategy is None:
+        made = fixed_cover(cover, m)
+    else:
+        if k is not None or not _looks_at_labels(cover):
+            k, r = labelset_shape(k, r, m)
+        made = fixed_cover(strategy(m, k, r, size=size, random_state=random_state), m)
+    order = min(r + 1, made.k)
+    if adapt and order >= 2:
+        found = dependence.label_dependence(Y, order, min_count=min_count)
+        how = annealing or {}
+        made = dependence.adapt_cover(made, found, **how, random_state=random_state).cover
+    return made, None
+
+
+def default_cover(
+    n_labels: int,
+    k: int,
+    r: int = 2,
+    *,
+    size: int | None = None,
+    random_state: Any = None,
+    verbose: bool = False,
+) -> Cover:
+    """Return the cover that serves best where nobody asked for a certain one.
+
+    All r-labelsets are covered by the fewest labelsets known, with balanced label counts. Where
+    that would take more than 5,000 members and no `size` is given, labels are only balanced, in
+    4 labelsets for each label, from random partitions: of so many labels, pairs that depend on each
+    other hardly meet by any design.
+    """
+    fewest = comb(n_labels, r) / comb(k, r)
+    if size is None and fewest > MOST_MEMBERS:
+        strategy: Strategy = covers.disjoint_cover
+        size = LABELSETS_PER_LABEL * n_labels
+    else:
+        strategy = covers.best_cover
+    return strategy(n_labels, k, r, size=size, random_state=random_state, verbose=verbose)
+
+
+def cover_of_many(Y: Any, k: int, r: int = 2, *, size: int | None = None) -> Cover:
+    """Return the cover of very many labels: of those that depend on each other.
+
+    It has at most 4 labelsets for each label. With ``k=1`` there is nothing to cover.
+    """
+    from labelcover.dependence import dependent_cover
+
+    m = Y.shape[1]
+    if k < 2 or r < 2:
+        return Cover(np.arange(m)[:, None], m, method="single labels")
+    size = LABELSETS_PER_LABEL * m if size is None else size
+    return dependent_cover(Y, k, r, size=size)
+
+
+def balancor_size(n_labels: int, k: int, r: int) -> int:
+    """Return the number of labelsets of BALANCOR's cover, or fewer where it is too large to make.
+
+    Warns
+    -----
+    UserWarning
+        If the least number that Lemma 2 allows is above 5,000; that number is then returned, and
+        is not the size of BALANCOR's cover.
+    """
+    fewest, _ = cover_size_bounds(n_labels, k, r)
+    if fewest <= MOST_MEMBERS:
+        return _balancor_size(n_labels, k, r)
+    warnings.warn(
+        f"BALANCOR's cover of {n_labels} labels with k={k} and r={r} has more than {MOST_MEMBERS} "
+        f"labelsets and is not made to count them; {fewest} are used, the least that Lemma 2 "
+        "allows. Give all methods the same `size` to compare them at equal size.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return fewest
+
+
+@cache
+def _balancor_size(n_labels: int, k: int, r: int) -> int:
+    return len(covers.balancor_cover(n_labels, k, r, random_state=0))
+
+
+def labelset_shape(k: Any, r: Any, n_labels: int) -> tuple[int, int]:
+    """Return `k` and `r`, both at most the number of labels, with a warning if `k` was not.
+
+    There is none for the default.
+    """
+    k, r = check_integer("k", k, low=1), check_integer("r", r, low=1)
+    if k == 1:
+        return 1, 1
+    if r > k:
+        raise ValueError(f"r must be at most k={k}, the labels in a labelset, got {r}.")
+    if k > n_labels and k != DEFAULT_K:
+        warnings.warn(
+            f"k={k} is larger than the number of labels; k={n_labels} is used: one labelset of "
+            "all.",
+            UserWarning,
+            stacklevel=6,
+        )
+    return min(k, n_labels), min(r, n_labels)
+
+
+def fixed_cover(cover: Any, n_labels: int) -> Cover:
+    """Return `cover` if it is for `n_labels` labels; rows of label indices become a `Cover`."""
+    if not isinstance(cover, Cover):
+        try:
+            return Cover(cover, n_labels)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"cover must be a strategy or labelsets: {error}") from error
+    if cover.n_labels != n_labels:
+        raise ValueError(
+            f"cover must be for the {n_labels} labels of Y, got one for {cover.n_labels} labels."
+        )
+    return cover
+
+
+def _strategy(cover: Any, Y: NDArray[np.uint8], verbose: bool) -> Strategy | None:
+    """Return the function that makes the cover; None if the labelsets themselves are given."""
+    from labelcover.dependence import strategies_by_name as strategies_for_labels
+
+    if _looks_at_labels(cover):
+        function = strategies_for_labels()[cover] if isinstance(cover, str) else cover
+        return _for_labels(_checked(function), function, Y)
+    if isinstance(cover, str):
+        known = {AUTO: default_cover, **covers.strategies_by_name()}
+        choices = [*known, *strategies_for_labels()]
+        return partial(known[check_choice("cover", cover, choices)], verbose=verbose)
+    return _checked(cover) if callable(cover) else None
+
+
+def _looks_at_labels(cover: Any) -> bool:
+    """Whether a strategy is one whose first parameter is the label table, called Y."""
+    from labelcover.dependence import strategies_by_name as strategies_for_labels
+
+    if isinstance(cover, str):
+        return cover in strategies_for_labels()
+    if not callable(cover):
+        return False
+    try:
+        parameters = list(inspect.signature(cover).parameters)
+    except (TypeError, ValueError):  # some compiled functions do not say what they take
+        return False
+    return parameters[:1] == ["Y"]
+
+
+def _for_labels(checked: Strategy, function: Strategy, Y: NDArray[np.uint8]) -> Strategy:
+    """Return a strategy for `Y` as one that is called with a number of labels."""
+    parameters = inspect.signature(function).parameters.values()
+    takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters)
+    taken = {each.name for each in parameters}
+    name = getattr(function, "__name__", repr(function))
+
+    def strategy(n_labels: int, k: Any, r: Any, *, size: Any, random_state: Any) -> Cover:
+        options = {"k": k, "r": r, "size": size, "random_state": random_state}
+        if size is not None and not (takes_all or "size" in taken):
+            raise ValueError(
+                f"size must be None for {name}: the number of labelsets follows from the labels, "
+                f"got {size!r}."
+            )
+        return checked(Y, **{x: v for x, v in options.items() if takes_all or x in taken})
+
+    return strategy
+
+
+def _checked(strategy: Strategy) -> Strategy:
+    def checked(*arguments: Any, **options: Any) -> Cover:
+        made = strategy(*arguments, **options)
+        if not isinstance(made, Cover):
+            raise ValueError(f"cover must return a Cover, got {made!r} from {strategy!r}.")
+        return made
+
+    return checked
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == AUTO

@@ -1,0 +1,192 @@
+"""One learner over all labelsets of a cover: pose problems, fit members, combine confidences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover._progress import tell
+from labelcover._table_numbers import rows_of
+from labelcover.covers import Cover
+from labelcover.ensemble._encoding import Encoding, encode
+from labelcover.ensemble._label_products import label_products
+from labelcover.ensemble._member_weights import StackedMembers
+from labelcover.ensemble._plan import MEMBERS, draw_left_out, most_targets, n_left_out_rows
+from labelcover.ensemble._view import LeftOut, TrainingRows, View, draw_seeds
+from labelcover.learners import LinearTargets, Members, Problems, blas_threads, problem_blocks
+
+AGGREGATES = ("mean", "votes", "weighted")
+# Class distributions, and what members make of rows, are held in blocks of so many numbers (64 MB),
+# but of no fewer rows than these; nor of more, which would not stay in the cache.
+BLOCK_NUMBERS = 2**23
+BLOCK_ROWS, MOST_BLOCK_ROWS = 256, 2_048
+# Those of rows left out, of so many numbers (8 MB).
+LEFT_OUT_BLOCK = 2**20
+
+
+class CoverView(View):
+    """The members of one learner, one per labelset of a cover, or of several covers.
+
+    Several covers share one fit, and one de-duplication of problems; each has confidences of its
+    own.
+
+    Parameters
+    ----------
+    learner : batch learner
+    covers : sequence of Cover
+    aggregate : {"mean", "votes", "weighted"}
+        What becomes the confidence of a label: the mean of the probabilities of the members that
+        hold it (RAKEL++), the share of them that predict it (RAKEL), or the mean with weights
+        (`labelcover.ensemble._member_weights`), which the learner must give left-out predictions
+        for.
+
+    quick : bool
+        Whether `fit` is for left-out confidences alone, so that learners approximate where it pays.
+
+    Attributes
+    ----------
+    members : Members
+    encodings : list of Encoding
+    stacked : list of StackedMembers
+        The weighted members of each cover, with ``aggregate="weighted"``; else empty.
+    """
+
+    members: Members
+    encodings: list[Encoding]
+    stacked: list[StackedMembers]
+
+    def __init__(
+        self, learner: Any, covers: Sequence[Cover], *, aggregate: str = "mean", quick: bool = False
+    ) -> None:
+        self.learner, self.covers = learner, list(covers)
+        self.aggregate, self.quick = aggregate, quick
+
+    @classmethod
+    def planned(cls, learners: Any, cover: Cover, **how: Any) -> Self:
+        """Return the view as a plan has it: members of a learner over the cover."""
+        return cls(learners[MEMBERS], [cover], **how)
+
+    def fit(
+        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
+    ) -> Self:
+        """Fit every distinct problem once."""
+        seeds = draw_seeds(seed, sum(map(len, self.covers)))
+        self.encodings, found, first = encode(rows.Y, self.covers)
+        offsets = self.encodings[0].offsets
+        classes: Any = found
+        targets = None
+        if self.learner.is_linear:
+            targets = label_products(rows.Y, self.encodings, first)
+        else:
+            classes = found.array()
+        if self.learner.is_linear and targets is None:
+            counts = found.counts(offsets)
+            targets = LinearTargets.of_class_rule(found.rule, rows.Y, counts, offsets)
+        is_weighted = self.aggregate == "weighted"
+        self.stacked = [StackedMembers(each) for each in self.encodings] if is_weighted else []
+        left_out = rows.left_out
+        if left_out is None and is_weighted:
+            left_out = leaving_out_some(rows, self.learner, self.covers, int(seeds[0])).left_out
+        problems = Problems(
+            classes,
+            offsets,
+            rows.n_values,
+            rows.weights,
+            seeds[first],
+            rows.metadata,
+            targets,
+            left_out,
+            self.quick,
+        )
+        self.members = self.learner.fit_problems(rows.X, problems, n_jobs=n_jobs, verbose=verbose)
+        if left_out is not None:
+            means = self._left_out_means(rows, left_out, verbose)
+            self.members.forget_training()
+            if rows.left_out is not None:
+                self._left_out = means
+        return self
+
+    def left_out(self, rows: TrainingRows) -> LeftOut:
+        """Return for each cover the confidences of ``rows.left_out`` by members without them."""
+        return rows.left_out, self.__dict__.pop("_left_out")
+
+    def _left_out_means(
+        self, training: TrainingRows, rows: NDArray[np.int64], verbose: bool
+    ) -> list[NDArray[np.float64]]:
+        sums = self._no_sums(len(rows))
+        for problems in problem_blocks(self.members.offsets, max(1, LEFT_OUT_BLOCK // len(rows))):
+            distributions = self.members.left_out(problems)
+            if self.stacked:
+                for stacked in self.stacked:
+                    stacked.gather(distributions, problems)
+            else:
+                self._add(distributions, problems, sums)
+        return self._weighted(training, rows, verbose) if self.stacked else self._means(sums)
+
+    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return for each cover ``(n, n_labels)``: the mean over the members that hold a label.
+
+        This is Algorithm 2, but for weights. A label in no labelset gets 0. Works in blocks of rows
+        and problems of bounded memory.
+        """
+        sums = self._no_sums(X.shape[0])
+        members, offsets = self.members, self.members.offsets
+        with blas_threads(X.shape[0], members.row_width, int(offsets[-1])):
+            for rows in row_blocks(X.shape[0], max(members.row_width, int(offsets[-1]))):
+                block = X if rows.stop - rows.start == X.shape[0] else rows_of(X, rows)
+                prepared = members.prepare(block)
+                for problems in problem_blocks(offsets, BLOCK_NUMBERS // (rows.stop - rows.start)):
+                    distributions = members.distributions(prepared, problems)
+                    self._add(distributions, problems, [each[rows] for each in sums])
+        return self._means(sums)
+
+    @property
+    def member_weights(self) -> NDArray[np.float64] | None:
+        """The weight of each member in each of its labels; None if there are none."""
+        return self.stacked[0].weights if self.stacked else None
+
+    def _no_sums(self, n: int) -> list[NDArray[np.float64]]:
+        return [np.zeros((n, cover.n_labels)) for cover in self.covers]
+
+    def _add(
+        self, distributions: NDArray[np.float64], problems: slice, sums: list[NDArray[np.float64]]
+    ) -> None:
+        if self.stacked:
+            for stacked, each in zip(self.stacked, sums, strict=True):
+                each += stacked.confidences(distributions, problems)
+            return
+        for encoding, each in zip(self.encodings, sums, strict=True):
+            encoding.add(distributions, problems, each, votes=self.aggregate == "votes")
+
+    def _weighted(
+        self, training: TrainingRows, rows: NDArray[np.int64], verbose: bool
+    ) -> list[NDArray[np.float64]]:
+        """Fit the weights of members; return the confidences of the rows left out."""
+        weights = None if training.weights is None else training.weights[rows]
+        means = [stacked.fit(training.Y[rows], weights) for stacked in self.stacked]
+        tell(f"{self.stacked[0].told()}, on {len(rows)} left-out rows", show=verbose)
+        return means
+
+    def _means(self, sums: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+        if self.stacked:
+            return sums
+        return [encoding.mean(each) for encoding, each in zip(self.encodings, sums, strict=True)]
+
+
+def row_blocks(n: int, width: int) -> Iterator[slice]:
+    """Yield slices of ``range(n)`` so that a block of `width` numbers a row stays bounded."""
+    step = min(max(BLOCK_ROWS, BLOCK_NUMBERS // max(1, width)), MOST_BLOCK_ROWS)
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
+
+
+def leaving_out_some(
+    rows: TrainingRows, learner: Any, covers: Sequence[Cover], seed: int
+) -> TrainingRows:
+    """Return training rows with as many left out as members over some covers are asked for."""
+    n, m = rows.Y.shape
+    n_targets = sum(most_targets(cover, n, m) for cover in covers)
+    return rows.leaving_out(draw_left_out(rows, n_left_out_rows(n, n_targets), learner, seed))

@@ -1,0 +1,403 @@
+"""The general estimator."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+
+from labelcover._label_values import alike_labelsets, label_rows
+from labelcover._progress import tell
+from labelcover.decisions import Cut, Decision, check_decision, fit_decision
+from labelcover.ensemble._choose_cover import choose_cover, cover_of_many
+from labelcover.ensemble._chunked_training import chunked
+from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble
+from labelcover.ensemble._many_label_pool import ManyLabelPool, ManyLabelView
+from labelcover.ensemble._plan import AUTO, LEFT_OUT, labels_are_many
+from labelcover.ensemble._pool import Pool
+from labelcover.ensemble._threshold_tuning import cross_validated_confidence
+from labelcover.ensemble._view import TrainingRows
+from labelcover.many_labels import Candidates, check_candidate_decision, fit_candidate_decision
+
+
+class LeftOutPredictions(NamedTuple):
+    """Predictions for training rows by members fitted without them.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+        Which training rows, of those whose weight is above 0.
+    Y : ndarray of shape (n_rows, n_labels)
+        Their labels.
+    confidence : ndarray of shape (n_rows, n_labels)
+        Both are sparse where there are very many labels.
+    """
+
+    rows: NDArray[np.int64]
+    Y: Any
+    confidence: Any
+
+
+class LabelCoverClassifier(LabelEnsemble):
+    """A multi-label classifier: one member per labelset of a cover, and the best of several views.
+
+    By default least squares members over the labelsets, over single labels, and a forest are
+    pooled, weighted by their left-out predictions; then a decision is taken for
+    the measure that is asked for. On sparse tables the labels of the nearest training rows are one
+    more view. On wide text (more than 4,000 rows and columns, at most a tenth of the cells not 0)
+    logistic regressions join them, whose scores the members read.
+
+    Parameters
+    ----------
+    estimator : "auto", scikit-learn classifier, LabelForest or Pool, default="auto"
+        What the members are clones of. ``"auto"`` is `Pool`: least squares, solved for all members
+        at once in closed form, and a forest. `LeastSquaresClassifier`, `LogisticClassifier` or
+        `LabelForest` is one view alone.
+    cover : str, Cover, callable or array-like, default="auto"
+        Which labels each member holds: the name of a strategy of `labelcover.covers`
+        (``"best"``, ``"random"``, ``"inlac"``, ``"balco"``, ``"balancor"``, ``"disjoint"``, …) or
+        of one that looks at the training labels (``"dependent"`` and ``"communities"``, see
+        `labelcover.dependence`), a function like those, or the labelsets themselves, which may
+        differ in size. ``"auto"`` is ``"best"``, which covers all r-labelsets;
+        where that takes more than 5,000 members (at ``k=3``, above some 170 labels) and no `size`
+        is given, it takes 4 balanced labelsets for each label.
+    k : int or "auto", default=3
+        Number of labels in a labelset. If there are fewer labels, all of them, with a warning.
+        With ``k=1``, which is binary relevance, there are no correlations to cover.
+        ``"auto"`` takes the affordable cover that addresses the most dependency among the
+        training labels (see `labelcover.dependence.cover_choices`).
+    r : int or "auto", default=2
+        Order of the correlations to cover: every r labels lie together in some labelset.
+    size : int, optional
+        Number of labelsets σ. By default as many as the strategy needs.
+    adapt : bool, default=False
+        Permute the labels of the cover so that it holds as many dependent labels as possible, as
+        DD-BALANCOR does; see `labelcover.dependence.adapt_cover`.
+    budget : float, optional
+        With ``k="auto"`` or ``r="auto"``: the greatest cost of the ensemble, in binary models. By
+        default ten for each label.
+    plan : "auto" or Plan, default="auto"
+        What is fitted for the table: by default decided by `plan_views` from facts of the table.
+        Only where `estimator` is ``"auto"`` or a `Pool`.
+    aggregate : {"mean", "votes", "weighted"}, default="mean"
+        How members are combined within a view; see `RakelPlusPlusClassifier`. A `LabelForest` has
+        no members for labelsets and takes ``"mean"`` only.
+    decide : str, int or callable, default="micro_f1"
+        What `predict` is best for: ``"micro_f1"``, ``"macro_f1"``, ``"example_f1"``,
+        ``"hamming_loss"`` or ``"subset_accuracy"``; a number of labels for every row; or a function
+        ``f(Y, Y_pred)``, higher is better, for which one threshold is tuned. A fitted model
+        decides for something else with ``predict(X, decide=…)``.
+    threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default="auto"
+        A number, or one for each label, cuts confidences there, whatever `decide` says. Otherwise
+        the decision is fitted on left-out predictions of training rows:
+        ``"loo"`` takes leave-one-out (and out-of-bag) predictions, which the default members give
+        without refitting, ``"cv"`` five-fold cross-validation; ``"auto"`` is ``"loo"`` where the
+        members offer it and ``"cv"`` elsewhere.
+    ties : {"auto", "positive", "negative"}, default="auto"
+        What a confidence of exactly the threshold means, where the decision is a cut; ``"auto"`` is
+        ``"negative"``.
+    n_jobs : int, optional
+        Number of members or trees fitted in parallel; ignored by members that are solved jointly.
+        Never changes results.
+    random_state : int, RandomState or None
+        Seed of the cover, the members and the folds.
+    verbose : bool, default=False
+        Show progress bars, and say what was chosen.
+
+    Attributes
+    ----------
+    cover_ : Cover
+        The labelsets, one per member.
+    label_names_in_ : ndarray of shape (n_labels,)
+        The names of the labels; ``"label0"``, ``"label1"``, … if Y had none.
+    plan_ : Plan
+        What was fitted, and why; ``print(model.plan_)`` shows it in words.
+    cover_choices_ : list of CoverChoice or None
+        With ``k="auto"`` or ``r="auto"``: what the cover was chosen from, and why.
+    decision_ : Decision
+        What `predict` does with confidences.
+    threshold_ : float, ndarray of shape (n_labels,) or None
+        Where confidences are cut; None where the decision is no cut.
+    n_forest_rows_ : int
+        On how many training rows trees were grown: on all, or of very many rows in chunks on a
+        sample of 2²⁵ numbers; 0 if there are no trees.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from labelcover import LabelCoverClassifier
+    >>> X, Y = make_multilabel_classification(n_classes=6, random_state=0)
+    >>> model = LabelCoverClassifier(random_state=0).fit(X, Y)
+    >>> model.cover_.coverage(2)
+    1.0
+    >>> model.predict(X).shape
+    (100, 6)
+    >>> model.predict(X, decide=2).sum(axis=1).max()
+    np.int64(2)
+    """
+
+    decision_: Decision
+    threshold_: Any
+    _unseen: tuple[Any, ...] | None
+    _unseen_rows: NDArray[np.int64]
+
+    def __init__(
+        self,
+        estimator="auto",
+        *,
+        cover="auto",
+        k=3,
+        r=2,
+        size=None,
+        adapt=False,
+        budget=None,
+        plan="auto",
+        aggregate="mean",
+        decide="micro_f1",
+        threshold="auto",
+        ties="auto",
+        n_jobs=None,
+        random_state=None,
+        verbose=False,
+    ):
+        self.estimator = estimator
+        self.cover = cover
+        self.k = k
+        self.r = r
+        self.size = size
+        self.adapt = adapt
+        self.budget = budget
+        self.plan = plan
+        self.aggregate = aggregate
+        self.decide = decide
+        self.threshold = threshold
+        self.ties = ties
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def predict(self, X: Any, decide: Any = None) -> Any:
+        """Return zeros and ones, ``(n, n_labels)``; sparse if the labels were sparse in `fit`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        decide : optional
+            Decide for this instead of the estimator's own `decide`; nothing is fitted anew but the
+            decision.
+        """
+        self._check_fitted()
+        decision = self.decision_ if decide is None else self._decision(decide)
+        if isinstance(self.view_, ManyLabelView):
+            return self._predicted_rows(self._candidates(X).decide(decision), X)
+        return self._predicted(decision.decide(self._confidence(X)), X)
+
+    def _predicted_rows(self, chosen: Any, X: Any) -> Any:
+        """Return a sparse table of ones as `predict` gives it."""
+        low, high = self.classes_[0]
+        if low != 0:
+            return self._predicted(chosen.toarray(), X)
+        return sparse.csr_matrix(chosen.astype(self.classes_.dtype) * high)
+
+    @property
+    def left_out_predictions_(self) -> LeftOutPredictions | None:
+        """What the decision was fitted on; None if the threshold was given.
+
+        Leave-one-out predictions are those of up to 2,048 training rows.
+        """
+        if self._unseen is None:
+            return None
+        Y, confidence, *_ = self._unseen
+        if isinstance(confidence, Candidates):
+            confidence = confidence.sparse()
+        return LeftOutPredictions(self._unseen_rows, Y, confidence)
+
+    @property
+    def n_forest_rows_(self) -> int:
+        """On how many training rows trees were grown; 0 if there are none."""
+        return self.view_.n_forest_rows
+
+    def left_out_proba(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """Return the confidences of all training rows by members fitted without them.
+
+        Leave-one-out and out-of-bag predictions where the members give them, five-fold
+        cross-validation elsewhere. The estimator itself is not fitted: as nothing else is needed,
+        least squares is approximated above 1,000 rows, with 500 landmarks by default (1,000 where
+        these are crowded), and compares fewer kernels; below 100 labels, ``n_trees="auto"`` is 64
+        trees.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        y : array-like, sparse matrix or data frame of shape (n, n_labels)
+
+        Returns
+        -------
+        ndarray of shape (n, n_labels)
+
+        Examples
+        --------
+        >>> from labelcover import LabelCoverClassifier
+        >>> from labelcover.datasets import load
+        >>> data = load("debtags")
+        >>> model = LabelCoverClassifier(random_state=0)
+        >>> model.left_out_proba(data.X[:300], data.Y[:300]).shape
+        (300, 24)
+        """
+        if chunked(X, y) is not None:
+            raise ValueError("X must be a table in memory: confidences are returned for all rows.")
+        if self._takes_candidates(y):
+            raise ValueError(
+                f"left_out_proba gives a table of confidences, which {np.shape(y)[1]} labels are "
+                "too many for: left_out_predictions_ of a fitted model has those of some rows."
+            )
+        model = clone(self).set_params(threshold="auto", plan=LEFT_OUT).fit(X, y)
+        found = model.left_out_predictions_
+        assert found is not None
+        confidence = np.empty_like(found.confidence)
+        confidence[found.rows] = found.confidence
+        return confidence
+
+    def _label_table(self, y, pair):
+        candidates = self._takes_candidates(y)
+        return label_rows(y, pair=pair) if candidates else super()._label_table(y, pair)
+
+    def _takes_candidates(self, y: Any) -> bool:
+        """Return whether labels stay sparse, and only candidates are looked at."""
+        if isinstance(self.estimator, ManyLabelPool):
+            return True
+        return self._has_default_member() and labels_are_many(y)
+
+    def _make_view(self, learner, training, seed):
+        if sparse.issparse(training.Y) and not isinstance(learner, ManyLabelPool):
+            learner = ManyLabelPool()
+        return super()._make_view(learner, training, seed)
+
+    def _candidates(self, X: Any) -> Candidates:
+        view: Any = self.view_
+        return view.candidates(self._coding.read(self, X))
+
+    def _top(self, X, n_top):
+        if isinstance(self.view_, ManyLabelView):
+            return self._candidates(X).top(n_top)
+        return super()._top(X, n_top)
+
+    def _make_cover(self, Y, seed):
+        many = sparse.issparse(Y) and isinstance(self.cover, str) and self.cover == AUTO
+        cover, self.cover_choices_ = choose_cover(
+            Y,
+            cover_of_many if many else self.cover,
+            k=self.k,
+            r=self.r,
+            size=self.size,
+            adapt=self.adapt,
+            budget=self.budget,
+            random_state=seed,
+            verbose=self.verbose,
+        )
+        return cover
+
+    def _has_default_member(self) -> bool:
+        return self.estimator is None or (
+            isinstance(self.estimator, str) and self.estimator == AUTO
+        )
+
+    def _member(self):
+        return Pool() if self._has_default_member() else self.estimator
+
+    def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
+        super()._check_parameters(n_labels, weighted=weighted)
+        check_decision(self.decide, n_labels)
+
+    def _check_rows(self, training: TrainingRows) -> None:
+        super()._check_rows(training)
+        if not sparse.issparse(training.Y):
+            return
+        check_candidate_decision(self.decide, training.Y.shape[1])
+        too_many = "where the labels are so many that only candidates are looked at"
+        if self.aggregate != "mean":
+            raise ValueError(f'aggregate must be "mean" {too_many}, got {self.aggregate!r}.')
+        if self._tuning() == "cv":
+            raise ValueError(
+                f'threshold must be "auto", "loo" or a number {too_many}, got {self.threshold!r}.'
+            )
+
+    def _tune(self, training: TrainingRows, seed: int) -> None:
+        how = self._tuning()
+        self._unseen = None
+        self.n_threshold_rows_ = 0
+        if how is None:
+            self.threshold_ = self._given_threshold()
+            self.decision_ = Cut(measure="threshold", threshold=self.threshold_, ties=self._ties())
+            return
+        if how == "loo":
+            rows, (confidence, *_) = self.view_.left_out(training)
+        else:
+            rows = np.arange(len(training.Y))
+            confidence = self._cross_validated(training, np.random.default_rng(seed))
+        self._unseen_rows = rows
+        if isinstance(self.plan, str) and self.plan == LEFT_OUT:  # no decision is asked for
+            self._unseen = training.Y[rows], confidence
+            return
+        weights = None if training.weights is None else training.weights[rows]
+        many = isinstance(self.view_, ManyLabelView)
+        seen = None if many else np.unique(training.Y[alike_labelsets(training.Y)[1]], axis=0)
+        self._unseen = training.Y[rows], confidence, weights, seen
+        self.n_threshold_rows_ = len(rows)
+        self.decision_ = self._decision(self.decide)
+        self.threshold_ = self.decision_.threshold
+        tell(self._chosen(), show=bool(self.verbose))
+
+    def _cross_validated(
+        self, training: TrainingRows, random: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Return the confidences of all training rows by members fitted without their fold.
+
+        Above 100 members, a tenth of them is used (Section 2.3), but of enough labelsets that
+        every label is in about four; a label that is in none of these gets its frequency.
+        """
+        cover = self.cover_
+        if len(cover) > MANY_MEMBERS:
+            # Four times each label, at the mean number of labels in a labelset.
+            enough = -(-4 * cover.n_labels * len(cover) // int(cover.labelset_sizes.sum()))
+            size = max(len(cover) // 10, enough)
+            chosen = np.sort(random.permutation(len(cover))[:size])
+            cover = cover.take(chosen)
+        learner = self._learner()
+        confidence = cross_validated_confidence(
+            lambda: self._planned_view(learner, cover),
+            training,
+            random=random,
+            n_jobs=self.n_jobs,
+        )
+        missing = (self.cover_.label_counts > 0) & (cover.label_counts == 0)
+        confidence[:, missing] = training.Y.mean(axis=0)[missing]
+        return confidence
+
+    def _decision(self, decide: Any) -> Decision:
+        """Return the decision for a measure, fitted on left-out rows."""
+        check_decision(decide, len(self.label_names_in_))
+        if self._unseen is None:
+            raise ValueError(
+                "decide needs left-out predictions of training rows: fit "
+                f'with threshold="auto", "loo" or "cv" instead of {self.threshold!r}.'
+            )
+        Y, confidence, weights, seen = self._unseen
+        if isinstance(confidence, Candidates):
+            own = np.ones(Y.shape[0]) if weights is None else weights
+            return fit_candidate_decision(decide, Y, confidence, own, self._ties())
+        return fit_decision(
+            decide, Y, confidence, sample_weight=weights, seen=seen, ties=self._ties()
+        )
+
+    def _chosen(self) -> str:
+        """Return in a line what was chosen, from what and on how many rows."""
+        said = [f"{len(self.cover_)} labelsets of {self.cover_.k_text} labels"]
+        if told := self.view_.told():
+            said.append(f"views {told}")
+        cut = "" if self.threshold_ is None else f", threshold {np.mean(self.threshold_):.2f}"
+        rows = f"{self.n_threshold_rows_} left-out rows"
+        return f"{'; '.join(said)}; decision for {self.decision_.measure}{cut}, on {rows}"

@@ -1,0 +1,113 @@
+"""The template of every ensemble over a cover: one member per labelset."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover._arguments import check_choice
+from labelcover._progress import tell
+from labelcover.covers import Cover
+from labelcover.ensemble._cover_view import AGGREGATES
+from labelcover.ensemble._label_model import LabelModel
+from labelcover.ensemble._label_tables import warn_of_left_out
+from labelcover.ensemble._plan import AUTO, Plan, draw_left_out
+from labelcover.ensemble._pool import check_aggregate, is_planned, plan_for, view_for
+from labelcover.ensemble._view import TrainingRows, drawn_seed
+
+# Section 2.3: above so many members, cross-validation uses only a tenth of them.
+MANY_MEMBERS = 100
+
+
+class LabelEnsemble(LabelModel):
+    """An ensemble of members, each of which holds a labelset.
+
+    A subclass says which cover it uses (`_make_cover`), and has the parameters of `LabelModel`;
+    ``aggregate`` if it offers it.
+
+    Attributes
+    ----------
+    cover_ : Cover
+        The labelsets, one per member.
+    plan_ : Plan
+        What was fitted for the table, and why.
+    """
+
+    # What holds where a subclass does not have the parameter.
+    aggregate: Any = "mean"
+    plan: Any = AUTO
+    cover_: Cover
+    plan_: Plan
+
+    _reads_chunks = True
+
+    if not TYPE_CHECKING:  # else every name would be taken for an attribute
+
+        def __getattr__(self, name):
+            missing = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name == "partial_fit":
+                missing += (
+                    ": fit takes seconds on rows in memory, and rows in chunks beyond it; see "
+                    "docs/large-data.md"
+                )
+            raise AttributeError(missing)
+
+    @abstractmethod
+    def _make_cover(self, Y: NDArray[np.uint8], seed: int) -> Cover:
+        """Return the cover for the training labels."""
+
+    def _make_view(self, learner, training, seed):
+        self.cover_ = self._make_cover(training.Y, seed)
+        self.plan_ = plan_for(learner, training, self.cover_, self.plan)
+        tell(str(self.plan_), show=bool(self.verbose))
+        if self.plan_.has_members:
+            warn_of_left_out(self.cover_, self.label_names_in_)
+        return self._planned_view(learner, self.cover_)
+
+    def _planned_view(self, learner: Any, cover: Cover) -> Any:
+        return view_for(learner, self.plan_, cover, aggregate=self.aggregate)
+
+    def _left_out_rows(self, training: TrainingRows, seed: int) -> NDArray[np.int64] | None:
+        if self._tuning() != "loo":
+            return None
+        return draw_left_out(training, self.plan_.n_left_out, self._learner(), drawn_seed(seed))
+
+    def _views_to_tune(self, learner, training, random):
+        cover = self.cover_
+        if len(cover) > MANY_MEMBERS and not self._search().is_mulans:
+            chosen = np.sort(random.choice(len(cover), len(cover) // 10, replace=False))
+            cover = cover.take(chosen)
+        labels = np.flatnonzero(cover.label_counts)
+        return lambda: self._planned_view(learner, cover), labels
+
+    @property
+    def member_weights_(self) -> NDArray[np.float64] | None:
+        """The weight of each member in each of its labels, ``(size, k)``; None if there are none.
+
+        Those of a member are in the order of its row of ``cover_.labelsets``.
+        """
+        return self.view_.member_weights
+
+    def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
+        super()._check_parameters(n_labels, weighted=weighted)
+        check_choice("aggregate", self.aggregate, AGGREGATES)
+        learner = self._learner()
+        check_aggregate(learner, self.aggregate)
+        if self.aggregate == "weighted" and not learner.gives_left_out:
+            raise ValueError(
+                'aggregate="weighted" needs members with leave-one-out predictions, which '
+                f'{self._member()!r} has not. Use "mean" or "votes".'
+            )
+
+    def _learner(self) -> Any:
+        member = self._member()
+        if not is_planned(member):
+            return super()._learner()
+        member.check_parameters()
+        return member
+
+    def _gives_left_out(self) -> bool:
+        return bool(self._learner().gives_left_out)

@@ -1,0 +1,448 @@
+"""The template of every estimator: table in, view fitted, confidences, threshold, table out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
+from labelcover._label_values import ZERO_ONE, checked_probabilities, is_zero_one, label_pair
+from labelcover._progress import tell, telling_of_compilation
+from labelcover._raised import each_warning_once, raising_interrupts
+from labelcover._table_numbers import is_plain
+from labelcover.ensemble._chunked_training import (
+    check_chunked,
+    chunked,
+    keep_names,
+    read_chunks,
+    sampled_rows,
+)
+from labelcover.ensemble._label_tables import (
+    CONTAINERS,
+    label_table,
+    labelled,
+    named_labels,
+    numbered_labels,
+    pair_in_words,
+    same_labels,
+    tags_of,
+)
+from labelcover.ensemble._member_estimator import MemberEstimator
+from labelcover.ensemble._plan import draw_left_out, most_targets, n_left_out_rows
+from labelcover.ensemble._threshold_tuning import (
+    THRESHOLDS,
+    ThresholdSearch,
+    check_threshold,
+    cross_validated_threshold,
+    left_out_threshold,
+)
+from labelcover.ensemble._view import MOST_SEED, TrainingRows, View, drawn_seed, metadata_of
+from labelcover.learners import AnyClassifier, weighted_rows
+from labelcover.many_labels import RankedLabels, ranked_labels
+from labelcover.thresholds import TIES, cut_inside, inside
+
+if TYPE_CHECKING:
+    from labelcover.ensemble._explanation import Explanation, FeatureNames
+
+
+class LabelModel(MemberEstimator, ABC):
+    """A multi-label estimator: a view gives confidences, which are cut at a threshold.
+
+    A subclass says which view it fits (`_make_view`) and has the parameters ``estimator``,
+    ``threshold``, ``n_jobs``, ``random_state`` and ``verbose``; ``ties`` and those of the search
+    for a threshold (``threshold_measure`` and the like) if it offers them.
+
+    Attributes
+    ----------
+    view_ : View
+        What was fitted.
+    threshold_ : float or ndarray of shape (n_labels,)
+        Where confidences are cut.
+    n_threshold_rows_ : int
+        On the predictions of how many rows the threshold was tuned; 0 if it was given.
+    label_names_in_ : ndarray of shape (n_labels,)
+        The column names of Y; ``"label0"``, ``"label1"``, … if it had none.
+    classes_ : ndarray of shape (n_labels, 2)
+        For every label the two values of Y, 0 and 1 or another pair, without and with the label:
+        scikit-learn's scorers and ``cross_val_predict`` look here.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+    """
+
+    # Whether the threshold may be tuned, and whether the view takes rows in chunks.
+    _tunes = True
+    _reads_chunks = False
+    threshold_: Any
+    view_: View
+
+    # What holds where a subclass does not have the parameter.
+    threshold_measure: Any = "auto"
+    threshold_search: Any = "grid"
+    threshold_per_label: Any = False
+    threshold_max_std: Any = None
+    ties: Any = "auto"
+
+    @abstractmethod
+    def _make_view(self, learner: Any, training: TrainingRows, seed: int) -> View:
+        """Return what is to be fitted for the training rows."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit all members and the threshold.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+            Columns of categorical dtype are nominal for the learners of this library. Or rows in
+            chunks with their labels (`labelcover.chunks.open_chunks`), or with `y` a collection of
+            Dask, where members are least squares or trees.
+        y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
+            The label table Y: zeros and ones, a column per label. Names of columns are kept as
+            ``label_names_in_``. Another pair of whole numbers or strings may stand for 0 and 1,
+            one for the whole table; the second in order means that a row has the label. Or the
+            tags of each row: lists or sets of strings, or a column of strings in which they are
+            separated (``"rain; wind"``); the labels are then the tags that occur, sorted.
+        sample_weight : array-like of shape (n,), optional
+            Weights of rows, for the members and the threshold. Only their proportions count: they
+            are divided by their mean. A row of weight 0 is as good as removed; a weight of 2 is
+            the row twice, but for what the number of rows decides, such as ridges, priors, folds.
+        **fit_params
+            Metadata for the ``fit`` of every member, routed as scikit-learn does.
+        """
+        learner = self._learner()
+        params = self._route({"sample_weight": sample_weight, **fit_params})
+        # A fit that fails half-way leaves no model, rather than an earlier one with new names.
+        self.__dict__.pop("view_", None)
+        chunks = chunked(X, y)
+        sample_weight = params.pop("sample_weight", None)
+        if chunks is None:
+            X, y, weights, kept = weighted_rows(X, y, sample_weight)
+            if kept is not None:
+                params = metadata_of(params, kept, len(sample_weight))
+            y, names = named_labels(y)
+            y = y if is_plain(y) else validate_data(self, y=y, multi_output=True)
+            self._coding, X = learner.read_table(self, X)
+            check_consistent_length(X, y)
+            pair = label_pair(y)
+            Y = self._label_table(y, pair)
+        else:
+            check_chunked(learner if self._reads_chunks else None, self._tuning(), self)
+            X, Y, names, weights = read_chunks(chunks, sample_weight)
+            pair = ZERO_ONE
+            self._coding, X = learner.read_table(self, X)
+            keep_names(self, chunks.feature_names)
+        m = Y.shape[1]
+        self._check_threshold(m)
+        self._check_parameters(m, weighted=weights is not None)
+        self._keep_labels(names, m, pair, is_sparse=sparse.issparse(y))
+        seeds = self._seeds()
+        sample = sampled_rows(X, drawn_seed(drawn_seed(int(seeds[1]))))
+        training = TrainingRows(X, Y, self._coding.n_values, weights, params, sample=sample)
+        self._check_rows(training)
+        self._fit_rows(learner, training, seeds)
+        return self
+
+    def _label_table(self, y: Any, pair: NDArray) -> Any:
+        """Return the labels as the view takes them, zeros and ones."""
+        return label_table(y, pair)
+
+    def _keep_labels(
+        self, names: NDArray[np.object_] | None, m: int, pair: NDArray, *, is_sparse: bool
+    ) -> None:
+        tell(pair_in_words(pair), show=bool(self.verbose) and not is_zero_one(pair))
+        self._sparse_output = is_sparse and bool(pair[0] == 0)
+        self.label_names_in_ = names if names is not None else numbered_labels(m)
+        self.classes_ = np.tile(pair, (m, 1))
+
+    def _check_threshold(self, m: int) -> None:
+        """Raise a ``ValueError`` if the threshold is not one that the method takes."""
+        check_threshold(self.threshold, m, THRESHOLDS if self._tunes else ())
+
+    def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
+        check_jobs(self.n_jobs)
+        check_choice("ties", self.ties, ("auto", *TIES))
+        if self._tuning() is not None:
+            self._search().check(weighted=weighted)
+
+    def _check_rows(self, training: TrainingRows) -> None:
+        n_folds, n = self._search().n_folds, training.Y.shape[0]
+        if self._tuning() == "cv" and n < n_folds:
+            raise ValueError(
+                f'threshold="cv" needs at least {n_folds} rows, one for each fold, got '
+                f"n_samples={n}. Give a number instead."
+            )
+
+    def _seeds(self) -> NDArray[np.int64]:
+        """Return the seeds of the view, of its members and of the threshold."""
+        return check_random_state(self.random_state).randint(MOST_SEED, size=3)
+
+    def _fit_rows(self, learner: Any, training: TrainingRows, seeds: NDArray[np.int64]) -> None:
+        """Fit the view and the threshold."""
+        try:
+            # What many clones warn of is told once.
+            once = each_warning_once() if isinstance(learner, AnyClassifier) else nullcontext()
+            with raising_interrupts(), once, telling_of_compilation(show=bool(self.verbose)):
+                view = self._make_view(learner, training, int(seeds[0]))
+                training = training.leaving_out(self._left_out_rows(training, int(seeds[1])))
+                how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
+                self.view_ = view.fit(training, int(seeds[1]), **how)
+                self._tune(training, int(seeds[2]))
+        except BaseException:
+            self.__dict__.pop("view_", None)
+            raise
+
+    def _left_out_rows(self, training: TrainingRows, seed: int) -> NDArray[np.int64] | None:
+        """Return the training rows to leave out, where left-out predictions are needed."""
+        if self._tuning() != "loo":
+            return None
+        n, m = training.Y.shape
+        n_targets = most_targets(getattr(self, "cover_", None), n, m)
+        return draw_left_out(
+            training, n_left_out_rows(n, n_targets), self._learner(), drawn_seed(seed)
+        )
+
+    def _tune(self, training: TrainingRows, seed: int) -> None:
+        """Set ``threshold_`` and ``n_threshold_rows_``."""
+        how = self._tuning()
+        self._cut_ties = self._ties()
+        self.n_threshold_rows_ = 0 if how is None else len(training.Y)
+        if how is None:
+            self.threshold_ = self._given_threshold()
+        elif how == "loo":
+            self.threshold_, self.n_threshold_rows_ = left_out_threshold(
+                self.view_, training, self._search()
+            )
+        else:
+            random = np.random.default_rng(seed)
+            make_view, labels = self._views_to_tune(self._learner(), training, random)
+            self.threshold_ = cross_validated_threshold(
+                make_view, training, self._search(), labels, random=random, n_jobs=self.n_jobs
+            )
+        rows, m = training.Y.shape
+        tell(f"{type(self).__name__}: {rows} rows, {m} labels", show=bool(self.verbose))
+
+    def _tuning(self) -> str | None:
+        """Return how the threshold is tuned, ``"loo"`` or ``"cv"``; None if it is given."""
+        if not isinstance(self.threshold, str):
+            return None
+        offered = self._gives_left_out()
+        if self.threshold == "loo" and not offered:
+            raise ValueError(
+                f'threshold="loo" needs members with leave-one-out predictions, which '
+                f'{self._member()!r} has not. Use "cv".'
+            )
+        return "loo" if self.threshold != "cv" and offered else "cv"
+
+    def _gives_left_out(self) -> bool:
+        """Return whether the view has confidences for left-out training rows."""
+        return False
+
+    @property
+    def tunes_in_fit(self) -> bool:
+        """Whether a threshold can be tuned on left-out predictions, without refits."""
+        return self._tunes and self._gives_left_out()
+
+    def _search(self) -> ThresholdSearch:
+        return ThresholdSearch(
+            self.threshold_measure,
+            self.threshold_search,
+            bool(self.threshold_per_label),
+            self.threshold_max_std,
+            self.ties,
+        )
+
+    def _views_to_tune(
+        self, learner: Any, training: TrainingRows, random: np.random.Generator
+    ) -> tuple[Callable[[], View], NDArray[np.int64]]:
+        """Return what makes a view for each fold of a cross-validation, and which labels it has."""
+        seed = int(random.integers(MOST_SEED))
+        labels = np.arange(training.Y.shape[1])
+        return lambda: self._make_view(learner, training, seed), labels
+
+    def _given_threshold(self) -> float | NDArray[np.float64]:
+        given = np.asarray(self.threshold, dtype=np.float64)
+        return float(given) if given.ndim == 0 else given
+
+    @property
+    def reads_chunks(self) -> bool:
+        """Whether `fit` takes rows in chunks, with these parameters."""
+        takes = self._reads_chunks and getattr(self._learner(), "reads_chunks", False)
+        return bool(takes) and self._tuning() != "cv"
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the confidence of every label, ``(n, n_labels)``, strictly inside (0, 1)."""
+        return self._labelled(self._confidence(X), X)
+
+    def decision_function(self, X: Any) -> Any:
+        """Return how far every confidence is above its threshold (or ½), ``(n, n_labels)``."""
+        confidence = self._confidence(X)
+        threshold = 0.5 if self.threshold_ is None else self.threshold_
+        return self._labelled(confidence - threshold, X)
+
+    def predict(self, X: Any) -> Any:
+        """Return 0 and 1, or the values of `fit`, ``(n, n_labels)``; sparse if Y was and has 0."""
+        return self._predicted(self._cut(self._confidence(X)), X)
+
+    def predict_tags(self, X: Any) -> list[list[str]]:
+        """Return the names of the labels that `predict` gives each row, in the order of labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from labelcover import RakelClassifier
+        >>> X = np.repeat([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 4, axis=0)
+        >>> tags = [["wind"]] * 4 + [["rain"]] * 4 + [["rain", "wind"]] * 4
+        >>> model = RakelClassifier(k=2, random_state=0).fit(X, tags)
+        >>> model.predict_tags([[1.0, 1.0], [0.0, 1.0]])
+        [['rain', 'wind'], ['wind']]
+        """
+        return tags_of(self.predict(X), self.label_names_in_, self.classes_[0])
+
+    def predict_top(self, X: Any, n_top: int) -> RankedLabels:
+        """Return the likeliest labels of each row with their confidences, the likeliest first.
+
+        Of equal confidences, the label that comes first is ranked higher. Where there are very
+        many labels, this is what fits into memory.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        n_top : int
+            How many labels of each row.
+
+        Returns
+        -------
+        RankedLabels
+            ``labels`` (numbers; ``label_names_in_[labels]`` are the names) and ``confidence``,
+            each ``(n, n_top)``.
+
+        Examples
+        --------
+        >>> from labelcover import LabelCoverClassifier
+        >>> from labelcover.datasets import load
+        >>> data = load("debtags")
+        >>> model = LabelCoverClassifier(random_state=0).fit(data.X[:300], data.Y[:300])
+        >>> top = model.predict_top(data.X[300:305], 3)
+        >>> top.labels.shape, bool((top.confidence[:, 0] >= top.confidence[:, 1]).all())
+        ((5, 3), True)
+        """
+        check_is_fitted(self, "view_")
+        n_top = check_integer("n_top", n_top, low=1, high=len(self.label_names_in_))
+        return self._top(X, n_top)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose labels are all predicted right; `y` as in `fit`."""
+        names, pair = self.label_names_in_, self.classes_[0]
+        return same_labels(y, self.predict(X), names, pair, sample_weight)
+
+    def explain(
+        self,
+        X: Any,
+        label: Any = None,
+        *,
+        n_reasons: int = 10,
+        feature_names: FeatureNames | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> Explanation:
+        """Return why rows have the confidences that they have, as reasons that add up.
+
+        The contributions of a row and label add up to its score: with the default estimator the
+        log-odds of its confidence, with least squares members or a `LabelForest` alone the
+        confidence itself. Nothing is sampled or approximated.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        label : str, int, list of these, or None
+            The labels to explain, by name or number; None takes those that `predict` gives.
+        n_reasons : int, default=10
+            How many reasons are told of each; the others are summed up in one, ``"rest"``.
+        feature_names : sequence of str, or function, optional
+            By default the names of the training frame, or ``"feature 0"``, …. A function of the
+            number of a feature and its value returns both in words, such as
+            ``encoder.feature_words()`` of a table read by `labelcover.datasets.read_table`.
+        label_names : sequence of str, optional
+            By default ``label_names_in_``.
+
+        Returns
+        -------
+        Explanation
+            A sequence of `Reason` with ``row``, ``label``, ``part``, ``what`` and
+            ``contribution``; `Explanation.to_frame` makes a data frame of it.
+
+        Raises
+        ------
+        ValueError
+            If the confidences are made in another way, so that they are no sum.
+
+        Examples
+        --------
+        >>> from labelcover import LabelCoverClassifier
+        >>> from labelcover.datasets import load
+        >>> data = load("debtags")
+        >>> model = LabelCoverClassifier(random_state=0).fit(data.X[:300], data.Y[:300])
+        >>> names = {"feature_names": data.feature_names, "label_names": data.label_names}
+        >>> why = model.explain(data.X[300:301], label=3, **names)
+        >>> [reason.part for reason in why][0]
+        'start'
+        >>> score = why.scores[0, data.label_names[3]]
+        >>> bool(abs(sum(reason.contribution for reason in why) - score) < 1e-8)
+        True
+        """
+        from labelcover.ensemble._explanation import explain_model  # slow to import
+
+        check_is_fitted(self, "view_")
+        n_reasons = check_integer("n_reasons", n_reasons, low=1)
+        return explain_model(self, self._coding, X, label, n_reasons, feature_names, label_names)
+
+    def set_output(self, *, predict: str | None = None) -> Self:
+        """Say what `predict`, `predict_proba` and `decision_function` return.
+
+        Parameters
+        ----------
+        predict : {"default", "pandas", "polars"}, optional
+            An array, or a data frame whose columns are ``label_names_in_``. None changes nothing.
+        """
+        if predict is not None:
+            self._container = check_choice("predict", predict, CONTAINERS)
+        return self
+
+    def _check_fitted(self) -> None:
+        # check_is_fitted makes the estimator's tags first, which takes a good part of a
+        # millisecond.
+        if not hasattr(self, "view_"):
+            check_is_fitted(self, "view_")
+
+    def _confidence(self, X: Any) -> NDArray[np.float64]:
+        self._check_fitted()
+        confidence = self.view_.confidences(self._coding.read(self, X))[0]
+        return inside(checked_probabilities(confidence, self.label_names_in_, self._member()))
+
+    def _cut(self, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return cut_inside(confidence, self.threshold_, self._cut_ties)
+
+    def _ties(self) -> str:
+        """Return what a confidence of exactly the threshold means, "positive" or "negative"."""
+        if self.ties == "auto" and self._tuning() is None:
+            return "negative"
+        return self._search().broken_ties
+
+    def _top(self, X: Any, n_top: int) -> RankedLabels:
+        return ranked_labels(self._confidence(X), n_top)
+
+    def _predicted(self, chosen: NDArray[np.bool_], X: Any) -> Any:
+        table = self.classes_[0][chosen.astype(np.intp)]
+        return sparse.csr_matrix(table) if self._sparse_output else self._labelled(table, X)
+
+    def _labelled(self, table: NDArray, X: Any) -> Any:
+        return labelled(table, getattr(self, "_container", "default"), self.label_names_in_, X)

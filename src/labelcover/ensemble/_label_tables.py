@@ -1,0 +1,171 @@
+"""The label table: what comes in as Y, and what goes out as a prediction."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.multiclass import type_of_target
+
+from labelcover._imports import naming_extra
+from labelcover._label_values import ZERO_ONE, as_booleans, as_table, is_zero_one, label_rows
+from labelcover._table_numbers import unmasked
+from labelcover._tags import read_tags, tag_table
+from labelcover.covers import Cover
+from labelcover.ensemble._plan import labels_are_many
+
+CONTAINERS = ("default", "pandas", "polars")
+
+
+def label_table(Y: Any, pair: NDArray = ZERO_ONE) -> NDArray[np.uint8]:
+    """Return `Y` as a dense table of zeros and ones.
+
+    Parameters
+    ----------
+    Y : ndarray or sparse matrix of shape (n, n_labels)
+        Booleans or numbers 0 and 1, or the values of `pair`.
+    pair : ndarray of shape (2,)
+        The values for 0 and 1, as from `labelcover._label_values.label_pair`.
+
+    Raises
+    ------
+    ValueError
+        If `Y` is not two-dimensional, has no label, or holds anything else.
+    """
+    if Y.ndim != 2 or Y.shape[1] == 0:
+        raise ValueError(
+            f"Y must be a table of zeros and ones of shape (n_samples, n_labels), got shape "
+            f"{Y.shape}. Only binary classification is supported. The type of the target is "
+            f"{type_of_target(Y)}. A single label is a table of one column: y.reshape(-1, 1)."
+        )
+    return as_booleans(Y, pair=pair).view(np.uint8)
+
+
+def pair_in_words(pair: NDArray) -> str:
+    """Return which of the two values of a label table means that a row has the label."""
+    low, high = map(repr, pair.tolist())
+    return f"labels are {low} and {high}: {high} counts as having the label"
+
+
+def same_labels(
+    Y: Any, predicted: Any, names: NDArray[np.object_], pair: NDArray, sample_weight: Any
+) -> float:
+    """Return the share of rows whose labels are all predicted right.
+
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
+    predicted : array-like, sparse matrix or data frame of shape (n, n_labels)
+    names : ndarray of shape (n_labels,)
+    pair : ndarray of shape (2,)
+        The values of both tables; tags become zeros and ones.
+    sample_weight : array-like of shape (n,) or None
+    """
+    from sklearn.metrics import accuracy_score  # slow to import
+
+    rows = read_tags(Y, known=names.tolist())
+    if rows is not None:
+        Y, _ = tag_table(rows, names.tolist(), as_sparse=sparse.issparse(predicted))
+    if not is_zero_one(pair):
+        Y = as_booleans(as_table(Y), pair=pair if rows is None else ZERO_ONE)
+        predicted = as_booleans(as_table(predicted), pair=pair)
+    return float(accuracy_score(Y, predicted, sample_weight=sample_weight))
+
+
+def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:
+    """Return the labels as a table, and their names: of columns, or tags; None if they have none.
+
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
+        Tags become a table of zeros and ones, a sparse one where there are very many; a table is
+        returned as it is.
+
+    Examples
+    --------
+    >>> from labelcover.ensemble._label_tables import named_labels
+    >>> named_labels([["wind"], ["rain", "wind"]])
+    (array([[0, 1],
+           [1, 1]], dtype=uint8), array(['rain', 'wind'], dtype=object))
+    """
+    Y = unmasked(Y, "Y")
+    rows = read_tags(Y)
+    if rows is not None:
+        table, names = tag_table(rows, as_sparse=True)
+        return table if labels_are_many(table) else table.toarray(), np.array(names, dtype=object)
+    columns = getattr(Y, "columns", None)
+    if columns is None:
+        return Y, None
+    found = _column_names(columns)
+    twice = [] if found is None else [n for j, n in enumerate(found) if n in found[:j].tolist()][:1]
+    if twice:
+        raise ValueError(f"Y must have columns of different names, got {twice[0]!r} twice.")
+    return Y, found
+
+
+def _column_names(columns: Any) -> NDArray[np.object_] | None:
+    """Return names of columns as strings; None if they are only numbered from 0.
+
+    The levels of a pandas MultiIndex are joined by " / ".
+    """
+    given = list(columns)
+    if given == list(range(len(given))):
+        return None
+    names = [" / ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in given]
+    return np.array(names, dtype=object)
+
+
+def numbered_labels(m: int) -> NDArray[np.object_]:
+    """Return the names of `m` labels that have none: ``"label0"``, ``"label1"``, …."""
+    return np.array([f"label{j}" for j in range(m)], dtype=object)
+
+
+@naming_extra()
+def labelled(table: NDArray, container: str, names: NDArray[np.object_], X: Any) -> Any:
+    """Return a prediction as the `container` asked for: "default", "pandas" or "polars".
+
+    A pandas frame takes the index of `X` where `X` is one too.
+    """
+    if container == "pandas":
+        import pandas as pd
+
+        index = X.index if hasattr(X, "iloc") else None
+        return pd.DataFrame(table, columns=list(names), index=index)
+    if container == "polars":
+        import polars as pl
+
+        return pl.DataFrame(table, schema=[str(name) for name in names])
+    return table
+
+
+def tags_of(predicted: Any, names: NDArray[np.object_], pair: NDArray) -> list[list[str]]:
+    """Return the names of the labels of each row of a prediction, in the order of labels.
+
+    Parameters
+    ----------
+    predicted : array-like, sparse matrix or data frame of shape (n, n_labels)
+        Zeros and ones, or the values of `pair`.
+    names : ndarray of shape (n_labels,)
+    pair : ndarray of shape (2,)
+    """
+    if not np.shape(predicted)[0]:
+        return []
+    table = label_rows(predicted, pair=pair)
+    rows = np.split(table.indices, table.indptr[1:-1])
+    return [names[row].tolist() for row in rows[: table.shape[0]]]
+
+
+def warn_of_left_out(cover: Cover, names: NDArray[np.object_]) -> None:
+    """Warn of the labels that no labelset holds, by name: they are never predicted."""
+    missing = names[cover.label_counts == 0]
+    if len(missing):
+        shown = ", ".join(map(str, missing[:10])) + (", …" if len(missing) > 10 else "")
+        warnings.warn(
+            f"cover leaves out {len(missing)} of {len(names)} labels, which will never be "
+            f"predicted: {shown}.",
+            UserWarning,
+            stacklevel=3,
+        )

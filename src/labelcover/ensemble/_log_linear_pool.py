@@ -1,0 +1,163 @@
+"""Several probabilities of the same labels, pooled log-linearly into better ones.
+
+For label ``j`` with frequency ``π_j`` and views ``v`` with probabilities ``p_v``::
+
+    logit p = logit π_j + b_j + Σ_v w_jv (logit p_v − logit π_j),   w ≥ 0
+
+The weights minimise the log-loss on predictions for rows that no view has seen. They are fitted
+for all labels together first, then for each label with a penalty on the distance from the common
+ones, so that rare labels keep close to them. How much labels differ is estimated too: a thousand
+labels with a few positive rows each get nearly the same weights. As means over members are
+under-confident, the weights usually sum to more than one: the pool calibrates too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from labelcover._convex_minima import Derivatives, newton_minima
+from labelcover.ensemble._log_linear_pool_kernels import pool_derivatives
+
+# The penalty is one over the variance of the weights among labels. Before anything is seen the
+# weights of a label deviate from the common ones by about a half, which is as sure as if so many
+# labels had been seen.
+VARIANCE, VARIANCE_LABELS = 0.25, 100
+MOST_STEPS = 30
+# Steps of Newton's method end with one shorter than this; what is left is about its square.
+TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class LogLinearPool:
+    """Fitted weights of views.
+
+    Attributes
+    ----------
+    base : ndarray of shape (n_labels,)
+        Log-odds of the labels in training.
+    weights : ndarray of shape (n_labels, n_views)
+    intercept : ndarray of shape (n_labels,)
+    common : ndarray of shape (n_views + 1,)
+        Weights and intercept for all labels together.
+    """
+
+    base: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    common: NDArray[np.float64]
+
+    def pool(self, views: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return the pooled probabilities of views with probabilities inside (0, 1)."""
+        odds = np.tile(self.base + self.intercept, (len(views[0]), 1))
+        for v, view in enumerate(views):
+            odds += self.weights[:, v] * (logit(view) - self.base)
+        return expit(odds)
+
+
+def inside(P: NDArray[np.float64], least: float) -> NDArray[np.float64]:
+    """Return probabilities that come no nearer to 0 and 1 than about `least`."""
+    return (np.clip(P, 0, 1) + least) / (1 + 2 * least)
+
+
+def fit_pool(
+    views: list[NDArray[np.float64]],
+    Y: NDArray[np.uint8],
+    frequency: NDArray[np.float64],
+    sample_weight: NDArray[np.float64] | None = None,
+) -> LogLinearPool:
+    """Return the pool of some views.
+
+    Parameters
+    ----------
+    views : list of ndarray of shape (n, n_labels)
+        Probabilities inside (0, 1) of left-out rows.
+    Y : ndarray of shape (n, n_labels)
+        The labels of these rows.
+    frequency : ndarray of shape (n_labels,)
+        How frequent the labels are in training, inside (0, 1).
+    sample_weight : ndarray of shape (n,), optional
+        Weights of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.ensemble._log_linear_pool import fit_pool
+    >>> random = np.random.default_rng(0)
+    >>> truth = random.uniform(0.1, 0.9, (500, 2))
+    >>> Y = (random.random((500, 2)) < truth).astype(np.uint8)
+    >>> timid, noise = 0.25 + 0.5 * truth, random.uniform(0.1, 0.9, (500, 2))
+    >>> pool = fit_pool([timid, noise], Y, Y.mean(axis=0))
+    >>> bool(pool.weights[0, 0] > 1 > pool.weights[0, 1])
+    True
+    """
+    base = logit(frequency)
+    n, m = Y.shape
+    weights = np.ones(n) if sample_weight is None else sample_weight / sample_weight.mean()
+    # (n_views + 1, n_labels, n): what the weights and the intercept are multiplied by.
+    inputs = np.stack([*((logit(view) - base).T for view in views), np.ones((m, n))])
+    labels, bases = np.ascontiguousarray(Y.T), np.repeat(base[:, None], n, axis=1)
+    start = np.append(np.full(len(views), 1 / len(views)), 0.0)
+    common = _fit(
+        inputs.reshape(len(start), 1, m * n),
+        bases.reshape(1, m * n),
+        labels.reshape(1, m * n),
+        np.tile(weights, m),
+        start,
+        1.0,
+    )[:, 0]
+    penalty = _penalty(inputs, bases, labels, weights, common)
+    found = _fit(inputs, bases, labels, weights, common, penalty)
+    return LogLinearPool(base, found[:-1].T.copy(), found[-1].copy(), common)
+
+
+def _fit(
+    inputs: NDArray[np.float64],
+    base: NDArray[np.float64],
+    Y: NDArray[np.uint8],
+    row_weights: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    penalty: float,
+) -> NDArray[np.float64]:
+    """Return the weights of every label, ``(n_views + 1, n_labels)``, all by Newton's method.
+
+    Minimised is the log-loss plus ``penalty / 2`` times the squared distance from `centre`, with
+    all weights but the last, the intercept, at least 0.
+    """
+    d = len(centre)
+
+    def derivatives(which: NDArray[np.int64], theta: NDArray[np.float64]) -> Derivatives:
+        loss, slope, curve = pool_derivatives(inputs, base, Y, row_weights, which, theta)
+        away = theta - centre[:, None]
+        loss += penalty / 2 * (away**2).sum(axis=0)
+        return loss, slope + penalty * away, curve + penalty * np.eye(d)
+
+    return newton_minima(
+        derivatives,
+        np.tile(centre[:, None], (1, len(Y))),
+        low=np.append(np.zeros(d - 1), -np.inf),
+        tolerance=TOLERANCE,
+        most_steps=MOST_STEPS,
+    )
+
+
+def _penalty(inputs, base, Y, row_weights, common) -> float:
+    """Return one over the variance of the weights among labels, by the method of moments.
+
+    At the common weights the slope of a label has the covariance ``H + τ² H²``, with the second
+    derivatives ``H`` of its log-loss and the variance ``τ²`` of its weights around the common
+    ones. Labels count by one over the trace of ``H``. Few labels cannot tell, so what they say is
+    averaged with `VARIANCE`.
+    """
+    n_labels = len(Y)
+    theta = np.tile(common[:, None], (1, n_labels))
+    _, slope, curve = pool_derivatives(inputs, base, Y, row_weights, np.arange(n_labels), theta)
+    trace = np.trace(curve, axis1=1, axis2=2)
+    share = 1 / np.maximum(trace, np.finfo(np.float64).tiny)
+    beyond = share @ ((slope**2).sum(axis=0) - trace)
+    found = beyond / (share @ (curve**2).sum(axis=(1, 2)))
+    seen = n_labels * np.clip(found, 0, VARIANCE)
+    return float((n_labels + VARIANCE_LABELS) / (seen + VARIANCE_LABELS * VARIANCE))

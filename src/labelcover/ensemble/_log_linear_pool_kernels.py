@@ -1,0 +1,84 @@
+"""Compiled loops of the log-linear pool."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from labelcover.learners._least_squares.class_kernels import (
+    exponential,
+    logarithm_beyond_one,
+)
+
+# Rows that are taken at a time, in the cache.
+BLOCK = 256
+
+
+@njit(cache=True, fastmath={"contract", "reassoc"})
+def _sum_of_products(a, b, n):
+    total = 0.0
+    for i in range(n):
+        total += a[i] * b[i]
+    return total
+
+
+# With Python's errors for divisions by 0, loops would not be taken several rows at a time.
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def pool_derivatives(inputs, base, Y, weights, which, theta):
+    """Return the log-loss of some labels and its first and second derivatives by the weights.
+
+    Parameters
+    ----------
+    inputs : ndarray of shape (d, n_labels, n)
+        What the weights are multiplied by.
+    base : ndarray of shape (n_labels, n)
+        What is added.
+    Y : uint8 array of shape (n_labels, n)
+    weights : ndarray of shape (n,)
+        Of the rows.
+    which : int64 array of shape (m,)
+        The labels.
+    theta : ndarray of shape (d, m)
+
+    Returns
+    -------
+    losses, slopes, curves : ndarrays of shape (m,), (d, m) and (m, d, d)
+    """
+    d, _, n = inputs.shape
+    m = len(which)
+    losses, slopes, curves = np.zeros(m), np.zeros((d, m)), np.zeros((m, d, d))
+    odds, shrunk, slope = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    curve, product = np.empty(BLOCK), np.empty(BLOCK)
+    for k in range(m):
+        j = which[k]
+        for first in range(0, n, BLOCK):
+            size = min(BLOCK, n - first)
+            y, w = Y[j, first : first + size], weights[first : first + size]
+            for i in range(size):
+                odds[i] = base[j, first + i]
+            for v in range(d):
+                own, weight = inputs[v, j, first : first + size], theta[v, k]
+                for i in range(size):
+                    odds[i] += weight * own[i]
+            for i in range(size):
+                shrunk[i] = exponential(-abs(odds[i]))
+                rest = 1.0 / (1.0 + shrunk[i])
+                p = rest if odds[i] > 0 else shrunk[i] * rest
+                slope[i] = w[i] * (p - y[i])
+                curve[i] = w[i] * shrunk[i] * rest * rest
+            for i in range(size):
+                beyond = logarithm_beyond_one(shrunk[i])
+                product[i] = max(odds[i], 0.0) - y[i] * odds[i] + beyond
+            losses[k] += _sum_of_products(w, product, size)
+            for a in range(d):
+                own = inputs[a, j, first : first + size]
+                slopes[a, k] += _sum_of_products(own, slope, size)
+                for i in range(size):
+                    product[i] = own[i] * curve[i]
+                for b in range(a + 1):
+                    other = inputs[b, j, first : first + size]
+                    curves[k, a, b] += _sum_of_products(other, product, size)
+        for a in range(d):
+            for b in range(a):
+                curves[k, b, a] = curves[k, a, b]
+    return losses, slopes, curves

@@ -1,0 +1,222 @@
+"""The paper's claims: the tests of Sections 5.4 and 5.5, and the choice of k of Section 5.7."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover.datasets import Dataset
+from labelcover.dependence import label_dependence
+from labelcover.experiments._cover_designs import cover_of
+from labelcover.experiments._folds import make_folds
+from labelcover.experiments._paper.paper_fits import SEED, Setting, folds_of, table_settings
+from labelcover.experiments._paper.paper_page import Sheet
+from labelcover.experiments._paper.printed import METHODS, printed_table
+from labelcover.experiments._statistics import (
+    average_ranks,
+    bonferroni_dunn,
+    critical_difference,
+    friedman,
+    groups,
+    p_value,
+)
+from labelcover.metrics import MEASURES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from labelcover.experiments._folds import Fold
+
+#: The methods of Table 9, the control first.
+ENSEMBLES = ("DD-BALANCOR", "ECC", "EPS")
+#: Of how many choices the paper was right, of 80: with SMO (Table 7) and with J48 (Table 8).
+PRINTED = {"smo": 64, "c45": 59}
+PRINTED_OF = 80
+#: Member to its name in WEKA.
+WEKA = {"smo": "SMO", "c45": "J48"}
+
+
+def printed_scores(
+    tables: Sequence[str], measure: str, methods: Sequence[str] = METHODS
+) -> NDArray[np.float64]:
+    """Return what the paper prints, a row per data set and k, a column per method.
+
+    Examples
+    --------
+    >>> from labelcover.experiments._paper.claims import printed_scores
+    >>> printed_scores(["table7", "table8"], "micro_f1").shape
+    (64, 6)
+    """
+    rows = [row for table in tables for row in printed_table(table)]
+    return np.array([[row.score(measure, method) for method in methods] for row in rows])
+
+
+def all_pairs(scores: NDArray[np.float64], measure: str, methods: Sequence[str] = METHODS) -> str:
+    """Return mean ranks, Friedman's test and Nemenyi's critical difference in a sentence.
+
+    This is the procedure of Section 5.4.
+
+    Examples
+    --------
+    >>> from labelcover.experiments._paper.claims import all_pairs, printed_scores
+    >>> text = all_pairs(printed_scores(["table7", "table8"], "micro_f1"), "micro_f1")
+    >>> "F(5, 315) = 127.3" in text
+    True
+    """
+    higher = MEASURES[measure].higher_is_better
+    if len(scores) < 2:
+        return "too few rows for a test"
+    ranks = average_ranks(scores, higher_is_better=higher)
+    difference = critical_difference(len(methods), len(scores))
+    said = f"{_ranks(ranks, methods)}; {_friedman(scores, higher)}"
+    bars = groups(ranks, difference)
+    joined = "; ".join(" and ".join(methods[j] for j in bar) for bar in bars)
+    same = f"do not differ: {joined}" if joined else "all differ"
+    return f"{said}; critical difference {difference:.3f} (Nemenyi); {same}"
+
+
+def against_first(
+    scores: NDArray[np.float64], measure: str, methods: Sequence[str] = ENSEMBLES
+) -> str:
+    """Return mean ranks, Friedman's test and Bonferroni–Dunn's against the first method.
+
+    This is the procedure of Section 5.5.
+
+    Examples
+    --------
+    >>> from labelcover.experiments._paper.claims import against_first, printed_scores
+    >>> scores = printed_scores(["table9"], "hamming_loss", ["DD-BALANCOR", "ECC", "EPS"])
+    >>> "F(2, 18) = 20.75" in against_first(scores, "hamming_loss")
+    True
+    """
+    higher = MEASURES[measure].higher_is_better
+    if len(scores) < 2:
+        return "too few rows for a test"
+    ranks = average_ranks(scores, higher_is_better=higher)
+    p = bonferroni_dunn(scores, 0, higher_is_better=higher)
+    others = ", ".join(
+        f"{name} {p_value(value)}" for name, value in zip(methods[1:], p[1:], strict=True)
+    )
+    said = f"{_ranks(ranks, methods)}; {_friedman(scores, higher)}"
+    return f"{said}; against {methods[0]} (Bonferroni–Dunn): {others}"
+
+
+def _ranks(ranks, methods):
+    order = np.argsort(ranks, kind="stable")
+    return "mean ranks " + ", ".join(f"{methods[j]} {ranks[j]:.2f}" for j in order)
+
+
+def _friedman(scores, higher):
+    test = friedman(scores if higher else -scores)
+    return f"F({test.degrees[0]}, {test.degrees[1]}) = {test.f:.4g}, {p_value(test.p_value)}"
+
+
+def choices_of(
+    datasets: Sequence[Dataset], results: pd.DataFrame, *, n_folds: int = 10
+) -> pd.DataFrame:
+    """Return for each data set, fold and member which k was chosen, and which was better.
+
+    The covers are those of DD-BALANCOR with the paper's σ for the lowest and the highest k of the
+    data set; chosen is the one that addresses the greater total dependency of triples in the
+    training labels, better the one with the lower Hamming loss on the test rows.
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``fold``, ``member``, ``low``, ``high`` (the two k), ``chose_high`` and
+        ``loss_difference`` (Hamming loss at the highest k less that at the lowest).
+    """
+    import pandas as pd
+
+    lines = []
+    good = results[results["error"] == ""].set_index(["dataset", "method", "folds", "fold"])
+    losses = good["hamming_loss"].to_dict()
+    for dataset in datasets:
+        settings = table_settings("section5.7", dataset.name)
+        if not settings:
+            continue
+        kind = folds_of(dataset, n_folds)
+        made = make_folds(dataset, kind.split("-")[0], n_folds=n_folds)
+        chosen: dict[int, bool] = {}
+        for low, high in (settings[:2], settings[2:]):
+            for number, fold in enumerate(made):
+                keys = [(dataset.name, s.name, kind, number) for s in (low, high)]
+                if not all(key in losses for key in keys):
+                    continue
+                if number not in chosen:
+                    chosen[number] = _chooses_high(dataset, fold, low, high)
+                lines.append(
+                    {
+                        "dataset": dataset.name,
+                        "fold": number,
+                        "member": low.member,
+                        "low": low.k,
+                        "high": high.k,
+                        "chose_high": chosen[number],
+                        "loss_difference": losses[keys[1]] - losses[keys[0]],
+                    }
+                )
+    columns = ["dataset", "fold", "member", "low", "high", "chose_high", "loss_difference"]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def _chooses_high(dataset: Dataset, fold: Fold, low: Setting, high: Setting) -> bool:
+    """Return whether DD-BALANCOR's cover of the highest k addresses more dependency.
+
+    Of equals the one with fewer labelsets is chosen, as by `labelcover.dependence.cover_choices`.
+    """
+    Y = dataset.Y[fold.train]
+    triples = label_dependence(Y, 3)
+    covers = [cover_of(s.make(dataset).set_params(random_state=SEED), Y) for s in (low, high)]
+    of_low, of_high = ((triples.merit(cover), -len(cover)) for cover in covers)
+    return of_high > of_low
+
+
+def choice_sheet(choices: pd.DataFrame) -> Sheet:
+    """Return Section 5.7 as a table: how often the choice was right, for each data set and member.
+
+    Equal losses count as right.
+    """
+    heads = ["data set", "member", "low k", "high k", "chose high", "high better", "equal", "right"]
+    rows = []
+    for (dataset, member), part in choices.groupby(["dataset", "member"], sort=False):
+        ks = [str(part[end].iloc[0]) for end in ("low", "high")]
+        rows.append([str(dataset), WEKA[str(member)], *ks, *_counts(part)])
+    notes = []
+    for member, part in choices.groupby("member", sort=False):
+        right = _right(part)
+        printed = PRINTED[str(member)]
+        notes.append(
+            f"{WEKA[str(member)]}: right in {right.sum()} of {len(part)} choices "
+            f"({right.mean():.1%}); the paper has {printed} of {PRINTED_OF} "
+            f"({printed / PRINTED_OF:.1%})."
+        )
+    if len(choices):
+        high = choices["chose_high"]
+        better = choices["loss_difference"] < 0
+        tie = choices["loss_difference"] == 0
+        notes.append(
+            f"The highest k was chosen in {high.sum()} of {len(choices)} cases. Always choosing "
+            f"it would be right in {(better | tie).sum()}, always the lowest in "
+            f"{(~better | tie).sum()}."
+        )
+        notes.append(
+            "The paper's mean of 75 % is neither (64 + 59)/160 = 76.9 % nor either of its parts."
+        )
+    else:
+        notes.append("Nothing has been run yet.")
+    return Sheet("Section 5.7: the choice between the lowest and the highest k", heads, rows, notes)
+
+
+def _right(part: pd.DataFrame) -> pd.Series:
+    difference = part["loss_difference"]
+    return (difference == 0) | ((difference < 0) == part["chose_high"])
+
+
+def _counts(part: pd.DataFrame) -> list[str]:
+    difference = part["loss_difference"]
+    counts = [part["chose_high"].sum(), (difference < 0).sum(), (difference == 0).sum()]
+    return [*map(str, counts), f"{_right(part).sum()} of {len(part)}"]

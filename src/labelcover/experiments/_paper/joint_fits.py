@@ -1,0 +1,215 @@
+"""Several of the paper's ensembles in one fit: each distinct problem of all covers is solved once.
+
+The six methods of Tables 7 and 8 differ in their labelsets, in whether members vote, and in the
+threshold; the member of a labelset is the same in all of them. So the covers of all methods are
+fitted as one, on the training rows and on each of the five folds for the threshold. The answers
+are those of the estimators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from labelcover.covers import Cover
+from labelcover.ensemble import FOLDS, MANY_MEMBERS, CoverView, ThresholdSearch, TrainingRows
+from labelcover.experiments._cover_designs import cover_of, fit_seeds
+from labelcover.experiments._fingerprints import method_fingerprint
+from labelcover.learners import C45Classifier, SMOClassifier
+from labelcover.thresholds import cut
+
+# Their members are the same whatever the seed.
+LEARNERS = (C45Classifier, SMOClassifier)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one of several ensembles learned, and what it says of new rows.
+
+    Attributes
+    ----------
+    cover : Cover
+    threshold : float
+        Where confidences are cut.
+    confidence : ndarray of shape (n, n_labels)
+        Strictly inside (0, 1), as by ``predict_proba``.
+    predicted : ndarray of shape (n, n_labels), int64
+        Zeros and ones.
+    """
+
+    cover: Cover
+    threshold: float
+    confidence: NDArray[np.float64]
+    predicted: NDArray[np.int64]
+
+
+def fit_together(
+    estimators: Sequence[Any],
+    X: Any,
+    Y: NDArray[np.uint8],
+    new: Any,
+    *,
+    n_jobs: int | None = None,
+) -> list[Answer]:
+    """Return what each of some ensembles says of new rows after a fit on the same rows.
+
+    Parameters
+    ----------
+    estimators : sequence of estimators
+        Of the paper's methods (`labelcover.experiments._cover_designs.DESIGNS`), with one
+        ``random_state`` and equal members, `SMOClassifier` or `C45Classifier`; the threshold is a
+        number or ``"cv"`` with the paper's search.
+    X, Y : training rows
+    new : array or CSR matrix of shape (n, d)
+        Rows to say something of.
+    n_jobs : int, optional
+        Number of members fitted in parallel.
+
+    Raises
+    ------
+    ValueError
+        If the estimators do not share their member or their seed, or tune their threshold in
+        another way than the paper.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from labelcover import BalancorClassifier, InlacClassifier
+    >>> from labelcover.experiments._paper.joint_fits import fit_together
+    >>> from labelcover.learners import C45Classifier
+    >>> X, Y = make_multilabel_classification(n_classes=6, random_state=0)
+    >>> models = [kind(C45Classifier(), size=7, random_state=0)
+    ...           for kind in (BalancorClassifier, InlacClassifier)]
+    >>> one, other = fit_together(models, X[:80], Y[:80], X[80:])
+    >>> bool((one.predicted == models[0].fit(X[:80], Y[:80]).predict(X[80:])).all())
+    True
+    """
+    learner, seed = _common(estimators)
+    owner = clone(learner)
+    coding, table = owner.read_table(owner, X)
+    training = TrainingRows(table, np.asarray(Y, dtype=np.uint8), coding.n_values, None, {})
+    covers = [cover_of(estimator, training.Y) for estimator in estimators]
+    view = _fitted(owner, covers, training, n_jobs)
+    confidences = _confidences(view, estimators, coding.read(owner, new))
+    thresholds = _thresholds(owner, estimators, training, covers, seed, n_jobs)
+    tiny = np.finfo(np.float64).eps
+    return [
+        Answer(
+            cover,
+            threshold,
+            np.clip(confidence, tiny, 1 - tiny),
+            cut(confidence, threshold, _ties(estimator)).astype(np.int64),
+        )
+        for estimator, cover, threshold, confidence in zip(
+            estimators, covers, thresholds, confidences, strict=True
+        )
+    ]
+
+
+def _common(estimators: Sequence[Any]) -> tuple[Any, int]:
+    """Return the member that all estimators share, and the seed of their thresholds."""
+    first = estimators[0]
+    if not isinstance(first.estimator, LEARNERS):
+        raise ValueError(
+            "estimators must have C45Classifier or SMOClassifier as member, whose answers do not "
+            f"depend on a seed, got {first.estimator!r}."
+        )
+    for other in estimators[1:]:
+        same = method_fingerprint(other.estimator) == method_fingerprint(first.estimator)
+        if not same or other.random_state != first.random_state:
+            raise ValueError(
+                "estimators must have the same member and random_state to be fitted together, got "
+                f"{other!r} and {first!r}."
+            )
+    for estimator in estimators:
+        tuned = estimator.threshold == "cv"
+        if tuned and (_search(estimator).is_mulans or estimator.threshold_max_std is not None):
+            raise ValueError(
+                "estimators that are fitted together must tune their threshold in one "
+                'cross-validation with threshold_search="grid" or "golden", got '
+                f"{estimator!r}."
+            )
+    return first.estimator, int(fit_seeds(first.random_state)[2])
+
+
+def _fitted(learner: Any, covers: list[Cover], training: TrainingRows, n_jobs) -> CoverView:
+    view = CoverView(learner, covers)
+    # No seed is used by these learners.
+    return view.fit(training, 0, n_jobs=n_jobs)
+
+
+def _confidences(view: CoverView, estimators: Sequence[Any], X: Any) -> list[NDArray[np.float64]]:
+    """Return the confidences of each cover: means, or votes where an ensemble votes."""
+    voting = copy(view)
+    voting.aggregate = "votes"
+    votes = [estimator.aggregate == "votes" for estimator in estimators]
+    found = {each: (voting if each else view).confidences(X) for each in set(votes)}
+    return [found[each][i] for i, each in enumerate(votes)]
+
+
+def _thresholds(
+    learner: Any,
+    estimators: Sequence[Any],
+    training: TrainingRows,
+    covers: list[Cover],
+    seed: int,
+    n_jobs: int | None,
+) -> list[float]:
+    """Return where each ensemble cuts: as given, or the mean of what is best on five folds."""
+    found: list[float] = [float(e.threshold) if e.threshold != "cv" else np.nan for e in estimators]
+    # Ensembles of equal size are tuned on the same folds, with the same part of their members.
+    together: dict[int, list[int]] = {}
+    parts: dict[int, Cover] = {}
+    for i, cover in enumerate(covers):
+        if np.isnan(found[i]):
+            fold_seed, parts[i] = _tuned_part(cover, seed)
+            together.setdefault(fold_seed, []).append(i)
+    for fold_seed, ensembles in together.items():
+        best: list[list[float]] = [[] for _ in ensembles]
+        folds = KFold(FOLDS, shuffle=True, random_state=fold_seed).split(training.Y)
+        for train, test in folds:
+            held = training.rows(test)
+            view = _fitted(learner, [parts[i] for i in ensembles], training.rows(train), n_jobs)
+            confidences = _confidences(view, [estimators[i] for i in ensembles], held.X)
+            for i, confidence, each in zip(ensembles, confidences, best, strict=True):
+                labels = np.flatnonzero(parts[i].label_counts)
+                each.append(_search(estimators[i]).best(held.Y, confidence, labels)[0])
+        for i, each in zip(ensembles, best, strict=True):
+            found[i] = float(np.mean(each))
+    return found
+
+
+def _tuned_part(cover: Cover, seed: int) -> tuple[int, Cover]:
+    """Return the seed of the folds, and the members to tune with: a tenth of many (Section 2.3).
+
+    These are the draws of `labelcover.ensemble._threshold_tuning.cross_validated_threshold`.
+    """
+    random = np.random.default_rng(seed)
+    if len(cover) > MANY_MEMBERS:
+        chosen = np.sort(random.choice(len(cover), len(cover) // 10, replace=False))
+        cover = cover.take(chosen)
+    return int(random.integers(2**31)), cover
+
+
+def _search(estimator: Any) -> ThresholdSearch:
+    return ThresholdSearch(
+        estimator.threshold_measure,
+        estimator.threshold_search,
+        bool(estimator.threshold_per_label),
+        estimator.threshold_max_std,
+        estimator.ties,
+    )
+
+
+def _ties(estimator: Any) -> str:
+    """Return what a confidence of exactly the threshold means, "positive" or "negative"."""
+    if estimator.ties != "auto":
+        return estimator.ties
+    return _search(estimator).broken_ties if estimator.threshold == "cv" else "negative"

@@ -1,0 +1,355 @@
+"""The paper's tables beside ours: each figure of the paper, our mean and spread, the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from labelcover.covers.bounds import lower_bound
+from labelcover.datasets import KNOWN
+from labelcover.experiments._paper.paper_fits import (
+    DEFAULT,
+    Setting,
+    folds_of,
+    table_9_k,
+    table_9_setting,
+)
+from labelcover.experiments._paper.paper_page import Sheet
+from labelcover.experiments._paper.printed import (
+    MEASURES,
+    MEMBERS,
+    METHODS,
+    PrintedRow,
+    printed_table,
+)
+from labelcover.experiments.named_methods import PAPER
+from labelcover.metrics import MEASURES as KNOWN_MEASURES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Times of Table 9, which are not measures of predictions, with their titles.
+TIMES = {"train_seconds": "training, s", "design_seconds": "matrix design, s"}
+LINES = ("paper", "ours", "difference")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a table, and which line of a results file is ours.
+
+    Attributes
+    ----------
+    dataset, k : str, int
+    size : int
+        The paper's σ.
+    column : str
+        The heading in the table.
+    measure : str
+    paper : float
+        What the paper prints; NaN where it has nothing.
+    name : str
+        The method in the results file.
+    """
+
+    dataset: str
+    k: int
+    size: int
+    column: str
+    measure: str
+    paper: float
+    name: str
+
+
+def figures_of(table: str) -> list[Figure]:
+    """Return all figures of a table of the paper, and the column of our default beside them.
+
+    Parameters
+    ----------
+    table : {"table7", "table8", "table9", "table10"}
+
+    Examples
+    --------
+    >>> from labelcover.experiments._paper.paper_tables import figures_of
+    >>> first = figures_of("table8")[0]
+    >>> first.dataset, first.column, first.measure, first.paper
+    ('delicious', 'RAKEL', 'micro_f1', 0.209)
+    """
+    made = []
+    for row in printed_table(table):
+        k = table_9_k(row.dataset) if table == "table9" else row.k
+        size = int(row.cells["sigma r=2" if table == "table10" else "sigma"])
+        made += [
+            Figure(row.dataset, k, size, column, measure, paper, name)
+            for column, measure, paper, name in _columns(table, row, k)
+        ]
+    return made
+
+
+def _columns(table: str, row: PrintedRow, k: int) -> Iterator[tuple[str, str, float, str]]:
+    for measure in MEASURES:
+        if table == "table10":
+            yield from _order_columns(row, k, measure)
+        elif table == "table9":
+            for method in ("DD-BALANCOR", "ECC", "EPS"):
+                name = table_9_setting(method, row.dataset).name
+                yield method, measure, row.score(measure, method), name
+        else:
+            for method in METHODS:
+                name = Setting(method, MEMBERS[table], k).name
+                yield method, measure, row.score(measure, method), name
+        yield DEFAULT, measure, np.nan, DEFAULT
+    if table == "table9":
+        for method in ("DD-BALANCOR", "ECC", "EPS"):
+            name = table_9_setting(method, row.dataset).name
+            yield method, "train_seconds", row.number(f"train_s {method}"), name
+        name = table_9_setting("DD-BALANCOR", row.dataset).name
+        yield "BALANCOR", "design_seconds", row.number("matrix_s"), name
+        yield DEFAULT, "train_seconds", np.nan, DEFAULT
+
+
+def _order_columns(row: PrintedRow, k: int, measure: str) -> Iterator[tuple[str, str, float, str]]:
+    """Yield the columns of Table 10: with r=3, on a true cover and with the paper's σ."""
+    for method, printed in (("DD-BALANCOR", "DD"), ("RAKEL++", "RAKEL++")):
+        two, three = (row.number(f"{MEASURES[measure]} {printed} r={r}") for r in (2, 3))
+        yield f"{method} r=2", measure, two, Setting(method, "c45", k).name
+        true = Setting(method, "c45", k, 3, None).name
+        yield f"{method} r=3, true cover", measure, three, true
+        given = Setting(method, "c45", k, 3, PAPER).name
+        yield f"{method} r=3, σ of the paper", measure, three, given
+
+
+def compared(
+    table: str, results: pd.DataFrame, *, n_folds: int = 10, datasets: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Return each figure of a table beside ours.
+
+    Parameters
+    ----------
+    table : {"table7", "table8", "table9", "table10"}
+    results : DataFrame
+        What `labelcover.experiments.results.read_results` returns.
+    n_folds : int
+        Only lines of so many folds count.
+    datasets : sequence of str, optional
+        Only these.
+
+    Returns
+    -------
+    DataFrame
+        A line for each figure: ``dataset``, ``k``, ``size`` (the paper's σ), ``column``,
+        ``measure``, ``paper``, ``ours`` (mean over folds), ``spread`` (their standard deviation),
+        ``folds``, ``our_size`` and ``difference`` (ours less the paper's).
+    """
+    import pandas as pd
+
+    figures = [f for f in figures_of(table) if datasets is None or f.dataset in datasets]
+    results = results[results["error"] == ""]
+    results = results.assign(
+        train_seconds=results["fit_seconds"] - results["design_seconds"].fillna(0)
+    )
+    by_name = dict(list(results.groupby(["dataset", "method", "folds"])))
+    lines = []
+    for figure in figures:
+        found = by_name.get((figure.dataset, figure.name, folds_of(figure.dataset, n_folds)))
+        values = np.array([]) if found is None else found[figure.measure].dropna().to_numpy()
+        ours = values.mean() if len(values) else np.nan
+        lines.append(
+            {
+                "dataset": figure.dataset,
+                "k": figure.k,
+                "size": figure.size,
+                "column": figure.column,
+                "measure": figure.measure,
+                "paper": figure.paper,
+                "ours": ours,
+                "spread": values.std(ddof=1) if len(values) > 1 else np.nan,
+                "folds": len(values),
+                "our_size": np.nan if found is None else found["size"].mean(),
+                "difference": ours - figure.paper,
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def score_table(frame: pd.DataFrame, measure: str, columns: Sequence[str], value: str = "ours"):
+    """Return the scores of complete lines, ``(n_lines, n_columns)``: what statistics take.
+
+    A line counts if all `columns` have our score, so that ours and the paper's are of the same
+    lines.
+    """
+    part = frame[(frame["measure"] == measure) & frame["column"].isin(columns)]
+    whole = part.groupby(["dataset", "k"])["ours"].transform(lambda ours: ours.notna().all())
+    part = part[whole]
+    wide = part.pivot_table(index=["dataset", "k"], columns="column", values=value, sort=False)
+    return wide.reindex(columns=list(columns)).to_numpy()
+
+
+def result_sheets(table: str, frame: pd.DataFrame) -> list[Sheet]:
+    """Return a table in the paper's layout, one sheet for each measure, three lines for each row.
+
+    The lines are the paper's figures, ours with their spread over folds, and the differences, in
+    parentheses as a multiple of the spread.
+    """
+    sheets = []
+    for measure in frame["measure"].unique():
+        part = frame[frame["measure"] == measure]
+        columns = list(dict.fromkeys(part["column"]))
+        heads = ["data set", "k", "σ", "", *columns]
+        rows: list[list[str]] = []
+        for (dataset, k, size), line in part.groupby(["dataset", "k", "size"], sort=False):
+            if line["ours"].notna().any():
+                cells = {c: line[line["column"] == c].iloc[0] for c in columns}
+                rows += _three_lines(measure, str(dataset), int(k), int(size), cells)
+        title = TIMES.get(measure) or KNOWN_MEASURES[measure].title
+        sheets.append(Sheet(f"{TITLES[table]}: {title}", heads, rows, _notes(table, measure, part)))
+    return sheets
+
+
+TITLES = {
+    "table6": "Table 6",
+    "table7": "Table 7 (SMO)",
+    "table8": "Table 8 (J48)",
+    "table9": "Table 9 (J48)",
+    "table10": "Table 10 (J48)",
+}
+
+
+def _three_lines(measure, dataset, k, size, cells):
+    first = [dataset, str(k), str(size)]
+    seconds = measure in TIMES
+    paper, ours, apart = [], [], []
+    best = _best(measure, [c["ours"] for c in cells.values()])
+    for column, cell in cells.items():
+        paper.append(_number(cell["paper"], seconds))
+        text = _number(cell["ours"], seconds)
+        if not np.isnan(cell["spread"]) and not seconds:
+            text += f" ± {_number(cell['spread'], seconds)}"
+        ours.append(text)
+        if column == DEFAULT and not np.isnan(cell["ours"]) and not seconds:
+            apart.append("best of the row" if cell["ours"] == best else "not the best")
+        elif seconds:
+            apart.append(_ratio(cell))
+        else:
+            apart.append(_difference(cell))
+    last = "paper / ours" if seconds else LINES[2]
+    return [[*first, LINES[0], *paper], ["", "", "", LINES[1], *ours], ["", "", "", last, *apart]]
+
+
+def _best(measure: str, values: list[float]) -> float:
+    if all(np.isnan(values)):
+        return np.nan
+    higher = measure in KNOWN_MEASURES and KNOWN_MEASURES[measure].higher_is_better
+    return float(np.nanmax(values) if higher else np.nanmin(values))
+
+
+def _number(value: float, seconds: bool = False) -> str:
+    if np.isnan(value):
+        return "–"
+    return f"{value:,.3g}" if seconds else f"{value:.4f}"
+
+
+def _difference(cell) -> str:
+    if np.isnan(cell["difference"]):
+        return "–"
+    text = f"{cell['difference']:+.4f}"
+    if cell["spread"] > 0:
+        text += f" ({cell['difference'] / cell['spread']:+.1f})"
+    return text
+
+
+def _ratio(cell) -> str:
+    return "–" if not cell["ours"] > 0 or np.isnan(cell["paper"]) else _times(cell)
+
+
+def _times(cell) -> str:
+    return f"{cell['paper'] / cell['ours']:,.3g}"
+
+
+def _notes(table: str, measure: str, part: pd.DataFrame) -> list[str]:
+    notes = []
+    known = part.dropna(subset=["ours"])
+    if known.empty:
+        return ["Nothing has been run yet."]
+    judged = known.dropna(subset=["paper", "spread"])
+    if len(judged) and measure not in TIMES:
+        near = (judged["difference"].abs() <= judged["spread"]).sum()
+        notes.append(
+            f"{near} of {len(judged)} figures are within one standard deviation over folds of the "
+            f"paper's; the mean difference is {judged['difference'].mean():+.4f}."
+        )
+        notes.append(_default_note(measure, known))
+    if measure in TIMES:
+        notes.append(
+            "Ours are seconds for the training rows of one fold. The paper does not say whether "
+            "its times are for one fold or for all ten."
+        )
+    if table == "table10":
+        notes += _size_notes(known)
+    short = known[(known["folds"] < known["folds"].max()) & (known["dataset"] != "delicious")]
+    for (dataset, k), lines in short.groupby(["dataset", "k"], sort=False):
+        notes.append(f"{dataset}, k = {k}: {lines['folds'].min()} folds so far.")
+    return notes
+
+
+def _default_note(measure: str, known: pd.DataFrame) -> str:
+    rows, beaten = 0, []
+    for (dataset, k), line in known.groupby(["dataset", "k"], sort=False):
+        ours = line[line["column"] == DEFAULT]["ours"]
+        if len(ours):
+            rows += 1
+            if ours.iloc[0] != _best(measure, line["ours"].tolist()):
+                beaten.append(f"{dataset} k={k}")
+    said = f"{DEFAULT} with its defaults is the best of ours in {rows - len(beaten)} of {rows} rows"
+    return f"{said}; not on {', '.join(beaten)}." if beaten else f"{said}."
+
+
+def _size_notes(known: pd.DataFrame) -> list[str]:
+    """Say which σ of r=3 no cover can have, and what size the true cover has."""
+    said = []
+    for row in printed_table("table10"):
+        line = known[(known["dataset"] == row.dataset) & (known["k"] == row.k)]
+        true = line[line["column"] == "DD-BALANCOR r=3, true cover"]["our_size"].dropna()
+        if len(true) == 0:
+            continue
+        m, size = KNOWN[row.dataset].labels, int(row.cells["sigma r=3"])
+        bound = lower_bound(m, row.k, 3)
+        text = f"{row.dataset}, k = {row.k}, r = 3: σ is {size} in the paper, "
+        text += f"which no cover can have (at least {bound}), " if size < bound else ""
+        said.append(f"{text}{true.iloc[0]:.0f} for BALANCOR's true cover.")
+    return said
+
+
+def data_sheet(described: Sequence[tuple[str, Sequence[float]]]) -> Sheet:
+    """Return Table 6: rows, features, labels, cardinality and density, the paper's and the files'.
+
+    Parameters
+    ----------
+    described : sequence of (name, figures)
+        What the files hold: rows, features, labels, cardinality, density.
+    """
+    ours = dict(described)
+    heads = ["data set", "", "rows", "attributes", "labels", "cardinality", "density"]
+    rows, notes = [], []
+    for row in printed_table("table6"):
+        if row.dataset not in ours:
+            continue
+        cells = row.cells
+        tested = 0 if cells["test"] == "CV" else int(cells["test"])
+        total = int(cells["train"]) + tested
+        attributes = int(cells["nominal"]) + int(cells["numeric"])
+        paper = [total, attributes, int(cells["labels"]), row.number("cardinality")]
+        rows.append(
+            [row.dataset, "paper", *map(str, paper[:3]), cells["cardinality"], cells["density"]]
+        )
+        n, d, m, cardinality, density = ours[row.dataset]
+        rows.append(["", "file", *map(str, (n, d, m)), f"{cardinality:.3f}", f"{density:.3f}"])
+        implied = row.number("cardinality") / int(cells["labels"])
+        if abs(row.number("density") - density) > 0.0015:
+            notes.append(
+                f"{row.dataset}: the paper prints a density of {cells['density']}; its own "
+                f"cardinality over its labels is {implied:.4f}."
+            )
+    return Sheet("Table 6: the data sets", heads, rows, notes)

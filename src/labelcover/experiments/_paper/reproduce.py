@@ -1,0 +1,292 @@
+"""One table, figure or section of the paper from end to end: run, compare, print, write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from labelcover._arguments import check_choice, check_integer, check_jobs
+from labelcover._files import replacing
+from labelcover.datasets import KNOWN, Dataset, is_here, load
+from labelcover.experiments._paper.claims import (
+    ENSEMBLES,
+    against_first,
+    all_pairs,
+    choice_sheet,
+    choices_of,
+    printed_scores,
+)
+from labelcover.experiments._paper.coverage_figure import DRAWS, coverage_curves, draw_curves
+from labelcover.experiments._paper.paper_fits import Setting, run_settings, table_settings
+from labelcover.experiments._paper.paper_page import Sheet, write_page
+from labelcover.experiments._paper.paper_tables import (
+    TITLES,
+    compared,
+    data_sheet,
+    result_sheets,
+    score_table,
+)
+from labelcover.experiments._paper.printed import METHODS, printed_table
+from labelcover.experiments.results import read_results
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+TABLES = ("table6", "table7", "table8", "table9", "table10")
+#: What `reproduce` knows.
+PARTS = (*TABLES, "figure1", "section5.7")
+#: With `quick`: these data sets, so many folds, so many simulated families for Figure 1.
+QUICK_DATASETS, QUICK_FOLDS, QUICK_DRAWS = ("emotions", "scene", "yeast"), 3, 500
+RESULTS = "results.csv"
+#: The tables whose rows Section 5.4 takes together.
+BOTH = ("table7", "table8")
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A part of the paper beside ours.
+
+    Attributes
+    ----------
+    part : str
+        One of `PARTS`.
+    sheets : list of Sheet
+        What is printed and written.
+    missing : list of str
+        For each data set that is not on this machine, how to get it.
+    files : list of Path
+        What was written.
+    """
+
+    part: str
+    sheets: list[Sheet]
+    missing: list[str] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+
+    def markdown(self) -> str:
+        """Return everything as Markdown."""
+        parts = [f"## {TITLES.get(self.part, self.part)}", *(s.markdown() for s in self.sheets)]
+        parts += [f"- {text}" for text in self.missing]
+        return "\n\n".join(parts) + "\n"
+
+    def print(self, console: Console) -> None:
+        """Print everything."""
+        for sheet in self.sheets:
+            sheet.print(console)
+        for text in [*self.missing, *map(str, self.files)]:
+            console.print(text, highlight=False, markup=False)
+
+
+def reproduce(
+    part: str,
+    folder: str | os.PathLike[str],
+    *,
+    datasets: Sequence[str] | None = None,
+    k: Sequence[int] | None = None,
+    n_folds: int = 10,
+    quick: bool = False,
+    n_jobs: int | None = None,
+    run: bool = True,
+    command: str = "",
+    verbose: bool = True,
+) -> Reproduction:
+    """Reproduce a part of the paper and write it to a folder as CSV, Markdown and HTML.
+
+    Parameters
+    ----------
+    part : {"table6", "table7", "table8", "table9", "table10", "figure1", "section5.7"}
+    folder : path-like
+        Created if it does not exist. Its ``results.csv``, which all parts share, is a results file
+        as of `labelcover.experiments.comparing.compare`: an interrupted run is resumed.
+    datasets : sequence of str, optional
+        By default all of the paper that are on this machine; what is missing is said.
+    k : sequence of int, optional
+        Only these labelset sizes.
+    n_folds : int
+        Number of folds; delicious has a split of its own.
+    quick : bool
+        Emotions, scene and yeast with three folds.
+    n_jobs : int, optional
+        Number of fits in parallel. Table 9 is about times: take 1 for it.
+    run : bool
+        Whether to run what is missing, or only to show what there is.
+    command : str
+        What the user typed, for the page.
+    verbose : bool
+        Show a progress bar.
+
+    Raises
+    ------
+    ValueError
+        If there is no such part, or a data set is none of the paper's.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from labelcover.experiments._paper.reproduce import reproduce
+    >>> with TemporaryDirectory() as folder:
+    ...     outcome = reproduce("figure1", folder, quick=True, verbose=False)
+    ...     sorted(path.suffix for path in outcome.files)
+    ['.csv', '.html', '.md', '.png']
+    """
+    check_choice("part", part, PARTS)
+    check_jobs(n_jobs)
+    n_folds = QUICK_FOLDS if quick else check_integer("n_folds", n_folds, low=2)
+    wanted = _wanted(part, datasets, quick)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    if part == "figure1":
+        return _figure(folder, QUICK_DRAWS if quick else DRAWS, command)
+    here = [name for name in wanted if is_here(name)]
+    missing = [_how_to_get(name) for name in wanted if name not in here]
+    loaded = [load(name) for name in here]
+    if part == "table6":
+        figures = [(d.name, _figures_of(d)) for d in loaded]
+        return _written(folder, Reproduction(part, [data_sheet(figures)], missing), None, command)
+    if run and loaded:
+        settings = {name: _settings(part, name, k) for name in here}
+        run_settings(
+            settings,
+            [d for d in loaded if settings[d.name]],
+            folder / RESULTS,
+            n_folds=n_folds,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+    results = read_results(folder / RESULTS) if (folder / RESULTS).exists() else read_results()
+    if part == "section5.7":
+        frame = choices_of(loaded, results, n_folds=n_folds)
+        sheets = [choice_sheet(frame)]
+    else:
+        frame = compared(part, results, n_folds=n_folds, datasets=wanted)
+        sheets = [*result_sheets(part, frame), tests_sheet([part], [frame])]
+        if part in BOTH:
+            both = [compared(t, results, n_folds=n_folds, datasets=wanted) for t in BOTH]
+            sheets.append(tests_sheet(BOTH, both))
+    return _written(folder, Reproduction(part, sheets, missing), frame, command)
+
+
+def tests_sheet(tables: Sequence[str], frames: Sequence[pd.DataFrame]) -> Sheet:
+    """Return the tests of Sections 5.4 and 5.5: on the paper's rows, and on the same rows of ours.
+
+    Where ours are of some rows only, the tests are also made of those rows in the paper.
+
+    Parameters
+    ----------
+    tables : sequence of str
+        One table, or Tables 7 and 8, whose rows Section 5.4 takes together.
+    frames : sequence of DataFrame
+        What `compared` returns for each.
+    """
+    methods: tuple[str, ...] = METHODS
+    test, section = all_pairs, "5.4"
+    if "table9" in tables:
+        methods, test, section = ENSEMBLES, against_first, "5.5"
+    elif "table10" in tables:
+        columns = frames[0]["column"]
+        methods = tuple(dict.fromkeys(c for c in columns if "σ of the paper" in c or "r=2" in c))
+        section = "5.6"
+    notes = []
+    for measure, title in (("micro_f1", "micro-F1"), ("hamming_loss", "Hamming loss")):
+        ours, same = (
+            np.vstack([score_table(frame, measure, methods, value) for frame in frames])
+            for value in ("ours", "paper")
+        )
+        if "table10" not in tables:
+            whole = printed_scores(tables, measure, methods)
+            notes.append(
+                f"{title}, the paper's {len(whole)} rows: {test(whole, measure, methods)}."
+            )
+        if len(ours) >= 2:
+            notes.append(f"{title}, the same rows in the paper: {test(same, measure, methods)}.")
+            notes.append(f"{title}, our {len(ours)} rows: {test(ours, measure, methods)}.")
+    names = " and ".join(TITLES[table] for table in tables)
+    return Sheet(f"Tests as in Section {section}, {names}", [], [], notes)
+
+
+def _wanted(part: str, datasets: Sequence[str] | None, quick: bool) -> list[str]:
+    """Return the data sets of a part: the paper's, cheapest first, or those asked for."""
+    table = part if part in TABLES else "table7"
+    known = {row.dataset for row in printed_table(table)}
+    names = [name for name in ORDER if name in known]
+    if datasets is not None:
+        for name in datasets:
+            check_choice("datasets", name, names)
+        return [name for name in names if name in datasets]
+    return [name for name in names if not quick or name in QUICK_DATASETS]
+
+
+# By the work that they are, the least first.
+ORDER = (
+    "emotions", "scene", "genbase", "yeast", "medical", "slashdot", "enron", "mediamill-subset",
+    "ohsumed", "delicious",
+)  # fmt: skip
+
+
+def _settings(part: str, dataset: str, k: Sequence[int] | None) -> list[Setting]:
+    return [s for s in table_settings(part, dataset) if k is None or s.k in k]
+
+
+def _how_to_get(name: str) -> str:
+    try:
+        load(name)
+    except (OSError, ValueError) as error:
+        return f"{error}"
+    return ""
+
+
+def _figures_of(dataset: Dataset) -> list[float]:
+    known = KNOWN[dataset.name]
+    n, m = dataset.Y.shape
+    # The paper counts attributes that only identify rows.
+    d = dataset.X.shape[1] + len(known.identifiers)
+    return [n, d, m, dataset.cardinality, dataset.density]
+
+
+def _figure(folder: Path, draws: int, command: str) -> Reproduction:
+    curves = coverage_curves(draws=draws)
+    below = curves["bound"] - curves["with replacement"]
+    over = curves["without replacement"] - curves["bound"]
+    worst = curves.loc[over.idxmax()]
+    sheet = Sheet(
+        "Figure 1: probability that σ random labelsets cover all pairs",
+        [],
+        [],
+        [
+            "Lines: Lemma 1's upper bound. Circles: labelsets drawn with replacement, as the lemma "
+            f"assumes, {draws:,} families each; crosses: without, as RAKEL draws them.",
+            f"With replacement the simulation lies up to {below.max():.3f} below the bound and "
+            f"nowhere more than {max(0.0, -below.min()):.3f} above it.",
+            f"Without replacement it exceeds the bound by up to {over.max():.3f} (m = "
+            f"{worst['m']:.0f}, k = {worst['k']:.0f}, σ = {worst['size']:.0f}): Lemma 1 is no "
+            "bound for RAKEL's distinct labelsets.",
+        ],
+    )
+    picture = folder / "figure1.png"
+    with replacing(picture) as temporary:
+        draw_curves(curves).savefig(temporary, dpi=150, format="png")
+    outcome = Reproduction("figure1", [sheet], files=[picture])
+    return _written(folder, outcome, curves, command)
+
+
+def _written(
+    folder: Path, outcome: Reproduction, frame: pd.DataFrame | None, command: str
+) -> Reproduction:
+    files = list(outcome.files)
+    if frame is not None:
+        table = folder / f"{outcome.part}.csv"
+        with replacing(table) as temporary:
+            frame.to_csv(temporary, index=False, float_format="%.6g", lineterminator="\n")
+        files.append(table)
+    page, text = folder / f"{outcome.part}.html", folder / f"{outcome.part}.md"
+    with replacing(text) as temporary:
+        temporary.write_text(outcome.markdown(), encoding="utf-8")
+    curves = frame if outcome.part == "figure1" else None
+    write_page(page, outcome.part, outcome.sheets, outcome.missing, curves=curves, command=command)
+    return Reproduction(outcome.part, outcome.sheets, outcome.missing, [*files, text, page])

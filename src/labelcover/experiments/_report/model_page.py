@@ -1,0 +1,283 @@
+"""The page of one model: how good it is, how far it can be trusted, and where it errs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from labelcover.dependence import phi
+from labelcover.ensemble import speaking_features
+from labelcover.experiments._report import pictures
+from labelcover.experiments._report.html_page import HERE, versions_shown, write_html_page
+from labelcover.judgement import Judgement, judged_left_out, judged_on
+from labelcover.metrics import expected_calibration_error
+
+# Bounds of the page, whatever the data: rows, labels in tables, labels with data for the slider,
+# rows with mistakes, pairs of labels, features of either kind.
+MOST_ROWS = 20_000
+MOST_LINES, MOST_CHOICES, MOST_MISTAKES, MOST_PAIRS, MOST_FEATURES = 200, 100, 20, 12, 5
+NOT_DEFINED = "–"
+LEFT_OUT_IS = (
+    "These rows are no test data: words, columns and tags were chosen with them. A file of other "
+    "rows, given to labelcover report, tells more."
+)
+
+
+def write_model_page(
+    path: str | os.PathLike[str],
+    model: Any,
+    dataset: Any = None,
+    *,
+    threshold: float | None = None,
+    command: str = "",
+    model_file: str = "model.skops",
+) -> Judgement:
+    """Write the page of a trained model as one self-contained HTML file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, replaced as a whole.
+    model : TrainedModel
+    dataset : Dataset, optional
+        Rows with labels that the model has not been trained on; by default the training rows that
+        were left out, whose predictions `LabelCoverClassifier` keeps.
+    threshold : float, optional
+        Judge the labels whose probability is at least this, instead of what the model decides.
+    command : str
+        What the user typed.
+    model_file : str
+        Where the model is, for the commands that the page names.
+
+    Returns
+    -------
+    Judgement
+        What the page is made of.
+
+    Raises
+    ------
+    ValueError
+        If there is no data set and the model keeps no predictions.
+    """
+    if dataset is None:
+        every = judged_left_out(model, threshold=threshold)
+    else:
+        every = judged_on(model, dataset, threshold=threshold)
+    judged = every.sampled(MOST_ROWS)
+    shown = judged.by_support[:MOST_LINES]
+    lines = judged.label_lines(shown)
+    n_labels = len(judged.label_names)
+    page = {
+        "title": f"{type(model.estimator).__name__} on {model.trained_on or 'a table'}",
+        "findings": _findings(judged, lines, model, dataset, len(every.rows)),
+        "facts": _facts(model, judged),
+        "scores": list(judged.scores.values()),
+        "told": judged.told,
+        "lines": lines,
+        "lines_note": _some(n_labels, MOST_LINES, "labels"),
+        "number": _number,
+        "percent": lambda share: 0 if np.isnan(share) else round(100 * share, 1),
+        "choices": _choices(judged),
+        "choices_note": _some(n_labels, MOST_CHOICES, "labels"),
+        "threshold": _threshold(judged),
+        "model_file": shlex.quote(model_file),
+        "curve": _curve(judged.reliability(range(n_labels))),
+        "pairs": _pairs(judged),
+        "dependence": _dependence(judged),
+        "speaking": _speaking(model, shown),
+        "mistakes": _mistakes(model, dataset, judged),
+        "versions": versions_shown(),
+        "parameters": str(model.estimator),
+        "command": command,
+    }
+    write_html_page(path, HERE / "model_page.html", page, scripts=["sort.js", "model.js"])
+    return judged
+
+
+def _findings(judged, lines, model, dataset, n_every):
+    """Return what matters in sentences."""
+    n = len(judged.rows)
+    sample = "" if n == n_every else f" (a random sample of {n_every:,})"
+    where = (
+        f"On {n:,} training rows, each predicted by a model that has not seen it"
+        if dataset is None
+        else f"On {n:,} rows of {dataset.name}"
+    ) + sample
+    scores = judged.scores
+    found = [
+        f"{where}, {judged.verdict}",
+        f"{_percent(scores['micro_precision'].value)} of the predicted labels are true (precision)"
+        f", and {_percent(scores['micro_recall'].value)} of the true ones are predicted (recall): "
+        f"{judged.predicted.sum(axis=1).mean():.2f} labels are predicted a row, "
+        f"{judged.Y.sum(axis=1).mean():.2f} are true.",
+    ]
+    if judged.n_other_tags:
+        found.append(judged.other_tags_told)
+    if dataset is None and model.encoder is not None:
+        found.append(LEFT_OUT_IS)
+    error = expected_calibration_error(judged.Y, judged.P)
+    found.append(
+        f"Confidences are off by {100 * error:.1f} points on average (expected calibration error)."
+    )
+    good = [line for line in lines if line.support and not np.isnan(line.f1)]
+    if len(good) > 1:
+        best, worst = max(good, key=lambda line: line.f1), min(good, key=lambda line: line.f1)
+        found.append(
+            f"The best predicted label is {best.label} (F1 {best.f1:.2f}, {best.support} rows have "
+            f"it), the worst {worst.label} (F1 {worst.f1:.2f}, {worst.support} rows)."
+        )
+    without = int((judged.Y.sum(axis=0) == 0).sum())
+    if without:
+        found.append(f"{without} of {len(judged.label_names)} labels are in none of these rows.")
+    return found
+
+
+def _percent(share):
+    return NOT_DEFINED if np.isnan(share) else f"{100 * share:.0f} %"
+
+
+def _facts(model, judged):
+    cover = getattr(model.estimator, "cover_", None)
+    return {
+        "rows": f"{len(judged.rows):,}",
+        "features": f"{len(model.feature_names):,}",
+        "labels": f"{len(judged.label_names):,}",
+        **({} if cover is None else {"labelsets": f"{len(cover):,}"}),
+    }
+
+
+def _choices(judged):
+    """Return the data of the slider and of the reliability curves, as JSON."""
+    m = len(judged.label_names)
+    chosen = pictures.most_frequent(judged.Y.sum(axis=0), MOST_CHOICES).tolist()
+    every = [("all labels", list(range(m))), *((judged.label_names[j], [j]) for j in chosen)]
+    choices = []
+    for name, labels in every:
+        true, false = judged.counts(labels)
+        curve = [(round(a, 4), round(b, 4), c) for a, b, c in judged.reliability(labels)]
+        choices.append({"name": name, "true": true, "false": false, "curve": curve})
+    text = json.dumps({"rows": len(judged.rows), "choices": choices}, separators=(",", ":"))
+    # Nothing in a name may end the script element.
+    return {"names": [name for name, _ in every], "json": Markup(text.replace("<", "\\u003c"))}
+
+
+def _threshold(judged):
+    """Return where the slider starts: at the threshold, in hundredths."""
+    return 50 if judged.threshold is None else round(100 * float(np.mean(judged.threshold)))
+
+
+def _curve(points):
+    """Return the points of a reliability curve in the coordinates of its picture."""
+    return [
+        {"x": round(40 + 250 * a, 1), "y": round(270 - 250 * b, 1), "count": count}
+        for a, b, count in points
+    ]
+
+
+def _pairs(judged):
+    """Return the labels that go together, or exclude each other, the most."""
+    if judged.Y.shape[1] < 2:
+        return []
+    table = phi(judged.Y)
+    i, j = np.triu_indices(len(table), 1)
+    strongest = np.argsort(-np.abs(table[i, j]), kind="stable")[:MOST_PAIRS]
+    # Products of floats, which are exact here, are far faster than those of integers.
+    table_of = judged.Y.astype(np.float64)
+    names, together = judged.label_names, table_of.T @ table_of
+    return [
+        {
+            "one": names[i[s]],
+            "other": names[j[s]],
+            "phi": float(table[i[s], j[s]]),
+            "rows": int(together[i[s], j[s]]),
+        }
+        for s in strongest
+        if table[i[s], j[s]] != 0
+    ]
+
+
+def _dependence(judged):
+    if judged.Y.shape[1] < 3:
+        return None
+    figure = pictures.dependence_picture(judged.Y, judged.label_names)
+    text = "A square for each two labels: the strongest pairs are in the table beside it."
+    return {
+        "svg": Markup(pictures.to_svg(figure, "dependence", "Which labels go together", text)),
+        "note": _some(judged.Y.shape[1], pictures.MOST_LABELS, "labels"),
+    }
+
+
+def _speaking(model, labels):
+    """Return the features that speak for and against each label, if the model tells."""
+    lines = []
+    for j in labels:
+        found = None
+        if hasattr(model.estimator, "view_"):
+            found = speaking_features(
+                model.estimator, j, MOST_FEATURES, feature_names=model.feature_names
+            )
+        if found is None:
+            return None
+        lines.append({"label": model.label_names[j], "for": found[0], "against": found[1]})
+    return lines
+
+
+def _mistakes(model, dataset, judged):
+    """Return the surest mistakes row by row, with reasons where the model can give them."""
+    found = judged.mistakes(MOST_MISTAKES)
+    reasons = {} if dataset is None else _reasons(model, dataset, found, judged.rows)
+    ids = None if dataset is None else dataset.ids
+    return [
+        {
+            "row": _row_name(int(judged.rows[cells[0].row]), ids),
+            "cells": [
+                {
+                    "label": judged.label_names[cell.label],
+                    "text": "predicted, not given" if cell.predicted else "given, not predicted",
+                    "confidence": cell.confidence,
+                    "why": reasons.get((cell.row, cell.label), ""),
+                }
+                for cell in cells
+            ],
+        }
+        for cells in found
+    ]
+
+
+def _row_name(row, ids):
+    return row + 1 if ids is None else ids[row]
+
+
+def _reasons(model, dataset, mistakes, rows):
+    """Return why the model said so, for the surest mistake of each row.
+
+    Mistakes count rows within a sample of the data set; `rows` are their numbers in the data set.
+    """
+    found = {}
+    for cells in mistakes:
+        first = cells[0]
+        try:
+            why = model.estimator.explain(
+                dataset.X[rows[[first.row]]],
+                first.label,
+                n_reasons=3,
+                feature_names=model.feature_words,
+                label_names=model.label_names,
+            )
+        except (AttributeError, ValueError):
+            return {}  # not a model whose confidences are sums
+        found[first.row, first.label] = next(iter(why.in_words(3).values()))
+    return found
+
+
+def _some(count: int, most: int, what: str) -> str:
+    return f"Showing the {most} most frequent of {count} {what}. " if count > most else ""
+
+
+def _number(value: float) -> str:
+    return NOT_DEFINED if np.isnan(value) else f"{value:.3f}"

@@ -1,0 +1,226 @@
+"""Any scikit-learn classifier as a batch learner: one clone per problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit, softmax
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import get_tags
+from sklearn.utils.parallel import delayed
+
+from labelcover._label_values import checked_probabilities
+from labelcover.learners._features import checked_table, columns_without_numbers, is_frame
+from labelcover.learners._problems import Members, Problems, in_parallel
+from labelcover.learners._row_products import filled_up
+
+
+class AnyClassifier:
+    """A batch learner that fits one clone of a scikit-learn classifier per problem, in parallel.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+    """
+
+    gives_left_out = False
+    is_linear = False
+    side_by_side: Mapping[str, str] = {}
+
+    def __init__(self, estimator: BaseEstimator) -> None:
+        self.estimator = estimator
+
+    def check_parameters(self) -> None:
+        """Raise a ``ValueError`` if the estimator cannot be a member."""
+        check_classifier(self.estimator)
+
+    def with_choices_of(self, members: Any) -> AnyClassifier:
+        """Return this learner, which makes no choices."""
+        return self
+
+    def label_system(self, X: Any, problems: Problems) -> None:
+        """Return None: clones are fitted one by one."""
+
+    def read_table(self, owner: BaseEstimator, X: Any) -> tuple[AsItIs, Any]:
+        """Return the table as clones take it: a data frame stays one, other tables are checked."""
+        self.check_parameters()
+        coding = AsItIs(get_tags(self.estimator).input_tags.allow_nan)
+        return coding, coding.read(owner, X, reset=True)
+
+    def fit_problems(
+        self,
+        X: Any,
+        problems: Problems,
+        *,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Clones:
+        """Fit a clone per problem of more than one class."""
+        params = dict(problems.metadata)
+        if problems.weights is not None:
+            params["sample_weight"] = problems.weights
+        X = shared_table(self.estimator, X, fitting=True)
+        trained = np.flatnonzero(problems.n_classes > 1).tolist()
+        seeds = np.zeros(len(problems), np.int64) if problems.seeds is None else problems.seeds
+        unset = _unset_seeds(self.estimator)
+        jobs = (
+            delayed(_fit_member)(
+                self.estimator, X, problems.classes[p], unset, int(seeds[p]), params
+            )
+            for p in trained
+        )
+        models: list[BaseEstimator | None] = [None] * len(problems)
+        fitted = in_parallel(jobs, n_jobs, text="fitting members", verbose=verbose, shared=[X])
+        for p, model in zip(trained, fitted, strict=True):
+            models[p] = model
+        return Clones(self.estimator, models, problems.offsets, n_jobs)
+
+
+class Clones(Members):
+    """Fitted clones of a scikit-learn classifier, None for a problem of one class.
+
+    The class distribution comes from ``predict_proba``; else from ``decision_function`` (logistic
+    for two classes, softmax for more); else the class that is predicted gets all.
+    """
+
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        models: list[BaseEstimator | None],
+        offsets: NDArray[np.int64],
+        n_jobs: int | None,
+    ) -> None:
+        self.estimator, self.models, self.offsets, self.n_jobs = estimator, models, offsets, n_jobs
+
+    def prepare(self, X: Any) -> Any:
+        """Return `X` in the form that all clones share."""
+        return shared_table(self.estimator, X, fitting=False)
+
+    def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
+        """Return the class distributions of some problems side by side."""
+        rows = filled_up(prepared)
+        jobs = (delayed(class_distribution)(model, rows) for model in self.models[problems])
+        found = np.hstack(list(in_parallel(jobs, self.n_jobs, shared=[rows])))
+        return found[: prepared.shape[0]]
+
+
+@dataclass(frozen=True)
+class AsItIs:
+    """Tables as scikit-learn's classifiers take them."""
+
+    allow_nan: bool
+    n_values = np.empty(0, np.int32)  # what is nominal is the classifier's business
+
+    def read(self, owner: BaseEstimator, X: Any, *, reset: bool = False) -> Any:
+        """Return `X` after scikit-learn's checks; data frames are left to the classifier."""
+        dtypes = [np.float64, np.float32]
+        return checked_table(owner, X, reset=reset, dtype=dtypes, allow_nan=self.allow_nan)
+
+
+def class_distribution(model: BaseEstimator | None, X: Any) -> NDArray[np.float64]:
+    """Return ``(n, n_classes)``, rows summing to one, from whatever `model` offers."""
+    if model is None:
+        return np.ones((X.shape[0], 1))
+    with _already_checked(X), _naming_columns(model, X):
+        found = _distribution(model, X)
+    # Here, too: what methods make of them may hide that they are not numbers.
+    return checked_probabilities(found, getattr(model, "classes_", range(found.shape[1])), model)
+
+
+def _distribution(model: BaseEstimator, X: Any) -> NDArray[np.float64]:
+    if hasattr(model, "predict_proba"):
+        return np.ascontiguousarray(model.predict_proba(X), dtype=np.float64)
+    if hasattr(model, "decision_function"):
+        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+        n_classes = len(model.classes_)
+        if scores.ndim == 1:
+            positive = expit(scores)
+            return np.column_stack([1 - positive, positive])
+        if scores.shape[1] == n_classes:
+            return np.ascontiguousarray(softmax(scores, axis=1))
+    predicted = np.asarray(model.predict(X))
+    return np.ascontiguousarray(predicted[:, None] == model.classes_, dtype=np.float64)
+
+
+def shared_table(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Any:
+    """Return `X` once in the form to which every member would else copy it again.
+
+    Known of scikit-learn's own trees (32-bit floats, columns side by side to fit on sparse data)
+    and support vector machines (64-bit floats); other estimators get `X` as it is.
+    """
+    if is_frame(X):
+        return X
+    from sklearn.svm import SVC, LinearSVC  # slow to import
+    from sklearn.tree import BaseDecisionTree
+
+    if isinstance(estimator, BaseDecisionTree):
+        dtype, form = "float32", "csc" if fitting else "csr"
+    elif isinstance(estimator, (SVC, LinearSVC)):
+        dtype, form = "float64", "csr"
+    else:
+        return X
+    if sparse.issparse(X):
+        return X.astype(dtype, copy=False).asformat(form)
+    return np.ascontiguousarray(X, dtype=dtype)
+
+
+def _already_checked(X: Any) -> AbstractContextManager:
+    """Spare classifiers a second look at `X`, unless it is a data frame, which nobody checked."""
+    return nullcontext() if is_frame(X) else config_context(assume_finite=True)
+
+
+def _fit_member(estimator, X, classes, unset, seed, params):
+    model = clone(estimator)
+    if unset:
+        random = np.random.default_rng(seed)
+        model.set_params(**{name: int(random.integers(2**31)) for name in unset})
+    # X was checked for all members; metadata was not.
+    with nullcontext() if params else _already_checked(X), _naming_columns(estimator, X):
+        return model.fit(X, classes, **params)
+
+
+@contextmanager
+def _naming_columns(estimator: BaseEstimator, X: Any) -> Iterator[None]:
+    """Name the columns of a data frame that are not numbers, where a classifier fails on them."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        odd = columns_without_numbers(X) if is_frame(X) else {}
+        if not odd:
+            raise
+        shown = ", ".join(f"{name!r} ({dtype})" for name, dtype in list(odd.items())[:5])
+        more = f" and {len(odd) - 5:,} more" if len(odd) > 5 else ""
+        raise ValueError(
+            f"{type(estimator).__name__} failed on X, in which {shown}{more} do not hold numbers: "
+            f"{error}. Encode such columns first, for instance with "
+            "sklearn.preprocessing.OneHotEncoder in a pipeline; the learners of labelcover take "
+            "columns of categorical dtype as they are."
+        ) from error
+
+
+def _unset_seeds(estimator: BaseEstimator) -> list[str]:
+    """Return every ``random_state`` among the parameters that has no value."""
+    return [
+        name
+        for name, value in sorted(estimator.get_params(deep=True).items())
+        if (name == "random_state" or name.endswith("__random_state")) and value is None
+    ]
+
+
+def check_classifier(estimator: object) -> None:
+    """Raise a ``ValueError`` if `estimator` cannot be a member."""
+    wanted = "estimator must be a scikit-learn classifier"
+    missing = [name for name in ("fit", "predict", "get_params") if not hasattr(estimator, name)]
+    if missing or isinstance(estimator, type):
+        lacks = f"has no {' and no '.join(missing)}" if missing else "is a class: call it"
+        raise ValueError(f"{wanted}, got {estimator!r}, which {lacks}.")
+    kind = get_tags(estimator).estimator_type
+    if kind not in ("classifier", None):
+        raise ValueError(f"{wanted}, got {estimator!r}, which is a {kind}.")

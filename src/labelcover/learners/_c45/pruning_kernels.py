@@ -1,0 +1,341 @@
+"""Pruning a C4.5 tree in place: subtrees become leaves or are raised to their parent.
+
+The tree is the five arrays of `growing_kernels`, in which children come after their parent; nodes
+that fall away stay in the arrays, unreachable, until `compact` renumbers the tree. Nothing here is
+recursive: compiled recursive functions cannot be relied on once cached on disk.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from labelcover.learners._c45.row_kernels import part_rows, put_class_weights, split_rows
+from labelcover.learners._c45.split_kernels import TOLERANCE
+
+COLLAPSE_SLACK = 1e-3  # training errors that a subtree must save
+PRUNE_SLACK = 0.1  # estimated errors that a subtree must save
+
+
+@njit(cache=True, nogil=True)
+def added_errors(n, errors, confidence, z):
+    """Return what the pessimistic estimate adds to `errors` seen among weight `n`.
+
+    The upper limit of the binomial confidence interval of level `confidence`, by the normal
+    approximation with continuity correction (`z` its quantile) when there is at least one error;
+    in between, a straight line.
+    """
+    some = max(errors, 1.0)
+    if some + 0.5 >= n:
+        added = max(n - some, 0.0)
+    else:
+        f = (some + 0.5) / n
+        z2 = z * z
+        spread = math.sqrt(f / n - f * f / n + z2 / (4.0 * n * n))
+        added = n * (f + z2 / (2.0 * n) + z * spread) / (1.0 + z2 / n) - some
+    if errors >= 1.0:
+        return added
+    base = n * (1.0 - confidence ** (1.0 / n))
+    return base + errors * (added - base) if errors > 0.0 else base
+
+
+@njit(cache=True, nogil=True)
+def estimated_errors(dist, confidence, z):
+    """Return the pessimistic number of errors of a leaf with class weights `dist`."""
+    total = dist.sum()
+    if total < TOLERANCE:
+        return 0.0
+    errors = total - dist.max()
+    return errors + added_errors(total, errors, confidence, z)
+
+
+@njit(cache=True, nogil=True)
+def collapse(tree):
+    """Make a leaf of every subtree that saves no training errors."""
+    feature, _, first, n_children, dist = tree
+    size = len(feature)
+    errors = np.zeros(size)
+    for node in range(size - 1, -1, -1):
+        if feature[node] < 0:
+            errors[node] = dist[node].sum() - dist[node].max()
+        for child in range(first[node], first[node] + n_children[node]):
+            errors[node] += errors[child]
+    for node in range(size):
+        as_leaf = dist[node].sum() - dist[node].max()
+        if feature[node] >= 0 and errors[node] >= as_leaf - COLLAPSE_SLACK:
+            feature[node], n_children[node] = -1, 0
+
+
+@njit(cache=True, nogil=True)
+def _send_down(tree, table, node, rows, weights):
+    """Return the rows and weights of the children of `node`, child by child, and their bounds."""
+    values, n_values, _, _ = table
+    feature, threshold, _, n_children, _ = tree
+    f = feature[node]
+    child_rows, child_weights, starts, _, _ = split_rows(
+        values[f], threshold[node], n_values[f] > 0, np.int64(n_children[node]), rows, weights
+    )
+    return child_rows, child_weights, starts
+
+
+@njit(cache=True, nogil=True)
+def _branch_errors(tree, table, label, branch, rows, weights, confidence, z):
+    """Return the estimated errors of the subtree at `branch` if these rows came to it."""
+    feature, _, first, n_children, dist = tree
+    errors, here = 0.0, np.empty(dist.shape[1])
+    waiting, waiting_rows, waiting_weights = [branch], [rows], [weights]
+    while len(waiting):
+        node, rows, weights = waiting.pop(), waiting_rows.pop(), waiting_weights.pop()
+        if feature[node] < 0:
+            put_class_weights(label, rows, weights, here)
+            errors += estimated_errors(here, confidence, z)
+            continue
+        child_rows, child_weights, starts = _send_down(tree, table, node, rows, weights)
+        for i in range(n_children[node]):
+            waiting.append(first[node] + i)
+            waiting_rows.append(child_rows[starts[i] : starts[i + 1]])
+            waiting_weights.append(child_weights[starts[i] : starts[i + 1]])
+    return errors
+
+
+@njit(cache=True, nogil=True)
+def _errors_with(tree, table, label, branch, rows, errors, confidence, z):
+    """Return the estimated errors of the subtree at `branch` if these rows came to it as well.
+
+    For rows of weight 1 without missing values, which go their way whatever the others do: what
+    they do not reach has the `errors` that it had. The rows are put into another order.
+    """
+    feature, threshold, first, n_children, dist = tree
+    total = 0.0
+    waiting, low, high = [branch], [0], [len(rows)]
+    while len(waiting):
+        node, start, stop = waiting.pop(), low.pop(), high.pop()
+        if feature[node] < 0:
+            here = dist[node].copy()
+            for row in rows[start:stop]:
+                here[label[row]] += 1.0
+            total += estimated_errors(here, confidence, z)
+            continue
+        f, children = np.int64(feature[node]), np.int64(n_children[node])
+        starts = part_rows(table, f, threshold[node], children, rows[start:stop])
+        for i in range(n_children[node]):
+            if starts[i] == starts[i + 1]:
+                total += errors[first[node] + i]
+            else:
+                waiting.append(first[node] + i)
+                low.append(start + starts[i])
+                high.append(start + starts[i + 1])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _linked_rows(tree, segments, reached):
+    """Return the rows of every leaf as a list of links ``(head, tail, following)``; -1 is none."""
+    feature = tree[0]
+    members, low, high = segments
+    head = np.full(len(feature), -1, np.int32)
+    tail, following = head.copy(), np.full(len(members), -1, np.int32)
+    for node in range(len(feature)):
+        if reached[node] and feature[node] < 0:
+            for at in range(low[node], high[node]):
+                _add_to_leaf(node, members[at], (head, tail, following))
+    return head, tail, following
+
+
+@njit(cache=True, nogil=True)
+def _add_to_leaf(leaf, row, links):
+    head, tail, following = links
+    following[row] = head[leaf]
+    head[leaf] = row
+    if tail[leaf] < 0:
+        tail[leaf] = row
+
+
+@njit(cache=True, nogil=True)
+def _rows_beside(tree, node, largest, links):
+    """Return the rows of all children of `node` but one."""
+    feature, _, first, n_children, dist = tree
+    head, _, following = links
+    rows = np.empty(int(np.rint(dist[node].sum() - dist[largest].sum())), np.int32)
+    n = 0
+    waiting = [node]
+    while len(waiting):
+        at = waiting.pop()
+        row = head[at] if feature[at] < 0 else -1
+        while row >= 0:
+            rows[n] = row
+            n += 1
+            row = following[row]
+        for child in range(first[at], first[at] + n_children[at]):
+            if child != largest:
+                waiting.append(np.int64(child))
+    return rows
+
+
+@njit(cache=True, nogil=True)
+def _make_leaf(tree, node, links):
+    """Make a leaf of `node`, with the rows of all leaves below it."""
+    feature, _, first, n_children, _ = tree
+    head, tail, following = links
+    all_head, all_tail = -1, -1
+    waiting = [node]
+    while len(waiting):
+        at = waiting.pop()
+        if feature[at] < 0 and head[at] >= 0:
+            if all_tail < 0:
+                all_head = head[at]
+            else:
+                following[all_tail] = head[at]
+            all_tail = tail[at]
+        for child in range(first[at], first[at] + n_children[at]):
+            waiting.append(np.int64(child))
+    head[node], tail[node] = all_head, all_tail
+    feature[node], n_children[node] = -1, 0
+
+
+@njit(cache=True, nogil=True)
+def _distribute(tree, table, label, top, rows_of, weights_of, pending):
+    """Give every node below `top` its rows of those of `top`; return the last of these nodes.
+
+    All of them are to be pruned, and `pending` says so.
+    """
+    feature, _, first, n_children, dist = tree
+    last = top
+    waiting = [top]
+    while len(waiting):
+        node = waiting.pop()
+        pending[node] = True
+        last = max(last, node)
+        put_class_weights(label, rows_of[node], weights_of[node], dist[node])
+        if feature[node] < 0:
+            continue
+        child_rows, child_weights, starts = _send_down(
+            tree, table, node, rows_of[node], weights_of[node]
+        )
+        for i in range(n_children[node]):
+            child = first[node] + i
+            rows_of[child] = child_rows[starts[i] : starts[i + 1]]
+            weights_of[child] = child_weights[starts[i] : starts[i + 1]]
+            waiting.append(child)
+    return last
+
+
+@njit(cache=True, nogil=True)
+def _give_more(tree, table, label, top, rows, links, pending):
+    """Send rows that `top` has already down to the nodes below; return the last that they reach.
+
+    For rows of weight 1 without missing values: what they do not reach stays as it is, and need
+    not be pruned again.
+    """
+    feature, threshold, first, n_children, dist = tree
+    last = top
+    waiting, waiting_rows = [top], [rows]
+    while len(waiting):
+        node, rows = waiting.pop(), waiting_rows.pop()
+        pending[node] = True
+        last = max(last, node)
+        if node != top:
+            for row in rows:
+                dist[node, label[row]] += 1.0
+        if feature[node] < 0:
+            for row in rows:
+                _add_to_leaf(node, row, links)
+            continue
+        f, children = np.int64(feature[node]), np.int64(n_children[node])
+        starts = part_rows(table, f, threshold[node], children, rows)
+        for i in range(n_children[node]):
+            if starts[i + 1] > starts[i]:
+                waiting.append(first[node] + i)
+                waiting_rows.append(rows[starts[i] : starts[i + 1]])
+    return last
+
+
+@njit(cache=True, nogil=True)
+def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
+    """Prune the tree of all rows, from the last node to the root.
+
+    Parameters
+    ----------
+    tree, segments, table : tuples
+        Of `labelcover.learners._c45.growing_kernels`; the tree is changed.
+    unit : bool
+        Whether all weights are 1 and no value is missing.
+    raising : bool
+        Whether a node may be replaced by its largest branch.
+    confidence, z : float
+        Level of the estimates and its normal quantile.
+    """
+    feature, threshold, first, n_children, dist = tree
+    size = len(feature)
+    pending = np.zeros(size, np.bool_)  # the nodes below the root; children come after their parent
+    pending[0] = True
+    for node in range(size):
+        for child in range(first[node], first[node] + n_children[node]):
+            pending[child] = pending[node]
+    # Rows of weight 1 are kept in the leaves only. Others may be in several, in part.
+    links = _linked_rows(tree, segments, pending)
+    n_lists = 0 if unit else size
+    rows_of = [segments[0] for _ in range(n_lists)]
+    weights_of = [weights for _ in range(n_lists)]
+    if not unit:
+        # Nodes and features are int64 in every call: a constant would have it compiled twice.
+        _distribute(tree, table, label, np.int64(0), rows_of, weights_of, pending)
+    errors = np.zeros(size)
+    limit = PRUNE_SLACK + TOLERANCE
+    node = size
+    while node > 0:
+        node -= 1
+        if not pending[node]:
+            continue
+        pending[node] = False
+        errors[node] = estimated_errors(dist[node], confidence, z)
+        if feature[node] < 0:
+            continue
+        as_tree, largest, largest_weight = 0.0, np.int64(-1), 0.0
+        for child in range(first[node], first[node] + n_children[node]):
+            as_tree += errors[child]
+            if dist[child].sum() > largest_weight - TOLERANCE:
+                largest, largest_weight = np.int64(child), dist[child].sum()
+        as_branch, beside = np.inf, segments[0][:0]
+        if raising and unit:
+            beside = _rows_beside(tree, node, largest, links)
+            as_branch = _errors_with(tree, table, label, largest, beside, errors, confidence, z)
+        elif raising:
+            as_branch = _branch_errors(
+                tree, table, label, largest, rows_of[node], weights_of[node], confidence, z
+            )
+        if errors[node] < as_tree + limit and errors[node] < as_branch + limit:
+            _make_leaf(tree, node, links)
+        elif as_branch < as_tree + limit:
+            feature[node], threshold[node] = feature[largest], threshold[largest]
+            first[node], n_children[node] = first[largest], n_children[largest]
+            feature[largest], n_children[largest] = -1, 0  # its children have another parent now
+            # The subtree has other rows now: prune it again, from its last node.
+            if unit:
+                node = _give_more(tree, table, label, node, beside, links, pending) + 1
+            else:
+                node = _distribute(tree, table, label, node, rows_of, weights_of, pending) + 1
+        else:
+            errors[node] = as_tree
+
+
+@njit(cache=True, nogil=True)
+def compact(tree):
+    """Return the reachable part of the tree, level by level; children stay side by side."""
+    feature, threshold, first, n_children, dist = tree
+    old = np.zeros(len(feature), np.int64)
+    new_first = np.zeros(len(feature), np.int32)
+    size = 1
+    for new in range(len(feature)):
+        if new == size:
+            break
+        node = old[new]
+        if feature[node] >= 0:
+            new_first[new] = size
+            for i in range(n_children[node]):
+                old[size] = first[node] + i
+                size += 1
+    keep = old[:size]
+    return feature[keep], threshold[keep], new_first[:size], n_children[keep], dist[keep]

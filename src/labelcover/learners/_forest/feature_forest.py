@@ -1,0 +1,288 @@
+"""Trees that split at a threshold of one feature, by the variance of all labels."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover.learners._features import csr_arrays
+from labelcover.learners._forest.forest_kernels import (
+    add_answers_of_trees,
+    add_paths,
+    grow_tree,
+    node_shares,
+)
+from labelcover.learners._forest.grown_forest import GrownForest
+from labelcover.learners._forest.sparse_tree_kernels import (
+    SKETCH_COLUMNS,
+    grow_sparse_tree,
+)
+
+# Trees of a forest, and of one on a sparse table, where trees are quick and differ more.
+TREES, SPARSE_TREES = 100, 200
+# On a sparse table with so many rows a tree sees half of them, and with a number of features in the
+# range below this share of these. Of few a tree must make the most; where there are more, each is
+# in few rows, for which no other stands in.
+MANY_ROWS = 1_000
+LEAST_FEATURES, MOST_FEATURES = 100, 4_000
+FEATURE_SHARE = 0.25
+# A column further from zero than so many times its range is shifted: single precision would leave
+# it too few values.
+FAR = 1_000
+# Sizes of numbers beyond these are divided by a power of two: differences would overflow, or the
+# numbers vanish.
+SMALLEST, LARGEST = 1e-30, 1e37
+_NO_TABLE = np.zeros((0, 0), np.float32)
+_NO_ARRAYS = (np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int64))
+
+
+class SinglePrecision:
+    """Columns shifted and scaled where single precision would lose what they say.
+
+    Most tables have no such column, and stay as they are but for rounding.
+
+    Attributes
+    ----------
+    shift, factor : ndarray of shape (n_features,) or None
+        What is subtracted from columns, and what they are then multiplied by, a power of two.
+    """
+
+    shift: NDArray[np.float64] | None = None
+    factor: NDArray[np.float64] | None = None
+
+    def fit(self, X: Any, *, shifted: bool) -> Self:
+        """Look at the columns of `X` (ndarray or CSR); `shifted` if they may be."""
+        low, high = _ranges(X)
+        size = np.maximum(np.abs(low), np.abs(high))
+        width = high / 2 - low / 2  # the difference itself may overflow
+        far = (size > 2 * FAR * width) & (width > 0) & shifted
+        if far.any():
+            self.shift = np.where(far, low, 0.0)
+            size = np.where(far, 2 * width, size)
+        odd = (size > 0) & ((size < SMALLEST) | (size > LARGEST))
+        if odd.any():
+            exponent = np.frexp(size)[1]
+            self.factor = np.where(odd, np.ldexp(1.0, -np.where(odd, exponent, 0)), 1.0)
+        return self
+
+    def dense(self, X: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Return an array as the trees take it."""
+        if self.shift is None and self.factor is None:
+            return np.ascontiguousarray(X, dtype=np.float32)
+        moved = X if self.shift is None else X - self.shift
+        moved = moved if self.factor is None else moved * self.factor
+        return np.ascontiguousarray(_inside(moved), dtype=np.float32)
+
+    def sparse(self, X: Any) -> sparse.csr_array:
+        """Return a table, dense or sparse, as the trees take a sparse one."""
+        rows = sparse.csr_array(X)
+        if self.factor is not None:
+            values = _inside(rows.data * self.factor[rows.indices])
+            rows = sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+        return rows.astype(np.float32)
+
+
+def _ranges(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and the greatest number of each column."""
+    if not sparse.issparse(X):
+        return X.min(axis=0), X.max(axis=0)
+    return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+
+
+def _inside(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return values that single precision can hold: those of new rows may be far out."""
+    most = float(np.finfo(np.float32).max)
+    return np.clip(values, -most, most)
+
+
+class FeatureForest(GrownForest):
+    """In each node the best of some random cuts of random features splits the rows.
+
+    A tree of a sparse table sees the labels through a random sketch. From 1,000 rows on it is
+    grown on half of the rows, which serves as well as a bootstrap sample, and, where there are 100
+    to 4,000, on a quarter of the features: alone it is worse, but it errs elsewhere, and takes a
+    fraction of the time.
+
+    References
+    ----------
+    T. K. Ho (1998). The random subspace method for constructing decision forests. IEEE
+    Transactions on Pattern Analysis and Machine Intelligence 20(8), 832–844.
+
+    P. Bühlmann and B. Yu (2002). Analyzing bagging. Annals of Statistics 30(4), 927–961.
+
+    A. Joly, P. Geurts and L. Wehenkel (2014). Random forests with random projections of the output
+    space for high dimensional multi-label classification. ECML PKDD 2014, 607–622.
+    """
+
+    def _read_training(self, X: Any) -> None:
+        self.precision = SinglePrecision().fit(X, shifted=not self.is_sparse)
+        self.table = self._read(X)
+        self.is_large = self.is_sparse and X.shape[0] >= MANY_ROWS
+        if not self.is_sparse:
+            self.training = np.ascontiguousarray(self.table[0].T)
+
+    @property
+    def default_trees(self) -> int:
+        """Default number of trees."""
+        return SPARSE_TREES if self.is_sparse else TREES
+
+    def gather(self, trees, weights=None, n_jobs=None) -> None:
+        """Take the trees, all of them, and keep their arrays one after the other."""
+        self.stack = _stacked(trees)
+        self.trees = _views(self.stack)
+        if not self.is_sparse:
+            del self.training
+
+    def left_out(self, rows, n_jobs=None) -> NDArray[np.float64]:
+        """Return the confidences of training rows by the trees grown without them."""
+        return self._out_of_bag(self.stack, rows, n_jobs)[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A saved forest holds the arrays of its trees once.
+        state = dict(self.__dict__)
+        if "stack" in state:
+            del state["trees"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "stack" in state:
+            self.trees = _views(self.stack)
+
+    def _read(self, X: Any) -> tuple[Any, ...]:
+        if self.is_sparse:
+            return _NO_TABLE, csr_arrays(self.precision.sparse(X))
+        return self.precision.dense(X.toarray() if sparse.issparse(X) else X), _NO_ARRAYS
+
+    def _draw(self, random, weights) -> NDArray[np.float64]:
+        if not self.is_large or weights is not None:
+            return super()._draw(random, weights)
+        n = len(self.labels[1]) - 1
+        counts = np.zeros(n)
+        counts[random.permutation(n)[: (n + 1) // 2]] = 1
+        return counts
+
+    def _grow(self, counts, rows, wanted, min_leaf, random, state) -> tuple[Any, ...]:
+        d, m = self.n_features, self.n_labels
+        if self.is_sparse:
+            is_used = np.ones(d, dtype=bool)
+            if self.is_large and LEAST_FEATURES <= self.n_present <= MOST_FEATURES:
+                is_used = random.random(d) < FEATURE_SHARE
+            tree, order = grow_sparse_tree(
+                self.table[1],
+                self.labels,
+                _directions(m, random),
+                rows,
+                counts[rows],
+                is_used,
+                wanted,
+                min_leaf,
+                state,
+            )
+            rows[:] = rows[order]
+            return tree
+        order = np.arange(d, dtype=np.int32)
+        return grow_tree(
+            self.training, self.labels, counts, rows, order, m, wanted, min_leaf, state
+        )
+
+    def _add_answers(self, table, sums) -> None:
+        asked, n_trees = np.arange(len(sums)), np.zeros(len(sums), np.int64)
+        how = self.labels, asked, False, sums, n_trees
+        add_answers_of_trees(table, self.n_features, self.stack, *how)
+
+    def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
+        stack = trees if isinstance(trees, tuple) else _stacked(trees)
+        how = self.labels, asked, True, sums, n_trees
+        add_answers_of_trees(self.table, self.n_features, stack, *how)
+
+
+def _stacked(trees: list[tuple[Any, ...]]) -> tuple[NDArray[Any], ...]:
+    """Return the arrays of all trees one after the other, and where each tree begins."""
+    nodes = [np.concatenate(parts) for parts in zip(*(tree for tree, _, _ in trees), strict=True)]
+    rows = np.concatenate([rows for _, rows, _ in trees])
+    counts = np.concatenate([counts for _, _, counts in trees])
+    node_starts = np.cumsum([0, *(len(tree[0]) for tree, _, _ in trees)])
+    row_starts = np.cumsum([0, *(len(rows) for _, rows, _ in trees)])
+    return (*nodes, rows, counts, node_starts, row_starts)
+
+
+def _views(stack: tuple[NDArray[Any], ...]) -> list[tuple[Any, ...]]:
+    """Return the trees that were stacked, without copying them."""
+    *nodes, rows, counts, node_starts, row_starts = stack
+    ranges = zip(pairwise(node_starts), pairwise(row_starts), strict=True)
+    return [
+        (tuple(array[a:b] for array in nodes), rows[c:d], counts[c:d]) for (a, b), (c, d) in ranges
+    ]
+
+
+def _directions(n_labels: int, random: np.random.Generator) -> NDArray[np.float32]:
+    """Return what each label adds to the sketch of a row, ``(n_labels, SKETCH_COLUMNS)``.
+
+    No more labels than columns are themselves the sketch.
+    """
+    if n_labels <= SKETCH_COLUMNS:
+        return np.eye(n_labels, SKETCH_COLUMNS, dtype=np.float32)
+    return random.standard_normal((n_labels, SKETCH_COLUMNS), dtype=np.float32)
+
+
+class ForestPaths:
+    """The shares of columns in the confidences of some rows.
+
+    The confidence of a tree is the share of the label in its root plus what every split on the way
+    to the leaf changes (Palczewska et al., 2014); that of the forest is the mean.
+
+    Parameters
+    ----------
+    forest : FeatureForest
+    X : ndarray or CSR matrix
+        The rows, nominal features as numbers of their values.
+
+    References
+    ----------
+    A. Palczewska, J. Palczewski, R. Marchese Robinson and D. Neagu (2014). Interpreting random
+    forest classification models using a feature contribution method. Integration of Reusable
+    Systems, 193–218.
+    """
+
+    def __init__(self, forest: FeatureForest, X: Any) -> None:
+        self.forest, self.n = forest, X.shape[0]
+        self.table = forest.read(X)
+
+    def of_label(self, label: int) -> tuple[float, NDArray[np.float64]]:
+        """Return the mean share of the label in the roots, and the shares, ``(n, n_columns)``."""
+        forest, holds = self.forest, _holds(self.forest, label)
+        start, sums = 0.0, np.zeros((self.n, forest.n_features))
+        for tree, rows, counts in forest.trees:
+            shares, _ = node_shares(tree, rows, counts, holds)
+            start += shares[0]
+            add_paths(self.table, forest.n_features, tree, shares, sums)
+        return start / len(forest.trees), sums / len(forest.trees)
+
+
+def directions(forest: FeatureForest, label: int) -> NDArray[np.float64]:
+    """Return for each column how far higher values speak for (or against) a label.
+
+    The mean over trees of the covariance of the label with the sides of all splits on the column.
+    """
+    holds, sums = _holds(forest, label), np.zeros(forest.n_features)
+    for tree, rows, counts in forest.trees:
+        shares, weights = node_shares(tree, rows, counts, holds)
+        feature, _, left, right = tree
+        inner = np.flatnonzero(feature >= 0)
+        a, b = left[inner], right[inner]
+        part = weights[a] * weights[b] / (weights[inner] * weights[0])
+        np.add.at(sums, feature[inner], part * (shares[b] - shares[a]))
+    return np.where(forest.rare.flipped, -sums, sums) / len(forest.trees)
+
+
+def _holds(forest: FeatureForest, label: int) -> NDArray[np.bool_]:
+    """Return which training rows have the label."""
+    indices, starts = forest.labels
+    holds = np.zeros(len(starts) - 1, dtype=bool)
+    holds[np.searchsorted(starts, np.flatnonzero(indices == label), side="right") - 1] = True
+    return holds

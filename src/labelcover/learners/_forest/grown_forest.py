@@ -1,0 +1,181 @@
+"""Grown trees: what forests of any kind of split share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.parallel import delayed
+
+from labelcover.learners._features import numeric
+from labelcover.learners._problems import in_parallel
+from labelcover.learners._rare_values import RareValues
+
+# A table with a smaller share of nonzeros is read as a sparse one.
+SPARSE_SHARE = 0.25
+# Training rows are asked for in so many parts, which threads take.
+N_PARTS = 8
+
+
+class GrownForest(ABC):
+    """Grown trees, and the labels of the rows that their leaves hold.
+
+    Attributes
+    ----------
+    trees : list of tuple
+        Each a tree, its rows leaf by leaf, and how often each was drawn.
+    n_present : int
+        How many features there are; of a sparse table, those that are not 0 in all training rows.
+    table : tuple
+        The training rows, until `forget_training`.
+    """
+
+    trees: list[tuple[Any, ...]]
+    table: tuple[Any, ...]
+
+    def __init__(self, X: Any, Y: NDArray[np.uint8], n_values: NDArray[np.int32]) -> None:
+        X = numeric(X, n_values)
+        self.n_values, self.n_labels, self.n_features = n_values, Y.shape[1], X.shape[1]
+        self.rare = RareValues().fit(X)
+        X = self.rare.transform(X)
+        rows = sparse.csr_array(Y)
+        self.labels = (rows.indices.astype(np.int32), rows.indptr.astype(np.int64))
+        self.is_sparse = _is_mostly_zero(X)
+        self.n_present = _n_present(X) if self.is_sparse else self.n_features
+        self.frequency = (Y.sum(axis=0) + 0.5) / (Y.shape[0] + 1)
+        self._read_training(X)
+
+    def grow(
+        self,
+        weights: NDArray[np.float64] | None,
+        wanted: int,
+        min_leaf: int,
+        seed: np.random.SeedSequence,
+    ) -> tuple[Any, ...]:
+        """Return a tree, its rows leaf by leaf, and how often each was drawn.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n,), optional
+            How likely rows are to be drawn.
+        wanted : int
+            How many features are tried in a node.
+        min_leaf : int
+            Least number of draws in a leaf.
+        """
+        random = np.random.default_rng(seed)
+        counts = self._draw(random, weights)
+        state = random.integers(1, 2**63, size=1).astype(np.uint64)
+        rows = np.flatnonzero(counts).astype(np.int32)
+        return self._grow(counts, rows, wanted, min_leaf, random, state), rows, counts[rows]
+
+    def gather(
+        self,
+        trees: list[tuple[Any, ...]],
+        weights: NDArray[np.float64] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        """Take the trees, all of them, grown with these weights of the rows."""
+        self.trees = trees
+
+    def left_out(self, rows: NDArray[np.int64], n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Return the confidences of training rows by the trees grown without them (out-of-bag).
+
+        A row that all trees were grown on gets the frequencies of the labels.
+        """
+        return self._out_of_bag(self.trees, rows, n_jobs)[0]
+
+    def forget_training(self) -> None:
+        """Forget what only `left_out` needs."""
+        del self.table
+
+    def confidence(self, X: Any) -> NDArray[np.float64]:
+        """Return the mean share of every label in the leaves of new rows, ``(n, n_labels)``."""
+        sums = np.zeros((X.shape[0], self.n_labels))
+        self._add_answers(self.read(X), sums)
+        return sums / len(self.trees)
+
+    def read(self, X: Any) -> tuple[Any, ...]:
+        """Return new rows as the trees take them."""
+        return self._read(self.rare.transform(numeric(X, self.n_values)))
+
+    def out_of_bag(
+        self, trees: list[tuple[Any, ...]], asked: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the label shares of training rows by those of some trees grown without them.
+
+        And for which rows there are such trees; the others have the frequencies of the labels.
+        """
+        sums, n_trees = np.zeros((len(asked), self.n_labels)), np.zeros(len(asked), np.int64)
+        self._add_out_of_bag(trees, asked, sums, n_trees)
+        shares = sums / np.maximum(n_trees, 1)[:, None]
+        shares[n_trees == 0] = self.frequency
+        return shares, n_trees > 0
+
+    def _out_of_bag(
+        self, trees: Any, asked: NDArray[np.int64], n_jobs: int | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the same, found in threads, a part of the rows each."""
+        parts = np.array_split(asked, max(1, min(N_PARTS, len(asked))))
+        jobs = (delayed(self.out_of_bag)(trees, part) for part in parts)
+        shares, are_known = zip(*in_threads(jobs, n_jobs), strict=True)
+        return np.concatenate(shares), np.concatenate(are_known)
+
+    def _draw(
+        self, random: np.random.Generator, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Return how often each row is drawn: a bootstrap sample."""
+        n = len(self.labels[1]) - 1
+        if weights is None:
+            return np.bincount(random.integers(n, size=n), minlength=n).astype(np.float64)
+        return random.multinomial(n, weights / weights.sum()).astype(np.float64)
+
+    @property
+    @abstractmethod
+    def default_trees(self) -> int:
+        """Default number of trees."""
+
+    @abstractmethod
+    def _read_training(self, X: Any) -> None:
+        """Keep the training table as trees grow on it, and as `table`, as `_read` gives it."""
+
+    @abstractmethod
+    def _read(self, X: Any) -> tuple[Any, ...]:
+        """Return rows as the trees take them, of flipped binary columns."""
+
+    @abstractmethod
+    def _grow(self, counts, rows, wanted, min_leaf, random, state) -> tuple[Any, ...]:
+        """Return a tree; sort `rows` leaf by leaf."""
+
+    @abstractmethod
+    def _add_answers(self, table: tuple[Any, ...], sums: NDArray[np.float64]) -> None:
+        """Add the label shares of the leaves of all rows of a table, in all trees, to `sums`."""
+
+    @abstractmethod
+    def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
+        """Add those of training rows in the trees without them, and how many trees these are."""
+
+
+def in_threads(jobs: Iterable[Any], n_jobs: int | None, **how: Any) -> Iterator[Any]:
+    """Yield the results of delayed calls, made in as many threads as numba has by default.
+
+    Joblib limits those in its workers.
+    """
+    n_jobs = get_num_threads() if n_jobs is None else n_jobs
+    return in_parallel(jobs, n_jobs, require="sharedmem", **how)
+
+
+def _is_mostly_zero(X: Any) -> bool:
+    return sparse.issparse(X) or bool(np.count_nonzero(X) < SPARSE_SHARE * X.size)
+
+
+def _n_present(X: Any) -> int:
+    """Return how many columns are not 0 in all rows."""
+    if sparse.issparse(X):
+        return len(np.unique(X.indices[X.data != 0]))
+    return int(np.count_nonzero(X.any(axis=0)))

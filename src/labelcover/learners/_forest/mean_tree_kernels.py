@@ -1,0 +1,403 @@
+"""Compiled loops of trees whose nodes send a row to the nearest of a few means.
+
+A tree is eight arrays. One entry per node, the root first and children after their parents:
+``first`` (the first child, -1 in a leaf), ``n_children``, ``start`` and ``end`` (where the rows of
+the node lie among the rows of the tree, which are stored leaf by leaf), ``offsets``. The mean that
+a child stands for is sparse: ``mean_features`` and ``mean_values`` from ``mean_starts[child]`` to
+``mean_starts[child + 1]``. A row x goes to the child with the greatest ``x · mean - |mean|² / 2``:
+that with the nearest mean. Tables are CSR: ``(data, indices, indptr)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from labelcover.learners._forest.forest_kernels import next_random
+
+# A node has at most this many children.
+MOST_CHILDREN = 4
+# Rounds of k-means, and rows of a node that it looks at: more of either grow no better trees.
+ROUNDS = 3
+MOST_ROWS = 1_000
+# Of a mean, the features that are largest count; this bounds the memory of a tree.
+MOST_FEATURES = 256
+# Draws of which the row least like the centres so far starts the next one.
+START_DRAWS = 3
+# Labels whose sketches vary less than this are alike.
+ALIKE = 1e-6
+
+
+@njit(cache=True, nogil=True)
+def _label_groups(sketch, counts, chosen, centres, sums, group, state):
+    """Fill in the group of each chosen row: spherical k-means on the sketches of its labels.
+
+    `centres` and `sums` are scratch of shape (q, MOST_CHILDREN).
+    """
+    q, k = centres.shape
+    n = len(chosen)
+    for c in range(k):
+        start = chosen[int(next_random(state) * n)]
+        least = np.inf
+        for _ in range(START_DRAWS if c else 0):
+            i = chosen[int(next_random(state) * n)]
+            greatest = -np.inf
+            for other in range(c):
+                similarity = 0.0
+                for j in range(q):
+                    similarity += centres[j, other] * sketch[i, j]
+                greatest = max(greatest, similarity)
+            if greatest < least:
+                least, start = greatest, i
+        for j in range(q):
+            centres[j, c] = sketch[start, j]
+    similarity_of = np.zeros(k, np.float32)
+    for step in range(ROUNDS):
+        for j in range(q):
+            for c in range(k):
+                sums[j, c] = 0
+        for at in range(n):
+            i = chosen[at]
+            for c in range(k):
+                similarity_of[c] = 0
+            for j in range(q):
+                s = sketch[i, j]
+                for c in range(k):
+                    similarity_of[c] += centres[j, c] * s
+            best = 0
+            for c in range(1, k):
+                if similarity_of[c] > similarity_of[best]:
+                    best = c
+            group[at] = best
+            weight = np.float32(counts[i])
+            for j in range(q):
+                sums[j, best] += weight * sketch[i, j]
+        if step == ROUNDS - 1:
+            break
+        for c in range(k):
+            length = 0.0
+            for j in range(q):
+                length += sums[j, c] * sums[j, c]
+            if length > 0:
+                shrink = np.float32(1 / np.sqrt(length))
+                for j in range(q):
+                    centres[j, c] = shrink * sums[j, c]
+
+
+@njit(cache=True, nogil=True)
+def _largest(values, features, n, sizes):
+    """Keep the MOST_FEATURES largest of the first `n` values in place; return how many.
+
+    `sizes` is scratch of the size of `values`.
+    """
+    if n <= MOST_FEATURES:
+        return n
+    for at in range(n):
+        sizes[at] = abs(values[at])
+    # Hoare's selection: NumPy's takes ten seconds to compile.
+    k = n - MOST_FEATURES
+    low, high = 0, n - 1
+    while low < high:
+        pivot = sizes[(low + high) // 2]
+        a, b = low, high
+        while a <= b:
+            while sizes[a] < pivot:
+                a += 1
+            while sizes[b] > pivot:
+                b -= 1
+            if a <= b:
+                sizes[a], sizes[b] = sizes[b], sizes[a]
+                a += 1
+                b -= 1
+        if k <= b:
+            high = b
+        elif k >= a:
+            low = a
+        else:
+            break
+    least = sizes[k]
+    above = 0
+    for at in range(n):
+        above += abs(values[at]) > least
+    equal, kept = MOST_FEATURES - above, 0
+    for at in range(n):
+        size = abs(values[at])
+        if size > least or (size == least and equal > 0):
+            equal -= size == least
+            values[kept], features[kept] = values[at], features[at]
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _nearest(table, i, means, offsets, is_child):
+    """Return the child whose mean is nearest to row `i`; `means` has a row per feature."""
+    data, indices, indptr = table
+    score = offsets.copy()
+    for at in range(indptr[i], indptr[i + 1]):
+        x, f = data[at], indices[at]
+        for c in range(len(score)):
+            score[c] += x * means[f, c]
+    best = -1
+    for c in range(len(score)):
+        if is_child[c] and (best < 0 or score[c] > score[best]):
+            best = c
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _drop_small(table, own, counts, means, offsets, is_child, min_leaf, child):
+    """Assign rows to children but those that would get too few draws; return how many remain."""
+    k = len(is_child)
+    draws = np.zeros(k)
+    while True:
+        for c in range(k):
+            draws[c] = 0
+        for at in range(len(own)):
+            child[at] = _nearest(table, own[at], means, offsets, is_child)
+            draws[child[at]] += counts[own[at]]
+        n_children, n_small = 0, 0
+        for c in range(k):
+            n_children += is_child[c]
+            n_small += is_child[c] and draws[c] < min_leaf
+        if n_small == 0 or n_children - n_small < 2:
+            return n_children - n_small
+        for c in range(k):
+            is_child[c] = is_child[c] and draws[c] >= min_leaf
+
+
+@njit(cache=True, nogil=True)
+def _sort_into(rows, start, end, child, moved, c, at):
+    """Move the rows of child `c` to place `at` of `rows`; return the place after them."""
+    for i in range(end - start):
+        if child[i] == c:
+            rows[at] = moved[i]
+            at += 1
+    return at
+
+
+@njit(cache=True, nogil=True)
+def _vary(sketch, counts, own):
+    """Return whether the sketches of some rows differ."""
+    q = sketch.shape[1]
+    total, squares, weight = np.zeros(q), 0.0, 0.0
+    for i in own:
+        c = counts[i]
+        weight += c
+        for j in range(q):
+            squares += c * sketch[i, j] * sketch[i, j]
+            total[j] += c * sketch[i, j]
+    for j in range(q):
+        squares -= total[j] * total[j] / weight
+    return squares > ALIKE * weight
+
+
+@njit(cache=True, nogil=True)
+def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf, state):
+    """Return the eight arrays of a tree, whose leaves are slices of `rows`.
+
+    In each node the rows are grouped by their labels, by k-means on the sketches; the means of the
+    groups, in the features, then decide to which child a row goes. The arrays are the beginnings of
+    larger ones: copies free memory.
+
+    Parameters
+    ----------
+    table : (data, indices, indptr)
+        Training rows.
+    sketch : float32 array of shape (n, q)
+        Of length one, or zero for a row without labels.
+    counts : ndarray of shape (n,)
+        How often each row was drawn.
+    rows : int32 array
+        Those that were drawn; sorted into leaves in place.
+    min_leaf, most_leaf : int
+        Least number of draws in a leaf; nodes of fewer draws than `most_leaf` are not split.
+    state : uint64 array of shape (1,)
+    """
+    data, indices, indptr = table
+    n, k = len(rows), MOST_CHILDREN
+    first = np.full(2 * n, -1, np.int32)
+    n_children = np.zeros(2 * n, np.int32)
+    start, end = np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
+    offsets, mean_starts = np.zeros(2 * n, np.float32), np.zeros(2 * n + 1, np.int64)
+    mean_features, mean_values = np.empty(4096, np.int32), np.empty(4096, np.float32)
+    centres = np.empty((sketch.shape[1], k), np.float32)
+    sums = np.empty((sketch.shape[1], k), np.float32)
+    group, child, moved = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    means = np.zeros((n_features, k), np.float32)
+    seen, mark = np.empty(n_features, np.int32), np.zeros(n_features, np.bool_)
+    values, features = np.empty(n_features, np.float32), np.empty(n_features, np.int32)
+    scratch = np.empty(n_features, np.float32)
+    kept_values = np.empty((k, MOST_FEATURES), np.float32)
+    kept_features, sizes = np.empty((k, MOST_FEATURES), np.int32), np.zeros(k, np.int32)
+    own_offsets, is_child, weights = np.zeros(k, np.float32), np.zeros(k, np.bool_), np.zeros(k)
+    end[0], n_nodes, node = n, 1, 0
+    while node < n_nodes:
+        s, e = start[node], end[node]
+        number, node = node, node + 1
+        weight = 0.0
+        for at in range(s, e):
+            weight += counts[rows[at]]
+        if weight < max(most_leaf, 2 * min_leaf) or not _vary(sketch, counts, rows[s:e]):
+            continue
+        n_chosen = min(e - s, MOST_ROWS)
+        if n_chosen < e - s:
+            for a in range(n_chosen):
+                b = a + int(next_random(state) * (e - s - a))
+                rows[s + a], rows[s + b] = rows[s + b], rows[s + a]
+        chosen = rows[s : s + n_chosen]
+        _label_groups(sketch, counts, chosen, centres, sums, group, state)
+
+        n_seen = 0
+        for c in range(k):
+            weights[c] = 0
+        for a in range(n_chosen):
+            i = chosen[a]
+            weights[group[a]] += counts[i]
+            for at in range(indptr[i], indptr[i + 1]):
+                f = indices[at]
+                if not mark[f]:
+                    mark[f] = True
+                    seen[n_seen] = f
+                    n_seen += 1
+                means[f, group[a]] += np.float32(counts[i]) * data[at]
+        for c in range(k):
+            is_child[c] = weights[c] > 0
+            filled = np.int64(0)  # a constant would have `_largest` compiled twice
+            for a in range(n_seen):
+                f = seen[a]
+                if means[f, c] != 0:
+                    values[filled], features[filled] = means[f, c] / np.float32(weights[c]), f
+                    filled += 1
+                    means[f, c] = 0
+            sizes[c] = _largest(values, features, filled, scratch)
+            squares = 0.0
+            for a in range(sizes[c]):
+                kept_values[c, a], kept_features[c, a] = values[a], features[a]
+                squares += values[a] * values[a]
+            own_offsets[c] = -squares / 2
+        for c in range(k):
+            for a in range(sizes[c]):
+                means[kept_features[c, a], c] = kept_values[c, a]
+        n_left = _drop_small(
+            table, rows[s:e], counts, means, own_offsets, is_child, min_leaf, child
+        )
+        for a in range(n_seen):
+            mark[seen[a]] = False
+            for c in range(k):
+                means[seen[a], c] = 0
+        if n_left < 2:
+            continue
+        for at in range(e - s):
+            moved[at] = rows[s + at]
+        first[number], n_children[number] = n_nodes, n_left
+        at = s
+        for c in range(k):
+            if not is_child[c]:
+                continue
+            start[n_nodes], offsets[n_nodes] = at, own_offsets[c]
+            at = _sort_into(rows, s, e, child, moved, c, at)
+            end[n_nodes] = at
+            begin = mean_starts[n_nodes]
+            stop = begin + sizes[c]
+            if stop > len(mean_values):
+                more_features = np.empty(2 * stop, np.int32)
+                more_values = np.empty(2 * stop, np.float32)
+                for a in range(begin):
+                    more_features[a], more_values[a] = mean_features[a], mean_values[a]
+                mean_features, mean_values = more_features, more_values
+            for a in range(sizes[c]):
+                mean_features[begin + a] = kept_features[c, a]
+                mean_values[begin + a] = kept_values[c, a]
+            n_nodes += 1
+            mean_starts[n_nodes] = stop
+    last = mean_starts[n_nodes]
+    return (
+        first[:n_nodes], n_children[:n_nodes], start[:n_nodes], end[:n_nodes], offsets[:n_nodes],
+        mean_starts[: n_nodes + 1], mean_features[:last], mean_values[:last],
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def sort_into_leaves(table, n_features, tree, rows):
+    """Sort `rows` of a table in place, node by node; return where those of each node lie."""
+    first, n_children, _, _, offsets, mean_starts, mean_features, mean_values = tree
+    starts, ends = np.zeros(len(first), np.int64), np.zeros(len(first), np.int64)
+    ends[0] = len(rows)
+    child, moved = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
+    means = np.zeros((n_features, MOST_CHILDREN), np.float32)
+    own_offsets = np.zeros(MOST_CHILDREN, np.float32)
+    is_child = np.zeros(MOST_CHILDREN, np.bool_)
+    for node in range(len(first)):
+        s, e = starts[node], ends[node]
+        if first[node] < 0 or s == e:
+            continue
+        for c in range(MOST_CHILDREN):
+            is_child[c] = c < n_children[node]
+        for c in range(n_children[node]):
+            one = first[node] + c
+            own_offsets[c] = offsets[one]
+            for at in range(mean_starts[one], mean_starts[one + 1]):
+                means[mean_features[at], c] = mean_values[at]
+        for at in range(e - s):
+            moved[at] = rows[s + at]
+            child[at] = _nearest(table, moved[at], means, own_offsets, is_child)
+        place = s
+        for c in range(n_children[node]):
+            one = first[node] + c
+            starts[one] = place
+            place = _sort_into(rows, s, e, child, moved, c, place)
+            ends[one] = place
+            for at in range(mean_starts[one], mean_starts[one + 1]):
+                means[mean_features[at], c] = 0
+    return starts, ends
+
+
+@njit(cache=True, nogil=True)
+def add_label_shares(rows, counts, start, end, labels, sums, seen, n_seen):
+    """Add the label shares of a leaf, rows `start` to `end`, to `sums`; return how many are seen.
+
+    `seen` lists the labels whose sum is not 0, the first `n_seen` before.
+    """
+    label_indices, label_starts = labels
+    weight = 0.0
+    for at in range(start, end):
+        weight += counts[at]
+    for at in range(start, end):
+        share = counts[at] / weight
+        for j in range(label_starts[rows[at]], label_starts[rows[at] + 1]):
+            l = label_indices[j]
+            if sums[l] == 0:
+                seen[n_seen] = l
+                n_seen += 1
+            sums[l] += share
+    return n_seen
+
+
+@njit(cache=True, nogil=True)
+def add_leaf_means(tree, rows, counts, labels, asked, starts, ends, sums):
+    """Add to `sums` the label means of the leaf of each asked row.
+
+    Parameters
+    ----------
+    rows, counts : ndarray
+        The rows of the tree, leaf by leaf, and how often each was drawn.
+    labels : (label_indices, label_starts)
+        Row ``i`` has the labels ``label_indices[label_starts[i]:label_starts[i + 1]]``.
+    asked, starts, ends : ndarray
+        Rows of `sums`, and where those of each node lie, from `sort_into_leaves`.
+    """
+    first, start, end = tree[0], tree[2], tree[3]
+    mean, seen = np.zeros(sums.shape[1]), np.empty(sums.shape[1], np.int32)
+    for node in range(len(first)):
+        if first[node] >= 0 or starts[node] == ends[node]:
+            continue
+        n_seen = add_label_shares(
+            rows, counts, start[node], end[node], labels, mean, seen, np.int64(0)
+        )
+        for at in range(starts[node], ends[node]):
+            own = sums[asked[at]]
+            for a in range(n_seen):
+                own[seen[a]] += mean[seen[a]]
+        for a in range(n_seen):
+            mean[seen[a]] = 0

@@ -1,0 +1,358 @@
+"""What least squares chooses by itself: the scale, the kernel, its width, and the ridge.
+
+Everything is chosen by leave-one-out predictions, which a factorised system gives without
+refitting, on a sample of rows and problems where there are many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcover.learners._chunked_table import Blocks, TableBlock
+from labelcover.learners._least_squares.class_kernels import left_out_brier_score
+from labelcover.learners._least_squares.feature_maps import (
+    IdentityMap,
+    Kernel,
+    KernelMap,
+    inner_products,
+    landmark_combination,
+    median_distance,
+    squared_lengths,
+)
+from labelcover.learners._least_squares.feature_rows import FeatureRows
+from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
+from labelcover.learners._least_squares.ridge_systems import (
+    DualSystem,
+    Posed,
+    PrimalSystem,
+    RidgeSystem,
+)
+from labelcover.learners._linear_targets import LinearTargets
+from labelcover.learners._problems import Problems
+
+# Up to this many rows nothing is approximated, nor with so few features in the linear kernel.
+EXACT_ROWS = 4_000
+# And up to this many where only predictions for rows left out are wanted.
+QUICK_EXACT_ROWS = 1_000
+QUICK_LANDMARKS = 500
+# Where the ridge is searched for in the Gaussian kernel, nothing is approximated up to so many rows
+# only, and up to so many rows for each landmark.
+QUICK_ROWS, ROWS_FOR_LANDMARK = 2_000, 1.5
+# Landmarks are twice as many where those of the sketch are crowded: where the effective dimension
+# of the sketch, the sum of its leverages, is more than this share of their number.
+CROWDED = 0.6
+# Kernels are compared on a Nyström approximation, the sketch, of so many rows with so many
+# landmarks.
+SKETCH_ROWS = 4_096
+SKETCH_LANDMARKS = 300
+# Widths of the Gaussian kernels that are compared, each and their mean, in median distances.
+WIDTHS = (0.5, 1.0, 2.0)
+# Ridges that are compared, in mean squared lengths of a centred row; the sketch sees every second.
+RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
+FIRST_RIDGE = 6
+# With so many rows for each feature, and an effective dimension of so great a share of the
+# features, the ridge is as good as none: no smaller one is tried.
+MANY_ROWS, FULL = 2, 0.95
+# The choice of kernel and ridge looks at no more rows and classes than these.
+CHOICE_ROWS = 512
+CHOICE_CLASSES = 256
+# Scalings are compared on no more rows than these, without approximation: in wide text a Nyström
+# approximation loses more with some scalings than with others.
+SCALE_ROWS = 512
+# The last relative step of temperatures in the choice. What is left is about its cube, far less
+# than what some hundred rows can tell.
+COARSE = 0.2
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The parameters of least squares; None means: choose.
+
+    With `quick`, fewer rows are solved without approximation and fewer kernels compared.
+    """
+
+    kernel: str = "auto"
+    gammas: tuple[float, ...] | None = None
+    alpha: float | None = None
+    scale: str = "auto"
+    n_landmarks: int = 1_000
+    seed: int = 0
+    quick: bool = False
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The best ridge, its number in `RIDGES`, its Brier score, and the effective dimension."""
+
+    ridge: float
+    number: int
+    score: float
+    dimension: float
+
+
+class Judge:
+    """Leave-one-out Brier scores of some rows and problems, to compare systems and ridges by."""
+
+    def __init__(self, problems: Problems, rows: NDArray[np.int64]) -> None:
+        assert problems.targets is not None
+        self.problems, self.rows = problems, rows
+        self.offsets, self.targets = problems.offsets, problems.targets
+        self.own = np.ascontiguousarray(problems.classes[:, rows])
+
+    def score(self, system: RidgeSystem, posed: Posed, ridge: float) -> tuple[float, float]:
+        """Return the Brier score of a system at a ridge, and its effective dimension."""
+        solved = system.solve(posed, ridge, coarse=True)
+        score = left_out_brier_score(
+            np.ascontiguousarray(solved.scores),
+            self.targets.combination,
+            solved.leverage,
+            self.own,
+            self.offsets,
+            system.weights[self.rows],
+            COARSE,
+        )
+        return score, float(solved.leverage.mean()) * len(system.weights)
+
+    def best_ridge(self, system: RidgeSystem, start: int = FIRST_RIDGE, step: int = 1) -> Chosen:
+        """Return the best of `RIDGES`, downhill from number `start` by `step`.
+
+        The score as a function of the ridge has one valley.
+        """
+        width = len(system.matrix)
+        most = FULL * width if len(system.weights) >= MANY_ROWS * width else np.inf
+        posed = system.pose(self.targets, self.rows)
+        known: dict[int, Chosen] = {}
+
+        def score(number: int) -> float:
+            if not 0 <= number < len(RIDGES):
+                return np.inf
+            if number not in known:
+                ridge = RIDGES[number] * system.unit
+                known[number] = Chosen(ridge, number, *self.score(system, posed, ridge))
+            return known[number].score
+
+        at = start
+        # More features want a smaller ridge, so that is tried first.
+        for direction in (-step, step):
+            while score(at + direction) < score(at):
+                at += direction
+                if direction < 0 and known[at].dimension > most:
+                    break
+            if at != start:
+                break
+        return known[at]
+
+
+class Sketch:
+    """A Nyström approximation of some rows with few landmarks, on which kernels are compared."""
+
+    def __init__(self, X: Any, problems: Problems, judged: NDArray[np.int64], seed: int) -> None:
+        self.landmarks = sample(X.shape[0], SKETCH_LANDMARKS, seed)
+        self.landmark_rows = X[self.landmarks]
+        self.products = inner_products(X, self.landmark_rows)
+        self.squares = squared_lengths(X)
+        self.weights = problems.weights
+        self.judge = Judge(problems, judged)
+
+    def best_ridge(self, kernel: Kernel, start: int) -> Chosen:
+        """Return the best ridge with a kernel."""
+        values = self.products.copy()
+        kernel.from_products(values, self.squares, self.squares[self.landmarks])
+        combine = landmark_combination(values[self.landmarks])
+        table = TableBlock(values, self.weights)
+        rows = FeatureRows(table, self.judge.targets, combine=combine)
+        system = PrimalSystem(rows, self.weights)
+        return self.judge.best_ridge(system, start, step=2)
+
+
+class Choice:
+    """The kernel, the system and the ridge that are best by leave-one-out.
+
+    Attributes
+    ----------
+    n_rows : int
+        How many rows are looked at.
+    """
+
+    def __init__(self, X: Blocks, problems: Problems, settings: Settings) -> None:
+        self.X, self.problems, self.settings = X, problems, settings
+        self.n_rows = min(X.shape[0], CHOICE_ROWS)
+
+    def system(self) -> tuple[Kernel, IdentityMap | KernelMap, RidgeSystem, float]:
+        """Return the kernel, its features, the ridge system of all rows, and the ridge."""
+        kernel, sketched = self._kernel()
+        n, d = self.X.shape
+        n_landmarks = self.settings.n_landmarks
+        if self.settings.quick:
+            n_landmarks = min(n_landmarks, QUICK_LANDMARKS)
+        most = QUICK_EXACT_ROWS if self.settings.quick else EXACT_ROWS
+        if sketched is not None and sketched.dimension > CROWDED * SKETCH_LANDMARKS:
+            n_landmarks *= 2
+        if not kernel.is_linear and self.settings.alpha is None:
+            most = min(most, max(QUICK_ROWS, int(ROWS_FOR_LANDMARK * n_landmarks)))
+        mapped: IdentityMap | KernelMap
+        if min(n, d if kernel.is_linear else n) <= most:
+            mapped, system = exact_system(self.X, kernel, self.problems)
+        else:
+            landmarks = sample(n, n_landmarks, self.settings.seed)
+            mapped, system = nystroem_system(self.X, kernel, self.problems, landmarks)
+        if self.settings.alpha is not None:
+            return kernel, mapped, system, self.settings.alpha
+        # Few landmarks hold little of a line through many features, and want a smaller ridge.
+        start = FIRST_RIDGE if sketched is None or kernel.is_linear else sketched.number
+        found = Judge(self._seen, self.sketched[self.judged]).best_ridge(system, start)
+        return kernel, mapped, system, found.ridge
+
+    @cached_property
+    def sketched(self) -> NDArray[np.int64]:
+        """The rows of the sketch."""
+        return sample(self.X.shape[0], SKETCH_ROWS, self.settings.seed)
+
+    @cached_property
+    def judged(self) -> NDArray[np.int64]:
+        """Which of these rows are looked at."""
+        return sample(len(self.sketched), CHOICE_ROWS, self.settings.seed)
+
+    @cached_property
+    def _seen(self) -> Problems:
+        return some_problems(self.problems, self.settings.seed)
+
+    def _kernel(self) -> tuple[Kernel, Chosen | None]:
+        """Return the kernel that the settings name, or the best, and its ridge on the sketch."""
+        settings = self.settings
+        if settings.kernel == "linear":
+            return Kernel(), None
+        if settings.kernel == "rbf" and settings.gammas is not None:
+            return Kernel(settings.gammas), None
+        problems = rows_of_problems(self._seen, self.sketched)
+        sketch = Sketch(self.X[self.sketched], problems, self.judged, settings.seed)
+        best, *widths = gaussian_kernels(sketch.landmark_rows, settings)
+        found = sketch.best_ridge(best, FIRST_RIDGE)
+        if settings.kernel == "auto":
+            linear = sketch.best_ridge(Kernel(), FIRST_RIDGE)
+            # The wider a Gaussian, the more linear: where a line is better than the mean of all
+            # widths, a wide one alone is hardly better than the line, which is solved faster.
+            if linear.score < found.score:
+                return Kernel(), linear
+        for kernel in [] if settings.quick else reversed(widths):
+            tried = sketch.best_ridge(kernel, found.number)
+            if tried.score < found.score:
+                best, found = kernel, tried
+        return best, found
+
+
+def gaussian_kernels(X: Any, settings: Settings) -> list[Kernel]:
+    """Return the Gaussian kernels that the settings allow: the mean of all widths, then each."""
+    if settings.gammas is not None:
+        return [Kernel(settings.gammas)]
+    median = median_distance(X)
+    gammas = tuple(0.5 / (width * median) ** 2 for width in WIDTHS)
+    return [Kernel(gammas), *(Kernel((gamma,)) for gamma in gammas)]
+
+
+def least_brier_score(X: Any, problems: Problems, settings: Settings) -> float:
+    """Return the least Brier score of some kernels and ridges, without approximation."""
+    kernels = [] if settings.kernel == "linear" else gaussian_kernels(X, settings)[:1]
+    if settings.kernel != "rbf":
+        kernels.append(Kernel())
+    judge = Judge(some_problems(problems, settings.seed), np.arange(X.shape[0]))
+    scores = []
+    for kernel in kernels:
+        _, system = exact_system(TableBlock(X, problems.weights), kernel, judge.problems)
+        if settings.alpha is None:
+            scores.append(judge.best_ridge(system, step=2).score)
+        else:
+            posed = system.pose(judge.targets, judge.rows)
+            scores.append(judge.score(system, posed, settings.alpha)[0])
+    return min(scores)
+
+
+def some_problems(problems: Problems, seed: int) -> Problems:
+    """Return some of the problems, with all rows and with targets of their own."""
+    sizes = problems.n_classes
+    order = np.random.default_rng(seed).permutation(len(sizes))
+    few = max(1, int((np.cumsum(sizes[order]) <= CHOICE_CLASSES).sum()))
+    kept = np.sort(order[:few])
+    offsets = np.concatenate([[0], np.cumsum(sizes[kept])])
+    classes = problems.classes[kept]
+    if problems.targets is None:
+        targets = LinearTargets.of_classes(classes, offsets)
+    else:
+        of_kept = np.repeat(problems.offsets[kept] - offsets[:-1], sizes[kept])
+        targets = problems.targets.of_some(of_kept + np.arange(offsets[-1]))
+    return replace(problems, classes=classes, offsets=offsets, targets=targets)
+
+
+def rows_of_problems(problems: Problems, rows: NDArray[np.int64]) -> Problems:
+    """Return the problems with some of the rows."""
+    if len(rows) == problems.classes.shape[1]:
+        return problems
+    return replace(
+        problems,
+        classes=np.ascontiguousarray(problems.classes[:, rows]),
+        weights=None if problems.weights is None else problems.weights[rows],
+        targets=None if problems.targets is None else problems.targets.of_rows(rows),
+    )
+
+
+def choose_scaling(X: Blocks, problems: Problems, settings: Settings) -> tuple[FeatureScaling, int]:
+    """Return the scaling that the settings name, or the best, and on how many rows it was chosen.
+
+    Only numbers that are mostly 0, such as counts of words and TF-IDF, leave a choice (else the
+    number of rows is 0). Divided by its deviation, a rare word would count more than a common one.
+    """
+    scalings = _scalings(X, settings.scale)
+    if len(scalings) == 1:
+        return scalings[0], 0
+    rows = sample(X.shape[0], SCALE_ROWS, settings.seed)
+    few = rows_of_problems(problems, rows)
+    scores = [least_brier_score(each.transform(X[rows]), few, settings) for each in scalings]
+    return scalings[int(np.argmin(scores))], len(rows)
+
+
+def _scalings(X: Blocks, scale: str) -> list[FeatureScaling]:
+    """Return the scalings that are to be compared, fitted: one, if there is nothing to choose."""
+    if scale == "none":
+        return [FeatureScaling(scale)]
+    sums = ColumnSums.of(X)
+    scales = ["standard"] if scale == "auto" else [scale]
+    if scale == "auto" and sums.has_sparse_numbers:
+        scales += ["none"] if sums.rows_have_one_length else ["none", "rows"]
+    return [FeatureScaling(each).set(sums) for each in scales]
+
+
+def exact_system(
+    X: Blocks, kernel: Kernel, problems: Problems
+) -> tuple[IdentityMap | KernelMap, RidgeSystem]:
+    """Return features and system without approximation: primal if that is smaller."""
+    assert problems.targets is not None
+    if kernel.is_linear and X.shape[1] < X.shape[0]:
+        return IdentityMap(), PrimalSystem(FeatureRows(X, problems.targets), problems.weights)
+    table = X[np.arange(X.shape[0])]
+    return KernelMap(kernel, table), DualSystem(kernel(table, table), problems.weights)
+
+
+def nystroem_system(
+    X: Blocks, kernel: Kernel, problems: Problems, numbers: NDArray[np.int64]
+) -> tuple[KernelMap, RidgeSystem]:
+    """Return features and system of a Nyström approximation: the landmarks are rows `numbers`."""
+    assert problems.targets is not None
+    landmarks = X[numbers]
+    combine = landmark_combination(kernel(landmarks, landmarks))
+    mapped = KernelMap(kernel, landmarks, combine, numbers)
+    return mapped, PrimalSystem(FeatureRows(X, problems.targets, mapped), problems.weights)
+
+
+def sample(n: int, most: int, seed: int) -> NDArray[np.int64]:
+    """Return `most` of the rows at random, ascending; all of them if there are no more.
+
+    The same whatever else is drawn, so that one problem alone is treated like one of many.
+    """
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))

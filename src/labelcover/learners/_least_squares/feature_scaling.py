@@ -1,0 +1,282 @@
+"""Features brought to one scale, so that one ridge and one kernel width serve them all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover._table_numbers import ROUNDING, blocks
+from labelcover.chunks import Chunk
+from labelcover.learners._chunked_table import Blocks
+from labelcover.learners._rare_values import RareValues, binary_columns
+
+# Rows whose lengths differ by no more than this share are of one length: some tools that make
+# them so compute with single precision.
+LENGTH_TOLERANCE = 1e-5
+# The mean of a column that varies by less than this share of it is computed with more care.
+FAR_FROM_ZERO = 1e-4
+# Deviations of so many numbers are held at once (8 MB).
+BLOCK_NUMBERS = 2**20
+
+
+class FeatureScaling:
+    """Numeric features standardised and bags of words row-normalised, or one of the plainer ways.
+
+    Parameters
+    ----------
+    scale : {"standard", "rows", "none"}
+        ``"none"`` leaves tables as they are. The others first read each 0/1 column by its rarer
+        value (`RareValues`).
+
+        With ``"rows"`` each row is divided by its length.
+
+        With ``"standard"``, a table in which at least half of the columns hold nothing but 0 and 1
+        is read as a bag of words beside some numbers: the 0/1 part of each row is divided by its
+        length. In any other table every column is read as a number. Numbers are centred and
+        divided by their standard deviation; columns of a sparse table are divided by their root
+        mean square instead, which keeps zeros. At last all is divided so that a typical row has
+        length one, a word counting as much as a number.
+    """
+
+    def __init__(self, scale: str = "standard") -> None:
+        self.scale = scale
+
+    def fit(self, X: Any, weights: NDArray[np.float64] | None = None) -> Self:
+        """Learn the scale of each column of `X` (ndarray or CSR), its rows weighted."""
+        return self if self.scale == "none" else self.set(ColumnSums.of_table(X, weights))
+
+    def set(self, sums: ColumnSums) -> Self:
+        """Take the scale of each column from sums over the rows of a table."""
+        if self.scale == "none":
+            return self
+        rare = self.rare = RareValues()
+        rare.binary = sums.binary
+        rare.flipped = sums.binary & (2 * sums.ones > sums.total)
+        if self.scale == "standard":
+            mean = np.where(rare.flipped, 1 - sums.mean, sums.mean)
+            squares = sums.squares
+            if sums.is_sparse:
+                squares = np.where(rare.flipped, np.maximum(mean, 0) * sums.total, squares)
+            self._set_columns(mean, np.sqrt(squares / sums.total), is_sparse=sums.is_sparse)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return `X` on the scale of `fit`, sparse if it was."""
+        if self.scale == "none":
+            return X
+        X = self.rare.transform(X)
+        if self.scale == "rows":
+            return rows_times(X, 1 / _divisors(row_lengths(X)))
+        return self._scaled_columns(X)
+
+    def _set_columns(
+        self, mean: NDArray[np.float64], spread: NDArray[np.float64], *, is_sparse: bool
+    ) -> None:
+        """Take the means and deviations (or root mean squares) of the columns as they are read."""
+        self.words = self.rare.binary
+        if 2 * self.words.sum() < len(self.words):
+            self.words = np.zeros_like(self.words)
+        self.shift = np.zeros(len(mean)) if is_sparse else np.where(self.words, 0.0, mean)
+        # A column that is constant but for rounding carries nothing.
+        spread[spread <= np.maximum(ROUNDING * np.abs(self.shift), 1e-300)] = np.inf
+        self.factor = 1 / (np.where(self.words, 1.0, spread) * np.sqrt(len(self.words)))
+
+    def _scaled_columns(self, X: Any) -> Any:
+        if sparse.issparse(X):
+            return self._scaled_cells(X)
+        scaled = np.ascontiguousarray(X - self.shift, dtype=np.float64)
+        scaled *= self.factor
+        if self.words.any():
+            lengths = row_lengths(X if self.words.all() else X[:, self.words])
+            scaled *= np.where(self.words, self._word_factors(lengths)[:, None], 1.0)
+        return scaled
+
+    def _scaled_cells(self, X: Any) -> Any:
+        values = X.data * self.factor[X.indices]
+        if self.words.any():
+            are_words = self.words[X.indices]
+            lengths = _lengths_of_cells(X, X.data * are_words)
+            values *= np.where(are_words, _of_cells(X, self._word_factors(lengths)), 1.0)
+        return _with_cells(X, values)
+
+    def _word_factors(self, lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what brings the words of each row, once divided by √d, to length √(words / d)."""
+        return np.sqrt(self.words.sum()) / _divisors(lengths)
+
+
+@dataclass(frozen=True)
+class ColumnSums:
+    """Sums over some rows of a table, which can be added to those of other rows.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    total : float
+        Sum of their weights.
+    binary : ndarray of shape (d,), bool
+        Which columns hold nothing but 0 and 1.
+    ones : ndarray of shape (d,)
+        Weighted sums, which say of a 0/1 column how much its ones weigh.
+    mean : ndarray of shape (d,)
+        Weighted means.
+    squares : ndarray of shape (d,)
+        Weighted sums of squares: around the mean, or in a sparse table around 0.
+    nonzeros : ndarray of shape (d,)
+        Number of nonzeros.
+    shortest, longest : float
+        Least and greatest length of a row that is not empty.
+    is_sparse : bool
+    """
+
+    n: int
+    total: float
+    binary: NDArray[np.bool_]
+    ones: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    nonzeros: NDArray[np.int64]
+    shortest: float
+    longest: float
+    is_sparse: bool
+
+    @classmethod
+    def of(cls, X: Blocks) -> ColumnSums:
+        """Return the sums over all rows, in one pass over the blocks."""
+        return X.reduce(_sums_of_block)
+
+    @classmethod
+    def of_table(cls, X: Any, weights: NDArray[np.float64] | None) -> ColumnSums:
+        """Return the sums over the rows of a table, dense or CSR."""
+        shares = np.ones(X.shape[0]) if weights is None else weights
+        total = float(shares.sum())
+        lengths = row_lengths(X)
+        lengths = lengths[lengths > 0]
+        is_sparse = sparse.issparse(X)
+        if is_sparse:
+            mean = np.asarray((shares / total) @ X).ravel()
+            squares = np.asarray(shares @ X.multiply(X)).ravel()
+            nonzeros = np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
+        else:
+            mean, squares = moments(X, shares / total)
+            squares = squares * total
+            nonzeros = np.count_nonzero(X, axis=0)
+        return cls(
+            X.shape[0],
+            total,
+            binary_columns(X),
+            np.asarray(shares @ X).ravel(),
+            mean,
+            squares,
+            nonzeros,
+            float(lengths.min(initial=np.inf)),
+            float(lengths.max(initial=0.0)),
+            is_sparse,
+        )
+
+    def __add__(self, other: ColumnSums) -> ColumnSums:
+        """Return the sums over the rows of both.
+
+        Squares around the common mean are those of both, and the squared distance of the means
+        (Chan, Golub and LeVeque, 1983), so that nothing cancels.
+        """
+        total = self.total + other.total
+        apart = other.mean - self.mean
+        between = 0.0 if self.is_sparse else apart**2 * (self.total * other.total / total)
+        return ColumnSums(
+            self.n + other.n,
+            total,
+            self.binary & other.binary,
+            self.ones + other.ones,
+            self.mean + apart * (other.total / total),
+            self.squares + other.squares + between,
+            self.nonzeros + other.nonzeros,
+            min(self.shortest, other.shortest),
+            max(self.longest, other.longest),
+            self.is_sparse,
+        )
+
+    @property
+    def has_sparse_numbers(self) -> bool:
+        """Whether the columns that are not 0/1 hold mostly zeros, however they are stored."""
+        numbers = ~self.binary
+        return bool(2 * self.nonzeros[numbers].sum() < self.n * numbers.sum())
+
+    @property
+    def rows_have_one_length(self) -> bool:
+        """Whether all rows but empty ones have the same length, so that dividing by it is idle."""
+        return bool(self.longest - self.shortest <= LENGTH_TOLERANCE * self.longest)
+
+
+def _sums_of_block(table: Any, chunk: Chunk) -> ColumnSums:
+    return ColumnSums.of_table(table, chunk.weights)
+
+
+def moments(
+    X: NDArray[np.float64], shares: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the means of columns, and the mean squared deviations from them.
+
+    Columns far from zero are looked at from their first value, so that rounding, which is as large
+    as their mean makes it, is not taken for a deviation: that of a constant column is exactly 0.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    shares : ndarray of shape (n,)
+        The weights of rows, of sum 1.
+    """
+    mean = shares @ X
+    squares = _squared_deviations(X, mean, shares)
+    far = np.flatnonzero(squares <= (FAR_FROM_ZERO * mean) ** 2)
+    if len(far):
+        first = X[0, far]
+        away = X[:, far] - first
+        step = shares @ away
+        mean[far], squares[far] = first + step, _squared_deviations(away, step, shares)
+    return mean, squares
+
+
+def _squared_deviations(
+    X: NDArray[np.float64], mean: NDArray[np.float64], shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    parts = blocks(len(X), BLOCK_NUMBERS // X.shape[1])
+    return np.sum([shares[rows] @ (X[rows] - mean) ** 2 for rows in parts], axis=0)
+
+
+def row_lengths(X: Any) -> NDArray[np.float64]:
+    """Return the Euclidean length of each row of an array or a CSR matrix."""
+    if sparse.issparse(X):
+        return _lengths_of_cells(X, X.data)
+    return np.sqrt(np.einsum("ij,ij->i", X, X))
+
+
+def rows_times(X: Any, factors: NDArray[np.float64]) -> Any:
+    """Return `X` with each row multiplied by its factor, sparse if it was."""
+    if sparse.issparse(X):
+        return _with_cells(X, X.data * _of_cells(X, factors))
+    return X * factors[:, None]
+
+
+def _of_cells(X: Any, of_rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what belongs to the row of each cell of a CSR matrix."""
+    return np.repeat(of_rows, np.diff(X.indptr))
+
+
+def _with_cells(X: Any, values: NDArray[np.float64]) -> Any:
+    """Return a CSR matrix with other values in its cells."""
+    return type(X)((values, X.indices, X.indptr), shape=X.shape)
+
+
+def _lengths_of_cells(X: Any, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the length of each row of a CSR matrix with other values in its cells."""
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return np.sqrt(np.bincount(row, values**2, X.shape[0]))
+
+
+def _divisors(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(lengths == 0, 1.0, lengths)

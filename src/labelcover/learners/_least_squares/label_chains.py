@@ -1,0 +1,187 @@
+"""Chains of labels in least squares: what one label adds to another, from one factorisation.
+
+A link of a chain is ridge regression on the features and on the labels before it. Its residuals
+need no factorisation of their own. With the hat matrix ``H`` of the features alone and the
+residuals ``R = (I - H) Y`` of all labels, the coefficients of the labels ``P`` before label ``t``
+are ``(G_PP + μ)⁻¹ G_Pt`` with ``G = YᵀWR`` and their ridge ``μ`` (the Schur complement of the
+joint normal equations), and the score of ``t`` is its score from the features plus those
+coefficients times ``y_P`` less the scores of ``P``. In the order of a chain, one Cholesky factor of
+``G + μ`` holds the coefficients of every link, and one triangular solve the leave-one-out
+predictions of all links.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+from scipy.special import expit
+
+from labelcover.learners._blas_threads import blas_threads
+from labelcover.learners._least_squares.choosing import Settings
+from labelcover.learners._least_squares.class_kernels import left_out_temperatures
+from labelcover.learners._least_squares.least_squares_members import (
+    BLOCK_NUMBERS,
+    FINE,
+    TEMPERATURE_ROWS,
+    LeastSquaresMembers,
+    prepared_members,
+    targets_of,
+)
+from labelcover.learners._problems import Problems
+from labelcover.learners._row_products import row_products
+
+# Ridges of the labels that are compared, in mean diagonal elements of G.
+LABEL_RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
+
+
+@dataclass(frozen=True)
+class LabelSystem:
+    """All labels solved from the features alone, and what chains of any order start from.
+
+    Attributes
+    ----------
+    members : LeastSquaresMembers
+        One for each label; temperatures are not tuned.
+    Y : ndarray of shape (n, n_labels), float64
+    residuals : ndarray of shape (n, n_labels)
+        Of the training rows.
+    leverage, weights : ndarray of shape (n,)
+    ridge : float or None
+        That of the labels; None to choose it for each chain.
+    sample : ndarray
+        The rows on which temperatures are tuned.
+    """
+
+    members: LeastSquaresMembers
+    Y: NDArray[np.float64]
+    residuals: NDArray[np.float64]
+    leverage: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    ridge: float | None
+    sample: NDArray[np.int64]
+
+    @classmethod
+    def solved(cls, X: Any, problems: Problems, settings: Settings) -> LabelSystem:
+        """Solve labels of two classes each from the features."""
+        n = problems.classes.shape[1]
+        with blas_threads(n, min(X.shape), int(problems.offsets[-1])):
+            targets = targets_of(problems)
+            members, system = prepared_members(X, problems, targets, settings)
+            solved = members.solve(system, targets, np.arange(n))
+        scores = members.scores(solved.scores.T, slice(0, len(problems)))
+        Y = problems.classes.T.astype(np.float64)
+        sample = np.random.default_rng(settings.seed).permutation(n)[:TEMPERATURE_ROWS]
+        members.n_temperature_rows = len(sample)
+        # Where the ridge of the features is given, that of the labels is the same.
+        ridge = settings.alpha
+        residuals = Y - scores[:, 1::2]
+        return cls(members, Y, residuals, solved.leverage, system.weights, ridge, sample)
+
+    def chain(self, order: NDArray[np.int64]) -> LeastSquaresChain:
+        """Return the chain of all labels in an order."""
+        Y, residuals = self.Y[:, order], self.residuals[:, order]
+        gram = (Y * self.weights[:, None]).T @ residuals
+        unit = max(float(np.trace(gram)) / len(gram), np.finfo(np.float64).tiny)
+        ridges = unit * LABEL_RIDGES if self.ridge is None else [self.ridge]
+        solutions = [self._links(gram, residuals, ridge) for ridge in ridges]
+        losses = [float(self.weights @ (errors**2).sum(axis=1)) for errors, _ in solutions]
+        errors, coefficients = solutions[int(np.argmin(losses))]
+        temperatures = self._temperatures(Y[self.sample], errors[self.sample])
+        return LeastSquaresChain(self.members, order, coefficients, temperatures)
+
+    def _links(
+        self, gram: NDArray[np.float64], residuals: NDArray[np.float64], ridge: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return leave-one-out residuals of all links, and the coefficients of their labels."""
+        factor = cholesky(gram + ridge * np.eye(len(gram)), lower=True, check_finite=False)
+        # Row j left of the diagonal: L_PP⁻¹ G_Pj for the labels P before j.
+        below = np.tril(factor, -1)
+        parts = solve_triangular(factor, residuals.T, lower=True, check_finite=False).T
+        fitted = residuals - parts @ below.T
+        added = np.cumsum(parts**2, axis=1) - parts**2
+        leverage = self.leverage[:, None] + self.weights[:, None] * added
+        errors = fitted / np.maximum(1 - leverage, 1e-12)
+        coefficients = np.zeros_like(gram)
+        for j in range(1, len(gram)):
+            before = factor[:j, :j]
+            coefficients[j, :j] = solve_triangular(before, below[j, :j], lower=True, trans=1)
+        return errors, coefficients
+
+    def _temperatures(
+        self, Y: NDArray[np.float64], errors: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        n, m = Y.shape
+        ones = np.ascontiguousarray((Y - errors).T)
+        # Scores of both classes of a label: 1 less that of the second, and that. They are
+        # left-out already.
+        signs, constant = np.tile([-1.0, 1.0], m), np.tile([1.0, 0.0], m)
+        combination = np.arange(2 * m + 1), np.repeat(np.arange(m), 2), signs, constant
+        classes = np.ascontiguousarray(Y.T, dtype=np.int32)
+        offsets, weights = 2 * np.arange(m + 1), self.weights[self.sample]
+        return left_out_temperatures(
+            ones, combination, np.zeros(n), classes, offsets, weights, FINE
+        )
+
+
+@dataclass(frozen=True)
+class LeastSquaresChain:
+    """A chain of labels, solved.
+
+    Attributes
+    ----------
+    members : LeastSquaresMembers
+        The labels from the features alone.
+    order : ndarray of shape (n_labels,)
+        The label of each link.
+    coefficients : ndarray of shape (n_labels, n_labels)
+        Row ``j``: what the labels of the links before ``j`` add to its score, in the order of the
+        chain.
+    inverse_temperatures : ndarray of shape (n_labels,)
+    """
+
+    members: LeastSquaresMembers
+    order: NDArray[np.int64]
+    coefficients: NDArray[np.float64]
+    inverse_temperatures: NDArray[np.float64]
+
+    def prepare(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of new rows from the features alone, in the order of the chain."""
+        members, n = self.members, X.shape[0]
+        labels = slice(0, len(self.order))
+        scores = np.empty((n, len(self.order)))
+        step = max(1, BLOCK_NUMBERS // members.row_width)
+        for start in range(0, n, step):
+            rows = slice(start, start + step)
+            of_classes = members.scores(members.prepare(X[rows]), labels)
+            scores[rows] = of_classes[:, 1::2][:, self.order]
+        return scores
+
+    def probability(
+        self,
+        prepared: NDArray[np.float64],
+        rows: NDArray[np.int64] | None,
+        link: int,
+        before: NDArray[np.uint8],
+    ) -> NDArray[np.float64]:
+        """Return the probability of the label of a link, given the labels of those before it.
+
+        Parameters
+        ----------
+        prepared : ndarray
+            From `prepare`.
+        rows : ndarray of shape (n,) or None
+            Which of its rows; None for all.
+        link : int
+        before : ndarray of shape (n, link)
+            Labels of the links before, in the order of the chain.
+        """
+        coefficients = self.coefficients[link, :link]
+        steps = coefficients[:, None]
+        scores = prepared[:, link] - row_products(prepared[:, :link], steps)[:, 0]
+        scores = scores if rows is None else scores[rows]
+        scores = scores + row_products(before.astype(np.float64), steps)[:, 0]
+        return expit(self.inverse_temperatures[link] * (2 * scores - 1))

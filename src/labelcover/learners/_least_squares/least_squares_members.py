@@ -1,0 +1,300 @@
+"""All least squares members of one table from one factorisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover._progress import Progress
+from labelcover.learners._chunked_table import Blocks, as_blocks
+from labelcover.learners._features import numeric
+from labelcover.learners._least_squares.choosing import (
+    SCALE_ROWS,
+    SKETCH_ROWS,
+    Choice,
+    Settings,
+    choose_scaling,
+    sample,
+)
+from labelcover.learners._least_squares.class_kernels import (
+    class_distributions,
+    combine_targets,
+    left_out_temperatures,
+)
+from labelcover.learners._least_squares.feature_maps import IdentityMap, Kernel, KernelMap
+from labelcover.learners._least_squares.feature_scaling import FeatureScaling
+from labelcover.learners._least_squares.ridge_systems import RidgeSystem, Solved
+from labelcover.learners._linear_targets import LinearTargets
+from labelcover.learners._problems import Members, Problems, random_order
+from labelcover.learners._row_products import row_products
+
+# Temperatures are tuned on the leave-one-out predictions of no more rows than this.
+TEMPERATURE_ROWS = 512
+# Numbers in one block of scores (8 MB).
+BLOCK_NUMBERS = 2**20
+# The last relative step of temperatures; what is left is about its cube.
+FINE = 0.13
+# What new rows have in place of those of training rows.
+NO_CLASSES, NO_LEVERAGE = np.empty((1, 0), dtype=np.int32), np.empty(0)
+
+
+@dataclass(frozen=True)
+class FeatureMap:
+    """From the rows of a table to what coefficients are multiplied by.
+
+    Attributes
+    ----------
+    n_values : ndarray of shape (features,)
+        How many values a nominal feature has, 0 for a numeric one.
+    scaling : FeatureScaling
+    map : IdentityMap or KernelMap
+    """
+
+    n_values: NDArray[np.int32]
+    scaling: FeatureScaling
+    map: IdentityMap | KernelMap
+
+    def transform(self, X: Any) -> Any:
+        """Return what the coefficients are multiplied by, for new rows."""
+        return self.map.transform(self._scaled(X))
+
+    def kernel_values(self, X: Any) -> NDArray[np.float64]:
+        """Return the kernel values of new rows with the rows of a `KernelMap`."""
+        return self.map.values(self._scaled(X))
+
+    def _scaled(self, X: Any) -> Any:
+        return self.scaling.transform(numeric(X, self.n_values))
+
+
+@dataclass(frozen=True)
+class LeftOutRows:
+    """What out-of-sample distributions of training rows are made of.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_problems, n_rows), int32
+    scores : ndarray of shape (n_rows, n_targets)
+        By members that were fitted with these rows.
+    leverage : ndarray of shape (n_rows,)
+        The share of each row in its own score.
+    """
+
+    classes: NDArray[np.int32]
+    scores: NDArray[np.float64]
+    leverage: NDArray[np.float64]
+
+
+class LeastSquaresMembers(Members):
+    """Ridge regression on one-hot classes for every problem; a softmax over each one's scores.
+
+    Attributes
+    ----------
+    features : FeatureMap
+    kernel : Kernel
+    ridge : float
+    coefficients, intercept : ndarray of shape (n_targets, n_features) and (n_targets,)
+        Scores of the targets are ``features @ coefficients.T + intercept``.
+    of_values : ndarray of shape (n_targets, n_landmarks) or None
+        With fewer targets than landmarks, what kernel values themselves are multiplied by: new rows
+        then need no Nyström features, which would take the most of the time of a single row.
+    frequencies : ndarray of shape (n_classes,) or None
+        Those of the classes, where training rows are all alike.
+    combination : tuple of ndarrays
+        What makes scores of classes of those of targets; see `LinearTargets`.
+    inverse_temperature : ndarray of shape (n_problems,)
+        Probabilities are ``softmax(inverse_temperature * scores)``.
+    n_scale_rows, n_choice_rows, n_temperature_rows : int
+        On how many training rows the scale (0 if there was no choice), kernel and ridge, and
+        temperatures were chosen.
+    """
+
+    coefficients: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    of_values: NDArray[np.float64] | None = None
+    frequencies: NDArray[np.float64] | None = None
+    n_scale_rows: int
+    n_choice_rows: int
+    n_temperature_rows: int
+    _training: LeftOutRows | None = None
+
+    def __init__(
+        self,
+        features: FeatureMap,
+        kernel: Kernel,
+        ridge: float,
+        offsets: NDArray[np.int64],
+        combination: tuple[NDArray, NDArray, NDArray[np.float64], NDArray[np.float64]],
+    ) -> None:
+        self.features, self.kernel, self.ridge = features, kernel, ridge
+        self.offsets, self.combination = offsets, combination
+        self.inverse_temperature = np.empty(len(offsets) - 1)
+
+    def solve(self, system: RidgeSystem, targets: LinearTargets, rows: NDArray[np.int64]) -> Solved:
+        """Solve the targets; return what the system says, with the scores of training rows."""
+        posed = system.pose(targets, rows)
+        solved = system.solve(posed, self.ridge)
+        # In the order in which sparse rows are multiplied by them.
+        self.coefficients = np.asfortranarray(solved.coefficients)
+        self.intercept = posed.frequencies - self.coefficients @ system.centre
+        combine = self.features.map.combine
+        if combine is not None and len(self.intercept) < len(combine):
+            self.of_values = self.coefficients @ combine.T
+        return solved
+
+    def settle_on_frequencies(self) -> None:
+        """Let all rows have the frequencies of the classes.
+
+        Where training rows are alike, no more is known, and a temperature is not to change it.
+        """
+        _, shares = self.of_classes()
+        shares, n = np.clip(shares, np.finfo(np.float64).tiny, 1.0), len(shares)
+        self.coefficients = np.zeros((n, self.coefficients.shape[1]), order="F")
+        self.intercept, self.of_values = np.log(shares), None
+        self.combination = np.arange(n + 1), np.arange(n), np.ones(n), np.zeros(n)
+        self.inverse_temperature[:] = 1.0
+        self.frequencies = shares
+
+    def prepare(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of the targets for new rows."""
+        if self.of_values is None:
+            features, weights = self.features.transform(X), self.coefficients
+        else:
+            features, weights = self.features.kernel_values(X), self.of_values
+        if sparse.issparse(features):
+            scores = np.asfortranarray(features @ weights.T)
+        else:
+            scores = row_products(features, weights.T)
+        scores += self.intercept
+        return scores
+
+    def scores(self, prepared: NDArray[np.float64], problems: slice) -> NDArray[np.float64]:
+        """Return the scores of the classes of some problems side by side."""
+        low, high = self.offsets[problems.start], self.offsets[problems.stop]
+        starts, columns, values, constant = self.combination
+        of_targets = np.ascontiguousarray(prepared.T)
+        return combine_targets(
+            of_targets, starts[low : high + 1], columns, values, constant[low:high]
+        ).T
+
+    def of_classes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the coefficients and the intercepts of all classes."""
+        starts, columns, values, constant = self.combination
+        shape = (len(constant), len(self.intercept))
+        combine = sparse.csr_array((values, columns, starts), shape=shape)
+        return combine @ self.coefficients, combine @ self.intercept + constant
+
+    def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
+        """Return the class distributions of some problems side by side."""
+        return self._distributions(prepared, problems, NO_CLASSES, NO_LEVERAGE)
+
+    def left_out(self, problems: slice) -> NDArray[np.float64]:
+        """Return the same for training rows left out, by leave-one-out."""
+        kept = self._training
+        assert kept is not None
+        own = kept.classes[problems]
+        if self.frequencies is not None:
+            return self._left_out_frequencies(problems, own, kept.leverage)
+        return self._distributions(kept.scores, problems, own, kept.leverage)
+
+    def _left_out_frequencies(
+        self, problems: slice, own: NDArray[np.int32], leverage: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return frequencies of classes without each row, whose share in them is its leverage."""
+        assert self.frequencies is not None
+        offsets = self.offsets[problems.start : problems.stop + 1]
+        given = np.repeat(self.frequencies[None, offsets[0] : offsets[-1]], own.shape[1], axis=0)
+        others = 1 - leverage
+        rows = np.flatnonzero(others > np.finfo(np.float64).eps)  # not the only row
+        for start, classes in zip(offsets[:-1] - offsets[0], own, strict=True):
+            given[rows, start + classes[rows]] -= leverage[rows]
+        given[rows] /= others[rows, None]
+        return np.clip(given, 0.0, 1.0)
+
+    def _distributions(self, prepared, problems, classes, leverage):
+        low, high = self.offsets[problems.start], self.offsets[problems.stop]
+        starts, columns, values, constant = self.combination
+        return class_distributions(
+            np.ascontiguousarray(prepared.T),
+            (starts[low : high + 1], columns, values, constant[low:high]),
+            self.offsets[problems.start : problems.stop + 1],
+            self.inverse_temperature[problems],
+            classes,
+            leverage,
+        ).T
+
+
+def solve(X: Any, problems: Problems, settings: Settings, bar: Progress) -> LeastSquaresMembers:
+    """Return the members of all problems: factorise once, then solve all targets.
+
+    The scale, the kernel, its width and the ridge are those that are best for the problems
+    together; the temperature is each problem's own.
+    """
+    settings = replace(settings, quick=problems.quick)
+    targets = targets_of(problems)
+    asked = problems.left_out_rows
+    rows = asked
+    if rows is None:
+        rows = random_order(X.shape[0], settings.seed)[:TEMPERATURE_ROWS]
+        problems = replace(problems, left_out_rows=rows)
+    members, system = prepared_members(X, problems, targets, settings)
+    bar.describe(f"solving members (scale: {members.features.scaling.scale})")
+    few = slice(TEMPERATURE_ROWS)
+    members.n_temperature_rows = len(rows[few])
+    solved = members.solve(system, targets, rows)
+    own = np.ascontiguousarray(problems.classes[:, rows])
+    if system.is_constant:
+        members.settle_on_frequencies()
+    else:
+        members.inverse_temperature = left_out_temperatures(
+            np.ascontiguousarray(solved.scores[:, few]),
+            targets.combination,
+            solved.leverage[few],
+            np.ascontiguousarray(own[:, few]),
+            problems.offsets,
+            system.weights[rows[few]],
+            FINE,
+        )
+    if asked is not None:
+        members._training = LeftOutRows(own, np.asfortranarray(solved.scores.T), solved.leverage)
+    bar.advance(len(problems))
+    return members
+
+
+def targets_of(problems: Problems) -> LinearTargets:
+    """Return what is solved: the targets of the problems, by default their classes but one each."""
+    if problems.targets is not None:
+        return problems.targets
+    return LinearTargets.of_classes(problems.classes, problems.offsets)
+
+
+def prepared_members(
+    X: Any, problems: Problems, targets: LinearTargets, settings: Settings
+) -> tuple[LeastSquaresMembers, RidgeSystem]:
+    """Return members that are not solved yet, and the system to solve their targets in."""
+    problems = replace(problems, targets=targets)
+    table = _numeric(as_blocks(X, problems.weights), problems, settings)
+    scaling, n_scale_rows = choose_scaling(table, problems, settings)
+    choice = Choice(table.mapped(scaling.transform), problems, settings)
+    kernel, mapped, system, ridge = choice.system()
+    features = FeatureMap(problems.n_values, scaling, mapped)
+    members = LeastSquaresMembers(features, kernel, ridge, problems.offsets, targets.combination)
+    members.n_scale_rows, members.n_choice_rows = n_scale_rows, choice.n_rows
+    members.row_width = max(len(system.centre), len(targets))
+    return members, system
+
+
+def _numeric(X: Blocks, problems: Problems, settings: Settings) -> Blocks:
+    """Return the table with nominal features one-hot, rows that any sample may hold in memory."""
+    n, n_values = X.shape[0], problems.n_values
+    sizes = [SCALE_ROWS, SKETCH_ROWS, settings.n_landmarks, 2 * settings.n_landmarks]
+    samples = [sample(n, most, settings.seed) for most in sizes]
+    if problems.left_out_rows is not None:
+        samples.append(problems.left_out_rows)
+    X = X.keeping(np.concatenate(samples))
+    n_columns = X.shape[1] if X.is_sparse else int(np.where(n_values > 2, n_values, 1).sum())
+    return X.mapped(partial(numeric, n_values=n_values), n_columns)

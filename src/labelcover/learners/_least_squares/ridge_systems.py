@@ -1,0 +1,275 @@
+"""Ridge regression on 0/1 targets, for any number of targets at once.
+
+With centred features ``Φ`` and targets ``T``, the scores of ridge ``λ`` are
+``Φ (ΦᵀΦ + λ)⁻¹ Φᵀ T`` plus the targets' frequencies. One Cholesky factor of ``ΦᵀΦ + λ``, or of
+``ΦΦᵀ + λ`` where there are more features than rows, gives the scores of all targets and their
+leave-one-out. With weights ``W`` of rows, means and frequencies are weighted, and the scores are
+``Φ (ΦᵀWΦ + λ)⁻¹ ΦᵀW T``. Where ``λ`` is too small for a Cholesky factor, eigenvectors are used.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import cho_solve, eigh, solve_triangular
+from scipy.linalg.lapack import get_lapack_funcs
+
+from labelcover.learners._least_squares.feature_rows import FeatureRows
+from labelcover.learners._linear_targets import LinearTargets
+
+# Directions with less than this share of the largest eigenvalue are rounding errors.
+RANK_TOLERANCE = 1e-13
+# Where centring leaves no more than this share of the squared lengths of rows, these are alike but
+# for rounding, which a small ridge would blow up.
+CONSTANT = 1e-12
+# With a smaller ridge, in mean diagonal elements, a Cholesky factor would be inexact.
+LEAST_RIDGE = 1e-7
+# Single precision is enough to compare ridges if the ridge is so many times its rounding error.
+SINGLE_MARGIN = 100
+# Squared lengths that single precision can hold, and one over them, with their products.
+LARGEST_SINGLE = 1e18
+
+
+@dataclass(frozen=True)
+class Posed:
+    """Targets, and training rows whose scores are wanted, as a system takes them.
+
+    Attributes
+    ----------
+    right_sides : ndarray of shape (width, n_targets)
+    frequencies : ndarray of shape (n_targets,)
+    rows : ndarray of shape (n_rows,)
+    features : ndarray of shape (n_rows, width)
+        The centred features of the rows, in a primal system; else empty.
+    """
+
+    right_sides: NDArray
+    frequencies: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    features: Any
+
+    @cached_property
+    def single(self) -> Posed:
+        """The same in single precision."""
+        right_sides = self.right_sides.astype(np.float32)
+        return replace(self, right_sides=right_sides, features=self.features.astype(np.float32))
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What a system says at one ridge.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (n_targets, n_features)
+    scores : ndarray of shape (n_targets, n_rows)
+        Of the training rows that were asked for.
+    leverage : ndarray of shape (n_rows,)
+        The share of each of those rows in its own score: the diagonal of the hat matrix.
+    """
+
+    coefficients: NDArray
+    scores: NDArray[np.float64]
+    leverage: NDArray[np.float64]
+
+
+class RidgeSystem(ABC):
+    """A ridge system that targets can be solved in.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n,)
+        Weights of the training rows.
+    total : float
+        Their sum.
+    centre : ndarray of shape (n_features,)
+        Mean of the features, or of the columns of the kernel.
+    matrix : ndarray of shape (width, width)
+        The centred Gram or kernel matrix.
+    is_constant : bool
+        Whether all rows are alike but for rounding: nothing is known but the frequencies.
+    """
+
+    weights: NDArray[np.float64]
+    total: float
+    centre: NDArray[np.float64]
+    matrix: NDArray[np.float64]
+    is_constant: bool
+
+    @abstractmethod
+    def pose(self, targets: LinearTargets, rows: NDArray[np.int64]) -> Posed:
+        """Return what `solve` takes; `rows` are the training rows whose scores are wanted."""
+
+    def solve(self, posed: Posed, ridge: float, *, coarse: bool = False) -> Solved:
+        """Return coefficients, scores and leverage at a ridge.
+
+        With `coarse`, in single precision where that is exact enough to compare ridges.
+        """
+        if self.is_constant:
+            return self._frequencies(posed)
+        width = len(self.matrix)
+        if ridge * width >= LEAST_RIDGE * self.trace:
+            least = SINGLE_MARGIN * float(np.finfo(np.float32).eps) * self.trace
+            fits = 1 / LARGEST_SINGLE < self.trace < LARGEST_SINGLE
+            single = coarse and fits and ridge > least
+            factor = _cholesky(self.matrix, ridge, np.float32 if single else np.float64)
+            if factor is not None:
+                return self._by_factor(posed.single if single else posed, ridge, factor)
+        return self._by_eigenvectors(posed, ridge)
+
+    @cached_property
+    def trace(self) -> float:
+        """The sum of the squared lengths of the centred rows."""
+        return float(np.trace(self.matrix))
+
+    @property
+    def unit(self) -> float:
+        """The mean squared length of a centred row, which ridges are multiples of."""
+        if self.is_constant:
+            return 1.0
+        return max(self.trace / self.total, float(np.finfo(np.float64).tiny))
+
+    @cached_property
+    def eigenpairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The eigenvalues of `matrix`, ``(rank,)``, and its eigenvectors, ``(width, rank)``."""
+        values, vectors = eigh(self.matrix, check_finite=False, driver="evd")
+        kept = values > RANK_TOLERANCE * values.max(initial=np.finfo(np.float64).tiny)
+        return values[kept], vectors[:, kept]
+
+    def _frequencies(self, posed: Posed) -> Solved:
+        """Return what is known where all rows are alike."""
+        rows = posed.rows
+        coefficients = np.zeros(posed.right_sides.T.shape)
+        scores = np.repeat(posed.frequencies[:, None], len(rows), axis=1)
+        return Solved(coefficients, scores, self.weights[rows] / self.total)
+
+    @abstractmethod
+    def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved: ...
+
+    @abstractmethod
+    def _by_eigenvectors(self, posed: Posed, ridge: float) -> Solved: ...
+
+
+class PrimalSystem(RidgeSystem):
+    """The Gram matrix of explicit features."""
+
+    def __init__(self, features: FeatureRows, weights: NDArray[np.float64] | None = None) -> None:
+        self.features = features
+        self.weights = np.ones(len(features)) if weights is None else weights
+        self.total = float(self.weights.sum())
+        self.centre = features.total / self.total
+        self.matrix = features.gram - np.outer(self.centre, features.total)
+        self.is_constant = self.trace <= CONSTANT * float(np.trace(features.gram))
+
+    def pose(self, targets: LinearTargets, rows: NDArray[np.int64]) -> Posed:
+        """Return what `solve` takes: the right sides are ``ΦᵀW T``."""
+        counts = targets.counts(self.weights)
+        sums = self.features.sums(targets) - np.outer(counts, self.centre)
+        features = self.features.rows(rows)
+        features = features.toarray() if sparse.issparse(features) else features
+        return Posed(sums.T, counts / self.total, rows, features - self.centre)
+
+    def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved:
+        solution = cho_solve((factor, True), posed.right_sides, check_finite=False)
+        half = solve_triangular(factor, posed.features.T, lower=True, check_finite=False)
+        return self._solved(posed, solution.T, squared_columns(half))
+
+    def _by_eigenvectors(self, posed: Posed, ridge: float) -> Solved:
+        values, vectors = self.eigenpairs
+        half = vectors / np.sqrt(values + ridge)
+        spread = squared_columns(half.T @ posed.features.T)
+        return self._solved(posed, (posed.right_sides.T @ half) @ half.T, spread)
+
+    def _solved(self, posed: Posed, coefficients: NDArray, spread: NDArray) -> Solved:
+        scores = np.asarray(coefficients @ posed.features.T, dtype=np.float64)
+        scores += posed.frequencies[:, None]
+        leverage = (spread + 1 / self.total) * self.weights[posed.rows]
+        return Solved(coefficients, scores, leverage)
+
+
+class DualSystem(RidgeSystem):
+    """The kernel matrix of the training rows, rows and columns times ``W^½``.
+
+    The features of a row are its kernel values with the training rows.
+    """
+
+    def __init__(
+        self, kernel: NDArray[np.float64], weights: NDArray[np.float64] | None = None
+    ) -> None:
+        self.weights = np.ones(len(kernel)) if weights is None else weights
+        self.total = float(self.weights.sum())
+        self.centre = self.weights @ kernel / self.total
+        middle = self.weights @ self.centre / self.total
+        self.matrix = kernel - self.centre
+        self.matrix -= (self.centre - middle)[:, None]
+        self.roots = np.sqrt(self.weights)
+        if weights is not None:
+            self.matrix *= self.roots
+            self.matrix *= self.roots[:, None]
+        self.is_constant = self.trace <= CONSTANT * float(self.weights @ np.diag(kernel))
+
+    def pose(self, targets: LinearTargets, rows: NDArray[np.int64]) -> Posed:
+        """Return what `solve` takes: the right sides are the centred targets times ``W^½``."""
+        frequencies = targets.counts(self.weights) / self.total
+        centred = targets.dense()
+        centred -= frequencies[:, None]
+        centred *= self.roots
+        return Posed(centred.T, frequencies, rows, np.empty((0, 0)))
+
+    def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved:
+        solution = cho_solve((factor, True), posed.right_sides, check_finite=False)
+        # The residual of a training row is its coefficient times the ridge, divided by its
+        # weight: scores need no product.
+        rows, roots = posed.rows, self.roots[posed.rows, None]
+        scores = (posed.right_sides[rows] - ridge * solution[rows]) / roots
+        scores = np.asarray(scores.T, dtype=np.float64) + posed.frequencies[:, None]
+        shares = 1 - ridge * _inverse_diagonal(factor, rows)
+        leverage = shares + self.weights[rows] / self.total
+        return Solved((solution * self.roots[:, None]).T, scores, leverage)
+
+    def _by_eigenvectors(self, posed: Posed, ridge: float) -> Solved:
+        values, vectors = self.eigenpairs
+        # Where rows share most of their features, centring cancels most of the kernel, and
+        # rounding may leave the constant direction among the vectors.
+        constant = self.roots / np.sqrt(self.total)
+        vectors = vectors - np.outer(constant, constant @ vectors)
+        shrunk, inside = values / (values + ridge), vectors.T @ posed.right_sides
+        solution = (vectors / (values + ridge)) @ inside
+        rows, roots = posed.rows, self.roots[posed.rows, None]
+        scores = (vectors[rows] @ (shrunk[:, None] * inside) / roots).T
+        scores = scores + posed.frequencies[:, None]
+        leverage = vectors[rows] ** 2 @ shrunk + self.weights[rows] / self.total
+        return Solved((solution * self.roots[:, None]).T, scores, leverage)
+
+
+def _cholesky(matrix: NDArray[np.float64], ridge: float, dtype: Any) -> NDArray | None:
+    """Return the lower Cholesky factor of ``matrix + λ``; None if rounding makes it indefinite."""
+    # The matrix is symmetric: LAPACK's order of its elements is ours.
+    shifted = np.array(matrix.T, dtype=dtype, order="F")
+    shifted.reshape(-1, order="A")[:: len(matrix) + 1] += ridge
+    (factorised,) = get_lapack_funcs(("potrf",), (shifted,))
+    factor, failed = factorised(shifted, lower=1, clean=0, overwrite_a=1)
+    return None if failed else factor
+
+
+def _inverse_diagonal(factor: NDArray, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return some diagonal elements of ``(L Lᵀ)⁻¹``: squared lengths of columns of ``L⁻¹``."""
+    width = len(factor)
+    if 3 * len(rows) < width:
+        columns = np.zeros((width, len(rows)), dtype=factor.dtype, order="F")
+        columns[rows, np.arange(len(rows))] = 1
+        half = solve_triangular(factor, columns, lower=True, check_finite=False)
+        return squared_columns(half)
+    (invert,) = get_lapack_funcs(("trtri",), (factor,))
+    return squared_columns(np.tril(invert(factor, lower=1)[0]))[rows]
+
+
+def squared_columns(table: NDArray) -> NDArray[np.float64]:
+    """Return the squared lengths of the columns."""
+    return np.einsum("ij,ij->i", table.T, table.T).astype(np.float64)

@@ -1,0 +1,346 @@
+"""Logistic regressions of many problems on one sparse table, fitted together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.parallel import delayed
+
+from labelcover.learners._features import numeric
+from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
+from labelcover.learners._logistic.newton import Block, class_distributions, linear_scores
+from labelcover.learners._problems import Members, Problems, in_parallel, problem_blocks
+
+# Columns of coefficients that are solved side by side.
+BLOCK_COLUMNS = 32
+# The search for C starts here (rows of length one, weights of mean one), takes these steps, and
+# looks at no more columns than these.
+FIRST_C, C_STEP = 3.0, 10.0**0.5
+LEAST_C, MOST_C = 1e-3, 1e5
+CHOICE_COLUMNS = 128
+
+
+@dataclass(frozen=True)
+class LogisticSettings:
+    """The parameters of logistic regression; C is chosen if it is None."""
+
+    C: float | None
+    scale: str
+    tol: float
+    n_folds: int
+    seed: int
+
+
+class LogisticMembers(Members):
+    """Logistic regression for every problem: a softmax over linear scores of the classes.
+
+    Attributes
+    ----------
+    n_values : ndarray of shape (features,)
+        How many values a nominal feature has, 0 for a numeric one.
+    scaling : FeatureScaling
+    kept : ndarray of int64
+        The features that are not 0 in all training rows; the others have no coefficients.
+    coefficients : ndarray of shape (len(kept) + 1, n_columns)
+        The intercepts last. A problem with two classes has one column, one with a single class
+        none, any other a column for each class.
+    starts : ndarray of shape (n_problems + 1,)
+        The columns of problem ``p`` are ``starts[p]:starts[p + 1]``.
+    C : float
+        The inverse of the ridge, as in scikit-learn.
+    path : list of (float, float)
+        Each C that was tried, and the log-loss of a row and problem left out.
+    """
+
+    _training: NDArray[np.float64] | None
+
+    def __init__(
+        self,
+        n_values: NDArray[np.int32],
+        scaling: FeatureScaling,
+        kept: NDArray[np.int64],
+        coefficients: NDArray[np.float64],
+        offsets: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        C: float,
+        path: list[tuple[float, float]],
+        out_of_fold: NDArray[np.float64] | None,
+    ) -> None:
+        self.n_values, self.scaling = n_values, scaling
+        self.kept, self.coefficients = kept, coefficients
+        self.offsets, self.starts, self.C, self.path = offsets, starts, C, path
+        self.row_width = max(1, coefficients.shape[1])
+        self._training = out_of_fold
+
+    def prepare(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of all columns for new rows."""
+        scaled = sparse.csr_array(self.scaling.transform(numeric(X, self.n_values)))
+        return linear_scores(scaled[:, self.kept], self.coefficients)
+
+    def distributions(self, prepared: NDArray[np.float64], problems: slice) -> NDArray[np.float64]:
+        """Return the class distributions of some problems side by side."""
+        columns = slice(self.starts[problems.start], self.starts[problems.stop])
+        scores = np.ascontiguousarray(prepared[:, columns])
+        return _distributions(scores, self.starts, self.offsets, problems)
+
+    def left_out(self, problems: slice) -> NDArray[np.float64]:
+        """Return the same for the rows left out, by members fitted without their fold."""
+        assert self._training is not None
+        return self.distributions(self._training, problems)
+
+
+@dataclass(frozen=True)
+class SharedTable:
+    """What all blocks of problems are fitted on.
+
+    Attributes
+    ----------
+    X : CSR array
+        The scaled table.
+    weights : ndarray of shape (n,)
+    fold : ndarray of shape (n,)
+        In which fold each row is left out.
+    tol : float
+    """
+
+    X: Any
+    weights: NDArray[np.float64]
+    fold: NDArray[np.int64]
+    tol: float
+
+
+@dataclass(frozen=True)
+class FoldedBlock:
+    """Some problems that are solved side by side, with and without folds.
+
+    Attributes
+    ----------
+    problems : slice
+    classes : ndarray of shape (n_problems, n)
+    starts : ndarray of shape (n_problems + 1,)
+        The columns of each problem, from 0.
+    table : SharedTable
+    """
+
+    problems: slice
+    classes: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    table: SharedTable
+
+    def of_rows(self, is_in: NDArray[np.bool_], C: float) -> Block:
+        """Return the problems on some rows."""
+        table = self.table
+        if is_in.all():
+            return Block(table.X, self.classes, self.starts, table.weights, 1 / C)
+        classes, weights = self.classes[:, is_in], table.weights[is_in]
+        return Block(table.X[is_in], classes, self.starts, weights, 1 / C)
+
+    def tried(self, C: float, start: NDArray[np.float64] | None) -> tuple[NDArray, float]:
+        """Return the coefficients without the first fold, and the sum of its log-losses."""
+        is_first = self.table.fold == 0
+        found = self._solved(self.of_rows(~is_first, C), start)
+        return found, float(self.of_rows(is_first, C).losses(found).sum())
+
+    def fitted(
+        self, C: float, start: NDArray[np.float64] | None, *, out_of_fold: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return the coefficients by all rows, and the scores of rows left out if asked for.
+
+        The coefficients by all rows are where those without a fold start from.
+        """
+        table = self.table
+        found = self._solved(self.of_rows(table.fold >= 0, C), start)
+        if not out_of_fold:
+            return found, None
+        scores = np.empty((len(table.fold), found.shape[1]))
+        for fold in range(int(table.fold.max()) + 1):
+            is_left_out = table.fold == fold
+            without = self._solved(self.of_rows(~is_left_out, C), found)
+            scores[is_left_out] = linear_scores(table.X[is_left_out], without)
+        return found, scores
+
+    def _solved(self, block: Block, start: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        found = block.null_model(self.table.X.shape[1]) if start is None else start.copy()
+        block.solve(found, self.table.tol)
+        return found
+
+
+def solve(
+    X: Any,
+    problems: Problems,
+    settings: LogisticSettings,
+    *,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> LogisticMembers:
+    """Return the members of all problems, solved in blocks of columns.
+
+    Out-of-sample predictions of a training row are those of members fitted without its fold.
+    """
+    numbers = numeric(X, problems.n_values)
+    n = numbers.shape[0]
+    scaling = _scaling_of(numbers, problems.weights, settings.scale)
+    weights = np.ones(n) if problems.weights is None else problems.weights
+    fold = np.random.default_rng(settings.seed).permutation(n) % settings.n_folds
+    scaled = sparse.csr_array(scaling.transform(numbers))
+    kept = np.flatnonzero(np.bincount(scaled.indices, minlength=scaled.shape[1]))
+    table = SharedTable(scaled[:, kept], weights, fold, settings.tol)
+    starts = column_starts(problems.n_classes)
+    blocks = _blocks(problems.classes, starts, table)
+    how: dict[str, Any] = {
+        "n_jobs": get_num_threads() if n_jobs is None else n_jobs,
+        "require": "sharedmem",
+    }
+    begin: list[NDArray[np.float64] | None] = [None] * len(blocks)
+    C, path = settings.C, list[tuple[float, float]]()
+    if C is None:
+        C, path = _choose_C(blocks, begin, settings.seed, how)
+    coefficients = np.zeros((len(kept) + 1, int(starts[-1])))
+    asked = problems.left_out_rows
+    out_of_fold = None if asked is None else np.empty((len(asked), int(starts[-1])))
+    jobs = (
+        delayed(block.fitted)(C, start, out_of_fold=asked is not None)
+        for block, start in zip(blocks, begin, strict=True)
+    )
+    found = in_parallel(jobs, text=f"logistic regressions (C: {C:.3g})", verbose=verbose, **how)
+    for block, (own, scores) in zip(blocks, found, strict=True):
+        columns = slice(starts[block.problems.start], starts[block.problems.stop])
+        coefficients[:, columns] = own
+        if out_of_fold is not None:
+            out_of_fold[:, columns] = scores[asked]
+    return LogisticMembers(
+        problems.n_values,
+        scaling,
+        kept,
+        coefficients,
+        problems.offsets,
+        starts,
+        C,
+        path,
+        out_of_fold,
+    )
+
+
+def _scaling_of(X: Any, weights: NDArray[np.float64] | None, scale: str) -> FeatureScaling:
+    """Return the fitted scaling; "auto" is "rows" for text, of mostly zeros, else "standard"."""
+    sums = ColumnSums.of_table(X, weights)
+    if scale == "auto":
+        scale = "rows" if sums.is_sparse or sums.has_sparse_numbers else "standard"
+    return FeatureScaling(scale).set(sums)
+
+
+def column_starts(n_classes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where the columns of each problem start: it has one less than classes, up to two."""
+    columns = np.where(n_classes > 2, n_classes, n_classes - 1)
+    return np.concatenate([[0], np.cumsum(columns)])
+
+
+def _blocks(
+    classes: NDArray[np.int32], starts: NDArray[np.int64], table: SharedTable
+) -> list[FoldedBlock]:
+    """Return the problems in blocks of some columns, at least two blocks so that threads help."""
+    most = min(BLOCK_COLUMNS, max(1, int(starts[-1] + 1) // 2))
+    blocks = []
+    for problems in problem_blocks(starts, most):
+        own = starts[problems.start : problems.stop + 1]
+        blocks.append(FoldedBlock(problems, classes[problems], own - own[0], table))
+    return blocks
+
+
+def _choose_C(
+    blocks: list[FoldedBlock],
+    begin: list[NDArray[np.float64] | None],
+    seed: int,
+    how: dict[str, Any],
+) -> tuple[float, list[tuple[float, float]]]:
+    """Return the C with the least log-loss on the first fold, and the way to it.
+
+    The search goes up while that helps, else down. Where it looked at a block, `begin` becomes
+    its coefficients at that C.
+    """
+    order = np.random.default_rng(seed).permutation(len(blocks))
+    seen = np.sort(order[: max(1, CHOICE_COLUMNS // BLOCK_COLUMNS)])
+    table = blocks[0].table
+    columns = sum(int(blocks[b].starts[-1]) for b in seen)
+    weight = float(table.weights[table.fold == 0].sum()) * max(1, columns)
+
+    def loss(C: float, start: list[Any]) -> tuple[list[Any], float]:
+        jobs = [delayed(blocks[b].tried)(C, one) for b, one in zip(seen, start, strict=True)]
+        found, losses = zip(*in_parallel(jobs, **how), strict=True)
+        return list(found), sum(losses) / weight
+
+    best = FIRST_C / float(table.weights.mean())
+    found, least = loss(best, [None] * len(seen))
+    path = [(best, least)]
+    for step in (C_STEP, 1 / C_STEP):
+        while LEAST_C < best * step < MOST_C:
+            tried, value = loss(best * step, found)
+            path.append((best * step, value))
+            if value >= least:
+                break
+            best, found, least = best * step, tried, value
+        if len(path) > 2:
+            break
+    for b, one in zip(seen, found, strict=True):
+        begin[b] = one
+    return best, path
+
+
+def _distributions(
+    scores: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    problems: slice,
+) -> NDArray[np.float64]:
+    chosen = slice(problems.start, problems.stop + 1)
+    return class_distributions(
+        scores, starts[chosen] - starts[problems.start], offsets[chosen] - offsets[problems.start]
+    )
+
+
+class LogisticWeights:
+    """The shares of columns in what logistic members say of some rows.
+
+    The share of a column is 0 where the scaled column is 0, such as where a word is absent.
+
+    Parameters
+    ----------
+    members : LogisticMembers
+    X : ndarray or CSR matrix
+        The rows, nominal features as numbers of their values.
+    """
+
+    def __init__(self, members: LogisticMembers, X: Any) -> None:
+        self.members = members
+        self.table = sparse.csr_array(members.scaling.transform(numeric(X, members.n_values)))
+
+    def of_log_odds(self, problem: int, positive: int) -> tuple[float, NDArray[np.float64]]:
+        """Return the start of the log-odds of one of two classes, and the shares of columns.
+
+        Parameters
+        ----------
+        problem : int
+            One with two classes.
+        positive : {0, 1}
+            The class whose log-odds are explained.
+        """
+        n_columns = self.table.shape[1]
+        start, weights = log_odds_weights(self.members, problem, positive, n_columns)
+        return start, np.asarray(self.table.multiply(weights).toarray())
+
+
+def log_odds_weights(
+    members: LogisticMembers, problem: int, positive: int, n_columns: int
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the intercept of the log-odds of one of two classes, and the weights of columns."""
+    # The one column of coefficients of such a problem is for its second class.
+    sign = 1.0 if positive == 1 else -1.0
+    own = sign * members.coefficients[:, members.starts[problem]]
+    weights = np.zeros(n_columns)
+    weights[members.kept] = own[:-1]
+    return float(own[-1]), weights

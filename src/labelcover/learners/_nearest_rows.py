@@ -1,0 +1,145 @@
+"""Label shares of the training rows that are most similar to a row of a sparse table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover.learners._features import csr_arrays, numeric
+from labelcover.learners._neighbour_kernels import neighbours_of
+from labelcover.learners._rare_values import RareValues
+
+# Neighbours that vote, and the power of their cosines that is the vote.
+N_NEIGHBOURS = 30
+VOTE_POWER = 3
+# Neighbours are looked for among no more training rows than these, drawn at random.
+MOST_ROWS = 16_384
+# Features in a greater share of the rows tell too few of them apart to be worth the time.
+MOST_COMMON = 0.25
+
+
+class NearestRows:
+    """Training rows by their features, and their labels.
+
+    Each feature is multiplied by the logarithm of one over the share of rows that have it, as words
+    of texts are, and each row is divided by its length. The 30 rows with the greatest cosines vote
+    for their labels, with the third power of the cosine; one vote as large as the greatest goes to
+    the frequencies of the labels.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, features)
+        Training rows, nominal features as numbers of their values.
+    Y : ndarray of shape (n, n_labels)
+    n_values : ndarray of shape (features,)
+        How many values a nominal feature has, 0 for a numeric one.
+    weights : ndarray of shape (n,), optional
+        Votes are multiplied by those of the rows.
+    seed : int
+
+    Attributes
+    ----------
+    rows : ndarray
+        The training rows that neighbours are looked for among, ascending.
+    frequency : ndarray of shape (n_labels,)
+        How frequent the labels are, inside (0, 1).
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        Y: NDArray[np.uint8],
+        n_values: NDArray[np.int32],
+        *,
+        weights: NDArray[np.float64] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.n_values, self.rare = n_values, RareValues().fit(numeric(X, n_values))
+        held_labels = sparse.csr_array(Y)
+        self.labels = held_labels.indices.astype(np.int32), held_labels.indptr.astype(np.int64)
+        self.frequency = (Y.sum(axis=0) + 0.5) / (Y.shape[0] + 1)
+        n = X.shape[0]
+        self.rows = np.arange(n)
+        if n > MOST_ROWS:
+            self.rows = np.sort(np.random.default_rng(seed).choice(n, MOST_ROWS, replace=False))
+        self.weights = np.ones(n) if weights is None else weights
+        table = self._counted(X)
+        held = np.bincount(table.indices, minlength=table.shape[1])
+        factors = np.log((n + 1) / (held + 1))
+        self.factors = np.where(held > MOST_COMMON * n, 0.0, factors).astype(np.float32)
+        table = self._scaled(table)
+        self.posts = csr_arrays(sparse.csc_array(table[self.rows]))
+        # The rows themselves, until `forget_training`.
+        self.table: Any = table
+
+    def confidence(self, X: Any) -> NDArray[np.float64]:
+        """Return the shares of all labels among the neighbours of new rows, ``(n, n_labels)``."""
+        return self._shares(self._scaled(self._counted(X)), np.full(X.shape[0], -1))
+
+    def votes(self, X: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the neighbours of new rows, as places in `rows`, and the shares of their votes.
+
+        Both are ``(n, 30)``; a place is -1 where there are no more. What the shares leave of 1 goes
+        to the frequencies.
+        """
+        return self._votes(self._scaled(self._counted(X)), np.full(X.shape[0], -1))
+
+    def having(self, label: int) -> NDArray[np.bool_]:
+        """Return which of `rows` have a label."""
+        label_indices, label_starts = self.labels
+        has = np.zeros(len(label_starts) - 1, dtype=bool)
+        rows = np.repeat(np.arange(len(has)), np.diff(label_starts))
+        has[rows[label_indices == label]] = True
+        return has[self.rows]
+
+    def left_out(self, asked: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the same for training rows, none of which is its own neighbour."""
+        place = np.searchsorted(self.rows, asked)
+        is_held = self.rows[np.minimum(place, len(self.rows) - 1)] == asked
+        return self._shares(self.table[asked], np.where(is_held, place, -1))
+
+    def forget_training(self) -> None:
+        """Forget what only `left_out` needs."""
+        del self.table
+
+    def _counted(self, X: Any) -> sparse.csr_array:
+        """Return the numbers of a table, 0/1 features read by their rarer value, as CSR."""
+        numbers = self.rare.transform(numeric(X, self.n_values))
+        table = sparse.csr_array(numbers, dtype=np.float32, copy=True)
+        table.eliminate_zeros()
+        return table
+
+    def _scaled(self, table: sparse.csr_array) -> sparse.csr_array:
+        """Return features times their factors, in rows of length one; `table` is overwritten."""
+        table.data *= self.factors[table.indices]
+        table.eliminate_zeros()
+        squares = np.add.reduceat(np.append(table.data**2, 0), table.indptr[:-1])
+        squares[np.diff(table.indptr) == 0] = 1.0
+        table.data /= np.repeat(np.sqrt(squares), np.diff(table.indptr))
+        return table
+
+    def _shares(self, table: sparse.csr_array, own: NDArray[np.int64]) -> NDArray[np.float64]:
+        found, votes = self._votes(table, own)
+        sums = (1 - votes.sum(axis=1))[:, None] * self.frequency
+        row, place = np.nonzero(found >= 0)
+        label_indices, label_starts = self.labels
+        neighbour = self.rows[found[row, place]]
+        n_labels = np.diff(label_starts)[neighbour]
+        # All labels of each neighbour, one neighbour after the other.
+        before = np.repeat(label_starts[neighbour] - np.cumsum(n_labels) + n_labels, n_labels)
+        labels = label_indices[before + np.arange(len(before))]
+        np.add.at(sums, (np.repeat(row, n_labels), labels), np.repeat(votes[row, place], n_labels))
+        return sums
+
+    def _votes(
+        self, table: sparse.csr_array, own: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        found, cosines = neighbours_of(
+            csr_arrays(table), self.posts, len(self.rows), own, N_NEIGHBOURS
+        )
+        votes = cosines.astype(np.float64) ** VOTE_POWER * self.weights[self.rows[found]]
+        total = votes.sum(axis=1) + votes.max(axis=1)
+        return found, votes / np.where(total > 0, total, 1.0)[:, None]

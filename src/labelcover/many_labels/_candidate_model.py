@@ -1,0 +1,307 @@
+"""Candidates of rows with their probabilities, by means, trees, linear SVMs and labelsets."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import gen_batches
+from sklearn.utils.parallel import delayed
+
+from labelcover.covers import Cover
+from labelcover.learners import in_threads
+from labelcover.many_labels._candidate_probabilities import (
+    ODDS_OF_SHARES,
+    CellRegression,
+    LabelsetLifts,
+    cell_inputs,
+    fit_cells,
+    fit_lifts,
+    log_loss_of_cells,
+    one_input,
+)
+from labelcover.many_labels._candidate_views import (
+    NOTHING,
+    CandidateForest,
+    CandidateSvms,
+    LabelMeans,
+    csr_of,
+    train_on_candidates,
+)
+from labelcover.many_labels._candidates import Candidates, true_candidates
+
+# Of the candidates of a row, this share comes from the means of labels.
+SHARE_OF_MEANS = 0.6
+# Rows that are looked at in one call.
+BLOCK_ROWS = 4_096
+# Scores of linear SVMs for training rows come from so many folds.
+N_FOLDS = 3
+# The weights of the views, and the decision, are fitted on no more rows than these.
+MOST_LEFT_OUT = 5_000
+# The cost of errors that is tried first, the factor of the next ones, and the greatest and least;
+# the SVMs of no more labels than these are trained for it.
+FIRST_COST, COST_STEP, COSTS = 1.0, 10.0**0.5, (0.01, 100.0)
+CHOICE_LABELS = 5_000
+# A tree is grown without so many of its training rows, on average.
+OUT_OF_BAG = 0.37
+
+
+class Found(NamedTuple):
+    """The candidates of some rows, with what means and forest say of them."""
+
+    candidates: NDArray[np.int32]
+    shares: NDArray[np.float32]
+    cosines: NDArray[np.float32]
+
+
+class CandidateModel:
+    """Candidate labels of rows, and how likely they are.
+
+    Parameters
+    ----------
+    cover : Cover
+        Its labelsets correct each other's labels.
+    n_candidates : int
+        Candidates of a row. Of these, six in ten come from the means, the others from the forest.
+    n_trees : int
+    C : float, optional
+        Cost of an error of the linear SVMs; by default the one with the least log-loss on left-out
+        rows, for a part of the labels.
+
+    Attributes
+    ----------
+    forest : CandidateForest
+    means : LabelMeans
+    svms : CandidateSvms
+    cells : CellRegression
+        How likely candidates are, by means, trees and SVMs.
+    lifts : LabelsetLifts
+    correction : CellRegression
+        On the log-odds by `cells` and their change by `lifts`.
+    counts : ndarray of shape (n_labels,)
+        How many training rows each label has.
+    recall : float
+        The share of true labels that are candidates, of left-out training rows.
+    left_out : (rows, Candidates) or None
+        Some training rows, and their candidates by models fitted without them, until
+        `forget_training`.
+    """
+
+    forest: CandidateForest
+    means: LabelMeans
+    svms: CandidateSvms
+    cells: CellRegression
+    lifts: LabelsetLifts
+    correction: CellRegression
+    counts: NDArray[np.float64]
+    recall: float
+    left_out: tuple[NDArray[np.int64], Candidates] | None = None
+
+    def __init__(
+        self, cover: Cover, n_candidates: int, n_trees: int, C: float | None = None
+    ) -> None:
+        self.cover, self.n_candidates, self.n_trees, self.C = cover, n_candidates, n_trees, C
+
+    def fit(
+        self,
+        X: Any,
+        Y: sparse.csr_array,
+        n_values: NDArray[np.int32],
+        *,
+        weights: NDArray[np.float64] | None = None,
+        seeds: NDArray[np.int64],
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Self:
+        """Fit means, trees and SVMs, then what they are worth on rows left out.
+
+        Parameters
+        ----------
+        X : ndarray or CSR array of shape (n, features)
+            Nominal features as numbers of their values.
+        Y : CSR array of shape (n, n_labels)
+            Ones, and sorted labels.
+        n_values : ndarray of shape (features,)
+            How many values a nominal feature has, 0 for a numeric one.
+        weights : ndarray of shape (n,), optional
+        seeds : ndarray of shape (2,)
+            One for the forest, and one for folds and SVMs.
+        """
+        how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
+        n = Y.shape[0]
+        drawn = None
+        if weights is not None and np.ptp(weights) > 0:
+            drawn = weights / weights.mean()
+        weights = np.ones(n) if drawn is None else drawn
+        self.counts = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64)
+        self.forest = CandidateForest(X, Y, n_values)
+        self.forest.grow_all(self.n_trees, drawn, int(seeds[0]), **how)
+        table = self.forest.table
+        self.means = LabelMeans(csr_of(table, self.forest.n_features), Y, weights)
+        found = self._found(table, (self.forest.labels, weights), **how)
+        truth = true_candidates(found.candidates, Y)
+
+        random = np.random.default_rng(seeds[1])
+        left = np.sort(random.permutation(n)[:MOST_LEFT_OUT])
+        scores = self._fit_svms(table, found.candidates, truth, Y, weights, random, how)
+        alike = _rows_are_alike(table)
+        P = self._fit_cells(found, scores, truth, weights, left, alike)
+        self.lifts = fit_lifts(self.cover, found.candidates, P, truth, weights)
+        own = found.candidates[left], truth[left], weights[left]
+        P = self._fit_correction(P[left], *own, alike)
+        del self.forest.table
+
+        labels_of = np.diff(Y.indptr)[left]
+        hits = float(weights[left] @ truth[left].sum(axis=1))
+        self.recall = (hits + 0.5) / (float(weights[left] @ labels_of) + 1)
+        frequency = (weights @ Y + 0.5) / (n + 1)
+        self.others = np.clip(frequency * (1 - self.recall), 1e-12, 0.5)
+        self.left_out = left, Candidates.ranked(own[0], P, self.others)
+        return self
+
+    def forget_training(self) -> None:
+        """Forget `left_out`."""
+        self.left_out = None
+
+    def candidates(self, X: Any) -> Candidates:
+        """Return the candidates of new rows, with their confidences."""
+        parts = []
+        for rows in gen_batches(X.shape[0], BLOCK_ROWS):
+            table = self.forest.read(X[rows])
+            found = self._found(table, NOTHING)
+            every = np.arange(len(found.candidates))
+            scores = self.svms.scores(table, self.forest.n_features, every, found.candidates)
+            P = self.cells.probability(self._inputs(found, scores))
+            P = self.correction.probability(self._changed(P, found.candidates))
+            parts.append(Candidates.ranked(found.candidates, P, self.others))
+        most = self.n_candidates
+        labels = [np.zeros((0, most), np.int32), *(part.labels for part in parts)]
+        confidence = [np.zeros((0, most)), *(part.confidence for part in parts)]
+        return Candidates(np.concatenate(labels), np.concatenate(confidence), self.others)
+
+    def told(self) -> str:
+        """Return in words what was found, for people to read."""
+        weight = self.correction.weights[1]
+        return (
+            f"{self.n_candidates} candidates (with {self.recall:.0%} of the true labels), "
+            f"means, {len(self.forest.trees)} trees and linear SVMs (C: {self.C:.3g}), "
+            f"labelsets with weight {weight:.2f}"
+        )
+
+    def _found(self, table: Any, own: Any, n_jobs: int | None = 1, verbose: bool = False) -> Found:
+        """Return the candidates of all rows of a table; training rows are left out of all views."""
+        n, most = len(table[2]) - 1, self.n_candidates
+        from_means = max(1, int(SHARE_OF_MEANS * most))
+        leaves = self.forest.leaves(table, training=len(own[1]) > 0)
+
+        def find(rows: slice) -> Found:
+            which = np.arange(rows.start, rows.stop)
+            given = self.means.likeliest(table, which, from_means, own)
+            candidates, shares = self.forest.shares(leaves[rows], given, most)
+            return Found(candidates, shares, self.means.cosines(table, which, candidates, own))
+
+        jobs = (delayed(find)(rows) for rows in gen_batches(n, BLOCK_ROWS))
+        parts = in_threads(jobs, n_jobs, text="finding candidates", verbose=verbose)
+        return Found(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+    def _fit_svms(self, table, candidates, truth, Y, weights, random, how):
+        """Fit the SVMs; return the scores of training rows by SVMs trained without their fold."""
+        n, d = len(candidates), self.forest.n_features
+        fold = random.permutation(n) % min(N_FOLDS, n)
+        seed, some = int(random.integers(2**31 - 1)), random.permutation(Y.shape[1])
+
+        def trained(asked, labels, costs):
+            return train_on_candidates(table, d, asked, labels, costs, seed, **how)
+
+        if self.C is None:
+            asked, few = _some_labels(candidates, Y, np.sort(some[:CHOICE_LABELS]))
+            left = np.flatnonzero(fold == 0)
+            cells = asked[left] >= 0
+            y, w = truth[left][cells], np.repeat(weights[left], cells.sum(axis=1))
+
+            def loss(C: float) -> float:
+                svms = trained(asked, few, np.where(fold == 0, 0, C * weights))
+                scores = svms.scores(table, d, left, asked[left])[cells]
+                return log_loss_of_cells(scores[:, None].astype(np.float64), y, w)
+
+            self.C = _least(loss) if len(y) else FIRST_COST
+        scores = np.zeros(candidates.shape, np.float32)
+        for one in range(int(fold.max()) + 1):
+            left = np.flatnonzero(fold == one)
+            svms = trained(candidates, Y, np.where(fold == one, 0, self.C * weights))
+            scores[left] = svms.scores(table, d, left, candidates[left])
+        self.svms = trained(candidates, Y, self.C * weights)
+        return scores
+
+    def _inputs(self, found: Found, scores: NDArray[np.float32]) -> NDArray[np.float64]:
+        counts = self.counts[np.maximum(found.candidates, 0)]
+        n_votes = OUT_OF_BAG * len(self.forest.trees)
+        return cell_inputs(found.cosines, found.shares, scores, counts, n_votes)
+
+    def _fit_cells(self, found, scores, truth, weights, left, alike):
+        """Fit the regression of views on some rows; return the probabilities of all.
+
+        Where all rows are alike, views of a row left out tell only that it is: the shares in the
+        leaves, which are frequencies, are the answer.
+        """
+        some = Found(*(each[left] for each in found))
+        cells = some.candidates >= 0
+        w = np.repeat(weights[left], cells.sum(axis=1))
+        inputs = self._inputs(some, scores[left])[cells]
+        if alike:
+            self.cells = one_input(ODDS_OF_SHARES, inputs.shape[1])
+        else:
+            self.cells = fit_cells(inputs, truth[left][cells], w)
+        P = np.empty(scores.shape)
+        for rows in gen_batches(len(P), BLOCK_ROWS):
+            part = Found(*(each[rows] for each in found))
+            P[rows] = self.cells.probability(self._inputs(part, scores[rows]))
+        return P
+
+    def _fit_correction(self, P, candidates, truth, weights, alike):
+        """Fit how far labelsets change the probabilities; return the changed ones."""
+        inputs = self._changed(P, candidates, (truth, weights))
+        cells = candidates >= 0
+        w = np.repeat(weights, cells.sum(axis=1))
+        self.correction = one_input(0, 2) if alike else fit_cells(inputs[cells], truth[cells], w)
+        return self.correction.probability(inputs)
+
+    def _changed(self, P, candidates, own=None):
+        """Return log-odds, and what labelsets would change in them."""
+        odds = np.log(P) - np.log1p(-P)
+        return np.stack([odds, self.lifts.changes(candidates, P, own)], axis=-1)
+
+
+def _rows_are_alike(table: tuple[NDArray, NDArray, NDArray]) -> bool:
+    """Tell whether all rows of a CSR table are the same."""
+    data, indices, starts = table
+    widths = np.diff(starts)
+    if np.ptp(widths) > 0:
+        return False
+    values, columns = (each.reshape(len(widths), -1) for each in (data, indices))
+    return bool((values == values[0]).all() and (columns == columns[0]).all())
+
+
+def _some_labels(candidates, Y, labels):
+    """Return candidates and label table with some of the labels only, numbered anew."""
+    number = np.full(Y.shape[1] + 1, -1, dtype=np.int32)
+    number[labels] = np.arange(len(labels))
+    return number[candidates], Y[:, labels]
+
+
+def _least(loss: Any) -> float:
+    """Return the cost with the least loss; the search goes up while that helps, else down."""
+    best = FIRST_COST
+    least = loss(best)
+    for step in (COST_STEP, 1 / COST_STEP):
+        moved = False
+        while COSTS[0] < best * step < COSTS[1]:
+            value = loss(best * step)
+            if value >= least:
+                break
+            best, least, moved = best * step, value, True
+        if moved:
+            break
+    return best

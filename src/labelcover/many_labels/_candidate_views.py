@@ -1,0 +1,276 @@
+"""What is known of the candidate labels of a row: means of labels, leaves of a forest, SVMs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.parallel import delayed
+
+from labelcover.learners import MeanForest, csr_arrays, in_threads, problem_blocks, sort_into_leaves
+from labelcover.many_labels._candidate_kernels import (
+    candidate_cosines,
+    candidate_scores,
+    candidate_shares,
+    likeliest_means,
+    train_svms,
+)
+
+# Sums of labels that are added to for one row, when its likeliest labels are sought.
+MOST_POSTS = 50_000
+# What new rows have in the means: nothing.
+NOTHING = (np.zeros(0, np.int32), np.zeros(1, np.int64)), np.zeros(0)
+# Least number of draws in a leaf.
+MIN_LEAF = 2
+# Weights that an SVM keeps: the largest.
+MOST_FEATURES = 1_024
+# Rounds of descent, and the tolerance: more rounds do not predict better.
+STOP = (10, 0.1)
+# Rows of the SVMs that are trained in one call.
+BLOCK_SAMPLES = 200_000
+
+
+class LabelMeans:
+    """Means of the rows of each label; rows are compared with them by the cosine.
+
+    A training row is left out of the means of its own labels, which is exact and needs no refit:
+    its own share is subtracted. A label that no other row has is then like nothing.
+
+    Parameters
+    ----------
+    table : CSR array of shape (n, n_features)
+        Training rows.
+    labels : CSR array of shape (n, n_labels)
+        Ones, and sorted labels.
+    weights : ndarray of shape (n,)
+
+    References
+    ----------
+    Rocchio, J. J. (1971). Relevance feedback in information retrieval. The SMART Retrieval
+    System, 313-323.
+    """
+
+    def __init__(
+        self,
+        table: sparse.csr_array,
+        labels: sparse.csr_array,
+        weights: NDArray[np.float64],
+    ) -> None:
+        weighted = sparse.csr_array(sparse.diags_array(weights.astype(np.float32)) @ table)
+        sums = sparse.csr_array(labels.T.astype(np.float32) @ weighted)
+        self.n_features = table.shape[1]
+        self.squares = np.asarray(sums.power(2).sum(axis=1), dtype=np.float64)
+        self.sums, self.posts = csr_arrays(sums), csr_arrays(sparse.csc_array(sums))
+
+    def likeliest(
+        self, table: tuple[Any, ...], rows: NDArray[np.int64], most: int, own: tuple[Any, Any]
+    ) -> NDArray[np.int32]:
+        """Return the labels whose means are most like some rows, ``(n_rows, most)``, padded by -1.
+
+        Parameters
+        ----------
+        table : (data, indices, indptr)
+            That the rows, which follow each other, are in.
+        own : (labels, weights)
+            Labels and weights of training rows, which are left out; `NOTHING` for new rows.
+        """
+        some = self._rarest_first(table, rows)
+        return likeliest_means(some, rows, self.posts, self.squares, *own, most, MOST_POSTS)
+
+    def cosines(
+        self,
+        table: tuple[Any, ...],
+        rows: NDArray[np.int64],
+        candidates: NDArray[np.int32],
+        own: tuple[Any, Any],
+    ) -> NDArray[np.float32]:
+        """Return the cosines of some rows with the means of their candidates."""
+        return candidate_cosines(
+            table, self.n_features, rows, candidates, self.sums, self.squares, *own
+        )
+
+    def _rarest_first(
+        self, table: tuple[Any, ...], rows: NDArray[np.int64]
+    ) -> tuple[NDArray[Any], ...]:
+        """Return some rows of a table, the features with the fewest labels first in each."""
+        data, indices, indptr = table
+        chosen = slice(indptr[rows[0]], indptr[rows[-1] + 1]) if len(rows) else slice(0, 0)
+        data, indices = data[chosen], indices[chosen]
+        lengths = np.diff(indptr)[rows]
+        order = np.lexsort((np.diff(self.posts[2])[indices], np.repeat(rows, lengths)))
+        return data[order], indices[order], np.append(0, np.cumsum(lengths))
+
+
+class CandidateForest(MeanForest):
+    """Trees that split by means (`MeanForest`), asked for the likeliest labels of rows.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, features)
+    labels : CSR array of shape (n, n_labels)
+    n_values : ndarray of shape (features,)
+        How many values a nominal feature has, 0 for a numeric one.
+    """
+
+    def grow_all(
+        self,
+        n_trees: int,
+        weights: NDArray[np.float64] | None,
+        seed: int,
+        *,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        """Grow the trees; in parallel, as many as numba has threads by default."""
+        seeds = np.random.SeedSequence(seed).spawn(n_trees)
+        jobs = (delayed(self.grow)(weights, 1, MIN_LEAF, one) for one in seeds)
+        self.trees = list(in_threads(jobs, n_jobs, text="growing trees", verbose=verbose))
+        del self.unit_labels
+        drawn = np.cumsum([0, *(len(rows) for _, rows, _ in self.trees)])
+        held = list(zip(self.trees, drawn, strict=False))
+        self.leaf_rows = (
+            np.concatenate([tree[2] + offset for (tree, _, _), offset in held]),
+            np.concatenate([tree[3] + offset for (tree, _, _), offset in held]),
+            np.concatenate([rows for _, rows, _ in self.trees]),
+            np.concatenate([counts for _, _, counts in self.trees]).astype(np.float32),
+        )
+
+    def leaves(self, table: tuple[Any, ...], *, training: bool) -> NDArray[np.int32]:
+        """Return the leaf of each row in each tree, ``(n, n_trees)``.
+
+        Those of training rows are -1 in the trees that were grown with them.
+        """
+        n = len(table[2]) - 1
+        found = np.full((len(self.trees), n), -1, dtype=np.int32)
+        offset = 0
+        for (tree, rows, _), own in zip(self.trees, found, strict=True):
+            seen = np.zeros(n, dtype=bool)
+            if training:
+                seen[rows] = True
+            asked = np.flatnonzero(~seen).astype(np.int32)
+            starts, ends = sort_into_leaves(table, self.n_features, tree, asked)
+            leaves = np.flatnonzero((tree[0] < 0) & (ends > starts))
+            leaves = leaves[np.argsort(starts[leaves])]  # in the order of the rows in them
+            own[asked] = offset + np.repeat(leaves, (ends - starts)[leaves])
+            offset += len(tree[0])
+        return np.ascontiguousarray(found.T)
+
+    def shares(
+        self, leaves: NDArray[np.int32], given: NDArray[np.int32], most: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Return up to `most` candidates of rows, first those given; and their label shares."""
+        return candidate_shares(leaves, *self.leaf_rows, self.labels, self.n_labels, given, most)
+
+
+def csr_of(table: tuple[Any, ...], n_features: int) -> sparse.csr_array:
+    """Return rows as the trees take them as a CSR array."""
+    return sparse.csr_array(table, shape=(len(table[2]) - 1, n_features))
+
+
+@dataclass(frozen=True)
+class CandidateSvms:
+    """One-vs-rest linear SVMs with the squared hinge loss, on hard rows only.
+
+    A row is a negative example of a label only where the label is one of its candidates: the
+    other rows, nearly all, are easily told apart. The work grows with rows times candidates, not
+    with rows times labels.
+
+    Attributes
+    ----------
+    weights : (starts, features, values, biases)
+        Those of each label.
+
+    References
+    ----------
+    Hsieh, C.-J., Chang, K.-W., Lin, C.-J., Keerthi, S. S., & Sundararajan, S. (2008). A dual
+    coordinate descent method for large-scale linear SVM. ICML 2008, 408-415.
+
+    Prabhu, Y., Kag, A., Harsola, S., Agrawal, R., & Varma, M. (2018). Parabel: Partitioned label
+    trees for extreme classification. WWW 2018, 993-1002.
+    """
+
+    weights: tuple[NDArray[Any], ...]
+
+    def scores(
+        self,
+        table: tuple[Any, ...],
+        n_features: int,
+        rows: NDArray[np.int64],
+        candidates: NDArray[np.int32],
+    ) -> NDArray[np.float32]:
+        """Return the scores of the candidates of some rows."""
+        return candidate_scores(table, n_features, rows, candidates, self.weights)
+
+
+def train_on_candidates(
+    table: tuple[Any, ...],
+    n_features: int,
+    candidates: NDArray[np.int32],
+    labels: sparse.csr_array,
+    costs: NDArray[np.float64],
+    seed: int,
+    *,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> CandidateSvms:
+    """Return the SVMs of all labels.
+
+    Parameters
+    ----------
+    table : (data, indices, indptr)
+        Training rows.
+    candidates : ndarray of shape (n, most), int32
+        Candidates of the rows, found without knowing their labels; padded by -1.
+    labels : CSR array of shape (n, n_labels)
+    costs : ndarray of shape (n,)
+        That of an error in each row; a row of cost 0 is left out.
+    """
+    samples, targets, starts = hard_samples(candidates, labels, costs > 0)
+    blocks = list(problem_blocks(starts, BLOCK_SAMPLES))
+    states = np.random.default_rng(seed).integers(1, 2**63, size=len(blocks)).astype(np.uint64)
+    jobs = (
+        delayed(train_svms)(
+            table,
+            n_features,
+            samples,
+            targets,
+            starts[block.start : block.stop + 1],
+            costs,
+            MOST_FEATURES,
+            STOP,
+            state[None],
+        )
+        for block, state in zip(blocks, states, strict=True)
+    )
+    found = in_threads(jobs, n_jobs, text="training linear SVMs", verbose=verbose)
+    weight_starts, *rest = zip(*found, strict=True)
+    sizes = np.concatenate([np.diff(own) for own in weight_starts])
+    kept = [np.concatenate(parts) for parts in rest]
+    return CandidateSvms((np.concatenate([[0], np.cumsum(sizes)]), *kept))
+
+
+def hard_samples(
+    candidates: NDArray[np.int32], labels: sparse.csr_array, used: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.int64]]:
+    """Return the rows of each label's SVM, their classes -1 or 1, and where each starts.
+
+    Those are the rows that have the label, and those that have it as a candidate.
+    """
+    n, n_labels = labels.shape
+    own = np.flatnonzero(used)
+    row, place = np.nonzero(candidates[own] >= 0)
+    thought = sparse.csr_array(
+        (np.ones(len(row), np.int8), (own[row], candidates[own[row], place])), shape=(n, n_labels)
+    )
+    keep = np.repeat(used, np.diff(labels.indptr))
+    rows = np.repeat(np.arange(n), np.diff(labels.indptr))[keep]
+    # 1 where it is a candidate only, at least 2 where the row has it.
+    true = sparse.csr_array(
+        (np.full(len(rows), 2, np.int8), (rows, labels.indices[keep])), shape=(n, n_labels)
+    )
+    both = sparse.csc_array(thought + true)
+    classes = np.where(both.data >= 2, 1, -1).astype(np.int8)
+    return both.indices.astype(np.int32), classes, both.indptr.astype(np.int64)

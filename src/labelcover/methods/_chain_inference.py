@@ -1,0 +1,297 @@
+"""The labelsets of a probabilistic chain: all of them, the most probable ones, or a sample.
+
+The labels of a chain span a binary tree: a path from the root gives the labels of the first links
+their values, and its probability is the product of what the links say. Every way of inference
+here grows paths link by link for many rows at once, and differs in which paths it keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover._label_values import alike_rows
+from labelcover._table_numbers import blocks
+from labelcover.methods._chain_models import Chain
+
+INFERENCES = ("auto", "exact", "beam", "epsilon", "monte-carlo")
+# Exact inference takes up to this many labels: 32,768 labelsets a row.
+MOST_EXACT_LABELS = 15
+# Rows are taken together as long as they have no more paths than these.
+MOST_PATHS = 2**18
+
+
+@dataclass(frozen=True)
+class Labelsets:
+    """Some labelsets of each row, sorted by row.
+
+    Attributes
+    ----------
+    row : ndarray of shape (n_labelsets,), int64
+    labels : ndarray of shape (n_labelsets, n_labels), uint8
+    log_probability : ndarray of shape (n_labelsets,)
+        What the chain says of the labelset.
+    share : ndarray of shape (n_labelsets,)
+        What the labelset counts among those of its row; these sum to one.
+    """
+
+    row: NDArray[np.int64]
+    labels: NDArray[np.uint8]
+    log_probability: NDArray[np.float64]
+    share: NDArray[np.float64]
+
+    def marginals(self, n_rows: int) -> NDArray[np.float64]:
+        """Return the probability of every label, ``(n_rows, n_labels)``."""
+        return self._sums(self.row, n_rows)
+
+    def most_probable(self) -> NDArray[np.uint8]:
+        """Return the most probable labelset of each row: best for subset accuracy."""
+        order = np.lexsort((-self.log_probability, self.row))
+        _, first = np.unique(self.row[order], return_index=True)
+        return self.labels[order[first]]
+
+    def best_for_f1(self, n_rows: int) -> NDArray[np.uint8]:
+        """Return for each row the labels with the largest expected F1.
+
+        This is the general F-maximiser: it needs ``P(y_i = 1, |y| = s)`` only. Of predictions of
+        k labels the best has the k labels with the largest ``Σ_s 2 P(y_i = 1, |y| = s) / (s + k)``;
+        an empty prediction scores the probability of the empty labelset.
+        """
+        sizes = self.labels.sum(axis=1, dtype=np.int64)
+        most, m = max(1, int(sizes.max())), self.labels.shape[1]
+        joint = self._sums(self.row * (most + 1) + sizes, n_rows * (most + 1))
+        joint = joint.reshape(n_rows, most + 1, m)[:, 1:]
+        of_size, empty = np.arange(1, most + 1), np.zeros(n_rows)
+        np.add.at(empty, self.row[sizes == 0], self.share[sizes == 0])
+        best, chosen = empty, np.zeros((n_rows, m), np.uint8)
+        for k in range(1, m + 1):
+            gains = np.einsum("s,nsi->ni", 2 / (of_size + k), joint)
+            top = np.argsort(-gains, axis=1, kind="stable")[:, :k]
+            score = np.take_along_axis(gains, top, axis=1).sum(axis=1)
+            # A tie but for rounding goes to fewer labels.
+            better = np.flatnonzero(score > best + 1e-12)
+            best = np.maximum(best, score)
+            chosen[better] = 0
+            chosen[better[:, None], top[better]] = 1
+        return chosen
+
+    def _sums(self, group: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
+        """Return the shares of the labels in each group of labelsets, ``(n_groups, n_labels)``."""
+        places = (group, np.arange(len(group)))
+        shares = sparse.csr_matrix((self.share, places), shape=(n_groups, len(group)))
+        return np.asarray(shares @ self.labels.astype(np.float64))
+
+
+def mean_of(found: list[Labelsets]) -> Labelsets:
+    """Return the mean of the distributions of several chains."""
+    if len(found) == 1:
+        return found[0]
+    row, labels = (
+        np.concatenate([getattr(each, name) for each in found]) for name in ("row", "labels")
+    )
+    group, first = alike_rows(np.column_stack([row, labels]).astype(np.int32, order="C"))
+    share = np.bincount(group, np.concatenate([each.share for each in found])) / len(found)
+    of_chains = np.concatenate([each.log_probability for each in found])
+    # Sums of probabilities, relative to the largest of each labelset so that none vanishes.
+    largest = np.full(len(first), -np.inf)
+    np.maximum.at(largest, group, of_chains)
+    sums = np.bincount(group, np.exp(of_chains - largest[group])) / len(found)
+    order = np.argsort(row[first], kind="stable")
+    log_probability = largest + np.log(sums)
+    kept = first[order]
+    return Labelsets(row[kept], labels[kept], log_probability[order], share[order])
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Beginnings of labelsets, all of the same length.
+
+    Attributes
+    ----------
+    row : ndarray of shape (n_paths,), int64
+    labels : ndarray of shape (n_paths, length), uint8
+        In the order of the chain.
+    log_probability : ndarray of shape (n_paths,)
+    """
+
+    row: NDArray[np.int64]
+    labels: NDArray[np.uint8]
+    log_probability: NDArray[np.float64]
+
+    @classmethod
+    def roots(cls, rows: NDArray[np.int64]) -> Paths:
+        """Return an empty path for each row."""
+        return cls(rows, np.empty((len(rows), 0), np.uint8), np.zeros(len(rows)))
+
+    def grown(self, chain: Chain, prepared: Any) -> Paths:
+        """Return every path with 0 and with 1 for the next link, one after the other."""
+        link = self.labels.shape[1]
+        p = chain.probability(prepared, self.row, link, self.labels)
+        labels = np.empty((2 * len(p), link + 1), np.uint8)
+        labels[:, :link] = np.repeat(self.labels, 2, axis=0)
+        labels[0::2, link], labels[1::2, link] = 0, 1
+        with np.errstate(divide="ignore"):
+            steps = np.column_stack([np.log1p(-p), np.log(p)])
+        log_probability = (self.log_probability[:, None] + steps).ravel()
+        return Paths(np.repeat(self.row, 2), labels, log_probability)
+
+    def some(self, kept: NDArray[Any]) -> Paths:
+        """Return some of the paths."""
+        return Paths(self.row[kept], self.labels[kept], self.log_probability[kept])
+
+    def and_others(self, others: Paths) -> Paths:
+        """Return these and other paths of the same length."""
+        return Paths(
+            np.concatenate([self.row, others.row]),
+            np.concatenate([self.labels, others.labels]),
+            np.concatenate([self.log_probability, others.log_probability]),
+        )
+
+    def more_probable_half(self) -> Paths:
+        """Return of each two that `grown` made of a path the more probable, the first of equals."""
+        first = np.arange(0, len(self.row), 2)
+        return self.some(first + (self.log_probability[1::2] > self.log_probability[0::2]))
+
+    def labelsets(self, chain: Chain) -> Labelsets:
+        """Return whole paths as labelsets, with shares in proportion to their probabilities."""
+        order = np.argsort(self.row, kind="stable")
+        row, log_probability = self.row[order], self.log_probability[order]
+        _, first, group = np.unique(row, return_index=True, return_inverse=True)
+        largest = np.maximum.reduceat(log_probability, first)
+        share = np.exp(log_probability - largest[group])
+        share /= np.add.reduceat(share, first)[group]
+        return Labelsets(row, in_label_order(self.labels[order], chain), log_probability, share)
+
+
+def in_label_order(labels: NDArray[np.uint8], chain: Chain) -> NDArray[np.uint8]:
+    """Return labels in their own order, from that of the chain."""
+    return labels[:, np.argsort(chain.order)]
+
+
+def exact(chain: Chain, prepared: Any, rows: NDArray[np.int64]) -> Labelsets:
+    """Return all labelsets that are possible, with their probabilities."""
+    paths = Paths.roots(rows)
+    for _ in chain.order:
+        paths = paths.grown(chain, prepared)
+        paths = paths.some(paths.log_probability > -np.inf)
+    return paths.labelsets(chain)
+
+
+def beam(chain: Chain, prepared: Any, rows: NDArray[np.int64], width: int) -> Labelsets:
+    """Return what is left if only the `width` most probable paths of a row are grown on."""
+    paths = Paths.roots(rows)
+    for _ in chain.order:
+        paths = paths.grown(chain, prepared)
+        order = np.lexsort((-paths.log_probability, paths.row))
+        sorted_rows = paths.row[order]
+        rank = np.arange(len(order)) - np.searchsorted(sorted_rows, sorted_rows)
+        possible = paths.log_probability[order] > -np.inf
+        paths = paths.some(np.sort(order[(rank < width) & possible]))
+    return paths.labelsets(chain)
+
+
+def epsilon_approximate(
+    chain: Chain, prepared: Any, rows: NDArray[np.int64], epsilon: float
+) -> Labelsets:
+    """Return the labelsets of probability ``epsilon`` or more, all of them.
+
+    Where a row has none, paths that could not be grown on are completed greedily.
+    """
+    paths, greedy = Paths.roots(rows), Paths.roots(rows[:0])
+    for _ in chain.order:
+        grown = paths.grown(chain, prepared)
+        kept = grown.log_probability >= np.log(epsilon)
+        stuck = ~(kept[0::2] | kept[1::2])
+        greedy = greedy.grown(chain, prepared).more_probable_half()
+        greedy = greedy.and_others(grown.some(np.repeat(stuck, 2)).more_probable_half())
+        paths = grown.some(kept)
+    greedy = greedy.some(~np.isin(greedy.row, paths.row))
+    return paths.and_others(greedy).labelsets(chain)
+
+
+def monte_carlo(
+    chain: Chain, prepared: Any, rows: NDArray[np.int64], uniforms: NDArray[np.float64]
+) -> Labelsets:
+    """Return sampled labelsets, each once; shares are how often they were drawn.
+
+    Parameters
+    ----------
+    uniforms : ndarray of shape (n_samples, n_labels)
+        Sample ``s`` takes the label of link ``j`` where its probability exceeds
+        ``uniforms[s, j]``. The numbers are the same for every row, so that the answer for a row
+        does not depend on the rows beside it.
+    """
+    n_samples = len(uniforms)
+    paths = Paths.roots(rows)
+    # Samples that have taken the same path so far share it: which path each is on.
+    at = np.repeat(np.arange(len(rows)), n_samples).reshape(len(rows), n_samples)
+    for link in range(len(chain.order)):
+        grown = paths.grown(chain, prepared)
+        ones = np.exp(grown.log_probability[1::2] - paths.log_probability)
+        kept, at = np.unique(2 * at + (uniforms[:, link] < ones[at]), return_inverse=True)
+        at = at.reshape(len(rows), n_samples)
+        paths = grown.some(kept)
+    share = np.bincount(at.ravel(), minlength=len(paths.row)) / n_samples
+    labels = in_label_order(paths.labels, chain)
+    return Labelsets(paths.row, labels, paths.log_probability, share)
+
+
+def spread_uniforms(n_samples: int, n_labels: int, seed: int) -> NDArray[np.float64]:
+    """Return uniform numbers that fill every column evenly: a Latin hypercube sample."""
+    random = np.random.default_rng(seed)
+    strata = np.array([random.permutation(n_samples) for _ in range(n_labels)]).T
+    return (strata + random.random((n_samples, n_labels))) / n_samples
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How labelsets are found in a chain."""
+
+    how: str
+    beam_width: int
+    epsilon: float
+    n_samples: int
+
+    def of(self, decide: str, n_labels: int) -> str:
+        """Return how, where the choice is left: all labelsets, or what serves the decision."""
+        if self.how != "auto":
+            return self.how
+        if n_labels <= MOST_EXACT_LABELS:
+            return "exact"
+        return "beam" if decide == "subset_accuracy" else "monte-carlo"
+
+    def paths_of_a_row(self, how: str, n_labels: int) -> float:
+        """Return how many paths a row has at most."""
+        return {
+            "exact": 2.0 ** min(n_labels, MOST_EXACT_LABELS),
+            "beam": 2.0 * self.beam_width,
+            "epsilon": min(2.0**n_labels, 2 / self.epsilon),
+            "monte-carlo": 2.0 * self.n_samples,
+        }[how]
+
+    def labelsets(
+        self, how: str, chain: Chain, prepared: Any, rows: NDArray[np.int64], seed: int
+    ) -> Labelsets:
+        """Return the labelsets of some rows."""
+        if how == "exact":
+            return exact(chain, prepared, rows)
+        if how == "beam":
+            return beam(chain, prepared, rows, self.beam_width)
+        if how == "epsilon":
+            return epsilon_approximate(chain, prepared, rows, self.epsilon)
+        uniforms = spread_uniforms(self.n_samples, len(chain.order), seed)
+        return monte_carlo(chain, prepared, rows, uniforms)
+
+
+def in_blocks(
+    n: int, paths_of_a_row: float, infer: Callable[[NDArray[np.int64]], Labelsets]
+) -> Iterator[tuple[slice, Labelsets]]:
+    """Yield blocks of rows with their labelsets, rows numbered within the block."""
+    for block in blocks(n, int(MOST_PATHS // paths_of_a_row)):
+        found = infer(np.arange(block.start, block.stop))
+        yield block, replace(found, row=found.row - block.start)

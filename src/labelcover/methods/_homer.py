@@ -1,0 +1,240 @@
+"""HOMER: a tree of labels with a multi-label model at each inner node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from labelcover._arguments import check_choice, check_integer
+from labelcover._progress import progress_bar
+from labelcover._table_numbers import rows_of
+from labelcover.ensemble import (
+    MOST_SEED,
+    LabelModel,
+    ThresholdParameters,
+    TrainingRows,
+    View,
+    drawn_seed,
+)
+from labelcover.methods._binary_relevance import BinaryRelevanceClassifier
+from labelcover.methods._label_tree import CLUSTERINGS, LabelTree, grow_tree
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class HomerClassifier(ThresholdParameters, LabelModel):
+    """Hierarchy of multi-label classifiers (HOMER): few labels at a time, in a tree.
+
+    The labels are divided into `clusters` sets of similar labels, each set again, until single
+    labels are left. Each inner node has a multi-label model that tells which of its sets hold a
+    label of the row (a set's *meta-label* is on if any of its labels is). The root is trained on
+    all rows, any other node on the rows that have at least one of its labels. A prediction
+    descends from the root into predicted sets only, so most models are asked about few rows.
+
+    The confidence of a label is the least confidence on the way from the root to it, or to the
+    set that was not predicted: cut at ½, these are the labels that the descent reaches.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier, optional
+        What the members of the nodes' models are clones of; by default those of `method`.
+    clusters : int, default=3
+        Into how many sets a node's labels are divided. With at least as many as there are labels,
+        the tree has one level and HOMER is `method` itself.
+    clustering : {"balanced", "random", "k-means"}, default="balanced"
+        How labels are divided. ``"balanced"``: similar labels together, in sets whose sizes differ
+        by at most one, by the authors' balanced k-means on the columns of Y. ``"random"``: sets
+        of such sizes at random. ``"k-means"``: sets of any sizes by scikit-learn's ``KMeans``.
+    method : multi-label estimator of labelcover, optional
+        The model at each node; by default `BinaryRelevanceClassifier`. Its own threshold is not
+        used: a node's sets are predicted at a confidence of ½.
+    threshold : {"auto", "cv"}, float or array-like of shape (n_labels,), default=0.5
+        Where confidences are cut; see `RakelPlusPlusClassifier`. Below ½, all labels of a set that
+        the descent did not enter may be predicted together.
+    threshold_measure, threshold_search, threshold_per_label, threshold_max_std, ties,
+    n_jobs, random_state, verbose
+        As for `RakelPlusPlusClassifier`.
+
+    Attributes
+    ----------
+    tree_ : LabelTree
+        The tree of labels: ``print(model.tree_)`` draws it, ``tree_.nested()`` has the names of the
+        labels in lists of lists.
+
+    References
+    ----------
+    Tsoumakas, Katakis, Vlahavas: Effective and efficient multilabel classification in domains
+    with large number of labels. ECML/PKDD Workshop on Mining Multidimensional Data, 2008.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from labelcover.methods import HomerClassifier
+    >>> X, Y = make_multilabel_classification(n_classes=5, random_state=0)
+    >>> model = HomerClassifier(random_state=0).fit(X, Y)
+    >>> model.predict(X).shape
+    (100, 5)
+    >>> print(model.tree_)
+    5 labels
+    ├── label0
+    ├── 2 labels
+    │   ├── label1
+    │   └── label2
+    └── 2 labels
+        ├── label3
+        └── label4
+    """
+
+    clusters: int = 3
+    clustering: str = "balanced"
+    method: Any = None
+
+    @property
+    def tree_(self) -> LabelTree:
+        """The tree of labels."""
+        view: Any = self.view_
+        return view.tree
+
+    def _make_view(self, learner, training, seed):
+        return HomerView(
+            learner,
+            self._node_method(),
+            tuple(map(str, self.label_names_in_)),
+            clusters=int(self.clusters),
+            clustering=self.clustering,
+            seed=seed,
+        )
+
+    def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
+        super()._check_parameters(n_labels, weighted=weighted)
+        clusters = check_integer("clusters", self.clusters, low=2)
+        check_choice("clustering", self.clustering, CLUSTERINGS)
+        self._node_method()._check_parameters(min(clusters, n_labels), weighted=weighted)
+
+    def _has_default_member(self) -> bool:
+        return self.estimator is None and self.method is None
+
+    def _member(self):
+        return self._node_method()._member() if self.estimator is None else self.estimator
+
+    def _learner(self):
+        return self._node_method()._learner()
+
+    def _node_method(self) -> LabelModel:
+        """Return the unfitted model of a node."""
+        if self.method is None:
+            return BinaryRelevanceClassifier(self.estimator)
+        if not isinstance(self.method, LabelModel):
+            raise ValueError(
+                "method must be None or a multi-label estimator of labelcover such as "
+                f"RakelClassifier(), got {self.method!r}."
+            )
+        method = clone(self.method)
+        return method if self.estimator is None else method.set_params(estimator=self.estimator)
+
+
+class HomerView(View):
+    """A tree of labels and a view of meta-labels at each inner node.
+
+    Parameters
+    ----------
+    learner : batch learner
+    method : LabelModel
+        Makes the view of a node.
+    names : tuple of str
+        Of the labels.
+    clusters, clustering
+        As in `HomerClassifier`.
+    seed : int
+        Of the division into clusters.
+
+    Attributes
+    ----------
+    tree : LabelTree
+    views : dict of int to View
+        By the number of the inner node. One whose labels no training row has is never entered
+        and has none.
+    """
+
+    tree: LabelTree
+    views: dict[int, View]
+
+    def __init__(
+        self,
+        learner: Any,
+        method: LabelModel,
+        names: tuple[str, ...],
+        *,
+        clusters: int,
+        clustering: str,
+        seed: int,
+    ) -> None:
+        self.learner, self.method, self.names = learner, method, names
+        self.clusters, self.clustering, self.seed = clusters, clustering, seed
+
+    def fit(
+        self,
+        training: TrainingRows,
+        seed: int,
+        *,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> HomerView:
+        """Grow the tree, then fit the nodes from the root down."""
+        self.tree = grow_tree(
+            training.Y,
+            self.names,
+            clusters=self.clusters,
+            clustering=self.clustering,
+            weights=training.weights,
+            random=np.random.default_rng(self.seed),
+        )
+        random = np.random.default_rng(drawn_seed(seed))
+        inner = [i for i, node in enumerate(self.tree.nodes) if node.children]
+        self.views = {}
+        with progress_bar("fitting nodes", len(inner), show=verbose) as bar:
+            for i in inner:
+                rows = self._rows_of_node(i, training)
+                if len(rows.Y):
+                    self.views[i] = self._fitted(i, rows, random, n_jobs)
+                bar.advance()
+        return self
+
+    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return the least confidence on the way to each label, ``(n, n_labels)``."""
+        n = X.shape[0]
+        confidence = np.zeros((n, len(self.names)))
+        waiting = [(0, np.arange(n), np.ones(n))] if n else []
+        while waiting:
+            i, rows, so_far = waiting.pop()
+            table = X if len(rows) == n else rows_of(X, rows)
+            of_children = self.views[i].confidences(table)[0]
+            for child, own in zip(self.tree.nodes[i].children, of_children.T, strict=True):
+                node, least = self.tree.nodes[child], np.minimum(so_far, own)
+                confidence[rows[:, None], list(node.labels)] = least[:, None]
+                # A confidence of exactly ½ is a tie: what it means is for the threshold to say.
+                entered = least >= 0.5
+                if child in self.views and entered.any():
+                    waiting.append((child, rows[entered], least[entered]))
+        return [confidence]
+
+    def _rows_of_node(self, i: int, training: TrainingRows) -> TrainingRows:
+        """Return the rows that a node is trained on, with its meta-labels as labels."""
+        nodes = self.tree.nodes
+        if i > 0:
+            has_any = training.Y[:, nodes[i].labels].any(axis=1)
+            training = training.rows(np.flatnonzero(has_any))
+        on = [training.Y[:, nodes[child].labels].any(axis=1) for child in nodes[i].children]
+        return replace(training, Y=np.column_stack(on).astype(np.uint8))
+
+    def _fitted(
+        self, i: int, rows: TrainingRows, random: np.random.Generator, n_jobs: int | None
+    ) -> View:
+        method = clone(self.method)
+        children = self.tree.nodes[i].children
+        method.label_names_in_ = np.array([self.tree.name(c) for c in children], dtype=object)
+        view = method._make_view(self.learner, rows, int(random.integers(MOST_SEED)))
+        return view.fit(rows, int(random.integers(MOST_SEED)), n_jobs=n_jobs)

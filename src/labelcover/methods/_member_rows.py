@@ -1,0 +1,123 @@
+"""The rows and columns that members of a method are trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.model_selection import KFold
+
+from labelcover._table_numbers import rows_of
+from labelcover.covers import Cover
+from labelcover.ensemble import MOST_SEED, CoverView, LeftOut, TrainingRows
+from labelcover.learners import is_frame
+
+# What members say of a label: how probable it is, or whether they predict it.
+AGGREGATES = ("mean", "votes")
+
+
+def rows_with_labels(training: TrainingRows, labels: NDArray[np.int64]) -> TrainingRows:
+    """Return training rows with some of their labels as further features."""
+    return replace(
+        training,
+        X=with_labels(training.X, training.Y[:, labels]),
+        n_values=values_with_labels(training.n_values, len(labels)),
+    )
+
+
+def with_labels(X: Any, labels: NDArray[Any]) -> Any:
+    """Return a table of the kind that `X` is, with labels as further columns."""
+    if not labels.shape[1]:
+        return X
+    if is_frame(X):
+        return _frame_with_labels(X, labels)
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.csr_matrix(labels, dtype=X.dtype)], format="csr")
+    table = np.empty((len(labels), X.shape[1] + labels.shape[1]), X.dtype)
+    table[:, : X.shape[1]] = X
+    table[:, X.shape[1] :] = labels
+    return table
+
+
+def _frame_with_labels(X: Any, labels: NDArray[Any]) -> Any:
+    names = _names_of_labels(list(X.columns), labels.shape[1])
+    values = labels.astype(np.float64)
+    if not hasattr(X, "iloc"):
+        return X.hstack(type(X)(values, schema=names))
+    # Names of rows may occur twice, and rows are not to be matched by them.
+    return X.reset_index(drop=True).join(type(X)(values, columns=names))
+
+
+def _names_of_labels(taken: list[Any], n: int) -> list[Any]:
+    """Return names of new columns, of the type that the names of the others have."""
+    if taken and all(isinstance(name, int | np.integer) for name in taken):
+        return [max(taken) + 1 + j for j in range(n)]
+    mark = ""
+    while any(f"label{mark}{j}" in taken for j in range(n)):
+        mark += "_"
+    return [f"label{mark}{j}" for j in range(n)]
+
+
+def values_with_labels(n_values: NDArray[np.int32], n: int) -> NDArray[np.int32]:
+    """Return the numbers of values of a table with `n` labels: nominal with two values each.
+
+    A scikit-learn classifier, which is not told what is nominal, gets labels as numbers.
+    """
+    if not len(n_values):
+        return n_values
+    return np.concatenate([n_values, np.full(n, 2, np.int32)])
+
+
+def single_labels(labels: NDArray[np.int64], n_labels: int) -> Cover:
+    """Return the cover of some labels, a labelset each."""
+    return Cover(labels[:, None], n_labels, method="single labels")
+
+
+def fitted_singles(
+    learner: Any,
+    labels: NDArray[np.int64],
+    training: TrainingRows,
+    seed: int,
+    **how: Any,
+) -> CoverView:
+    """Return members for some labels, each alone; `how` goes to `CoverView.fit`."""
+    cover = single_labels(labels, training.Y.shape[1])
+    return CoverView(learner, [cover]).fit(training, seed, **how)
+
+
+def shuffled_folds(
+    n: int, n_folds: int, random: np.random.Generator
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield the training and the test rows of each fold."""
+    seed = int(random.integers(MOST_SEED))
+    return KFold(n_folds, shuffle=True, random_state=seed).split(np.empty(n))
+
+
+def out_of_bag(
+    training: TrainingRows,
+    members: list[Any],
+    left_out: list[NDArray[np.int64]],
+    confidence: Callable[[Any, Any], NDArray[np.float64]],
+) -> LeftOut:
+    """Return the rows that some member was fitted without, and their mean confidences by these.
+
+    Parameters
+    ----------
+    training : TrainingRows
+    members : list
+    left_out : list of ndarray
+        The rows that each member was fitted without.
+    confidence : callable
+        From a member and a table to ``(n, n_labels)``.
+    """
+    sums, times = np.zeros(training.Y.shape), np.zeros(len(training.Y))
+    for member, rows in zip(members, left_out, strict=True):
+        if len(rows):
+            sums[rows] += confidence(member, rows_of(training.X, rows))
+            times[rows] += 1
+    rows = np.flatnonzero(times)
+    return rows, [sums[rows] / times[rows, None]]
