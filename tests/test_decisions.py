@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelcover import decision_kernels, decisions
+from labelcover import _decision_kernels as decision_kernels
+from labelcover import decisions
 from labelcover.decisions import MEASURES_OF_DECISIONS, check_decision, fit_decision
 from labelcover.metrics import MEASURES, example_accuracy, micro_f1
 from labelcover.models import is_trusted
