@@ -219,3 +219,13 @@ def test_the_fingerprint_of_a_known_set_is_on_record():
 def test_an_object_without_visible_content_is_refused():
     with pytest.raises(ValueError, match=r"object of the type .*generator.* expected numbers"):
         method_fingerprint(RakelClassifier(cover=(row for row in [[0, 1]])))
+
+
+def test_a_module_of_labelcover_may_become_private():
+    one, other = (
+        type("Kind", (), {"__module__": f"labelcover.ensemble.{module}"})
+        for module in ("kinds", "_kinds")
+    )
+    assert method_fingerprint(one) == method_fingerprint(other)
+    other.__module__ = "elsewhere._kinds"
+    assert method_fingerprint(one) != method_fingerprint(other)

@@ -191,4 +191,7 @@ def _state(value: Any) -> tuple[Any, ...]:
 
 def _name(thing: Any) -> str:
     module = getattr(thing, "__module__", None)
+    if str(module).startswith("labelcover."):
+        # Whether a module is private does not change what is in it.
+        module = module.replace("._", ".")
     return f"{module}.{getattr(thing, '__qualname__', None) or thing.__name__}"
