@@ -1,13 +1,18 @@
-"""Mean, votes and weights of members."""
+"""Mean, votes, winners and weights of members, and which of them members ask for."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
 
 from labelcover import (
     BalancorClassifier,
+    InlacClassifier,
     LabelCoverClassifier,
     RakelClassifier,
     RakelPlusPlusClassifier,
@@ -15,7 +20,7 @@ from labelcover import (
 from labelcover.covers import Cover
 from labelcover.ensemble._encoding import encode
 from labelcover.ensemble._member_weights import LEAST_PROBABILITY, StackedMembers, stacking_weights
-from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.models import TrainedModel, load_model, save_model
 
 
@@ -171,6 +176,57 @@ def test_votes_of_rakel_plus_plus_are_those_of_rakel(threshold):
     assert set(shares) <= {0, 0.5, 1}
     mean = RakelClassifier(aggregate="mean", **options).fit(X, Y)
     assert len(np.unique(mean.predict_proba(X))) > 100
+
+
+@pytest.mark.parametrize(
+    ("member", "expected"),
+    [
+        (None, "mean"),
+        (C45Classifier(), "mean"),
+        (SMOClassifier(), "votes"),
+        (SMOClassifier(logistic=True), "mean"),
+        (LogisticRegression(), "mean"),
+        (SVC(), "votes"),
+        (LinearSVC(), "votes"),
+        (RidgeClassifier(), "votes"),
+        (make_pipeline(StandardScaler(), RidgeClassifier()), "votes"),
+        (make_pipeline(StandardScaler(), LogisticRegression()), "mean"),
+    ],
+    ids=lambda each: type(each).__name__ if not isinstance(each, str) else each,
+)
+def test_members_without_probabilities_vote(member, expected):
+    X, Y = table(400, 4)
+    options = {"size": 4, "threshold": 0.5, "random_state": 0}
+    model, asked = (
+        InlacClassifier(member, aggregate=each, **options).fit(X, Y) for each in ("auto", expected)
+    )
+    assert model.aggregate_ == asked.aggregate_ == expected
+    np.testing.assert_array_equal(model.predict_proba(X), asked.predict_proba(X))
+    assert f"combined by '{expected}'" in str(model.plan_)
+    assert ("aggregate='votes'" in repr(model)) == (expected == "votes")
+    assert model.aggregate == "auto"  # what is shown is not set
+
+
+def test_what_was_asked_for_is_shown():
+    assert "aggregate='mean'" in repr(InlacClassifier(SMOClassifier(), aggregate="mean"))
+    assert "aggregate='mean'" in repr(RakelClassifier(aggregate="auto"))
+    assert repr(InlacClassifier(C45Classifier())) == "InlacClassifier(estimator=C45Classifier())"
+
+
+def test_the_winner_speaks_with_its_probability():
+    X, Y = table()
+    options = {"cover": [[0, 1, 2], [3, 4, 5]], "threshold": 0.5, "random_state": 0}
+    # With one member for each label, confidences are what this member says.
+    votes, winner = (
+        RakelPlusPlusClassifier(C45Classifier(), aggregate=each, **options).fit(X, Y)
+        for each in ("votes", "winner")
+    )
+    said, sure = votes.predict_proba(X), winner.predict_proba(X)
+    own = np.where(said > 0.5, sure, 1 - sure)
+    for labels in ([0, 1, 2], [3, 4, 5]):
+        np.testing.assert_allclose(own[:, labels].min(axis=1), own[:, labels].max(axis=1))
+    assert own.min() > 1 / 8
+    assert len(np.unique(own.round(6))) > 2
 
 
 @pytest.mark.parametrize("member", ["auto", LeastSquaresClassifier()], ids=["pool", "members"])

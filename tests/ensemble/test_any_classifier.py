@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Perceptron, Ridge, RidgeClassifier
 from sklearn.neighbors import NearestCentroid
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -105,9 +107,54 @@ def test_weights_of_rows_reach_the_members(problem, fit_view):
         (object(), "has no fit and no predict and no get_params"),
         (LogisticRegression, "is a class: call it"),
         (Ridge(), "is a regressor"),
+        (StandardScaler(), "has no predict and no predict_proba: it gives neither classes nor"),
     ],
-    ids=["object", "class", "regressor"],
+    ids=["object", "class", "regressor", "transformer"],
 )
 def test_what_is_no_classifier_is_refused(problem, fit_view, estimator, lacks):
     with pytest.raises(ValueError, match=f"estimator must be a scikit-learn classifier.*{lacks}"):
         fit_view(estimator, *problem)
+
+
+class Silent(ClassifierMixin, BaseEstimator):
+    """Has a predict, but says nowhere which classes there are."""
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+class Astray(Silent):
+    """Predicts what is none of its classes."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), -1)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "why"),
+    [(Silent(), "no classes_ after fit"), (Astray(), "other values than its classes_")],
+    ids=["no classes", "no class"],
+)
+def test_what_gives_neither_classes_nor_probabilities_is_refused(problem, fit_view, estimator, why):
+    name = type(estimator).__name__
+    with pytest.raises(ValueError, match=rf"classes or probabilities, got {name}\(\).*{why}"):
+        fit_view(estimator, *problem).confidence(problem[0])
+
+
+@pytest.mark.parametrize("shape", ["ovo", "ovr"])
+def test_votes_are_the_classes_that_members_predict(problem, fit_view, shape):
+    X, Y, _ = problem
+    # Two labels that exclude each other: three classes, and as many pairs of them.
+    Y = np.column_stack([Y[:, 0], (1 - Y[:, 0]) * Y[:, 1]])
+    cover = Cover([[0, 1]], n_labels=2)
+    view = fit_view(SVC(decision_function_shape=shape), X, Y, cover, aggregate="votes")
+    (model,) = view.members.models
+    assert len(model.classes_) == 3
+    np.testing.assert_array_equal(view.confidence(X), view.encoding.patterns[model.predict(X)])

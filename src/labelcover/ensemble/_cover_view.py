@@ -12,13 +12,15 @@ from labelcover._progress import tell
 from labelcover._table_numbers import rows_of
 from labelcover.covers import Cover
 from labelcover.ensemble._encoding import Encoding, encode
+from labelcover.ensemble._encoding_kernels import MARGINAL, VOTES, WINNER
 from labelcover.ensemble._label_products import label_products
 from labelcover.ensemble._member_weights import StackedMembers
 from labelcover.ensemble._plan import MEMBERS, draw_left_out, most_targets, n_left_out_rows
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, draw_seeds
 from labelcover.learners import LinearTargets, Members, Problems, blas_threads, problem_blocks
 
-AGGREGATES = ("mean", "votes", "weighted")
+# How members are combined, and the reading of their class distributions; weights are apart.
+READINGS = {"mean": MARGINAL, "votes": VOTES, "winner": WINNER}
 # Class distributions, and what members make of rows, are held in blocks of so many numbers (64 MB),
 # but of no fewer rows than these; nor of more, which would not stay in the cache.
 BLOCK_NUMBERS = 2**23
@@ -37,9 +39,10 @@ class CoverView(View):
     ----------
     learner : batch learner
     covers : sequence of Cover
-    aggregate : {"mean", "votes", "weighted"}
+    aggregate : {"mean", "votes", "winner", "weighted"}
         What becomes the confidence of a label: the mean of the probabilities of the members that
-        hold it (RAKEL++), the share of them that predict it (RAKEL), or the mean with weights
+        hold it (RAKEL++), the share of them that predict it (RAKEL), the mean of the probabilities
+        of their most probable classes, or the mean with weights
         (`labelcover.ensemble._member_weights`), which the learner must give left-out predictions
         for.
 
@@ -159,7 +162,7 @@ class CoverView(View):
                 each += stacked.confidences(distributions, problems)
             return
         for encoding, each in zip(self.encodings, sums, strict=True):
-            encoding.add(distributions, problems, each, votes=self.aggregate == "votes")
+            encoding.add(distributions, problems, each, reading=READINGS[self.aggregate])
 
     def _weighted(
         self, training: TrainingRows, rows: NDArray[np.int64], verbose: bool

@@ -18,7 +18,7 @@ class CoveringMethod(ThresholdParameters, LabelEnsemble):
     k: Any = 3
     r: Any = 2
     size: int | None = None
-    aggregate: str = "mean"
+    aggregate: str = "auto"
     threshold: Any = "cv"
 
     _strategy = ""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from labelcover._label_values import alike_labelsets, alike_rows
 from labelcover._table_numbers import blocks
 from labelcover.covers import Cover
-from labelcover.ensemble._encoding_kernels import add_members
+from labelcover.ensemble._encoding_kernels import MARGINAL, add_members
 
 # Patterns of up to this many labels are ranked by a table of all of them, longer ones by sorting.
 TABLE_BITS = 12
@@ -57,12 +57,12 @@ class Encoding:
         problems: slice,
         sums: NDArray[np.float64],
         *,
-        votes: bool = False,
+        reading: int = MARGINAL,
     ) -> None:
         """Add to `sums`, ``(n, n_labels)``, what the members of some problems say.
 
-        A member contributes the probability of each of its labels, or, with `votes`, the 0/1
-        values in its most probable class (the first on ties).
+        A member contributes the probability of each of its labels, or what another `reading` of
+        its class distribution makes of them (`labelcover.ensemble.encoding_kernels.add_members`).
         """
         members = np.flatnonzero((self.problem >= problems.start) & (self.problem < problems.stop))
         add_members(
@@ -72,7 +72,7 @@ class Encoding:
             self.starts[members + 1],
             self.patterns,
             self.cover.labelsets[members],
-            votes,
+            reading,
             sums,
         )
 

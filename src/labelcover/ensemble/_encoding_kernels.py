@@ -9,10 +9,12 @@ from labelcover.covers._labelset_kernels import row_length
 
 # Rows that are taken through all members at a time.
 LANES = 256
+# MULAN's three readings of a member's class distribution.
+VOTES, WINNER, MARGINAL = 0, 1, 2
 
 
 @njit(cache=True, nogil=True)
-def add_members(probabilities, starts, lows, highs, patterns, labelsets, votes, sums):
+def add_members(probabilities, starts, lows, highs, patterns, labelsets, reading, sums):
     """Add what members say of their labels to `sums` (Algorithm 2, lines 7 to 10).
 
     Parameters
@@ -25,8 +27,10 @@ def add_members(probabilities, starts, lows, highs, patterns, labelsets, votes, 
         ``lows[j]:highs[j]``.
     labelsets : int32 array of shape (members, k)
         Which labels those are; rows with fewer than k end in −1.
-    votes : bool
-        Whether the most probable class (the first on ties) speaks alone.
+    reading : int
+        What a member says of a label, by MULAN's numbers: `VOTES`, the 0 or 1 of its most probable
+        class (the first on ties); `WINNER`, the probability of that class where it has the label,
+        else one minus it; `MARGINAL`, the probability of all classes that have the label.
     sums : float64 array of shape (n, n_labels)
         Changed in place.
     """
@@ -37,12 +41,14 @@ def add_members(probabilities, starts, lows, highs, patterns, labelsets, votes, 
         totals[:] = 0.0
         for j in range(len(starts)):
             length = row_length(labelsets, j)
-            if votes:
+            if reading != MARGINAL:
                 for i in range(first, last):
                     of_row = probabilities[starts[j] : starts[j] + highs[j] - lows[j], i]
-                    best = lows[j] + of_row.argmax()
+                    best = of_row.argmax()
+                    sure = 1.0 if reading == VOTES else of_row[best]
                     for position in range(length):
-                        totals[labelsets[j, position], i - first] += patterns[best, position]
+                        has = patterns[lows[j] + best, position]
+                        totals[labelsets[j, position], i - first] += sure if has else 1.0 - sure
                 continue
             for c in range(highs[j] - lows[j]):
                 of_class = probabilities[starts[j] + c, first:last]

@@ -82,7 +82,7 @@ class LabelCoverClassifier(LabelEnsemble):
     plan : "auto" or Plan, default="auto"
         What is fitted for the table: by default decided by `plan_views` from facts of the table.
         Only where `estimator` is ``"auto"`` or a `Pool`.
-    aggregate : {"mean", "votes", "weighted"}, default="mean"
+    aggregate : {"auto", "mean", "votes", "winner", "weighted"}, default="auto"
         How members are combined within a view; see `RakelPlusPlusClassifier`. A `LabelForest` has
         no members for labelsets and takes ``"mean"`` only.
     decide : str, int or callable, default="micro_f1"
@@ -155,7 +155,7 @@ class LabelCoverClassifier(LabelEnsemble):
         adapt=False,
         budget=None,
         plan="auto",
-        aggregate="mean",
+        aggregate="auto",
         decide="micro_f1",
         threshold="auto",
         ties="auto",
@@ -318,8 +318,10 @@ class LabelCoverClassifier(LabelEnsemble):
             return
         check_candidate_decision(self.decide, training.Y.shape[1])
         too_many = "where the labels are so many that only candidates are looked at"
-        if self.aggregate != "mean":
-            raise ValueError(f'aggregate must be "mean" {too_many}, got {self.aggregate!r}.')
+        if self.aggregate not in ("auto", "mean"):
+            raise ValueError(
+                f'aggregate must be "auto" or "mean" {too_many}, got {self.aggregate!r}.'
+            )
         if self._tuning() == "cv":
             raise ValueError(
                 f'threshold must be "auto", "loo" or a number {too_many}, got {self.threshold!r}.'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from labelcover._arguments import check_choice
 from labelcover._progress import tell
 from labelcover.covers import Cover
-from labelcover.ensemble._cover_view import AGGREGATES
+from labelcover.ensemble._cover_view import READINGS
 from labelcover.ensemble._label_model import LabelModel
 from labelcover.ensemble._label_tables import warn_of_left_out
 from labelcover.ensemble._plan import AUTO, Plan, draw_left_out
@@ -20,6 +21,7 @@ from labelcover.ensemble._view import TrainingRows, drawn_seed
 
 # Section 2.3: above so many members, cross-validation uses only a tenth of them.
 MANY_MEMBERS = 100
+AGGREGATES = (AUTO, *READINGS, "weighted")
 
 
 class LabelEnsemble(LabelModel):
@@ -34,13 +36,16 @@ class LabelEnsemble(LabelModel):
         The labelsets, one per member.
     plan_ : Plan
         What was fitted for the table, and why.
+    aggregate_ : str
+        How members are combined: `aggregate`, or what ``"auto"`` comes to.
     """
 
     # What holds where a subclass does not have the parameter.
-    aggregate: Any = "mean"
+    aggregate: Any = AUTO
     plan: Any = AUTO
     cover_: Cover
     plan_: Plan
+    aggregate_: str
 
     _reads_chunks = True
 
@@ -59,16 +64,24 @@ class LabelEnsemble(LabelModel):
     def _make_cover(self, Y: NDArray[np.uint8], seed: int) -> Cover:
         """Return the cover for the training labels."""
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        # What "auto" comes to is shown as if it had been asked for; a mean goes without saying.
+        shown, own = copy(self), combined_by(self.aggregate, self._member())
+        if own != "mean" or type(self).aggregate != AUTO:
+            shown.aggregate = own
+        return super(LabelEnsemble, shown).__repr__(N_CHAR_MAX)
+
     def _make_view(self, learner, training, seed):
         self.cover_ = self._make_cover(training.Y, seed)
-        self.plan_ = plan_for(learner, training, self.cover_, self.plan)
+        self.aggregate_ = combined_by(self.aggregate, learner)
+        self.plan_ = plan_for(learner, training, self.cover_, self.plan, self.aggregate_)
         tell(str(self.plan_), show=bool(self.verbose))
         if self.plan_.has_members:
             warn_of_left_out(self.cover_, self.label_names_in_)
         return self._planned_view(learner, self.cover_)
 
     def _planned_view(self, learner: Any, cover: Cover) -> Any:
-        return view_for(learner, self.plan_, cover, aggregate=self.aggregate)
+        return view_for(learner, self.plan_, cover, aggregate=self.aggregate_)
 
     def _left_out_rows(self, training: TrainingRows, seed: int) -> NDArray[np.int64] | None:
         if self._tuning() != "loo":
@@ -95,11 +108,11 @@ class LabelEnsemble(LabelModel):
         super()._check_parameters(n_labels, weighted=weighted)
         check_choice("aggregate", self.aggregate, AGGREGATES)
         learner = self._learner()
-        check_aggregate(learner, self.aggregate)
+        check_aggregate(learner, combined_by(self.aggregate, learner))
         if self.aggregate == "weighted" and not learner.gives_left_out:
             raise ValueError(
                 'aggregate="weighted" needs members with leave-one-out predictions, which '
-                f'{self._member()!r} has not. Use "mean" or "votes".'
+                f'{self._member()!r} has not. Use "auto", "mean", "votes" or "winner".'
             )
 
     def _learner(self) -> Any:
@@ -111,3 +124,23 @@ class LabelEnsemble(LabelModel):
 
     def _gives_left_out(self) -> bool:
         return bool(self._learner().gives_left_out)
+
+
+def combined_by(aggregate: str, learner: Any) -> str:
+    """Return how members are combined: ``"auto"`` takes probabilities where there are some.
+
+    Section 2.3: confidences count where the base classifier provides them. Other members vote.
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC
+    >>> from labelcover.ensemble._label_ensemble import combined_by
+    >>> from labelcover.learners import C45Classifier, SMOClassifier
+    >>> [combined_by("auto", each) for each in (C45Classifier(), SMOClassifier(), LinearSVC())]
+    ['mean', 'votes', 'votes']
+    """
+    if aggregate != AUTO:
+        return aggregate
+    own = getattr(learner, "gives_probabilities", None)
+    gives = hasattr(learner, "predict_proba") if own is None else own
+    return "mean" if gives or is_planned(learner) else "votes"

@@ -211,7 +211,9 @@ def check_aggregate(learner: Any, aggregate: str) -> None:
         )
 
 
-def plan_for(learner: Any, rows: TrainingRows, cover: Cover, plan: Any) -> Plan:
+def plan_for(
+    learner: Any, rows: TrainingRows, cover: Cover, plan: Any, aggregate: str = "mean"
+) -> Plan:
     """Return the plan of a learner for training rows; `plan` is that of the estimator."""
     only_left_out = isinstance(plan, str) and plan == LEFT_OUT
     if not isinstance(plan, Plan):
@@ -222,7 +224,10 @@ def plan_for(learner: Any, rows: TrainingRows, cover: Cover, plan: Any) -> Plan:
         name = {LabelForest: "forest", ManyLabelPool: CANDIDATES}.get(type(learner), MEMBERS)
         n, d = rows.X.shape
         facts = TableFacts(n, d, rows.Y.shape[1], 1.0, False)
-        return plan_one(name, f"estimator is {learner!r}", facts, cover, quick=only_left_out)
+        reason = f"estimator is {getattr(learner, 'estimator', learner)!r}"
+        if name == MEMBERS:
+            reason += f", combined by {aggregate!r}"
+        return plan_one(name, reason, facts, cover, quick=only_left_out)
     facts = TableFacts.of_rows(rows)
     if isinstance(plan, Plan):
         plan.check(facts)

@@ -30,7 +30,7 @@ class RakelClassifier(ModelParameters, LabelEnsemble):
         Number of labelsets; by default twice the number of labels, or all labelsets if fewer.
     cover : "random", Cover, callable or array-like, default="random"
         Labelsets to use instead of random ones.
-    aggregate : {"votes", "mean", "weighted"}, default="votes"
+    aggregate : {"votes", "auto", "mean", "winner", "weighted"}, default="votes"
         How members are combined; see `RakelPlusPlusClassifier`.
     threshold : float or array-like of shape (n_labels,), default=0.5
         Share of votes from which a label is predicted. `RakelPlusPlusClassifier` with
@@ -74,9 +74,13 @@ class RakelPlusPlusClassifier(ThresholdParameters, LabelEnsemble):
     ----------
     estimator, k, size, cover
         As for `RakelClassifier`.
-    aggregate : {"mean", "votes", "weighted"}, default="mean"
+    aggregate : {"auto", "mean", "votes", "winner", "weighted"}, default="auto"
         What becomes the confidence of a label: the mean of the probabilities of the members that
-        hold it; the share of these members that predict it, as in RAKEL; or a mean with weights.
+        hold it; the share of these members that predict it, as in RAKEL; the mean of p where a
+        member's most probable class, of probability p, has the label, and of 1 − p where not; or a
+        mean with weights. ``"auto"`` is ``"mean"`` where members give probabilities, and
+        ``"votes"`` where they do not, such as `SMOClassifier` without ``logistic=True`` and
+        classifiers without ``predict_proba``.
         The weights of a label's members are above 0, sum to 1 and minimise the log-loss of their
         weighted mean on leave-one-out predictions. They are shrunk towards equal weights, as if
         each member had been the only right one in one further row (stacking; Yao et al., 2018).
@@ -108,6 +112,8 @@ class RakelPlusPlusClassifier(ThresholdParameters, LabelEnsemble):
 
     Attributes
     ----------
+    aggregate_ : str
+        What `aggregate` comes to; ``repr`` and ``plan_`` say it too.
     member_weights_ : ndarray of shape (size, k) or None
         With ``aggregate="weighted"``: the weight of each member in each of its labels, in the order
         of ``cover_.labelsets``.
@@ -133,7 +139,7 @@ class RakelPlusPlusClassifier(ThresholdParameters, LabelEnsemble):
     k: int = 3
     size: int | None = None
     cover: Any = "random"
-    aggregate: str = "mean"
+    aggregate: str = "auto"
     threshold: Any = "cv"
 
     def _make_cover(self, Y, seed):

@@ -127,7 +127,8 @@ def _own_cut(estimator: Any) -> str:
 
 
 def _votes(estimator: Any) -> bool:
-    return getattr(estimator, "aggregate", None) == "votes"
+    own = getattr(estimator, "aggregate", None)
+    return getattr(estimator, "aggregate_", own) == "votes"
 
 
 def _tuned_on_a_part(estimator: Any, X: Any, Y: NDArray[np.uint8]) -> FittedMethod:

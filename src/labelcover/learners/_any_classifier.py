@@ -37,6 +37,11 @@ class AnyClassifier:
     def __init__(self, estimator: BaseEstimator) -> None:
         self.estimator = estimator
 
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether the estimator has ``predict_proba``; scores made to sum to one do not count."""
+        return hasattr(self.estimator, "predict_proba")
+
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if the estimator cannot be a member."""
         check_classifier(self.estimator)
@@ -87,7 +92,8 @@ class Clones(Members):
     """Fitted clones of a scikit-learn classifier, None for a problem of one class.
 
     The class distribution comes from ``predict_proba``; else from ``decision_function`` (logistic
-    for two classes, softmax for more); else the class that is predicted gets all.
+    for two classes, softmax for more, as long as the class that is predicted has the most); else
+    the class that is predicted gets all.
     """
 
     def __init__(
@@ -137,16 +143,26 @@ def class_distribution(model: BaseEstimator | None, X: Any) -> NDArray[np.float6
 def _distribution(model: BaseEstimator, X: Any) -> NDArray[np.float64]:
     if hasattr(model, "predict_proba"):
         return np.ascontiguousarray(model.predict_proba(X), dtype=np.float64)
+    scores = np.empty((0, 0))
     if hasattr(model, "decision_function"):
         scores = np.asarray(model.decision_function(X), dtype=np.float64)
-        n_classes = len(model.classes_)
         if scores.ndim == 1:
             positive = expit(scores)
             return np.column_stack([1 - positive, positive])
-        if scores.shape[1] == n_classes:
-            return np.ascontiguousarray(softmax(scores, axis=1))
     predicted = np.asarray(model.predict(X))
-    return np.ascontiguousarray(predicted[:, None] == model.classes_, dtype=np.float64)
+    is_class = predicted.reshape(X.shape[0], -1) == model.classes_
+    if is_class.shape[1] != len(model.classes_) or not is_class.any(axis=1).all():
+        raise ValueError(
+            "estimator must give classes or probabilities, got "
+            f"{model!r}, which has no predict_proba and whose predict gives other values than "
+            "its classes_."
+        )
+    sure = is_class.astype(np.float64)
+    if scores.shape != sure.shape:
+        return sure
+    # Scores of three pairs of three classes look like those of classes.
+    agrees = scores.argmax(axis=1) == is_class.argmax(axis=1)
+    return np.where(agrees[:, None], softmax(scores, axis=1), sure)
 
 
 def shared_table(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Any:
@@ -183,7 +199,13 @@ def _fit_member(estimator, X, classes, unset, seed, params):
         model.set_params(**{name: int(random.integers(2**31)) for name in unset})
     # X was checked for all members; metadata was not.
     with nullcontext() if params else _already_checked(X), _naming_columns(estimator, X):
-        return model.fit(X, classes, **params)
+        model = model.fit(X, classes, **params)
+    if not hasattr(model, "predict_proba") and not hasattr(model, "classes_"):
+        raise ValueError(
+            f"estimator must give classes or probabilities, got {estimator!r}, which has no "
+            "predict_proba, and no classes_ after fit."
+        )
+    return model
 
 
 @contextmanager
@@ -218,8 +240,12 @@ def check_classifier(estimator: object) -> None:
     """Raise a ``ValueError`` if `estimator` cannot be a member."""
     wanted = "estimator must be a scikit-learn classifier"
     missing = [name for name in ("fit", "predict", "get_params") if not hasattr(estimator, name)]
+    if missing == ["predict"] and hasattr(estimator, "predict_proba"):
+        missing = []
     if missing or isinstance(estimator, type):
         lacks = f"has no {' and no '.join(missing)}" if missing else "is a class: call it"
+        if missing == ["predict"]:
+            lacks += " and no predict_proba: it gives neither classes nor probabilities"
         raise ValueError(f"{wanted}, got {estimator!r}, which {lacks}.")
     kind = get_tags(estimator).estimator_type
     if kind not in ("classifier", None):

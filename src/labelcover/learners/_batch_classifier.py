@@ -27,6 +27,8 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
     ----------
     gives_left_out : bool
         Whether members have out-of-sample predictions for training rows.
+    gives_probabilities : bool
+        Whether class distributions are probabilities; else only the most probable class counts.
     is_linear : bool
         Whether `fit_problems` solves ``problems.targets`` instead of classes.
     side_by_side : dict
@@ -34,6 +36,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
     """
 
     gives_left_out = False
+    gives_probabilities: Any = True
     is_linear = False
     side_by_side: Mapping[str, str] = {"require": "sharedmem"}
     members_: Any

@@ -3,9 +3,10 @@
 A *batch learner* solves many single-label problems that share one table. It has
 ``fit_problems(X, problems, *, n_jobs=None, verbose=False)``, which returns `Members`;
 ``gives_left_out``, which tells whether members have out-of-sample predictions for training rows;
-and ``is_linear``, which tells whether it solves targets (`LinearTargets`) instead of classes. The
-rows whose out-of-sample predictions are wanted are drawn before the fit and
-given with the problems; afterwards `Members.left_out` has them.
+``gives_probabilities``, which tells whether their class distributions are probabilities; and
+``is_linear``, which tells whether it solves targets (`LinearTargets`) instead of classes. The rows
+whose out-of-sample predictions are wanted are drawn before the fit and given with the problems;
+afterwards `Members.left_out` has them.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ class SMOClassifier(BatchClassifier):
 
     Missing values are imputed, nominal features become 0/1 columns and everything is scaled to
     [0, 1]; then a binary SVM is trained for every pair of classes. The class distribution is each
-    class's share of the votes of all pairs, or, with ``logistic=True``, couples probabilities
-    fitted to the outputs.
+    class's share of the votes of all pairs, which is not a probability (of c classes the winner
+    has 2/c), or, with ``logistic=True``, couples probabilities fitted to the outputs.
 
     Parameters
     ----------
@@ -64,6 +64,11 @@ class SMOClassifier(BatchClassifier):
         self.logistic = logistic
         self.categorical_features = categorical_features
         self.classes = classes
+
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether class distributions are probabilities: shares of votes are not."""
+        return bool(self.logistic)
 
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
