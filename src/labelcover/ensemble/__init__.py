@@ -6,7 +6,7 @@ from labelcover.ensemble._choose_cover import (
     cover_of_many,
     default_cover,
 )
-from labelcover.ensemble._cover_view import CoverView, leaving_out_some
+from labelcover.ensemble._cover_view import READINGS, CoverView, leaving_out_some
 from labelcover.ensemble._covering_methods import (
     BalancorClassifier,
     BalcoClassifier,
@@ -15,7 +15,7 @@ from labelcover.ensemble._covering_methods import (
 )
 from labelcover.ensemble._explanation import FeatureNames, Reason, label_words
 from labelcover.ensemble._label_cover import LabelCoverClassifier
-from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble
+from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble, combined_by
 from labelcover.ensemble._label_model import LabelModel
 from labelcover.ensemble._label_tables import named_labels
 from labelcover.ensemble._many_label_pool import ManyLabelPool
@@ -41,6 +41,7 @@ __all__ = [
     "FOLDS",
     "MANY_MEMBERS",
     "MOST_SEED",
+    "READINGS",
     "BalancorClassifier",
     "BalcoClassifier",
     "CoverView",
@@ -68,6 +69,7 @@ __all__ = [
     "balancor_size",
     "check_explained",
     "choose_cover",
+    "combined_by",
     "cover_of_many",
     "default_cover",
     "draw_seeds",

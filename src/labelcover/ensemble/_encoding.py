@@ -62,7 +62,7 @@ class Encoding:
         """Add to `sums`, ``(n, n_labels)``, what the members of some problems say.
 
         A member contributes the probability of each of its labels, or what another `reading` of
-        its class distribution makes of them (`labelcover.ensemble.encoding_kernels.add_members`).
+        its class distribution makes of them (`labelcover.ensemble._encoding_kernels.add_members`).
         """
         members = np.flatnonzero((self.problem >= problems.start) & (self.problem < problems.stop))
         add_members(

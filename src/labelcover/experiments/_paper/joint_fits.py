@@ -1,9 +1,10 @@
 """Several of the paper's ensembles in one fit: each distinct problem of all covers is solved once.
 
-The six methods of Tables 7 and 8 differ in their labelsets, in whether members vote, and in the
+The six methods of Tables 7 and 8 differ in their labelsets, in how members are combined, and in the
 threshold; the member of a labelset is the same in all of them. So the covers of all methods are
-fitted as one, on the training rows and on each of the five folds for the threshold. The answers
-are those of the estimators.
+fitted as one, on the training rows and on each of the five folds for the threshold, and one fit
+serves every way of combining and every measure of the threshold. The answers are those of the
+estimators.
 """
 
 from __future__ import annotations
@@ -18,8 +19,17 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
+from labelcover._arguments import check_choice
 from labelcover.covers import Cover
-from labelcover.ensemble import FOLDS, MANY_MEMBERS, CoverView, ThresholdSearch, TrainingRows
+from labelcover.ensemble import (
+    FOLDS,
+    MANY_MEMBERS,
+    READINGS,
+    CoverView,
+    ThresholdSearch,
+    TrainingRows,
+    combined_by,
+)
 from labelcover.experiments._cover_designs import cover_of, fit_seeds
 from labelcover.experiments._fingerprints import method_fingerprint
 from labelcover.learners import C45Classifier, SMOClassifier
@@ -27,6 +37,8 @@ from labelcover.thresholds import cut
 
 # Their members are the same whatever the seed.
 LEARNERS = (C45Classifier, SMOClassifier)
+# Parameters that do not change the cover.
+COMMON = {"aggregate": "mean", "threshold_measure": "auto", "threshold_search": "grid"}
 
 
 @dataclass(frozen=True)
@@ -64,8 +76,8 @@ def fit_together(
     ----------
     estimators : sequence of estimators
         Of the paper's methods (`labelcover.experiments._cover_designs.DESIGNS`), with one
-        ``random_state`` and equal members, `SMOClassifier` or `C45Classifier`; the threshold is a
-        number or ``"cv"`` with the paper's search.
+        ``random_state`` and equal members, `SMOClassifier` or `C45Classifier`; combined in any way
+        but by weights; the threshold is a number or ``"cv"`` with the paper's search.
     X, Y : training rows
     new : array or CSR matrix of shape (n, d)
         Rows to say something of.
@@ -95,10 +107,11 @@ def fit_together(
     owner = clone(learner)
     coding, table = owner.read_table(owner, X)
     training = TrainingRows(table, np.asarray(Y, dtype=np.uint8), coding.n_values, None, {})
-    covers = [cover_of(estimator, training.Y) for estimator in estimators]
+    covers = _covers(estimators, training.Y)
+    combined = [combined_by(estimator.aggregate, owner) for estimator in estimators]
     view = _fitted(owner, covers, training, n_jobs)
-    confidences = _confidences(view, estimators, coding.read(owner, new))
-    thresholds = _thresholds(owner, estimators, training, covers, seed, n_jobs)
+    confidences = _confidences(view, covers, combined, coding.read(owner, new))
+    thresholds = _thresholds(owner, estimators, training, covers, combined, seed, n_jobs)
     tiny = np.finfo(np.float64).eps
     return [
         Answer(
@@ -111,6 +124,21 @@ def fit_together(
             estimators, covers, thresholds, confidences, strict=True
         )
     ]
+
+
+def _covers(estimators: Sequence[Any], Y: NDArray[np.uint8]) -> list[Cover]:
+    """Return the cover of each estimator; those that differ in nothing else share one."""
+    found: dict[str, Cover] = {}
+    covers = []
+    for estimator in estimators:
+        own = estimator.get_params(deep=False)
+        common = {name: COMMON[name] for name in COMMON.keys() & own.keys()}
+        alike = clone(estimator).set_params(**common)
+        key = method_fingerprint(alike)
+        if key not in found:
+            found[key] = cover_of(estimator, Y)
+        covers.append(found[key])
+    return covers
 
 
 def _common(estimators: Sequence[Any]) -> tuple[Any, int]:
@@ -129,6 +157,7 @@ def _common(estimators: Sequence[Any]) -> tuple[Any, int]:
                 f"{other!r} and {first!r}."
             )
     for estimator in estimators:
+        check_choice("aggregate of estimators", estimator.aggregate, ("auto", *READINGS))
         tuned = estimator.threshold == "cv"
         if tuned and (_search(estimator).is_mulans or estimator.threshold_max_std is not None):
             raise ValueError(
@@ -140,18 +169,22 @@ def _common(estimators: Sequence[Any]) -> tuple[Any, int]:
 
 
 def _fitted(learner: Any, covers: list[Cover], training: TrainingRows, n_jobs) -> CoverView:
-    view = CoverView(learner, covers)
+    view = CoverView(learner, list(dict.fromkeys(covers)))
     # No seed is used by these learners.
     return view.fit(training, 0, n_jobs=n_jobs)
 
 
-def _confidences(view: CoverView, estimators: Sequence[Any], X: Any) -> list[NDArray[np.float64]]:
-    """Return the confidences of each cover: means, or votes where an ensemble votes."""
-    voting = copy(view)
-    voting.aggregate = "votes"
-    votes = [estimator.aggregate == "votes" for estimator in estimators]
-    found = {each: (voting if each else view).confidences(X) for each in set(votes)}
-    return [found[each][i] for i, each in enumerate(votes)]
+def _confidences(
+    view: CoverView, covers: list[Cover], combined: list[str], X: Any
+) -> list[NDArray[np.float64]]:
+    """Return the confidences of each cover, combined as its ensemble does."""
+    found = {}
+    for each in dict.fromkeys(combined):
+        alike = copy(view)
+        alike.aggregate = each
+        confidences = zip(view.covers, alike.confidences(X), strict=True)
+        found |= {(each, cover): confidence for cover, confidence in confidences}
+    return [found[each, cover] for each, cover in zip(combined, covers, strict=True)]
 
 
 def _thresholds(
@@ -159,6 +192,7 @@ def _thresholds(
     estimators: Sequence[Any],
     training: TrainingRows,
     covers: list[Cover],
+    combined: list[str],
     seed: int,
     n_jobs: int | None,
 ) -> list[float]:
@@ -176,8 +210,9 @@ def _thresholds(
         folds = KFold(FOLDS, shuffle=True, random_state=fold_seed).split(training.Y)
         for train, test in folds:
             held = training.rows(test)
-            view = _fitted(learner, [parts[i] for i in ensembles], training.rows(train), n_jobs)
-            confidences = _confidences(view, [estimators[i] for i in ensembles], held.X)
+            own = [parts[i] for i in ensembles]
+            view = _fitted(learner, own, training.rows(train), n_jobs)
+            confidences = _confidences(view, own, [combined[i] for i in ensembles], held.X)
             for i, confidence, each in zip(ensembles, confidences, best, strict=True):
                 labels = np.flatnonzero(parts[i].label_counts)
                 each.append(_search(estimators[i]).best(held.Y, confidence, labels)[0])
