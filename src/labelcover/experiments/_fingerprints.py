@@ -190,8 +190,8 @@ def _state(value: Any) -> tuple[Any, ...]:
 
 
 def _name(thing: Any) -> str:
-    module = getattr(thing, "__module__", None)
-    if str(module).startswith("labelcover."):
+    module = str(getattr(thing, "__module__", None))
+    if module.startswith("labelcover."):
         # Whether a module is private does not change what is in it.
         module = module.replace("._", ".")
     return f"{module}.{getattr(thing, '__qualname__', None) or thing.__name__}"

@@ -178,7 +178,7 @@ def _confidences(
     view: CoverView, covers: list[Cover], combined: list[str], X: Any
 ) -> list[NDArray[np.float64]]:
     """Return the confidences of each cover, combined as its ensemble does."""
-    found = {}
+    found: dict[tuple[str, Cover], NDArray[np.float64]] = {}
     for each in dict.fromkeys(combined):
         alike = copy(view)
         alike.aggregate = each
