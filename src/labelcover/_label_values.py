@@ -147,6 +147,26 @@ def as_booleans(values: Any, name: str = "Y", pair: NDArray = ZERO_ONE) -> NDArr
     return values.astype(bool)
 
 
+def unknown_cells(table: NDArray) -> NDArray[np.bool_] | None:
+    """Return which cells of a label table are not known: NaN, None, pandas.NA; None if none is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover._label_values import unknown_cells
+    >>> unknown_cells(np.array([[1.0, np.nan]])), unknown_cells(np.array([[1, 0]]))
+    (array([[False,  True]]), None)
+    """
+    if table.dtype.kind == "f":
+        unknown = np.isnan(table)
+    elif table.dtype.kind == "O":
+        marks = [cell is None or str(cell) in ("nan", "<NA>", "NaT") for cell in table.flat]
+        unknown = np.array(marks, dtype=bool).reshape(table.shape)
+    else:
+        return None
+    return unknown if unknown.any() else None
+
+
 def alike_rows(table: NDArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the group of each row of a table of integers, equal rows being one, and first rows.
 

@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelcover.covers._greedy_kernels import rows_label_by_label
-from labelcover.covers._labelset_kernels import binomial_table, ranks_with_label
+from labelcover.covers._labelset_kernels import (
+    below,
+    binomial_table,
+    ranks_with_label,
+    seeded,
+    uniform,
+)
 from labelcover.covers._labelset_table import times_covered
 from labelcover.covers._local_search import (
     Budget,
@@ -29,7 +35,6 @@ from labelcover.covers._local_search_kernels import (
     free_places,
     pack_rows,
 )
-from labelcover.covers._random_kernels import below, seeded, uniform
 
 
 def covered(rows, r):

@@ -4,11 +4,9 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from labelcover.datasets import DataError, load
-from labelcover.experiments._folds import iterative_stratification, make_folds
+from labelcover.experiments._folds import make_folds
 from labelcover.experiments.results import join_results
 
 
@@ -30,24 +28,6 @@ def test_same_seed_same_folds_and_another_seed_others():
         first, again, other = (make_folds(dataset, how, random_state=seed) for seed in (0, 0, 1))
         assert all(np.array_equal(a.test, b.test) for a, b in zip(first, again, strict=True))
         assert not all(np.array_equal(a.test, b.test) for a, b in zip(first, other, strict=True))
-
-
-def test_stratification_spreads_every_label_evenly():
-    Y = load("debtags").Y
-    fold_of = iterative_stratification(Y, 10)
-    counts = np.array([Y[fold_of == f].sum(axis=0) for f in range(10)])
-    assert (counts.max(axis=0) - counts.min(axis=0)).mean() < 2.5
-    by_chance = np.arange(len(Y)) % 10
-    spread = np.array([Y[by_chance == f].sum(axis=0) for f in range(10)]).std(axis=0)
-    assert counts.std(axis=0).mean() < spread.mean() / 3
-
-
-@given(st.integers(0, 1000), st.integers(2, 5))
-def test_stratification_keeps_folds_of_like_size(seed, n_folds):
-    Y = np.random.default_rng(seed).random((40, 5)) < 0.3
-    sizes = np.bincount(iterative_stratification(Y, n_folds, random_state=seed), minlength=n_folds)
-    assert sizes.sum() == 40
-    assert sizes.max() - sizes.min() <= 8
 
 
 def test_folds_of_mulan_are_read(golden, shared_data):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from labelcover.learners import LeastSquaresClassifier, LogisticClassifier, SMOClassifier
-from labelcover.learners._row_products import row_products
+from labelcover.learners._products import row_products
 
 X = np.random.default_rng(0).integers(0, 9, size=(80, 3)).astype(np.float64)
 y = (X[:, 0] > X[:, 1]).astype(int)

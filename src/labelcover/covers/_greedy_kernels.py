@@ -26,11 +26,12 @@ from numba import njit
 
 from labelcover.covers._labelset_kernels import (
     add_closed,
+    below,
     binomial_table,
     labelset_ranks,
+    seeded,
     unrank_into,
 )
-from labelcover.covers._random_kernels import below, seeded
 
 # Pairs among the labels that may follow are looked at if there are at most so many labels.
 MOST_PAIRED = 128

@@ -11,8 +11,14 @@ import math
 import numpy as np
 from numba import njit
 
-from labelcover.covers._labelset_kernels import binomial_table, ranks_with_label, unrank_into
-from labelcover.covers._random_kernels import below, seeded, uniform
+from labelcover.covers._labelset_kernels import (
+    below,
+    binomial_table,
+    ranks_with_label,
+    seeded,
+    uniform,
+    unrank_into,
+)
 
 # Rounds of exchanges without a gain after which balancing stops.
 PATIENCE = 6

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 from labelcover._arguments import check_integer
 from labelcover.datasets import CsvFile, DataError, Dataset, numbered_rows
+from labelcover.model_selection import StratifiedLabelKFold
 
 KINDS = ("kfold", "stratified", "own")
 
@@ -49,10 +50,9 @@ def make_folds(
         return [Fold(dataset.train_rows, dataset.test_rows)]
     if how in ("kfold", "stratified"):
         k = check_integer("n_folds", n_folds, low=2, high=n)
-        if how == "kfold":
-            split = KFold(k, shuffle=True, random_state=random_state).split(np.empty(n))
-            return [Fold(train, test) for train, test in split]
-        return _folds_of(iterative_stratification(dataset.Y, k, random_state=random_state), k)
+        splitter = KFold if how == "kfold" else StratifiedLabelKFold
+        folds = splitter(k, shuffle=True, random_state=random_state)
+        return [Fold(train, test) for train, test in folds.split(np.empty(n), dataset.Y)]
     if not Path(how).exists():
         kinds = ", ".join(map(repr, KINDS))
         raise ValueError(f"folds must be one of {kinds} or a file of folds, got {how!r}.")
@@ -78,43 +78,6 @@ def read_folds(path: str | os.PathLike[str], n: int) -> list[Fold]:
     if (fold_of < 0).any():
         raise DataError(path, f"row {int(np.argmin(fold_of))} is in no fold, expected {n} rows.")
     return _folds_of(fold_of, int(fold_of.max()) + 1)
-
-
-def iterative_stratification(
-    Y: ArrayLike, n_folds: int, *, random_state: int = 0
-) -> NDArray[np.intp]:
-    """Return the fold of every row such that each label is spread evenly over the folds.
-
-    Sechidis, Tsoumakas and Vlahavas (2011): the label with the fewest rows left goes first, and
-    each of its rows to the fold that wants that label most, then to the one that wants most rows,
-    then to one of these at random. Rows without labels fill the folds up.
-    """
-    Y = np.asarray(Y).astype(bool)
-    n = len(Y)
-    random = np.random.default_rng(random_state)
-    wanted_rows = np.full(n_folds, n / n_folds)
-    wanted = np.tile(Y.sum(axis=0) / n_folds, (n_folds, 1))
-    fold_of = np.full(n, -1)
-    left = Y.sum(axis=0)
-    while left.any():
-        label = min(np.flatnonzero(left), key=lambda j: left[j])
-        for row in np.flatnonzero(Y[:, label] & (fold_of < 0)):
-            fold = _neediest(wanted[:, label], wanted_rows, random)
-            fold_of[row] = fold
-            wanted[fold] -= Y[row]
-            wanted_rows[fold] -= 1
-            left = left - Y[row]
-    for row in np.flatnonzero(fold_of < 0):
-        fold = _neediest(wanted_rows, wanted_rows, random)
-        fold_of[row] = fold
-        wanted_rows[fold] -= 1
-    return fold_of
-
-
-def _neediest(first, second, random):
-    best = np.flatnonzero(first >= first.max() - 1e-9)
-    best = best[second[best] >= second[best].max() - 1e-9]
-    return best[0] if len(best) == 1 else random.choice(best)
 
 
 def _folds_of(fold_of, n_folds):

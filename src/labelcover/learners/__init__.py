@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from labelcover._imports import lazy_names
 from labelcover.learners._any_classifier import AnyClassifier
 from labelcover.learners._batch_classifier import BatchClassifier
-from labelcover.learners._blas_threads import blas_threads
 from labelcover.learners._chunked_table import ChunkedTable
 from labelcover.learners._features import (
     PLAIN,
@@ -39,8 +38,8 @@ from labelcover.learners._problems import (
     problem_blocks,
     random_order,
 )
+from labelcover.learners._products import blas_threads, row_products
 from labelcover.learners._rare_values import RareValues
-from labelcover.learners._row_products import row_products
 from labelcover.learners._targets import check_weights, relative_weights, weighted_rows
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from sklearn.utils.parallel import delayed
 from labelcover._label_values import checked_probabilities
 from labelcover.learners._features import checked_table, columns_without_numbers, is_frame
 from labelcover.learners._problems import Members, Problems, in_parallel
-from labelcover.learners._row_products import filled_up
+from labelcover.learners._products import filled_up
 
 
 class AnyClassifier:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
-from labelcover.covers._random_kernels import below, seeded, uniform
+from labelcover.covers._labelset_kernels import below, seeded, uniform
 
 
 @njit(cache=True)

@@ -17,7 +17,7 @@ from labelcover.learners._forest.mean_tree_kernels import (
     grow_mean_tree,
     sort_into_leaves,
 )
-from labelcover.learners._row_products import row_products
+from labelcover.learners._products import row_products
 
 # Columns of the sketch of the labels.
 SKETCH_COLUMNS = 64

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.linalg import cholesky
 from scipy.linalg.lapack import dtrtri
 
-from labelcover.learners._row_products import row_products
+from labelcover.learners._products import row_products
 
 # Added to the kernel values of landmarks with themselves, in mean diagonal elements: directions
 # with less than this are rounding errors in sums over many rows.

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import expit
 
-from labelcover.learners._blas_threads import blas_threads
 from labelcover.learners._least_squares.choosing import Settings
 from labelcover.learners._least_squares.class_kernels import left_out_temperatures
 from labelcover.learners._least_squares.least_squares_members import (
@@ -32,7 +31,7 @@ from labelcover.learners._least_squares.least_squares_members import (
     targets_of,
 )
 from labelcover.learners._problems import Problems
-from labelcover.learners._row_products import row_products
+from labelcover.learners._products import blas_threads, row_products
 
 # Ridges of the labels that are compared, in mean diagonal elements of G.
 LABEL_RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)

@@ -18,7 +18,6 @@ from labelcover._arguments import (
 )
 from labelcover._progress import progress_bar
 from labelcover.learners._batch_classifier import BatchClassifier
-from labelcover.learners._blas_threads import blas_threads
 from labelcover.learners._least_squares.choosing import Settings
 from labelcover.learners._least_squares.label_chains import LabelSystem
 from labelcover.learners._least_squares.least_squares_members import (
@@ -26,6 +25,7 @@ from labelcover.learners._least_squares.least_squares_members import (
     solve,
 )
 from labelcover.learners._problems import Problems
+from labelcover.learners._products import blas_threads
 
 KERNELS = ("auto", "linear", "rbf")
 SCALES = ("auto", "standard", "rows", "none")

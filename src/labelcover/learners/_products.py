@@ -1,14 +1,24 @@
-"""Rows times a matrix, rounded the same however many rows there are."""
+"""Products of tables: how many threads they may use, and rows rounded the same in any number."""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from labelcover._table_numbers import rows_of
 
+# Below so many rows threads of BLAS are hardly used, and limiting them takes longer than the
+# products.
+LEAST_ROWS = 64
+# Up to so many products the threads of BLAS, of which NumPy and SciPy have some each, wait for each
+# other longer than they work: with two free cores, least squares on 2,500 to 16,000 rows takes up
+# to twice as long with them.
+MOST_PRODUCTS = 10**10
 # BLAS takes other ways for one row, a few and many, and rounds differently on each. It is always
 # given so many: of 4 to 64 rows, 8 take the least time, about that of one product.
 ROWS_AT_ONCE = 8
@@ -28,7 +38,7 @@ def row_products(rows: NDArray, matrix: NDArray) -> NDArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from labelcover.learners._row_products import row_products
+    >>> from labelcover.learners._products import row_products
     >>> random = np.random.default_rng(0)
     >>> rows, matrix = random.normal(size=(100, 30)), random.normal(size=(30, 5))
     >>> alone = [row_products(row[None], matrix)[0] for row in rows]
@@ -59,3 +69,20 @@ def filled_up(table: Any) -> Any:
     n = table.shape[0]
     missing = -n % ROWS_AT_ONCE
     return rows_of(table, np.minimum(np.arange(n + missing), n - 1)) if missing else table
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def are_worth_threads(n_rows: int, width: int, n_classes: int) -> bool:
+    """Return whether products of tables of rows by `width` and `width` by classes are large."""
+    return n_rows * width * n_classes > MOST_PRODUCTS
+
+
+def blas_threads(n_rows: int, width: int, n_classes: int) -> AbstractContextManager:
+    """Return a context in which products that are not large run in one thread."""
+    if n_rows < LEAST_ROWS or are_worth_threads(n_rows, width, n_classes):
+        return nullcontext()
+    return _controller().limit(limits=1, user_api="blas")
