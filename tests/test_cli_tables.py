@@ -224,3 +224,23 @@ def test_models_of_votes_give_no_reasons(tmp_path, command):
     code, _, errors = command("report", model, "-o", tmp_path / "page.html")
     assert code == 2
     assert "give a file with test data" in errors
+
+
+def test_similar_rows_are_named_by_the_id_of_the_table(tmp_path, command):
+    path, model, out = tmp_path / "t.csv", tmp_path / "m.skops", tmp_path / "p.csv"
+    rows = [f"T-{i}x,{i % 5},{i % 3},{'even' if i % 2 == 0 else 'odd'}" for i in range(60)]
+    path.write_text("ticket,a,b,tags\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    assert command("train", path, "--tags", "tags", "--id", "ticket", "-o", model)[0] == 0
+    options = ["--why", "2", "--like", "2", "--threshold", "0.4", "-o", out]
+    code, _, errors = command("predict", model, path, *options)
+    assert code == 0, errors
+    first = table(out)[0]
+    near = first["like"].split("; ")
+    assert len(near) == 2
+    for each in near:
+        name, _, tags = each.partition(" (")
+        i = int(name.removeprefix("T-").removesuffix("x"))
+        assert tags == ("even)" if i % 2 == 0 else "odd)")
+    for row in table(out):
+        over = [name for name in ("even", "odd") if float(row[f"probability of {name}"]) >= 0.4]
+        assert [text.partition(":")[0] for text in row["why"].split(" | ") if text] == over

@@ -72,6 +72,8 @@ class TrainedModel:
         How a table becomes features, if the model was trained on one read by `read_table`.
     frequencies : LabelFrequencies or None
         How often labels occur in training, which the model is compared with.
+    row_ids : ndarray of str, or None
+        What the training rows are called, if the table says.
     """
 
     estimator: Any
@@ -81,6 +83,7 @@ class TrainedModel:
     trained_on: str = ""
     encoder: TableEncoder | None = None
     frequencies: LabelFrequencies | None = None
+    row_ids: Any = None
 
     @classmethod
     def fit(cls, estimator: Any, dataset: Dataset) -> TrainedModel:
@@ -107,6 +110,7 @@ class TrainedModel:
             dataset.name,
             dataset.encoder,
             LabelFrequencies.of(estimator, dataset.Y),
+            None if dataset.ids is None else np.array(dataset.ids, dtype=np.str_),
         )
 
     def __repr__(self) -> str:
@@ -252,6 +256,7 @@ def save_model(model: TrainedModel, path: str | os.PathLike[str]) -> None:
         "trained_on": model.trained_on,
         "encoder": model.encoder,
         "frequencies": model.frequencies,
+        "row_ids": model.row_ids,
     }
     with replacing(path) as temporary:
         skops.io.dump(content, temporary)
@@ -316,6 +321,7 @@ def load_model(path: str | os.PathLike[str]) -> TrainedModel:
         content["trained_on"],
         content.get("encoder"),
         content.get("frequencies"),
+        content.get("row_ids"),
     )
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import check_integer, check_real
-from labelcover.datasets import Dataset, write_table
-from labelcover.ensemble import LabelCoverClassifier, check_explained
+from labelcover.datasets import Dataset, feature_words, write_table
+from labelcover.ensemble import Explanation, LabelCoverClassifier
 from labelcover.models import TrainedModel
 from labelcover.thresholds import cut
 
@@ -25,6 +25,8 @@ def write_predictions(
     *,
     decide: Any = None,
     threshold: float | None = None,
+    n_reasons: int = 0,
+    n_similar: int = 0,
     more: Mapping[str, Sequence[Any]] | None = None,
     suffix: str = "",
     raw: bool = False,
@@ -47,6 +49,11 @@ def write_predictions(
         Decide for this measure instead of the one of training; see `LabelCoverClassifier`.
     threshold : float, optional
         Predict the labels whose probability is at least this, whatever the model decides.
+    n_reasons : int, default=0
+        Add a column ``why`` with so many reasons for each predicted label, and what speaks against
+        it; they are found in the same pass over the rows.
+    n_similar : int, default=0
+        Add a column ``like`` with so many training rows that are like the row, and their labels.
     more : mapping of str to sequence, optional
         Columns to write last, by name.
     suffix, raw
@@ -55,16 +62,25 @@ def write_predictions(
     Raises
     ------
     ValueError
-        If the model cannot decide for another measure.
+        If the model cannot decide for another measure, or has no reasons or similar rows.
     """
-    probability = np.asarray(model.estimator.predict_proba(dataset.X))
-    if threshold is None:
-        predicted = _decided(model.estimator, dataset.X, decide)
+    estimator = model.estimator
+    rule = _rule(estimator, decide, threshold)
+    told: dict[str, list[str]] = {}
+    if n_reasons:
+        check_reasons(model)
+        names = feature_words(dataset), model.label_names
+        found = estimator._explained(dataset.X, None, n_reasons, *names, decide=rule)
+        probability, predicted = found.confidence, found.predicted.astype(np.int64)
+        told["why"] = _reasons(found.explanation, len(predicted), n_reasons)
     else:
-        check_real("threshold", threshold, low=0, high=1)
-        predicted = cut(probability, threshold, "positive").astype(np.int64)
+        probability = np.asarray(estimator.predict_proba(dataset.X))
+        chosen = estimator.predict(dataset.X) if rule is None else rule(probability)
+        predicted = np.asarray(chosen).astype(np.int64)
+    if n_similar:
+        told["like"] = _similar(model, dataset, n_similar)
     columns = _first_columns(model, dataset, predicted)
-    last = dict(more or {})
+    last = {**told, **(more or {})}
     # A tag may be called as another column is, and columns need names of their own.
     taken = {*columns, *last}
     labels = _free_names(model.label_names, "label", taken)
@@ -88,15 +104,19 @@ def _free_names(names: Iterable[str], role: str, taken: set[str]) -> list[str]:
     return free
 
 
-def _decided(estimator: Any, X: Any, decide: Any) -> NDArray[np.int64]:
+def _rule(estimator: Any, decide: Any, threshold: float | None) -> Any:
+    """Return what makes decisions of probabilities; None if that is the model's own decision."""
+    if threshold is not None:
+        check_real("threshold", threshold, low=0, high=1)
+        return lambda P: cut(P, threshold, "positive")
     if decide is None:
-        return np.asarray(estimator.predict(X))
+        return None
     if not isinstance(estimator, LabelCoverClassifier):
         raise ValueError(
             f"decide={decide!r} is for models of LabelCoverClassifier (method LabelCover), got one "
             f"of {type(estimator).__name__}."
         )
-    return np.asarray(estimator.predict(X, decide=decide))
+    return estimator._decision(decide).decide
 
 
 def _first_columns(
@@ -116,27 +136,35 @@ def _first_columns(
     return {**columns, tags: [separator.join(names[row]) for row in predicted.astype(bool)]}
 
 
-def reasons_of_rows(model: TrainedModel, dataset: Dataset, n: int) -> list[str]:
-    """Return for each row of `dataset` its predicted labels, each with its `n` strongest reasons.
-
-    Raises
-    ------
-    ValueError
-        If `n` is not at least 1, or the confidences of the model are no sums.
-    """
-    n = check_integer("n", n, low=1)
+def check_reasons(model: TrainedModel) -> None:
+    """Raise a ``ValueError`` if the confidences of a model are no sums of reasons."""
     if not hasattr(model.estimator, "explain"):
         raise ValueError(f"--why needs a model of labelcover, got {model.estimator!r}.")
-    try:
-        check_explained(model.estimator.view_, repr(model.estimator))
-    except ValueError:
+    if why := model.estimator.view_.no_shares:
         raise ValueError(
             "--why is for models whose confidences are sums of reasons, such as those of method "
-            f"LabelCover, got one of {type(model.estimator).__name__}."
-        ) from None
-    names = {"feature_names": model.feature_words, "label_names": model.label_names}
-    told: list[list[str]] = [[] for _ in range(dataset.X.shape[0])]
-    why = model.estimator.explain(dataset.X, n_reasons=n, **names).in_words(n)
-    for (row, label), text in why.items():
+            f"LabelCover, got one of {type(model.estimator).__name__}: {why}."
+        )
+
+
+def _reasons(why: Explanation, n_rows: int, n: int) -> list[str]:
+    """Return for each row its predicted labels, each with its `n` strongest reasons."""
+    told: list[list[str]] = [[] for _ in range(n_rows)]
+    for (row, label), text in why.in_words(n).items():
         told[row].append(f"{label}: {text}")
     return [" | ".join(texts) for texts in told]
+
+
+def _similar(model: TrainedModel, dataset: Dataset, n: int) -> list[str]:
+    """Return for each row the training rows most like it, by their ids, with their labels."""
+    if not hasattr(model.estimator, "similar_rows"):
+        raise ValueError(f"--like needs a model of labelcover, got {model.estimator!r}.")
+    n = check_integer("n_similar", n, low=1)
+    ids = model.row_ids
+    return [
+        "; ".join(
+            f"{row + 1 if ids is None else ids[row]} ({', '.join(tags) or 'no tags'})"
+            for row, _, tags in own
+        )
+        for own in model.estimator.similar_rows(dataset.X, n)
+    ]

@@ -1,6 +1,7 @@
 """Tables as people have them: what is found out, what can be said, what is refused."""
 
 import gzip
+import random
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from labelcover import RakelClassifier
-from labelcover.datasets import DataError, read_table
+from labelcover.datasets import DataError, feature_words, read_table
 from labelcover.models import TrainedModel
 from labelcover.predictions import write_predictions
 
@@ -385,3 +386,57 @@ def test_columns_of_predictions_have_names_of_their_own(tmp_path):
     names = (tmp_path / "p.csv").read_text().splitlines()[0].split(",")
     assert names[:5] == ["key", "tags", "b (label)", "key (label)", "tags (label)"]
     assert len(names) == len(set(names))
+
+
+def words_of(dataset, row, **how):
+    """Return what is told of a row whose features all have the part 1."""
+    n = dataset.X.shape[1]
+    values = dataset.X[[row]].toarray()[0] if sparse.issparse(dataset.X) else dataset.X[row]
+    parts, counts, name = feature_words(dataset).units(row, np.arange(n), np.ones(n), values, **how)
+    assert parts.sum() == pytest.approx(n)
+    return {name(u): (float(parts[u]), int(counts[u])) for u in range(len(parts))}
+
+
+def test_features_of_a_column_are_told_by_what_is_there(tmp_path):
+    lines = [
+        f"{'' if i % 7 == 3 else i * 0.25 + 1.5};{('red', 'green', 'blue')[i % 3]};"
+        f"2024-0{1 + i % 3}-05;"
+        f"{'the printer burns' if i % 2 else 'the login fails'} again {i};"
+        f"{'p' if i % 7 == 3 else 'q'}"
+        for i in range(60)
+    ]
+    text = "hours;colour;opened;subject;tags\n" + "\n".join(lines) + "\n"
+    dataset = read_table(write(tmp_path, text), tags="tags")
+    told = words_of(dataset, 1)
+    assert told["hours = 1.75"] == (2, 2)  # with the mark that it is not missing
+    assert told["colour = green"] == (3, 3)
+    assert "colour = red" not in told
+    assert told["opened (month = Feb)"] == (3, 3)
+    assert "subject: printer" in told
+    assert "subject: login" not in told
+    assert "subject: the" not in told  # in all rows, and a stop word
+    absent = [name for name in dataset.feature_names if "login" in name or "fails" in name]
+    assert told["subject: what is not there"][1] >= len(absent)
+    assert "hours (missing)" in words_of(dataset, 3)
+    columns = words_of(dataset, 1, whole_columns=True)
+    assert set(columns) == {"hours", "colour", "opened", "subject"}
+
+
+def test_groups_of_characters_are_told_as_the_words_that_hold_them(tmp_path):
+    chooser = random.Random(0)
+    roots = {"p": ["kalor", "termin", "flogi"], "q": ["hydro", "nivos", "glaci"]}
+    lines = []
+    for _ in range(80):
+        tag = chooser.choice("pq")
+        ends = ["".join(chooser.choices("abcdefghij", k=2)) for _ in range(3)]
+        own = [chooser.choice(roots[tag]) + end for end in ends]
+        lines.append(f"{' '.join(own)},{tag}")
+    dataset = read_table(write(tmp_path, "text,tags\n" + "\n".join(lines) + "\n"), tags="tags")
+    (column,) = dataset.encoder.encoders
+    assert column.kind != "words"
+    told = words_of(dataset, 0)
+    own = set(lines[0].partition(",")[0].split())
+    assert {f"text: {word}" for word in own} <= set(told)
+    assert set(told) <= {*(f"text: {word}" for word in own), "text: what is not there"}
+    some = feature_words(dataset).of_rows([5])
+    assert some.texts["text"] == [lines[5].partition(",")[0]]

@@ -259,7 +259,7 @@ def test_scores_of_rare_labels_are_not_blown_up():
 def test_reasons_add_up_where_least_squares_reads_scores(fitted):
     model, X, _ = fitted
     why = model.explain(X[:3], n_reasons=400, label=list(range(5)))
-    assert {"feature", "training row"} <= {each.part for each in why}
+    assert {each.part for each in why} <= {"start", "feature", "label", "rest"}
     proba = model.predict_proba(X[:3])
     for (row, label), score in why.scores.items():
         own = [each for each in why if (each.row, each.label) == (row, label)]

@@ -216,7 +216,7 @@ def test_the_page_tells_everything_that_was_asked_for(open_page):
         "Each label", "average precision", "error of confidence", "What if the threshold",
         "Can confidences be trusted?", "Which labels go together?", "The strongest pairs",
         "What speaks for a label", "The surest mistakes", "given, not predicted",
-        "training row", "labelcover report a b", "scikit-learn",
+        " smaller ones (", "labelcover report a b", "scikit-learn",
     ):  # fmt: skip
         assert piece in text, piece
     left_out = open_page("left-out.html", 1280).locator("body").inner_text()
@@ -271,7 +271,7 @@ def test_a_model_without_left_out_rows_says_so(tmp_path):
     assert not (tmp_path / "page.html").exists()
     # With test data it has a page, without what the model cannot tell.
     write_model_page(tmp_path / "page.html", trained, rows_of_debtags(slice(80, 120)))
-    assert "no forest to read them from" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "are no sums over features" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_names_cannot_end_the_script(tmp_path, model, test_rows):

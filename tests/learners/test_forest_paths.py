@@ -5,8 +5,7 @@ import pytest
 from scipy import sparse
 
 from labelcover.datasets import load
-from labelcover.learners._forest.feature_forest import ForestPaths, directions
-from labelcover.learners._forest.forest_kernels import node_shares
+from labelcover.learners._forest.forest_kernels import node_means, path_parts
 from labelcover.learners._forest.label_forest import LabelForest
 
 
@@ -41,18 +40,18 @@ def plain_shares(tree, rows, counts, holds):
 def test_shares_of_nodes_are_those_of_their_leaves(grown):
     forest, _, Y = grown
     for tree, rows, counts in forest.trees:
-        shares, weights = node_shares(tree, rows, counts, Y[:, 1].astype(bool))
+        shares = node_means(tree, rows, counts, Y[:, 1].astype(float))
         assert shares == pytest.approx(plain_shares(tree, rows, counts, Y[:, 1]))
-        assert weights[0] == counts.sum()
 
 
 def test_paths_add_up_to_the_confidence_and_follow_every_split(grown):
     forest, X, Y = grown
-    paths = ForestPaths(forest, X)
+    paths, every = forest.paths(X), np.arange(len(X))
     confidence = forest.confidence(X)
     turned = forest.rare.transform(X).astype(np.float32)
     for label in range(4):
-        start, shares = paths.of_label(label)
+        start, parts = paths.of_label(label, every)
+        shares = parts.toarray()
         assert start + shares.sum(axis=1) == pytest.approx(confidence[:, label], abs=1e-12)
         expected = np.zeros(X.shape[1])
         for tree, rows, counts in forest.trees:
@@ -67,13 +66,42 @@ def test_paths_add_up_to_the_confidence_and_follow_every_split(grown):
         assert shares[7] == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_direction_of_a_feature_is_that_of_its_effect():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(300, 5))
-    X[:, 4] = random.random(300) < 0.9  # a flag that is mostly 1, which the forest turns
-    Y = np.column_stack([X[:, 0] > 0, X[:, 1] < 0, X[:, 4] == 1]).astype(np.uint8)
-    forest = LabelForest(20, max_features=5).fit_labels(X, Y, np.zeros(5, np.int32), seed=0)
-    found = np.array([directions(forest, label) for label in range(3)])
-    assert np.abs(found).argmax(axis=1).tolist() == [0, 1, 4]
-    assert found[0, 0] > 0 > found[1, 1]
-    assert found[2, 4] > 0
+def test_paths_of_some_rows_are_those_among_all(grown):
+    forest, X, _ = grown
+    some = np.array([9, 3, 3, 140])
+    start, every = forest.paths(X).of_label(1, np.arange(len(X)))
+    own_start, own = forest.paths(X).of_label(1, some)
+    np.testing.assert_array_equal(own.toarray(), every.toarray()[some])
+    np.testing.assert_array_equal(own_start, start[some])
+    *nodes, _, _, node_starts, _ = forest.stack
+    means = np.concatenate([np.zeros(len(tree[0])) for tree, _, _ in forest.trees])
+    data, _, indptr = path_parts(
+        forest.read(X), X.shape[1], tuple(nodes), node_starts, means, np.zeros(0, np.int64)
+    )
+    assert len(data) == 0
+    assert indptr.tolist() == [0]
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("n_labels", [4, 24])
+def test_means_are_followed_too_and_add_up_to_the_corrected_confidence(kind, n_labels):
+    data = load("debtags")
+    X = data.X[:200].toarray() if sparse.issparse(data.X) else np.asarray(data.X[:200])
+    X = sparse.csr_array(X) if kind == "sparse" else X
+    Y = np.ascontiguousarray(data.Y[:200, :n_labels])
+    n_values = np.zeros(X.shape[1], dtype=np.int32)
+    forest = LabelForest(8, splits="means").fit_labels(X, Y, n_values, seed=1)
+    confidence, rows = forest.confidence(X), np.arange(0, 200, 3)
+    for label in range(3):
+        start, parts = forest.paths(X).of_label(label, rows)
+        total = start + parts.sum(axis=1)
+        assert np.clip(total, 0, 1) == pytest.approx(confidence[rows, label], abs=1e-5)
+        assert parts.count_nonzero() > len(rows)
+
+
+def test_rows_that_share_leaves_are_similar(grown):
+    forest, X, _ = grown
+    shares = forest.row_shares(X)
+    assert shares.sum(axis=1) == pytest.approx(1)
+    own = np.take_along_axis(shares, np.arange(len(X))[:, None], axis=1).ravel()
+    assert (own >= np.median(shares, axis=1)).all()

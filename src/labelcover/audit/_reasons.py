@@ -6,18 +6,16 @@ seen a wrong label makes reasons for it.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover.audit._other_labels import LEAST_PROBABILITY
 from labelcover.audit._suspects import Suspect, Suspects, single_labels
-from labelcover.ensemble import FeatureNames, Reason, rows_of
+from labelcover.ensemble import FeatureNames, rows_of, words_of_rows
 
 # So many suspects are explained by their features too, which takes fits of a model.
 MOST_EXPLAINED = 200
@@ -25,10 +23,6 @@ MOST_EXPLAINED = 200
 PARTS = 5
 # Reasons on either side that are told, and how strong they must be (of log-odds).
 MOST_REASONS, LEAST_REASON = 4, 0.05
-# Rows that are similar are reasons too, but so many at most: the row itself says more.
-MOST_SIMILAR = 2
-# Reasons that a model is asked for, of all kinds.
-ASKED = 30
 
 
 class CellReasons(NamedTuple):
@@ -62,7 +56,6 @@ def explain_suspects(
     X: Any = None,
     *,
     feature_names: FeatureNames | None = None,
-    row_names: Sequence[str] | None = None,
 ) -> dict[tuple[int, str], CellReasons]:
     """Return what speaks for and against suspicious labels, by row and label.
 
@@ -76,8 +69,6 @@ def explain_suspects(
         row are reasons.
     feature_names : sequence of str, or function, optional
         As in `LabelCoverClassifier.explain`.
-    row_names : sequence of str, optional
-        What other rows are called where a row is like them; by default they are numbered from 1.
 
     Examples
     --------
@@ -94,7 +85,7 @@ def explain_suspects(
     by_features: dict[tuple[int, str], list[tuple[str, float]]] = {}
     if X is not None:
         explained = found[:MOST_EXPLAINED]
-        by_features = _feature_reasons(suspects, explained, _table(X), feature_names, row_names)
+        by_features = _feature_reasons(suspects, explained, _table(X), feature_names)
     at = {name: j for j, name in enumerate(suspects.label_names)}
     reasons = {}
     for suspect in found:
@@ -130,7 +121,6 @@ def _feature_reasons(
     found: Sequence[Suspect],
     X: Any,
     feature_names: FeatureNames | None,
-    row_names: Sequence[str] | None,
 ) -> dict[tuple[int, str], list[tuple[str, float]]]:
     """Return the reasons of the features, by models fitted without the rows."""
     n = len(suspects.Y)
@@ -150,36 +140,15 @@ def _feature_reasons(
             explanation = model.explain(
                 rows_of(X, np.array(own)),
                 label,
-                n_reasons=ASKED,
-                feature_names=feature_names,
+                n_reasons=MOST_REASONS,
+                feature_names=words_of_rows(feature_names, own),
                 label_names=suspects.label_names,
             )
-            for i in range(len(own)):
-                reasons = [reason for reason in explanation if reason.row == i]
-                told[own[i], label] = _told(reasons, seen, row_names)
+            for reason in explanation:
+                if reason.part == "feature":
+                    key = own[reason.row], label
+                    told.setdefault(key, []).append((reason.what, reason.contribution))
     return told
-
-
-def _told(
-    reasons: Sequence[Reason], seen: NDArray[np.intp], row_names: Sequence[str] | None
-) -> list[tuple[str, float]]:
-    """Return the features that are reasons, and of similar rows the strongest on either side."""
-    told = [(each.what, each.contribution) for each in reasons if each.part == "feature"]
-    similar = [each for each in reasons if each.part == "training row"]
-    for sign in (-1, 1):
-        side = [each for each in similar if sign * each.contribution > 0][:MOST_SIMILAR]
-        told += [(_row_named(each.what, seen, row_names), each.contribution) for each in side]
-    return told
-
-
-def _row_named(what: str, seen: NDArray[np.intp], names: Sequence[str] | None) -> str:
-    """Return a reason with the row of the table in place of that among the rows of the fit."""
-
-    def row(match: re.Match[str]) -> str:
-        i = int(seen[int(match[1])])
-        return f"row {i + 1 if names is None else names[i]}"
-
-    return re.sub(r"training row (\d+)", row, what, count=1)
 
 
 def _table(X: Any) -> Any:

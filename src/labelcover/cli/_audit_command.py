@@ -65,9 +65,7 @@ def audit(
     suspects = suspicious_labels(dataset.X, dataset.Y, label_names=dataset.label_names)
     found = suspects.ranked(above=above)
     words = feature_words(dataset)
-    reasons = explain_suspects(
-        suspects, found, dataset.X, feature_names=words, row_names=dataset.ids
-    )
+    reasons = explain_suspects(suspects, found, dataset.X, feature_names=words)
     written = suspects.write(output, row_names=dataset.ids, reasons=reasons, raw=raw, above=above)
     kinds = [suspect.kind for suspect in found]
     number = suspects.n_wrong

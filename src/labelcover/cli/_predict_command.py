@@ -44,7 +44,14 @@ def predict(
     threshold: Threshold = None,
     csv: CsvOptions,
     why: Annotated[
-        int, typer.Option(help="Add a column with so many reasons for each predicted label.")
+        int,
+        typer.Option(
+            help="Add a column with so many reasons for each predicted label, and against."
+        ),
+    ] = 0,
+    like: Annotated[
+        int,
+        typer.Option(help="Add a column with so many training rows that are like the row."),
     ] = 0,
     raw: Raw = False,
     as_json: AsJson = False,
@@ -56,8 +63,9 @@ def predict(
     Example: labelcover predict model.skops new-songs.csv -o moods.csv
     """
     check_output(output, model, data)
-    if why < 0:
-        raise ValueError(f"--why must be a number of reasons, 0 or more, got {why}.")
+    for name, number, what in (("--why", why, "reasons"), ("--like", like, "rows")):
+        if number < 0:
+            raise ValueError(f"{name} must be a number of {what}, 0 or more, got {number}.")
     check_threshold(threshold)
     if threshold is not None and decide is not None:
         raise ValueError(
@@ -66,25 +74,24 @@ def predict(
 
     from labelcover.datasets import table_suffix
     from labelcover.models import load_model
-    from labelcover.predictions import reasons_of_rows, write_predictions
+    from labelcover.predictions import check_reasons, write_predictions
 
     try:
         suffix = table_suffix(output, like=data)
     except ValueError as error:
         raise ValueError(f"--output {error}") from None
     trained = load_model(model)
-    if why and (decide is not None or threshold is not None):
-        other = "--threshold" if decide is None else "--decide"
-        raise ValueError(f"--why is for the labels of the model's own decision, got {other} too.")
+    if why:
+        check_reasons(trained)
     dataset = trained.read(data, with_labels=False, **asdict(csv))
-    more = {"why": reasons_of_rows(trained, dataset, why)} if why else {}
     predicted = write_predictions(
         trained,
         dataset,
         output,
         decide=_decision(decide),
         threshold=threshold,
-        more=more,
+        n_reasons=why,
+        n_similar=like,
         suffix=suffix,
         raw=raw,
     )

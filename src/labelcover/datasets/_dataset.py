@@ -240,7 +240,7 @@ def _positions(path, columns, names, what):
 def feature_words(dataset: Dataset) -> Callable[[int, float], str]:
     """Return what says a feature, by its number, and its value in the words of the table."""
     if dataset.encoder is not None:
-        return dataset.encoder.feature_words()
+        return dataset.encoder.feature_words(dataset.texts)
     names = dataset.feature_names
 
     def told(f: int, value: float) -> str:

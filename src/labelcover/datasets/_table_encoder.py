@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from labelcover.datasets._column_fitting import (
 from labelcover.datasets._column_kinds import AS_ID, ColumnKind, check_plain, column_kinds
 from labelcover.datasets._csv_columns import UNNAMED
 from labelcover.datasets._dataset import DataError, Dataset, Features, MissingColumn, ReadingWarning
+from labelcover.datasets._feature_words import FeatureWords
 from labelcover.datasets._file_limits import check_bytes
 from labelcover.datasets._label_columns import LabelColumns
 from labelcover.datasets._raw_tables import RawTable, is_csv, read_raw
@@ -163,27 +164,15 @@ class TableEncoder:
         plain = [name for made in self._plain for name in made.feature_names]
         return plain + [name for made in self._wide for name in made.feature_names]
 
-    def feature_words(self) -> Callable[[int, float], str]:
-        """Return what says a feature, by its number, and its value in the words of the table.
+    def feature_words(self, texts: Mapping[str, Sequence[str]] | None = None) -> FeatureWords:
+        """Return what says features, by their numbers, and values in the words of the table.
 
-        Numbers are those of the table, whatever their scale in X. Of what is or is not there (a
-        word, a value of a category, a month) the value is not told: ``subject: invoice``,
-        ``not colour = red``.
+        `texts` are those of the rows that are explained, by column.
         """
-        names = self.feature_names
-        is_number = [each for made in self._plain for each in made.is_number]
-        n = len(is_number)
+        n = sum(len(made.feature_names) for made in self._plain)
         shift = np.zeros(n) if self.shift is None else self.shift
         factor = np.ones(n) if self.factor is None else self.factor
-
-        def told(f: int, value: float) -> str:
-            value = value / factor[f] + shift[f] if f < n else value
-            if f < n and is_number[f]:
-                return f"{names[f]} = {value:.6g}"
-            # Zeros and ones, to rounding if they were scaled; a word has any weight above 0.
-            return names[f] if value > (0.5 if f < n else 0) else f"not {names[f]}"
-
-        return told
+        return FeatureWords([*self._plain, *self._wide], shift, factor, texts)
 
     @property
     def _plain(self) -> list[Any]:

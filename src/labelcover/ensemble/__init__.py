@@ -13,7 +13,7 @@ from labelcover.ensemble._covering_methods import (
     DDBalancorClassifier,
     InlacClassifier,
 )
-from labelcover.ensemble._explanation import FeatureNames, Reason, label_words
+from labelcover.ensemble._explanation import Explanation, Reason, SimilarRow
 from labelcover.ensemble._label_cover import LabelCoverClassifier
 from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble, combined_by
 from labelcover.ensemble._label_model import LabelModel
@@ -24,8 +24,8 @@ from labelcover.ensemble._out_of_fold_scores import OutOfFoldScores
 from labelcover.ensemble._plan import Plan, TableFacts, ViewPlan, labels_are_many, plan_views
 from labelcover.ensemble._pool import Pool
 from labelcover.ensemble._rakel import RakelClassifier, RakelPlusPlusClassifier
-from labelcover.ensemble._shares import check_explained
-from labelcover.ensemble._speaking_features import speaking_features
+from labelcover.ensemble._shares import Parts, Shares
+from labelcover.ensemble._telling import FeatureNames, label_words, speaking_features, words_of_rows
 from labelcover.ensemble._threshold_tuning import FOLDS, ThresholdSearch
 from labelcover.ensemble._view import (
     MOST_SEED,
@@ -46,6 +46,7 @@ __all__ = [
     "BalcoClassifier",
     "CoverView",
     "DDBalancorClassifier",
+    "Explanation",
     "FeatureNames",
     "InlacClassifier",
     "LabelCoverClassifier",
@@ -55,11 +56,14 @@ __all__ = [
     "ManyLabelPool",
     "ModelParameters",
     "OutOfFoldScores",
+    "Parts",
     "Plan",
     "Pool",
     "RakelClassifier",
     "RakelPlusPlusClassifier",
     "Reason",
+    "Shares",
+    "SimilarRow",
     "TableFacts",
     "ThresholdParameters",
     "ThresholdSearch",
@@ -67,7 +71,6 @@ __all__ = [
     "View",
     "ViewPlan",
     "balancor_size",
-    "check_explained",
     "choose_cover",
     "combined_by",
     "cover_of_many",
@@ -81,4 +84,5 @@ __all__ = [
     "plan_views",
     "rows_of",
     "speaking_features",
+    "words_of_rows",
 ]

@@ -16,8 +16,16 @@ from labelcover.ensemble._encoding_kernels import MARGINAL, VOTES, WINNER
 from labelcover.ensemble._label_products import label_products
 from labelcover.ensemble._member_weights import StackedMembers
 from labelcover.ensemble._plan import MEMBERS, draw_left_out, most_targets, n_left_out_rows
+from labelcover.ensemble._shares import Parts, Shares, probability_slopes
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, draw_seeds
-from labelcover.learners import LinearTargets, Members, Problems, blas_threads, problem_blocks
+from labelcover.learners import (
+    LinearTargets,
+    Members,
+    Problems,
+    ScorePaths,
+    blas_threads,
+    problem_blocks,
+)
 
 # How members are combined, and the reading of their class distributions; weights are apart.
 READINGS = {"mean": MARGINAL, "votes": VOTES, "winner": WINNER}
@@ -140,11 +148,27 @@ class CoverView(View):
         with blas_threads(X.shape[0], members.row_width, int(offsets[-1])):
             for rows in row_blocks(X.shape[0], max(members.row_width, int(offsets[-1]))):
                 block = X if rows.stop - rows.start == X.shape[0] else rows_of(X, rows)
-                prepared = members.prepare(block)
-                for problems in problem_blocks(offsets, BLOCK_NUMBERS // (rows.stop - rows.start)):
-                    distributions = members.distributions(prepared, problems)
-                    self._add(distributions, problems, [each[rows] for each in sums])
+                self._add_rows(members.prepare(block), [each[rows] for each in sums])
         return self._means(sums)
+
+    @property
+    def no_shares(self) -> str:
+        """Why confidences are no sums over columns: votes, or members that have no such scores."""
+        if self.aggregate not in ("mean", "weighted"):
+            return f"{self.aggregate} of members are no sums"
+        if not self.members.has_paths:
+            return f"{self.learner!r} has no scores that are sums over the columns of the table"
+        return ""
+
+    def shares(self, X: Any, origin: NDArray[np.float64] | None = None) -> list[Shares]:
+        """Return what adds up to the confidences; parts are 0 at an origin as members scale it."""
+        sums = self._no_sums(X.shape[0])
+        with blas_threads(X.shape[0], self.members.row_width, int(self.members.offsets[-1])):
+            paths = self.members.paths(X, origin)
+            self._add_rows(paths.prepared, sums)
+        weights: list[Any] = [each.weights for each in self.stacked] or [None] * len(self.covers)
+        made = zip(self.encodings, self._means(sums), weights, strict=True)
+        return [CoverShares(paths, *each) for each in made]
 
     @property
     def member_weights(self) -> NDArray[np.float64] | None:
@@ -153,6 +177,11 @@ class CoverView(View):
 
     def _no_sums(self, n: int) -> list[NDArray[np.float64]]:
         return [np.zeros((n, cover.n_labels)) for cover in self.covers]
+
+    def _add_rows(self, prepared: Any, sums: list[NDArray[np.float64]]) -> None:
+        """Add what all members say of some rows."""
+        for problems in problem_blocks(self.members.offsets, BLOCK_NUMBERS // max(1, len(sums[0]))):
+            self._add(self.members.distributions(prepared, problems), problems, sums)
 
     def _add(
         self, distributions: NDArray[np.float64], problems: slice, sums: list[NDArray[np.float64]]
@@ -177,6 +206,45 @@ class CoverView(View):
         if self.stacked:
             return sums
         return [encoding.mean(each) for encoding, each in zip(self.encodings, sums, strict=True)]
+
+
+class CoverShares(Shares):
+    """The means over the members of a cover as sums over columns.
+
+    Parameters
+    ----------
+    paths : ScorePaths
+        The scores of the classes of all problems as sums.
+    encoding : Encoding
+    confidence : ndarray of shape (n, n_labels)
+    weights : ndarray of shape (size, k), optional
+        The weight of each member in each of its labels; by default all are equal.
+    """
+
+    def __init__(
+        self,
+        paths: ScorePaths,
+        encoding: Encoding,
+        confidence: NDArray[np.float64],
+        weights: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.paths, self.encoding, self.confidence = paths, encoding, confidence
+        self.weights = weights
+
+    def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
+        """Return the parts of one label: each member is followed from its start to each row."""
+        encoding, total = self.encoding, 0.0
+        slopes = []
+        members, places = np.nonzero(encoding.cover.labelsets == label)
+        for member, place in zip(members.tolist(), places.tolist(), strict=True):
+            weight = 1 / len(members) if self.weights is None else self.weights[member, place]
+            problem = int(encoding.problem[member])
+            holds = encoding.patterns[slice(*encoding.starts[member : member + 2]), place]
+            start, end = self.paths.start(problem), self.paths.scores(problem, rows)
+            first, own = probability_slopes(start, end, holds)
+            total += weight * first
+            slopes.append((problem, weight * own))
+        return Parts(np.full(len(rows), total), self.paths.parts(rows, slopes))
 
 
 def row_blocks(n: int, width: int) -> Iterator[slice]:

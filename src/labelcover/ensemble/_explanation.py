@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
+from labelcover._arguments import check_integer
 from labelcover._imports import naming_extra
-from labelcover._table_numbers import rows_of
-from labelcover.ensemble._shares import Shares, ShareTable, check_explained, training_labels
-from labelcover.learners import FeatureCoding, ScoreParts
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Names of features, or a function of the number of a feature and its value.
-FeatureNames = Sequence[str] | Callable[[int, float], str]
+    from labelcover.ensemble._telling import Explained, FeatureNames
 
-# Numbers in the shares of one block of rows (32 MB).
-BLOCK_NUMBERS = 2**22
-# A training row is described by so many of its labels at most.
-MOST_TAGS = 5
+# Rows and labels that a notebook shows.
+MOST_SHOWN = 20
+
+
+class SimilarRow(NamedTuple):
+    """A training row that is like a row.
+
+    Attributes
+    ----------
+    row : int
+        Its position in the training table.
+    similarity : float
+        Between 0 and 1: the cosine of a sparse table, else the share of trees in whose leaves
+        both are, leaves of many rows counting less.
+    tags : list of str
+        Its labels.
+    """
+
+    row: int
+    similarity: float
+    tags: list[str]
 
 
 class Reason(NamedTuple):
@@ -36,11 +50,8 @@ class Reason(NamedTuple):
         Position of the row in the table that is explained.
     label : str
     part : str
-        ``"start"``, the score before anything of the row is known; ``"feature"``;
-        ``"training row"``, one that the row is more, or less, similar to than usual; ``"label"``,
-        another label, by the labelsets that hold both; ``"labelsets"``, which labelsets occur in
-        training; ``"view"``, a view that is not split further; ``"rest"``, all weaker reasons
-        together.
+        ``"start"``, the score before anything of the row is known; ``"feature"``; ``"label"``,
+        which labels occur together; ``"rest"``, all smaller reasons together.
     what : str
         The reason in words.
     contribution : float
@@ -54,11 +65,13 @@ class Reason(NamedTuple):
     contribution: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation(Sequence[Reason]):
-    """The reasons for some labels of some rows, the strongest of each first.
+    """The reasons for some labels of some rows.
 
-    A sequence of `Reason`; the contributions of a row and label add up to its score.
+    A sequence of `Reason`; the contributions of a row and label add up to its score. Of each there
+    comes first the start, then what speaks for a label that is predicted (against one that is
+    not), the strongest first, then what speaks otherwise, then all smaller reasons together.
 
     Attributes
     ----------
@@ -67,11 +80,14 @@ class Explanation(Sequence[Reason]):
         The score of each row and label.
     scale : {"log-odds", "confidence"}
         What scores are: the log-odds of the confidence, or the confidence itself.
+    n_smaller : dict of (int, str) to int
+        How many reasons are told as one.
     """
 
     reasons: tuple[Reason, ...]
     scores: dict[tuple[int, str], float]
     scale: str
+    n_smaller: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.reasons)
@@ -85,6 +101,11 @@ class Explanation(Sequence[Reason]):
     def __getitem__(self, at: int | slice) -> Reason | tuple[Reason, ...]:
         return self.reasons[at]
 
+    def __repr__(self) -> str:
+        rows = len({row for row, _ in self.scores})
+        pairs = f"{len(self.scores)} labels of {rows} rows"
+        return f"<Explanation of {pairs}: {len(self)} reasons that add up to {self.scale}>"
+
     @naming_extra()
     def to_frame(self) -> pd.DataFrame:
         """Return the reasons as a pandas data frame, a line each."""
@@ -93,263 +114,197 @@ class Explanation(Sequence[Reason]):
         return pd.DataFrame(list(self.reasons), columns=list(Reason._fields))
 
     def in_words(self, n: int = 3) -> dict[tuple[int, str], str]:
-        """Return for each row and label its `n` strongest reasons as one text."""
-        found: dict[tuple[int, str], list[str]] = {key: [] for key in self.scores}
+        """Return for each row and label the `n` strongest reasons as one text.
+
+        What speaks otherwise follows after "but", and all that is not told at the end.
+        """
+        return {key: _text(list(own), n, self.n_smaller[key]) for key, own in self._pairs()}
+
+    def _pairs(self) -> Iterator[tuple[tuple[int, str], list[Reason]]]:
+        found: dict[tuple[int, str], list[Reason]] = {key: [] for key in self.scores}
         for reason in self.reasons:
-            told = found[reason.row, reason.label]
-            if reason.part not in ("start", "rest") and len(told) < n:
-                told.append(f"{reason.what} ({reason.contribution:+.2f})")
-        return {key: "; ".join(told) for key, told in found.items()}
+            found[reason.row, reason.label].append(reason)
+        yield from found.items()
+
+    def _repr_html_(self) -> str:
+        """Return the reasons as bars: full ones speak for the label, hatched ones against it."""
+        shown = list(self._pairs())[:MOST_SHOWN]
+        most = max((abs(r.contribution) for _, own in shown for r in own), default=1.0) or 1.0
+        tables = [_bars(key, own, self.scores[key], most) for key, own in shown]
+        left = len(self.scores) - len(shown)
+        more = f"<p>and {left} more</p>" if left > 0 else ""
+        return f"<div>{escape(self.scale)}{''.join(tables)}{more}</div>"
 
 
-@dataclass(frozen=True)
-class Words:
-    """How reasons are named.
-
-    Attributes
-    ----------
-    labels : sequence of str
-    features : sequence of str, or function
-        The names, or what says a feature, by its number, and its value.
-    categories : tuple
-        For each feature the values it may take, or None if it is numeric.
-    training_labels : tuple of ndarrays or None
-        The labels of all training rows, as ``(indices, starts)`` of a CSR table.
-    """
-
-    labels: Sequence[str]
-    features: FeatureNames
-    categories: tuple[NDArray[Any] | None, ...]
-    training_labels: tuple[NDArray[Any], NDArray[Any]] | None
-
-    def feature(self, f: int, value: float) -> str:
-        """Return a feature and its value."""
-        if callable(self.features):
-            return self.features(f, value)
-        values = self.categories[f]
-        if values is None:
-            return f"{self.features[f]} = {value:.4g}"
-        known = 0 <= value < len(values)  # false for a missing value too
-        return f"{self.features[f]} = {values[int(value)] if known else 'unknown'}"
-
-    def training_row(self, i: int) -> str:
-        """Return the number of a training row and its labels."""
-        if self.training_labels is None:
-            return f"training row {i}"
-        indices, starts = self.training_labels
-        return f"training row {i}, {self.tagged(indices[starts[i] : starts[i + 1]])}"
-
-    def tagged(self, labels: NDArray[Any]) -> str:
-        """Return the names of some labels."""
-        names = [self.labels[int(j)] for j in labels[:MOST_TAGS]]
-        more = ", …" if len(labels) > MOST_TAGS else ""
-        return f"tagged {', '.join(names)}{more}" if names else "without tags"
+def _text(reasons: list[Reason], n: int, n_smaller: int) -> str:
+    """Return the strongest reasons of one row and label as one text."""
+    told = [each for each in reasons if each.part not in ("start", "rest")]
+    if not told:
+        return "nothing that counts"
+    main = np.sign(told[0].contribution)
+    sides = [[each for each in told if sign * each.contribution > 0][:n] for sign in (main, -main)]
+    texts = [f"{each.what} ({each.contribution:+.2f})" for each in sides[0]]
+    texts += [f"but {each.what} ({each.contribution:+.2f})" for each in sides[1]]
+    kept = {id(each) for side in sides for each in side}
+    left = [each for each in reasons if each.part != "start" and id(each) not in kept]
+    count = n_smaller + sum(each.part != "rest" for each in left)
+    if count:
+        rest = f"{sum(each.contribution for each in left):+.2f}"
+        texts.append(smaller_ones(count) + (f" ({rest})" if rest.strip("+-0.") else ""))
+    return "; ".join(texts)
 
 
-def explain_model(
-    model: Any,
-    coding: FeatureCoding,
-    X: Any,
-    label: Any,
-    n_reasons: int,
-    feature_names: FeatureNames | None,
-    label_names: Sequence[str] | None,
-) -> Explanation:
-    """Return why a fitted `LabelModel` gives its confidences; parameters are those of `explain`.
-
-    `coding` is how the model reads tables.
-    """
-    check_explained(model.view_, repr(model))
-    names = label_words(list(model.label_names_in_), label_names)
-    features: FeatureNames = (
-        feature_names if callable(feature_names) else feature_words(model, coding, feature_names)
-    )
-    read = coding.read(model, X)
-    if label is None:
-        predicted = model.predict(X)
-        predicted = predicted.toarray() if sparse.issparse(predicted) else predicted
-        chosen = np.asarray(predicted) == model.classes_[0, 1]
-    else:
-        chosen = _cells_of(label, names, read.shape[0])
-    words = Words(names, features, coding.categories, training_labels(model.view_))
-    return _explained(model.view_, read, chosen, words, n_reasons=n_reasons)
+def smaller_ones(count: int) -> str:
+    """Return how many reasons are told as one."""
+    return f"and {count:,} smaller {'one' if count == 1 else 'ones'}"
 
 
-def _explained(
-    view: Any,
-    X: Any,
-    chosen: NDArray[np.bool_],
-    words: Words,
-    *,
-    n_reasons: int,
-) -> Explanation:
-    """Return why a fitted view gives its confidences.
-
-    Parameters
-    ----------
-    view : fitted view
-        One that `labelcover.ensemble._shares.check_explained` accepts.
-    X : ndarray or CSR matrix
-        As the view reads it.
-    chosen : ndarray of shape (n, n_labels)
-        Which labels of which rows are explained.
-    words : Words
-    n_reasons : int
-        How many reasons are told of each; the others are one, ``"rest"``.
-    """
-    n, m = chosen.shape
-    reasons: list[Reason] = []
-    scores: dict[tuple[int, str], float] = {}
-    is_log_odds = False
-    width = max(X.shape[1], m, _training_rows(words), 1)
-    step = max(16, BLOCK_NUMBERS // width)
-    for first in range(0, n, step):
-        rows = np.arange(first, min(first + step, n))
-        if not chosen[rows].any():
-            continue
-        table = ShareTable(view, rows_of(X, rows), m)
-        is_log_odds = table.is_log_odds
-        values = rows_of(X, rows)
-        told: dict[tuple[int, int], list[Reason]] = {}
-        for j in np.flatnonzero(chosen[rows].any(axis=0)).tolist():
-            own = np.flatnonzero(chosen[rows, j])
-            shares = table.of_label(j, own)
-            totals = shares.total()
-            for at, i in enumerate(own.tolist()):
-                row = first + i
-                scores[row, words.labels[j]] = float(totals[at])
-                likeliest = None if table.likeliest is None else table.likeliest[i]
-                named = _Names(words, _row(values, i), likeliest, table.parts, table.near_rows, i)
-                told[i, j] = _strongest(shares, at, named, row, words.labels[j], n_reasons)
-        reasons += [reason for key in sorted(told) for reason in told[key]]
-    scale = "log-odds" if is_log_odds or not scores else "confidence"
-    return Explanation(tuple(reasons), dict(sorted(scores.items())), scale)
+def _bars(key: tuple[int, str], reasons: list[Reason], score: float, most: float) -> str:
+    """Return the reasons of one row and label as a table with bars, for a notebook."""
+    lines = []
+    for each in reasons:
+        width = round(100 * min(1.0, abs(each.contribution) / most))
+        fill = (
+            "background:#1f4e79"
+            if each.contribution > 0
+            else "background:repeating-linear-gradient(45deg,#c55a11 0 2px,#fff 2px 5px);"
+            "border:1px solid #c55a11"
+        )
+        bar = f'<div style="box-sizing:border-box;height:0.9em;width:{width}%;{fill}"></div>'
+        lines.append(
+            f'<tr><td style="text-align:left">{escape(each.what)}</td><td>'
+            f'{each.contribution:+.2f}</td><td style="min-width:12em">{bar}</td></tr>'
+        )
+    title = f"row {key[0]}, {escape(key[1])}: {score:.2f}"
+    return f'<table><caption style="text-align:left">{title}</caption>{"".join(lines)}</table>'
 
 
-@dataclass(frozen=True)
-class _Names:
-    """The words for the reasons of one row."""
+class ExplainedModel:
+    """Explanations of a fitted model, for those whose view has shares."""
 
-    words: Words
-    values: NDArray[np.float64]
-    likeliest: NDArray[np.uint8] | None
-    parts: ScoreParts | None
-    neighbours: NDArray[np.int64]
-    place: int
+    view_: Any
+    label_names_in_: Any
+    classes_: Any
+    _coding: Any
+    _kept_rows: Any
+    _sample: Any
 
-    def feature(self, f: int) -> str:
-        return self.words.feature(f, float(self.values[f]))
+    def explain(
+        self,
+        X: Any,
+        label: Any = None,
+        *,
+        n_reasons: int = 10,
+        feature_names: FeatureNames | None = None,
+        label_names: Sequence[str] | None = None,
+        whole_columns: bool = False,
+    ) -> Explanation:
+        """Explain predictions as additive contributions of the columns of the table.
 
-    def training_row(self, i: int) -> str:
-        assert self.parts is not None
-        numbers = self.parts.row_numbers
-        like = "like" if self.parts.inputs[self.place, i] >= 0 else "unlike"
-        return f"{like} {self.words.training_row(i if numbers is None else int(numbers[i]))}"
+        The contributions of a row and label add up to its score: with the default estimator the
+        log-odds of its confidence, with members or a `LabelForest` alone the confidence itself.
 
-    def label(self, j: int) -> str:
-        return f"seen together with {self.words.labels[j]}"
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        label : str, int, list of these, or None
+            The labels to explain, by name or number; None takes those that are predicted.
+        n_reasons : int, default=10
+            How many reasons for a predicted label (against one that is not predicted) are told,
+            the strongest first, and at most as many that speak otherwise, if they are as strong;
+            all others are summed up in one, ``"rest"``.
+        feature_names : sequence of str, or function, optional
+            By default the names of the training frame, or ``"feature 0"``, …. A function of the
+            number of a feature and its value returns both in words, such as
+            ``labelcover.datasets.feature_words(dataset)`` of a table that was read from a file.
+        label_names : sequence of str, optional
+            By default ``label_names_in_``.
+        whole_columns : bool, default=False
+            Whether all words, options or values of a column of a file are one reason.
 
-    def labelsets(self) -> str:
-        if self.likeliest is None:
-            return "labelsets that occur in training"
-        likely = self.words.tagged(np.flatnonzero(self.likeliest))
-        return f"labelsets that occur in training, most likely {likely}"
+        Returns
+        -------
+        Explanation
+            A sequence of `Reason` with ``row``, ``label``, ``part``, ``what`` and
+            ``contribution``; `Explanation.to_frame` makes a data frame of it.
 
+        Raises
+        ------
+        ValueError
+            If the confidences are made in another way, so that they are no sum.
 
-def _strongest(
-    shares: Shares, at: int, named: _Names, row: int, label: str, n: int
-) -> list[Reason]:
-    """Return the start, the `n` strongest reasons of one row, and the rest."""
-    tables = [
-        shares.features[at],
-        shares.rows[at],
-        shares.labels[at],
-        shares.labelsets[at : at + 1],
-        shares.neighbours[at],
-    ]
-    tables += [values[at : at + 1] for values in shares.views.values()]
-    every = np.concatenate(tables)
-    strongest = np.argsort(-np.abs(every), kind="stable")[:n]
-    strongest = strongest[every[strongest] != 0]
-    starts = np.cumsum([0, *map(len, tables)])
-    reasons = [Reason(row, label, "start", "before anything of the row is known", shares.start[at])]
-    for place in strongest.tolist():
-        kind = int(np.searchsorted(starts, place, side="right")) - 1
-        part, what = _told(kind, place - int(starts[kind]), named, list(shares.views))
-        reasons.append(Reason(row, label, part, what, every[place]))
-    kept = np.ones(len(every), dtype=bool)
-    kept[strongest] = False
-    if every[kept].any():
-        reasons.append(Reason(row, label, "rest", "all weaker reasons together", every[kept].sum()))
-    return [reason._replace(contribution=float(reason.contribution)) for reason in reasons]
+        Examples
+        --------
+        >>> from labelcover import LabelCoverClassifier
+        >>> from labelcover.datasets import load
+        >>> data = load("debtags")
+        >>> model = LabelCoverClassifier(random_state=0).fit(data.X[:300], data.Y[:300])
+        >>> names = {"feature_names": data.feature_names, "label_names": data.label_names}
+        >>> why = model.explain(data.X[300:301], label=3, **names)
+        >>> [reason.part for reason in why][0]
+        'start'
+        >>> score = why.scores[0, data.label_names[3]]
+        >>> bool(abs(sum(reason.contribution for reason in why) - score) < 1e-8)
+        True
+        """
+        names = feature_names, label_names
+        return self._explained(X, label, n_reasons, *names, whole_columns=whole_columns).explanation
 
+    def _explained(self, X, label, n_reasons, *names, **how) -> Explained:
+        """Return confidences, predictions and reasons, in one pass over the rows."""
+        from labelcover.ensemble._telling import explain_model
 
-def _told(kind: int, place: int, named: _Names, views: list[str]) -> tuple[str, str]:
-    """Return the part and the words of a reason, by the table that it is in."""
-    if kind == 0:
-        return "feature", named.feature(place)
-    if kind == 1:
-        return "training row", named.training_row(place)
-    if kind == 2:
-        return "label", named.label(place)
-    if kind == 3:
-        return "labelsets", named.labelsets()
-    if kind == 4:
-        return "training row", f"near {named.words.training_row(int(named.neighbours[place]))}"
-    return "view", views[kind - 5]
+        check_is_fitted(self, "view_")
+        n_reasons = check_integer("n_reasons", n_reasons, low=1)
+        return explain_model(self, self._coding, X, label, n_reasons, *names, **how)
 
+    def similar_rows(self, X: Any, n_similar: int = 3) -> list[list[SimilarRow]]:
+        """Return for each row the training rows that are most like it, with their labels.
 
-def _row(X: Any, i: int) -> NDArray[np.float64]:
-    return X[[i]].toarray()[0] if sparse.issparse(X) else X[i]
+        On sparse tables these are the rows with the greatest cosine, each column counting by how
+        rare it is, on others those that share the most leaves of the forest.
 
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        n_similar : int, default=3
+            How many of each row, at most.
 
-def _training_rows(words: Words) -> int:
-    return 0 if words.training_labels is None else len(words.training_labels[1]) - 1
+        Raises
+        ------
+        ValueError
+            If nothing of the model knows training rows: it has no forest and no neighbours.
 
-
-def feature_words(owner: Any, coding: FeatureCoding, names: Sequence[str] | None) -> list[str]:
-    """Return the names of the features: those given, those of the training frame, or numbers."""
-    n = len(coding.categories)
-    if names is None:
-        names = getattr(owner, "feature_names_in_", None)
-    if names is None:
-        return [f"feature {f}" for f in range(n)]
-    if len(names) != n:
-        raise ValueError(f"feature_names must name the {n} features, got {len(names)} names.")
-    return [str(name) for name in names]
-
-
-def label_words(known: Sequence[str], given: Sequence[str] | None) -> list[str]:
-    """Return the names of the labels: those given, else those known from training."""
-    names = [str(name) for name in (known if given is None else given)]
-    if isinstance(given, str) or len(names) != len(known):
-        got = repr(given) if isinstance(given, str) else f"{len(names)} names"
-        raise ValueError(f"label_names must name the {len(known)} labels, got {got}.")
-    if len(set(names)) < len(names):  # reasons are told apart by the names of their labels
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"label_names must be different names, got {twice!r} twice.")
-    return names
-
-
-def _cells_of(label: Any, names: Sequence[str], n: int) -> NDArray[np.bool_]:
-    """Return the cells of some labels, by name or number, in all of `n` rows."""
-    chosen = np.zeros((n, len(names)), dtype=bool)
-    for one in _each(label):
-        found = [j for j, name in enumerate(names) if name == one]
-        if not found and isinstance(one, int | np.integer) and not isinstance(one, bool):
-            found = [int(one)] if 0 <= one < len(names) else []
-        if not found:
+        Examples
+        --------
+        >>> from labelcover import LabelCoverClassifier
+        >>> from labelcover.datasets import load
+        >>> data = load("debtags")
+        >>> model = LabelCoverClassifier(random_state=0).fit(data.X[:300], data.Y[:300])
+        >>> model.similar_rows(data.X[7:8], 1)[0][0].row
+        7
+        """
+        check_is_fitted(self, "view_")
+        n_similar = check_integer("n_similar", n_similar, low=1)
+        found = self.view_.similar(self._coding.read(self, X), n_similar)
+        if found is None:
             raise ValueError(
-                f"label must be a name of {', '.join(map(str, names[:5]))}"
-                f"{', …' if len(names) > 5 else ''}, a number from 0 to {len(names) - 1}, or a "
-                f"list of these, got {one!r}."
+                f"similar_rows needs a forest or neighbours, which {self!r} has not, expected one "
+                "with the default estimator or a LabelForest."
             )
-        chosen[:, found] = True
-    return chosen
+        return [
+            [
+                SimilarRow(
+                    self._row_number(row), float(by), [str(self.label_names_in_[j]) for j in own]
+                )
+                for row, by, own in zip(*each, strict=True)
+                if row >= 0
+            ]
+            for each in zip(
+                found.rows.tolist(), found.similarity.tolist(), found.labels, strict=True
+            )
+        ]
 
-
-def _each(label: Any) -> Iterator[Any]:
-    if isinstance(label, str | bytes) or not hasattr(label, "__iter__"):
-        yield label
-    else:
-        yield from label
+    def _row_number(self, row: int) -> int:
+        """Return which row of the training table a row is: those of weight 0 were left out."""
+        return row if self._kept_rows is None else int(self._kept_rows[row])

@@ -195,6 +195,9 @@ class LabelCoverClassifier(LabelEnsemble):
             return self._predicted_rows(self._candidates(X).decide(decision), X)
         return self._predicted(decision.decide(self._confidence(X)), X)
 
+    def _decided(self, read: Any, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return self.decision_.decide(confidence).astype(bool)
+
     def _predicted_rows(self, chosen: Any, X: Any) -> Any:
         """Return a sparse table of ones as `predict` gives it."""
         low, high = self.classes_[0]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from labelcover.ensemble._chunked_training import (
     read_chunks,
     sampled_rows,
 )
+from labelcover.ensemble._explanation import ExplainedModel
 from labelcover.ensemble._label_tables import (
     CONTAINERS,
     label_table,
@@ -43,16 +44,20 @@ from labelcover.ensemble._threshold_tuning import (
     cross_validated_threshold,
     left_out_threshold,
 )
-from labelcover.ensemble._view import MOST_SEED, TrainingRows, View, drawn_seed, metadata_of
+from labelcover.ensemble._view import (
+    MOST_SEED,
+    TrainingRows,
+    View,
+    drawn_seed,
+    metadata_of,
+    sample_of,
+)
 from labelcover.learners import AnyClassifier, weighted_rows
 from labelcover.many_labels import RankedLabels, ranked_labels
 from labelcover.thresholds import TIES, cut_inside, inside
 
-if TYPE_CHECKING:
-    from labelcover.ensemble._explanation import Explanation, FeatureNames
 
-
-class LabelModel(MemberEstimator, ABC):
+class LabelModel(ExplainedModel, MemberEstimator, ABC):
     """A multi-label estimator: a view gives confidences, which are cut at a threshold.
 
     A subclass says which view it fits (`_make_view`) and has the parameters ``estimator``,
@@ -123,6 +128,7 @@ class LabelModel(MemberEstimator, ABC):
         sample_weight = params.pop("sample_weight", None)
         if chunks is None:
             X, y, weights, kept = weighted_rows(X, y, sample_weight)
+            self._kept_rows = kept
             if kept is not None:
                 params = metadata_of(params, kept, len(sample_weight))
             y, names = named_labels(y)
@@ -134,6 +140,7 @@ class LabelModel(MemberEstimator, ABC):
         else:
             check_chunked(learner if self._reads_chunks else None, self._tuning(), self)
             X, Y, names, weights = read_chunks(chunks, sample_weight)
+            self._kept_rows = None
             pair = ZERO_ONE
             self._coding, X = learner.read_table(self, X)
             keep_names(self, chunks.feature_names)
@@ -193,6 +200,7 @@ class LabelModel(MemberEstimator, ABC):
                 how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
                 self.view_ = view.fit(training, int(seeds[1]), **how)
                 self._tune(training, int(seeds[2]))
+                self._sample = None if self.view_.no_shares else sample_of(training.in_memory.X)
         except BaseException:
             self.__dict__.pop("view_", None)
             raise
@@ -345,66 +353,6 @@ class LabelModel(MemberEstimator, ABC):
         names, pair = self.label_names_in_, self.classes_[0]
         return same_labels(y, self.predict(X), names, pair, sample_weight)
 
-    def explain(
-        self,
-        X: Any,
-        label: Any = None,
-        *,
-        n_reasons: int = 10,
-        feature_names: FeatureNames | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> Explanation:
-        """Return why rows have the confidences that they have, as reasons that add up.
-
-        The contributions of a row and label add up to its score: with the default estimator the
-        log-odds of its confidence, with least squares members or a `LabelForest` alone the
-        confidence itself. Nothing is sampled or approximated.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-        label : str, int, list of these, or None
-            The labels to explain, by name or number; None takes those that `predict` gives.
-        n_reasons : int, default=10
-            How many reasons are told of each; the others are summed up in one, ``"rest"``.
-        feature_names : sequence of str, or function, optional
-            By default the names of the training frame, or ``"feature 0"``, …. A function of the
-            number of a feature and its value returns both in words, such as
-            ``encoder.feature_words()`` of a table read by `labelcover.datasets.read_table`.
-        label_names : sequence of str, optional
-            By default ``label_names_in_``.
-
-        Returns
-        -------
-        Explanation
-            A sequence of `Reason` with ``row``, ``label``, ``part``, ``what`` and
-            ``contribution``; `Explanation.to_frame` makes a data frame of it.
-
-        Raises
-        ------
-        ValueError
-            If the confidences are made in another way, so that they are no sum.
-
-        Examples
-        --------
-        >>> from labelcover import LabelCoverClassifier
-        >>> from labelcover.datasets import load
-        >>> data = load("debtags")
-        >>> model = LabelCoverClassifier(random_state=0).fit(data.X[:300], data.Y[:300])
-        >>> names = {"feature_names": data.feature_names, "label_names": data.label_names}
-        >>> why = model.explain(data.X[300:301], label=3, **names)
-        >>> [reason.part for reason in why][0]
-        'start'
-        >>> score = why.scores[0, data.label_names[3]]
-        >>> bool(abs(sum(reason.contribution for reason in why) - score) < 1e-8)
-        True
-        """
-        from labelcover.ensemble._explanation import explain_model  # slow to import
-
-        check_is_fitted(self, "view_")
-        n_reasons = check_integer("n_reasons", n_reasons, low=1)
-        return explain_model(self, self._coding, X, label, n_reasons, feature_names, label_names)
-
     def set_output(self, *, predict: str | None = None) -> Self:
         """Say what `predict`, `predict_proba` and `decision_function` return.
 
@@ -425,8 +373,14 @@ class LabelModel(MemberEstimator, ABC):
 
     def _confidence(self, X: Any) -> NDArray[np.float64]:
         self._check_fitted()
-        confidence = self.view_.confidences(self._coding.read(self, X))[0]
+        return self._checked(self.view_.confidences(self._coding.read(self, X))[0])
+
+    def _checked(self, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
         return inside(checked_probabilities(confidence, self.label_names_in_, self._member()))
+
+    def _decided(self, read: Any, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return what is predicted for rows as the view reads them."""
+        return self._cut(confidence)
 
     def _cut(self, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
         return cut_inside(confidence, self.threshold_, self._cut_ties)

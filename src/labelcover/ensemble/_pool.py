@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
@@ -27,6 +30,7 @@ from labelcover.ensemble._plan import (
     plan_one,
     plan_views,
 )
+from labelcover.ensemble._shares import Parts, Shares, Similar, bent
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
 from labelcover.ensemble._views import VIEWS
 from labelcover.ensemble._views._single_labels import LEAST
@@ -157,6 +161,22 @@ class PooledView(View):
         return self._inside([view.confidences(X) for view in self.views])
 
     @property
+    def no_shares(self) -> str:
+        """Why confidences are no sums: the reason of the first view that has one."""
+        return next((view.no_shares for view in self.views if view.no_shares), "")
+
+    def shares(self, X: Any) -> list[Shares]:
+        """Return what adds up to the log-odds of the pooled confidences."""
+        found = [each for view in self.views for each in view.shares(X)]
+        least = [view.least for view in self.views for _ in view.names]
+        return [PooledShares(self, found, least)]
+
+    def similar(self, X: Any, n: int) -> Similar | None:
+        """Return the training rows most like new ones, by the first view that knows them."""
+        asked = (view.similar(X, n) for view in self.views)
+        return next((found for found in asked if found is not None), None)
+
+    @property
     def member_weights(self) -> NDArray[np.float64] | None:
         """The weights of members in their labels, of the first view; None if there are none."""
         return self.views[0].member_weights
@@ -184,6 +204,56 @@ class PooledView(View):
             for view, tables in zip(self.views, found, strict=True)
             for table in tables
         ]
+
+
+class PooledShares(Shares):
+    """The log-odds of pooled confidences as sums of the parts of all views.
+
+    Parameters
+    ----------
+    view : PooledView
+    shares : list of Shares
+        Of each table of the views.
+    least : list of float
+        How near to 0 and 1 the pool takes the confidences of each.
+    """
+
+    scale = "log-odds"
+
+    def __init__(self, view: PooledView, shares: list[Shares], least: list[float]) -> None:
+        self.view, self.shares, self.least = view, shares, least
+        tables = [inside(own.confidence, bound) for own, bound in zip(shares, least, strict=True)]
+        self.pooled = view.pool.pool(tables)
+        self.marginals = inside(view.posterior.marginals(self.pooled), LEAST)
+        self.confidence = view.correction.pool([self.pooled, self.marginals])
+
+    def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
+        """Return the parts of the log-odds of one label: those of all views, weighted."""
+        pool, correction = self.view.pool, self.view.correction
+        base, own = pool.base[label], correction.weights[label]
+        start = base + correction.intercept[label] + own.sum() * pool.intercept[label]
+        total: Parts | None = None
+        for v, (shares, bound) in enumerate(zip(self.shares, self.least, strict=True)):
+            weight = own.sum() * pool.weights[label, v]
+            if weight == 0:
+                continue
+            found = shares.of_label(label, rows)
+            value = shares.confidence[rows, label]
+            odds = bent(found, value, partial(_odds, least=bound, base=base))
+            odds = odds.times(np.full(len(rows), weight))
+            total = odds if total is None else total + odds
+        if total is None:
+            total = Parts(np.zeros(len(rows)), self.shares[0].of_label(label, rows).columns * 0.0)
+        # What the labelsets that occur change is a part of the label's own likely company.
+        change = logit(self.marginals[rows, label]) - logit(self.pooled[rows, label])
+        labels = np.zeros((len(rows), len(pool.base)))
+        labels[:, label] = own[1] * change
+        return replace(total.from_start(total.start + start), labels=labels)
+
+
+def _odds(P: NDArray[np.float64], least: float, base: float) -> NDArray[np.float64]:
+    """Return the log-odds of probabilities as the pool takes them, beyond those of the label."""
+    return logit(inside(P, least)) - base
 
 
 def label_frequency(rows: TrainingRows) -> NDArray[np.float64]:

@@ -12,8 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._table_numbers import rows_of
+from labelcover.ensemble._shares import Shares, Similar
 
 MOST_SEED = 2**31 - 1
+# Training rows that a model keeps to say what speaks for a label.
+SAMPLE_ROWS = 200
 # Training rows, and the tables of their confidences by models fitted without them.
 LeftOut = tuple[NDArray[np.int64], list[NDArray[np.float64]]]
 
@@ -107,6 +110,24 @@ class View(ABC):
         """
         raise TypeError(f"{type(self).__name__} has no left-out confidences.")
 
+    def shares(self, X: Any) -> list[Shares]:
+        """Return what adds up to each of the tables of `confidences` of new rows.
+
+        Asked only where `no_shares` is empty. Who adds a view says how its confidences are sums
+        over the columns of the table, label by label (`Shares`); the pool weighs these, and the
+        explanation puts them into words.
+        """
+        raise TypeError(f"{type(self).__name__} has no shares: {self.no_shares}.")
+
+    @property
+    def no_shares(self) -> str:
+        """Why confidences are no sums over the columns of the table; empty if they are."""
+        return "its confidences are no sums over the columns of the table"
+
+    def similar(self, X: Any, n: int) -> Similar | None:
+        """Return the training rows most like new ones; None if the view does not know them."""
+        return None
+
     @property
     def member_weights(self) -> NDArray[np.float64] | None:
         """The weights of members in their labels; None if there are none."""
@@ -130,3 +151,9 @@ def draw_seeds(seed: int, n: int) -> NDArray[np.int64]:
 def drawn_seed(seed: int) -> int:
     """Return the first of the seeds that are drawn from one."""
     return int(draw_seeds(seed, 1)[0])
+
+
+def sample_of(X: Any) -> Any:
+    """Return some rows of a table, evenly spread, by which a model says what speaks for a label."""
+    rows = np.unique(np.linspace(0, X.shape[0] - 1, SAMPLE_ROWS).astype(np.int64))
+    return rows_of(X, rows)

@@ -16,7 +16,6 @@ from labelcover.learners._features import (
     numeric,
     one_hot_columns,
 )
-from labelcover.learners._forest.feature_forest import FeatureForest, ForestPaths, directions
 from labelcover.learners._forest.grown_forest import GrownForest, in_threads
 from labelcover.learners._forest.label_forest import LabelForest
 from labelcover.learners._forest.mean_forest import MeanForest
@@ -24,16 +23,14 @@ from labelcover.learners._forest.mean_tree_kernels import sort_into_leaves
 from labelcover.learners._least_squares.choosing import EXACT_ROWS
 from labelcover.learners._least_squares.label_chains import LabelSystem
 from labelcover.learners._least_squares.least_squares_classifier import LeastSquaresClassifier
-from labelcover.learners._least_squares.least_squares_members import LeastSquaresMembers
-from labelcover.learners._least_squares.score_parts import ScoreParts
 from labelcover.learners._linear_targets import LinearTargets, TargetRows
 from labelcover.learners._logistic.logistic_classifier import LogisticClassifier
-from labelcover.learners._logistic.logistic_members import LogisticWeights, log_odds_weights
-from labelcover.learners._nearest_rows import NearestRows
+from labelcover.learners._nearest_rows import NearestRows, Nearness
 from labelcover.learners._problems import (
     FEW_ROWS,
     Members,
     Problems,
+    ScorePaths,
     in_parallel,
     problem_blocks,
     random_order,
@@ -55,32 +52,27 @@ __all__ = [
     "C45Classifier",
     "ChunkedTable",
     "FeatureCoding",
-    "FeatureForest",
-    "ForestPaths",
     "GrownForest",
     "LabelForest",
     "LabelSystem",
     "LeastSquaresClassifier",
-    "LeastSquaresMembers",
     "LinearTargets",
     "LogisticClassifier",
-    "LogisticWeights",
     "MeanForest",
     "Members",
     "NearestRows",
+    "Nearness",
     "Problems",
     "RareValues",
     "SMOClassifier",
-    "ScoreParts",
+    "ScorePaths",
     "TargetRows",
     "blas_threads",
     "check_weights",
     "csr_arrays",
-    "directions",
     "in_parallel",
     "in_threads",
     "is_frame",
-    "log_odds_weights",
     "numeric",
     "one_hot_columns",
     "problem_blocks",

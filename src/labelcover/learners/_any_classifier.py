@@ -42,6 +42,9 @@ class AnyClassifier:
         """Whether the estimator has ``predict_proba``; scores made to sum to one do not count."""
         return hasattr(self.estimator, "predict_proba")
 
+    def __repr__(self) -> str:
+        return repr(self.estimator)
+
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if the estimator cannot be a member."""
         check_classifier(self.estimator)

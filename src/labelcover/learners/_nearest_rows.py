@@ -19,6 +19,8 @@ VOTE_POWER = 3
 MOST_ROWS = 16_384
 # Features in a greater share of the rows tell too few of them apart to be worth the time.
 MOST_COMMON = 0.25
+# Cosines that are a smaller share of the sizes of their terms are divided by these.
+LEAST_SUM = 0.1
 
 
 class NearestRows:
@@ -79,13 +81,9 @@ class NearestRows:
         """Return the shares of all labels among the neighbours of new rows, ``(n, n_labels)``."""
         return self._shares(self._scaled(self._counted(X)), np.full(X.shape[0], -1))
 
-    def votes(self, X: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return the neighbours of new rows, as places in `rows`, and the shares of their votes.
-
-        Both are ``(n, 30)``; a place is -1 where there are no more. What the shares leave of 1 goes
-        to the frequencies.
-        """
-        return self._votes(self._scaled(self._counted(X)), np.full(X.shape[0], -1))
+    def nearness(self, X: Any) -> Nearness:
+        """Return the confidences of new rows as sums over the columns of the table."""
+        return Nearness(self, X)
 
     def having(self, label: int) -> NDArray[np.bool_]:
         """Return which of `rows` have a label."""
@@ -122,7 +120,12 @@ class NearestRows:
         return table
 
     def _shares(self, table: sparse.csr_array, own: NDArray[np.int64]) -> NDArray[np.float64]:
-        found, votes = self._votes(table, own)
+        return self.label_shares(*self.votes(table, own)[:2])
+
+    def label_shares(
+        self, found: NDArray[np.int32], votes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the shares of all labels from the neighbours of rows and their votes."""
         sums = (1 - votes.sum(axis=1))[:, None] * self.frequency
         row, place = np.nonzero(found >= 0)
         label_indices, label_starts = self.labels
@@ -134,12 +137,70 @@ class NearestRows:
         np.add.at(sums, (np.repeat(row, n_labels), labels), np.repeat(votes[row, place], n_labels))
         return sums
 
-    def _votes(
+    def scaled(self, X: Any) -> sparse.csr_array:
+        """Return new rows as neighbours are found by: CSR, in rows of length one."""
+        return self._scaled(self._counted(X))
+
+    def votes(
         self, table: sparse.csr_array, own: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float32]]:
+        """Return the neighbours of rows, as places in `rows`, their shares of votes, and cosines.
+
+        All are ``(n, 30)``; a place is -1 where there are no more. What the shares leave of 1 goes
+        to the frequencies. `own` is the place of each row itself, -1 if it has none.
+        """
         found, cosines = neighbours_of(
             csr_arrays(table), self.posts, len(self.rows), own, N_NEIGHBOURS
         )
         votes = cosines.astype(np.float64) ** VOTE_POWER * self.weights[self.rows[found]]
         total = votes.sum(axis=1) + votes.max(axis=1)
-        return found, votes / np.where(total > 0, total, 1.0)[:, None]
+        return found, votes / np.where(total > 0, total, 1.0)[:, None], cosines
+
+
+class Nearness:
+    """What columns add to the votes of the neighbours of some rows.
+
+    A neighbour is near by the columns that it has in common with a row: their products add up to
+    the cosine, and share what the neighbour moves the frequency of a label by.
+
+    Parameters
+    ----------
+    nearest : NearestRows
+    X : ndarray or CSR matrix
+        The rows, nominal features as numbers of their values.
+
+    Attributes
+    ----------
+    confidence : ndarray of shape (n, n_labels)
+    found : ndarray of shape (n, 30)
+        The neighbours, as places in ``nearest.rows``; -1 where there are no more.
+    cosines : ndarray of shape (n, 30)
+    """
+
+    def __init__(self, nearest: NearestRows, X: Any) -> None:
+        self.nearest, table = nearest, nearest.scaled(X)
+        self.found, self.shares, self.cosines = nearest.votes(table, np.full(table.shape[0], -1))
+        self.confidence = nearest.label_shares(self.found, self.shares)
+        data, rows, starts = nearest.posts
+        shape = len(nearest.rows), table.shape[1]
+        held = sparse.csc_array((data, rows, starts), shape=shape).tocsr()
+        # A row for each row and neighbour: what columns add to the cosine, of sum 1.
+        row, place = np.nonzero(self.found >= 0)
+        common = sparse.csr_array(table[row].multiply(held[self.found[row, place]]), dtype=float)
+        sums, sizes = common.sum(axis=1), abs(common).sum(axis=1)
+        # Where numbers below 0 cancel nearly all, the size of a product is its share.
+        is_small = sums < LEAST_SUM * sizes
+        n_common = np.diff(common.indptr)
+        sizes_of_cells = np.where(np.repeat(is_small, n_common), abs(common.data), common.data)
+        common.data = sizes_of_cells / np.repeat(np.where(is_small, sizes, sums), n_common)
+        self.common, self.pairs = common, np.full(self.found.shape, -1)
+        self.pairs[row, place] = np.arange(len(row))
+
+    def of_label(self, label: int, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], Any]:
+        """Return where some of the rows start, and the parts, CSR ``(n_rows, n_columns)``."""
+        frequency, found = self.nearest.frequency[label], self.found[rows]
+        moves = self.shares[rows] * (self.nearest.having(label)[found] - frequency)
+        row, place = np.nonzero(found >= 0)
+        entries = moves[row, place], (row, self.pairs[rows][row, place])
+        chosen = sparse.csr_array(entries, shape=(len(rows), self.common.shape[0]))
+        return np.full(len(rows), frequency), sparse.csr_array(chosen @ self.common)

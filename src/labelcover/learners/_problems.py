@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -78,6 +78,30 @@ class Problems:
         return np.diff(self.offsets)
 
 
+class ScorePaths(Protocol):
+    """Scores of classes as sums over columns: of softmax members, whose scores are such sums.
+
+    Attributes
+    ----------
+    prepared
+        As `Members.prepare` gives it.
+    """
+
+    prepared: Any
+
+    def start(self, problem: int) -> NDArray[np.float64]:
+        """Return the scores of the classes of a problem where all parts are 0."""
+
+    def scores(self, problem: int, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the scores of the classes of a problem for some of the rows."""
+
+    def parts(self, rows: NDArray[np.int64], slopes: list[tuple[int, NDArray[np.float64]]]) -> Any:
+        """Return what columns add to a sum of scores, each class of some problems times a slope.
+
+        Slopes are ``(n_rows, n_classes)``; the parts an array or CSR, ``(n_rows, n_columns)``.
+        """
+
+
 class Members(ABC):
     """The fitted models of some problems.
 
@@ -87,10 +111,13 @@ class Members(ABC):
         Those of the problems.
     row_width : int
         How many numbers `prepare` makes of a row: who asks for many rows takes them in blocks.
+    has_paths : bool
+        Whether the scores behind distributions are sums over the columns of the table (`paths`).
     """
 
     offsets: NDArray[np.int64]
     row_width: int = 1
+    has_paths: bool = False
     _training: Any = None
 
     def prepare(self, X: Any) -> Any:
@@ -100,6 +127,13 @@ class Members(ABC):
     @abstractmethod
     def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
         """Return the class distributions of some problems side by side, a row per row."""
+
+    def paths(self, X: Any, origin: NDArray[np.float64] | None = None) -> ScorePaths:
+        """Return what adds up to the scores of the classes of new rows.
+
+        `origin` are the columns where parts are 0, as the members scale them; by default 0.
+        """
+        raise TypeError(f"The scores of {type(self).__name__} are no sums over columns.")
 
     def left_out(self, problems: slice) -> NDArray[np.float64]:
         """Return the same for ``left_out_rows`` by models fitted without them.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
 from labelcover._table_numbers import rows_of
@@ -69,6 +70,20 @@ def filled_up(table: Any) -> Any:
     n = table.shape[0]
     missing = -n % ROWS_AT_ONCE
     return rows_of(table, np.minimum(np.arange(n + missing), n - 1)) if missing else table
+
+
+def inner_products(X: Any, Z: Any) -> NDArray[np.float64]:
+    """Return the inner products of all rows of `X` with all rows of `Z`, dense."""
+    if sparse.issparse(X) and sparse.issparse(Z):
+        return np.asarray((X @ Z.T).toarray(), dtype=np.float64)
+    return np.asarray(X @ Z.T, dtype=np.float64)
+
+
+def squared_lengths(X: Any) -> NDArray[np.float64]:
+    """Return the squared length of each row."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
 @cache

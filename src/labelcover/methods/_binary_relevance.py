@@ -158,6 +158,8 @@ class StackedView(View):
         What the second level was trained on: outputs for left-out rows.
     """
 
+    no_shares = "each label is predicted from others"
+
     first: CoverView
     correlated: NDArray[np.bool_]
     outputs: NDArray[np.float64]

@@ -163,6 +163,8 @@ class BaggedChains(View):
     chains : list of Chain
     """
 
+    no_shares = "each label of a chain is predicted from those before it"
+
     chains: list[Chain]
 
     def __init__(

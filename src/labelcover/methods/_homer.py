@@ -159,6 +159,8 @@ class HomerView(View):
         and has none.
     """
 
+    no_shares = "each label is reached through a tree of models"
+
     tree: LabelTree
     views: dict[int, View]
 

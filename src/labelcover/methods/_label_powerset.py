@@ -40,6 +40,11 @@ class LabelsetModel(LabelModel):
             return super().predict(X)
         return self._predicted(self.view_.most_probable(self._coding.read(self, X)), X)
 
+    def _decided(self, read: Any, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
+        if self.threshold_ is not None:
+            return super()._decided(read, confidence)
+        return self.view_.most_probable(read)
+
     def _check_threshold(self, m: int) -> None:
         if self.threshold is not None:
             super()._check_threshold(m)

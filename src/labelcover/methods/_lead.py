@@ -139,6 +139,8 @@ class LeadView(View):
         a `CoverView` of the children.
     """
 
+    no_shares = "each label is predicted from others"
+
     parents: list[tuple[int, ...]]
     n_network_rows: int
     alone: CoverView

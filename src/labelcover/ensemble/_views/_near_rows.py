@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.covers import Cover
+from labelcover.ensemble._shares import Parts, Shares, Similar, labels_of
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
 from labelcover.ensemble._views._single_labels import LEAST
-from labelcover.learners import NearestRows
+from labelcover.learners import NearestRows, Nearness
 
 
 class NeighboursView(View):
@@ -30,7 +31,7 @@ class NeighboursView(View):
     ) -> Self:
         """Index the rows in memory by their features."""
         sample = rows.in_memory
-        self.has_all_rows = len(sample.Y) == len(rows.Y)
+        self._sample = rows.sample
         self.nearest = NearestRows(
             sample.X, sample.Y, sample.n_values, weights=sample.weights, seed=drawn_seed(seed)
         )
@@ -45,3 +46,30 @@ class NeighboursView(View):
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the shares of all labels among the neighbours of new rows."""
         return [self.nearest.confidence(X)]
+
+    no_shares = ""
+
+    def shares(self, X: Any) -> list[Shares]:
+        """Return what the columns that rows have in common with their neighbours add."""
+        return [NearShares(self.nearest.nearness(X))]
+
+    def similar(self, X: Any, n: int) -> Similar:
+        """Return the nearest training rows, by the cosine."""
+        places, _, cosines = self.nearest.votes(self.nearest.scaled(X), np.full(X.shape[0], -1))
+        rows = self.nearest.rows[places[:, :n]]
+        numbers = rows if self._sample is None else self._sample[rows]
+        labels = labels_of(self.nearest.labels, rows)
+        return Similar(
+            np.where(places[:, :n] < 0, -1, numbers), cosines[:, :n].astype(float), labels
+        )
+
+
+class NearShares(Shares):
+    """The votes of neighbours as sums over columns."""
+
+    def __init__(self, nearness: Nearness) -> None:
+        self.nearness, self.confidence = nearness, nearness.confidence
+
+    def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
+        """Return the frequency of a label, and what columns move it by."""
+        return Parts(*self.nearness.of_label(label, rows))

@@ -11,11 +11,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
+from scipy.special import logit, softmax
 from sklearn.base import clone
 
 from labelcover.covers import Cover
 from labelcover.ensemble._log_linear_pool import inside
+from labelcover.ensemble._shares import Parts, Shares
 from labelcover.ensemble._view import LeftOut, TrainingRows, View
 from labelcover.ensemble._views._single_labels import LEAST, LeastSquaresView, LogisticView
 from labelcover.learners import LeastSquaresClassifier
@@ -70,6 +71,68 @@ class ScoresView(View):
         """Return the confidences of new rows by both stages, ``(n, n_labels)`` each."""
         (P,) = self.logistic.confidences(X)
         return [*self.second.confidences(logit(inside(P, LEAST))), P]
+
+    @property
+    def no_shares(self) -> str:
+        """Why confidences are no sums; empty: scores are passed through to the words."""
+        return self.second.no_shares or self.logistic.no_shares
+
+    def shares(self, X: Any) -> list[Shares]:
+        """Return what words add to both stages."""
+        (first,) = self.logistic.shares(X)
+        stage = FirstStage(first, self.logistic.covers[0].n_labels)
+        seconds = self.second.shares(stage.scores, stage.origin)
+        return [*(ScoreShares(stage, each) for each in seconds), first]
+
+
+class FirstStage:
+    """The scores of a logistic view as the second stage reads them, and where they come from.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n, n_labels)
+    origin : ndarray of shape (n_labels,)
+        The scores where no word is there.
+    """
+
+    def __init__(self, shares: Any, n_labels: int) -> None:
+        paths, encoding = shares.paths, shares.encoding
+        self.paths, rows = paths, np.arange(len(shares.confidence))
+        self.scores = logit(inside(shares.confidence, LEAST))
+        # Labels that are not the same in all rows have two classes, without and with the label.
+        self.problems: dict[int, int] = {}
+        self.ways, origin = np.zeros_like(self.scores), np.zeros(n_labels)
+        for label in range(n_labels):
+            member = int(np.flatnonzero(encoding.cover.labelsets[:, 0] == label)[0])
+            holds = encoding.patterns[slice(*encoding.starts[member : member + 2]), 0]
+            problem = int(encoding.problem[member])
+            start = paths.start(problem)
+            origin[label] = softmax(start) @ holds
+            if len(holds) == 2:
+                self.problems[label] = problem
+                way = paths.scores(problem, rows) - start
+                self.ways[:, label] = way[:, 1] - way[:, 0]
+        self.origin = logit(inside(origin, LEAST))
+
+    def passed(self, rows: NDArray[np.int64], parts: NDArray[np.float64]) -> Any:
+        """Return parts of scores as parts of words: each word has its share in each score."""
+        ways = self.ways[rows]
+        slopes = np.where(ways != 0, parts / np.where(ways != 0, ways, 1.0), 0.0)
+        none = np.zeros(len(rows))
+        of_classes = {j: np.column_stack([none, slopes[:, j]]) for j in self.problems}
+        return self.paths.parts(rows, [(self.problems[j], own) for j, own in of_classes.items()])
+
+
+class ScoreShares(Shares):
+    """The confidences of a second stage as sums over words."""
+
+    def __init__(self, stage: FirstStage, second: Shares) -> None:
+        self.stage, self.second, self.confidence = stage, second, second.confidence
+
+    def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
+        """Return the parts of scores, passed through to the words."""
+        parts = self.second.of_label(label, rows)
+        return Parts(parts.start, self.stage.passed(rows, parts.columns))
 
 
 def reading_scores(learner: LeastSquaresClassifier, n_landmarks: int) -> LeastSquaresClassifier:

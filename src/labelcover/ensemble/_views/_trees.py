@@ -7,9 +7,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcover._table_numbers import blocks, rows_of
 from labelcover.covers import Cover
+from labelcover.ensemble._shares import Parts, Shares, Similar, bent, labels_of
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
 from labelcover.learners import GrownForest, LabelForest
+
+# Shares of training rows in leaves of so many numbers are held at once (32 MB).
+BLOCK_NUMBERS = 2**22
 
 
 class ForestView(View):
@@ -25,13 +30,10 @@ class ForestView(View):
     Attributes
     ----------
     forest : GrownForest
-    has_all_rows : bool
-        Whether it was grown on all training rows.
     """
 
     names = ("forest",)
     forest: GrownForest
-    has_all_rows: bool
 
     def __init__(self, learner: LabelForest, n_trees: int | None = None) -> None:
         self.learner, self.n_trees = learner, n_trees
@@ -52,7 +54,7 @@ class ForestView(View):
         """Grow the forest on the rows in memory."""
         sample = rows.in_memory
         self._n_rows = len(sample.Y)
-        self.has_all_rows = self._n_rows == len(rows.Y)
+        self._sample = rows.sample
         self.forest = self.learner.fit_labels(
             sample.X,
             sample.Y,
@@ -79,3 +81,37 @@ class ForestView(View):
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the confidences of new rows, ``(n, n_labels)``."""
         return [self.forest.confidence(X)]
+
+    no_shares = ""
+
+    def shares(self, X: Any) -> list[Shares]:
+        """Return what splits change on the paths of rows."""
+        return [ForestShares(self.forest, X)]
+
+    def similar(self, X: Any, n: int) -> Similar:
+        """Return the training rows that share the most leaves with new rows."""
+        step = BLOCK_NUMBERS // max(1, self._n_rows)
+        found = [self._similar(rows_of(X, block), n) for block in blocks(X.shape[0], step)]
+        rows, similarity, labels = zip(*found, strict=True)
+        every = [own for each in labels for own in each]
+        return Similar(np.concatenate(rows), np.concatenate(similarity), every)
+
+    def _similar(self, X: Any, n: int) -> Similar:
+        shares = self.forest.row_shares(X)
+        rows = np.argsort(-shares, axis=1, kind="stable")[:, :n]
+        own = np.take_along_axis(shares, rows, axis=1)
+        numbers = rows if self._sample is None else self._sample[rows]
+        return Similar(np.where(own > 0, numbers, -1), own, labels_of(self.forest.labels, rows))
+
+
+class ForestShares(Shares):
+    """The confidences of a forest as sums over columns."""
+
+    def __init__(self, forest: GrownForest, X: Any) -> None:
+        self.paths, self.confidence = forest.paths(X), forest.confidence(X)
+
+    def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
+        """Return the share of a label in the roots, and what splits change."""
+        parts = Parts(*self.paths.of_label(label, rows))
+        # A correction keeps shares between 0 and 1, in single precision.
+        return bent(parts, self.confidence[rows, label], lambda p: p)

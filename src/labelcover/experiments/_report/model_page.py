@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from labelcover.datasets import feature_words
 from labelcover.dependence import phi
-from labelcover.ensemble import speaking_features
+from labelcover.ensemble import speaking_features, words_of_rows
 from labelcover.experiments._report import pictures
 from labelcover.experiments._report.html_page import HERE, versions_shown, write_html_page
 from labelcover.judgement import Judgement, judged_left_out, judged_on
@@ -214,17 +215,15 @@ def _dependence(judged):
 
 def _speaking(model, labels):
     """Return the features that speak for and against each label, if the model tells."""
-    lines = []
-    for j in labels:
-        found = None
-        if hasattr(model.estimator, "view_"):
-            found = speaking_features(
-                model.estimator, j, MOST_FEATURES, feature_names=model.feature_names
-            )
-        if found is None:
-            return None
-        lines.append({"label": model.label_names[j], "for": found[0], "against": found[1]})
-    return lines
+    found = speaking_features(
+        model.estimator, labels, MOST_FEATURES, feature_names=model.feature_words
+    )
+    if found is None:
+        return None
+    return [
+        {"label": model.label_names[j], "for": own[0], "against": own[1]}
+        for j, own in zip(labels, found, strict=True)
+    ]
 
 
 def _mistakes(model, dataset, judged):
@@ -259,16 +258,16 @@ def _reasons(model, dataset, mistakes, rows):
     Mistakes count rows within a sample of the data set; `rows` are their numbers in the data set.
     """
     found = {}
+    words = model.feature_words if dataset.encoder is None else feature_words(dataset)
     for cells in mistakes:
         first = cells[0]
+        own = rows[[first.row]]
+        names = {
+            "feature_names": words_of_rows(words, own.tolist()),
+            "label_names": model.label_names,
+        }
         try:
-            why = model.estimator.explain(
-                dataset.X[rows[[first.row]]],
-                first.label,
-                n_reasons=3,
-                feature_names=model.feature_words,
-                label_names=model.label_names,
-            )
+            why = model.estimator.explain(dataset.X[own], first.label, n_reasons=3, **names)
         except (AttributeError, ValueError):
             return {}  # not a model whose confidences are sums
         found[first.row, first.label] = next(iter(why.in_words(3).values()))

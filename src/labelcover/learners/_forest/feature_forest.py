@@ -12,9 +12,9 @@ from scipy import sparse
 from labelcover.learners._features import csr_arrays
 from labelcover.learners._forest.forest_kernels import (
     add_answers_of_trees,
-    add_paths,
     grow_tree,
-    node_shares,
+    node_means,
+    path_parts,
 )
 from labelcover.learners._forest.grown_forest import GrownForest
 from labelcover.learners._forest.sparse_tree_kernels import (
@@ -195,6 +195,17 @@ class FeatureForest(GrownForest):
         how = self.labels, asked, False, sums, n_trees
         add_answers_of_trees(table, self.n_features, self.stack, *how)
 
+    def path_parts(self, table, values, rows) -> tuple[NDArray[np.float64], Any]:
+        """Return the mean value of the roots, and what splits change on the paths of rows."""
+        means = [node_means(tree, own, counts, values) for tree, own, counts in self.trees]
+        start = sum(own[0] for own in means) / len(means)
+        *nodes, _, _, node_starts, _ = self.stack
+        made = path_parts(
+            table, self.n_features, tuple(nodes), node_starts, np.concatenate(means), rows
+        )
+        found = sparse.csr_array(made, shape=(len(rows), self.n_features))
+        return np.full(len(rows), start), found / len(means)
+
     def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
         stack = trees if isinstance(trees, tuple) else _stacked(trees)
         how = self.labels, asked, True, sums, n_trees
@@ -228,61 +239,3 @@ def _directions(n_labels: int, random: np.random.Generator) -> NDArray[np.float3
     if n_labels <= SKETCH_COLUMNS:
         return np.eye(n_labels, SKETCH_COLUMNS, dtype=np.float32)
     return random.standard_normal((n_labels, SKETCH_COLUMNS), dtype=np.float32)
-
-
-class ForestPaths:
-    """The shares of columns in the confidences of some rows.
-
-    The confidence of a tree is the share of the label in its root plus what every split on the way
-    to the leaf changes (Palczewska et al., 2014); that of the forest is the mean.
-
-    Parameters
-    ----------
-    forest : FeatureForest
-    X : ndarray or CSR matrix
-        The rows, nominal features as numbers of their values.
-
-    References
-    ----------
-    A. Palczewska, J. Palczewski, R. Marchese Robinson and D. Neagu (2014). Interpreting random
-    forest classification models using a feature contribution method. Integration of Reusable
-    Systems, 193–218.
-    """
-
-    def __init__(self, forest: FeatureForest, X: Any) -> None:
-        self.forest, self.n = forest, X.shape[0]
-        self.table = forest.read(X)
-
-    def of_label(self, label: int) -> tuple[float, NDArray[np.float64]]:
-        """Return the mean share of the label in the roots, and the shares, ``(n, n_columns)``."""
-        forest, holds = self.forest, _holds(self.forest, label)
-        start, sums = 0.0, np.zeros((self.n, forest.n_features))
-        for tree, rows, counts in forest.trees:
-            shares, _ = node_shares(tree, rows, counts, holds)
-            start += shares[0]
-            add_paths(self.table, forest.n_features, tree, shares, sums)
-        return start / len(forest.trees), sums / len(forest.trees)
-
-
-def directions(forest: FeatureForest, label: int) -> NDArray[np.float64]:
-    """Return for each column how far higher values speak for (or against) a label.
-
-    The mean over trees of the covariance of the label with the sides of all splits on the column.
-    """
-    holds, sums = _holds(forest, label), np.zeros(forest.n_features)
-    for tree, rows, counts in forest.trees:
-        shares, weights = node_shares(tree, rows, counts, holds)
-        feature, _, left, right = tree
-        inner = np.flatnonzero(feature >= 0)
-        a, b = left[inner], right[inner]
-        part = weights[a] * weights[b] / (weights[inner] * weights[0])
-        np.add.at(sums, feature[inner], part * (shares[b] - shares[a]))
-    return np.where(forest.rare.flipped, -sums, sums) / len(forest.trees)
-
-
-def _holds(forest: FeatureForest, label: int) -> NDArray[np.bool_]:
-    """Return which training rows have the label."""
-    indices, starts = forest.labels
-    holds = np.zeros(len(starts) - 1, dtype=bool)
-    holds[np.searchsorted(starts, np.flatnonzero(indices == label), side="right") - 1] = True
-    return holds

@@ -327,49 +327,89 @@ def add_answers_of_trees(table, n_features, stack, labels, asked, out_of_bag, su
 
 
 @njit(cache=True, nogil=True)
-def node_shares(tree, rows, counts, holds):
-    """Return the share of a label among the draws of each node, and how many draws there are.
+def node_means(tree, rows, counts, values):
+    """Return the mean over the draws of each node of a value of each training row.
 
-    `holds` tells for each training row whether it has the label; a node has the slice of `rows`
-    from the first of its leaves to the last.
+    A node has the slice of `rows` from the first of its leaves to the last.
     """
     feature, _, left, right = tree
     n_nodes = len(feature)
     total, own = np.zeros(len(rows) + 1), np.zeros(len(rows) + 1)
     for at in range(len(rows)):
         total[at + 1] = total[at] + counts[at]
-        own[at + 1] = own[at] + (counts[at] if holds[rows[at]] else 0.0)
+        own[at + 1] = own[at] + counts[at] * values[rows[at]]
     first, last = np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int32)
-    shares, weights = np.empty(n_nodes), np.empty(n_nodes)
+    means = np.empty(n_nodes)
     # Children have higher numbers than their parent.
     for node in range(n_nodes - 1, -1, -1):
         if feature[node] < 0:
             first[node], last[node] = left[node], right[node]
         else:
             first[node], last[node] = first[left[node]], last[right[node]]
-        weights[node] = total[last[node]] - total[first[node]]
-        shares[node] = (own[last[node]] - own[first[node]]) / weights[node]
-    return shares, weights
+        low, high = first[node], last[node]
+        means[node] = (own[high] - own[low]) / (total[high] - total[low])
+    return means
 
 
 @njit(cache=True, nogil=True)
-def add_paths(table, n_features, tree, shares, sums):
-    """Add to `sums`, ``(n, n_features)``, how the share changes at each split on a row's path."""
-    feature, threshold, left, right = tree
-    dense, (data, indices, indptr) = table
+def path_parts(table, n_features, trees, node_starts, means, asked):
+    """Return how the means of nodes change at each split on the paths of rows, summed over trees.
+
+    Parameters
+    ----------
+    table, n_features
+        As in `add_answers`.
+    trees : (feature, threshold, left, right)
+        The arrays of all trees one after the other, from `node_starts` on each.
+    means : float64 array
+        Of all nodes, in the same order.
+    asked : int64 array
+        The rows.
+
+    Returns
+    -------
+    data, indices, indptr
+        CSR, a row for each of `asked` and a column for each feature that splits its paths.
+    """
+    feature, threshold, left, right = trees
+    dense, (values, columns, starts) = table
     x = np.zeros(0 if len(dense) else n_features, np.float32)
-    for i in range(len(sums)):
+    sums, is_seen = np.zeros(n_features), np.zeros(n_features, np.bool_)
+    seen = np.empty(n_features, np.int32)
+    data, indices = np.empty(1024), np.empty(1024, np.int32)
+    indptr = np.zeros(len(asked) + 1, np.int64)
+    for a in range(len(asked)):
+        i = asked[a]
         if len(dense):
             x = dense[i]
         else:
-            for at in range(indptr[i], indptr[i + 1]):
-                x[indices[at]] = data[at]
-        node = 0
-        while feature[node] >= 0:
-            f = feature[node]
-            child = left[node] if x[f] <= threshold[node] else right[node]
-            sums[i, f] += shares[child] - shares[node]
-            node = child
+            for at in range(starts[i], starts[i + 1]):
+                x[columns[at]] = values[at]
+        n_seen = 0
+        for t in range(len(node_starts) - 1):
+            root = node_starts[t]
+            node = root
+            while feature[node] >= 0:
+                f = feature[node]
+                child = root + (left[node] if x[f] <= threshold[node] else right[node])
+                if not is_seen[f]:
+                    is_seen[f], seen[n_seen] = True, f
+                    n_seen += 1
+                sums[f] += means[child] - means[node]
+                node = child
         if not len(dense):
-            for at in range(indptr[i], indptr[i + 1]):
-                x[indices[at]] = 0.0
+            for at in range(starts[i], starts[i + 1]):
+                x[columns[at]] = 0.0
+        first = indptr[a]
+        if first + n_seen > len(data):
+            more_data = np.empty(2 * (first + n_seen))
+            more_indices = np.empty(2 * (first + n_seen), np.int32)
+            for at in range(first):
+                more_data[at], more_indices[at] = data[at], indices[at]
+            data, indices = more_data, more_indices
+        for at in range(n_seen):
+            f = seen[at]
+            data[first + at], indices[first + at] = sums[f], f
+            sums[f], is_seen[f] = 0.0, False
+        indptr[a + 1] = first + n_seen
+    return data[: indptr[-1]], indices[: indptr[-1]], indptr

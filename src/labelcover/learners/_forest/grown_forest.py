@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,26 @@ class GrownForest(ABC):
         """Return new rows as the trees take them."""
         return self._read(self.rare.transform(numeric(X, self.n_values)))
 
+    def paths(self, X: Any) -> ForestPaths:
+        """Return the confidences of new rows as sums over the columns of the table."""
+        return ForestPaths(self, X)
+
+    def row_values(self, label: int) -> NDArray[np.float64]:
+        """Return a value of each training row whose mean in leaves is the confidence of a label."""
+        indices, starts = self.labels
+        holds = np.zeros(len(starts) - 1)
+        holds[np.searchsorted(starts, np.flatnonzero(indices == label), side="right") - 1] = 1.0
+        return holds
+
+    def row_shares(self, X: Any) -> NDArray[np.float64]:
+        """Return the mean share of every training row in the leaves of new rows, ``(n, rows)``."""
+        n = len(self.labels[1]) - 1
+        alone = copy(self)
+        alone.labels = np.arange(n, dtype=np.int32), np.arange(n + 1)
+        sums = np.zeros((X.shape[0], n))
+        alone._add_answers(self.read(X), sums)
+        return sums / len(self.trees)
+
     def out_of_bag(
         self, trees: list[tuple[Any, ...]], asked: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -157,8 +178,45 @@ class GrownForest(ABC):
         """Add the label shares of the leaves of all rows of a table, in all trees, to `sums`."""
 
     @abstractmethod
+    def path_parts(
+        self, table: tuple[Any, ...], values: NDArray[np.float64], rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], Any]:
+        """Return the mean of a value in the roots, and what columns add to it on the way down.
+
+        `values` are those of training rows, and `table` is as `read` gives it. The parts of the
+        chosen rows are CSR, ``(len(rows), n_features)``.
+        """
+
+    @abstractmethod
     def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
         """Add those of training rows in the trees without them, and how many trees these are."""
+
+
+class ForestPaths:
+    """The parts of columns in the confidences of some rows.
+
+    The confidence of a tree is the share of the label in its root plus what every split on the way
+    to the leaf changes [1]_; that of the forest is the mean.
+
+    Parameters
+    ----------
+    forest : GrownForest
+    X : ndarray or CSR matrix
+        The rows, nominal features as numbers of their values.
+
+    References
+    ----------
+    .. [1] A. Palczewska, J. Palczewski, R. Marchese Robinson and D. Neagu (2014). Interpreting
+       random forest classification models using a feature contribution method. Integration of
+       Reusable Systems, 193–218.
+    """
+
+    def __init__(self, forest: GrownForest, X: Any) -> None:
+        self.forest, self.table = forest, forest.read(X)
+
+    def of_label(self, label: int, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], Any]:
+        """Return where some of the rows start, and the parts, CSR ``(n_rows, n_columns)``."""
+        return self.forest.path_parts(self.table, self.forest.row_values(label), rows)
 
 
 def in_threads(jobs: Iterable[Any], n_jobs: int | None, **how: Any) -> Iterator[Any]:

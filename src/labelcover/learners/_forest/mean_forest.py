@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import gen_batches
 
+from labelcover._table_numbers import blocks
 from labelcover.learners._features import csr_arrays
 from labelcover.learners._forest.grown_forest import GrownForest
 from labelcover.learners._forest.mean_tree_kernels import (
     add_leaf_means,
+    add_mean_paths,
     grow_mean_tree,
     sort_into_leaves,
 )
@@ -36,6 +38,8 @@ BLOCK_ROWS = 4_096
 # A row that alone decides its own prediction cannot be left out.
 MOST_LEVERAGE = 0.99
 TINY = 1e-9
+# Numbers of one block of parts of columns (32 MB).
+BLOCK_NUMBERS = 2**22
 
 
 class MeanForest(GrownForest):
@@ -98,6 +102,36 @@ class MeanForest(GrownForest):
         shares = super().confidence(X)
         return shares if self.correction is None else self.correction.corrected(shares)
 
+    def row_values(self, label: int) -> NDArray[np.float64]:
+        """Return what the correction makes of the labels of training rows: it is linear."""
+        own, correction = super().row_values(label), self.correction
+        if correction is None:
+            return own
+        table = sparse.csr_array(
+            (np.ones(len(self.labels[0])), *self.labels),
+            shape=(len(self.labels[1]) - 1, self.n_labels),
+        )
+        fitted = table[:, correction.inputs] @ correction.slopes[:, label].astype(np.float64)
+        return own + correction.trust[label] * (fitted + correction.intercept[label] - own)
+
+    def path_parts(self, table, values, rows) -> tuple[NDArray[np.float64], Any]:
+        """Return the mean value of the roots, and what nodes change on the paths of rows."""
+        start, found = np.zeros(len(rows)), []
+        for block in blocks(len(rows), BLOCK_NUMBERS // max(1, self.n_features)):
+            sums = np.zeros((len(rows[block]), self.n_features))
+            place = np.empty(len(table[2]) - 1, dtype=np.int32)
+            place[rows[block]] = np.arange(len(sums))
+            for tree, own, counts in self.trees:
+                means = _node_means(tree, own, counts, values)
+                order = rows[block].astype(np.int32)
+                starts, ends = sort_into_leaves(table, self.n_features, tree, order)
+                start[block] += means[0]
+                how = order, starts, ends, place, sums, start[block]
+                add_mean_paths(table, self.n_features, tree, means, *how)
+            found.append(sparse.csr_array(sums / len(self.trees)))
+        parts = sparse.vstack(found, format="csr") if found else np.zeros((0, self.n_features))
+        return start / len(self.trees), sparse.csr_array(parts)
+
     def _fit_scale(self, X: Any) -> None:
         """Choose how columns are scaled: so that no unit of measurement counts, and rarity does."""
         n = X.shape[0]
@@ -159,6 +193,15 @@ class MeanForest(GrownForest):
         order = asked.astype(np.int32)
         starts, ends = sort_into_leaves(table, self.n_features, tree, order)
         add_leaf_means(tree, rows, counts, self.labels, place[order], starts, ends, sums)
+
+
+def _node_means(tree, rows, counts, values) -> NDArray[np.float64]:
+    """Return the mean of a value over the draws of each node."""
+    start, end = tree[2], tree[3]
+    total, own = np.zeros(len(rows) + 1), np.zeros(len(rows) + 1)
+    np.cumsum(counts, out=total[1:])
+    np.cumsum(counts * values[rows], out=own[1:])
+    return (own[end] - own[start]) / (total[end] - total[start])
 
 
 def _or_one(numbers: NDArray[Any]) -> NDArray[Any]:

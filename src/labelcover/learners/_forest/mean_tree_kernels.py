@@ -401,3 +401,50 @@ def add_leaf_means(tree, rows, counts, labels, asked, starts, ends, sums):
                 own[seen[a]] += mean[seen[a]]
         for a in range(n_seen):
             mean[seen[a]] = 0
+
+
+@njit(cache=True, nogil=True)
+def add_mean_paths(table, n_features, tree, means, rows, starts, ends, place, sums, starting):
+    """Add how the means of nodes change on the paths of rows, divided among their features.
+
+    The features in which a row is more like the mean of its child than like those of all children
+    share the change. Where the length of means decides alone, it is added to `starting`.
+
+    Parameters
+    ----------
+    means : float64 array, of all nodes
+    rows, starts, ends : ndarray
+        Rows of the table, and where those of each node lie, from `sort_into_leaves`.
+    place : int32 array
+        The row of `sums`, ``(n, n_features)``, and of `starting` for each row of the table.
+    """
+    data, indices, indptr = table
+    first, n_children, _, _, _, mean_starts, mean_features, mean_values = tree
+    usual, own = np.zeros(n_features), np.zeros(n_features)
+    for node in range(len(first)):
+        if first[node] < 0 or starts[node] == ends[node]:
+            continue
+        last = first[node] + n_children[node]
+        for at in range(mean_starts[first[node]], mean_starts[last]):
+            usual[mean_features[at]] += mean_values[at] / n_children[node]
+        for one in range(first[node], last):
+            for at in range(mean_starts[one], mean_starts[one + 1]):
+                own[mean_features[at]] = mean_values[at]
+            change = means[one] - means[node]
+            for r in range(starts[one], ends[one]):
+                i = rows[r]
+                total = 0.0
+                for at in range(indptr[i], indptr[i + 1]):
+                    f = indices[at]
+                    total += max(data[at] * (own[f] - usual[f]), 0.0)
+                if total == 0:
+                    starting[place[i]] += change
+                    continue
+                for at in range(indptr[i], indptr[i + 1]):
+                    f = indices[at]
+                    part = max(data[at] * (own[f] - usual[f]), 0.0)
+                    sums[place[i], f] += change * part / total
+            for at in range(mean_starts[one], mean_starts[one + 1]):
+                own[mean_features[at]] = 0.0
+        for at in range(mean_starts[first[node]], mean_starts[last]):
+            usual[mean_features[at]] = 0.0

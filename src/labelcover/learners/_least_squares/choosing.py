@@ -19,10 +19,8 @@ from labelcover.learners._least_squares.feature_maps import (
     IdentityMap,
     Kernel,
     KernelMap,
-    inner_products,
     landmark_combination,
     median_distance,
-    squared_lengths,
 )
 from labelcover.learners._least_squares.feature_rows import FeatureRows
 from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
@@ -34,6 +32,7 @@ from labelcover.learners._least_squares.ridge_systems import (
 )
 from labelcover.learners._linear_targets import LinearTargets
 from labelcover.learners._problems import Problems
+from labelcover.learners._products import inner_products, squared_lengths
 
 # Up to this many rows nothing is approximated, nor with so few features in the linear kernel.
 EXACT_ROWS = 4_000

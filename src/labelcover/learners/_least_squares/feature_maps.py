@@ -12,13 +12,12 @@ from scipy import sparse
 from scipy.linalg import cholesky
 from scipy.linalg.lapack import dtrtri
 
-from labelcover.learners._products import row_products
+from labelcover.learners._least_squares.score_parts import GaussianLines, LinearLines
+from labelcover.learners._products import inner_products, row_products, squared_lengths
 
 # Added to the kernel values of landmarks with themselves, in mean diagonal elements: directions
 # with less than this are rounding errors in sums over many rows.
 LANDMARK_RIDGE = 1e-6
-# Similarities are measured from those of so many training rows at most.
-USUAL_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -62,13 +61,10 @@ class IdentityMap:
     ----------
     combine, numbers
         As in `KernelMap`, which has none of them here.
-    of_rows : bool
-        Whether scores are sums over training rows, not over columns.
     """
 
     combine: NDArray[np.float64] | None = None
     numbers: NDArray[np.int64] | None = None
-    of_rows = False
 
     def transform(self, X: Any) -> Any:
         """Return `X`."""
@@ -76,16 +72,9 @@ class IdentityMap:
 
     values = transform
 
-    def parts(self, X: Any) -> tuple[Any, NDArray[np.float64] | None]:
-        """Return what scores of rows are sums over, and the features where all of them are 0.
-
-        None stands for features that are all 0.
-        """
-        return X, None
-
-    def part_weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what `parts` are multiplied by, from what features are."""
-        return weights
+    def lines(self, X: Any, origin: NDArray[np.float64] | None) -> LinearLines:
+        """Return what gradients of scores are along the lines from an origin to rows."""
+        return LinearLines(X if origin is None else X - origin)
 
 
 class KernelMap:
@@ -125,33 +114,14 @@ class KernelMap:
         """Return the same for very many rows, sooner: rounding may differ with their number."""
         return self.kernel(X, self.rows)
 
-    @property
-    def of_rows(self) -> bool:
-        """Whether scores are sums over training rows, not over columns."""
-        return not self.kernel.is_linear
-
-    def parts(self, X: Any) -> tuple[Any, NDArray[np.float64] | None]:
-        """Return what scores of rows are sums over, and the features where all of them are 0.
-
-        These are columns in a linear kernel. Else they tell by how much rows are more similar to
-        training rows than usual.
-        """
+    def lines(self, X: Any, origin: NDArray[np.float64] | None) -> LinearLines | GaussianLines:
+        """Return what gradients of scores are along the lines from an origin to rows."""
+        moved = X if origin is None else X - origin
         if self.kernel.is_linear:
-            return X, None
-        some = self.rows[:: -(-self.rows.shape[0] // USUAL_ROWS)]
-        usual = self.kernel(some, self.rows).mean(axis=0)
-        more = self.kernel(X, self.rows) - usual
-        if self.combine is not None:
-            return more, usual @ self.combine
-        # The coefficients of a centred kernel sum to 0, so a row that is far from all others may
-        # be compared with its own mean.
-        return more - more.mean(axis=1, keepdims=True), usual
-
-    def part_weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what `parts` are multiplied by, from what features are."""
-        if self.combine is not None:
-            weights = weights @ self.combine.T
-        return weights if self.of_rows else np.asarray(self.rows.T @ weights.T).T
+            to_columns = self.rows if self.combine is None else self.combine.T @ self.rows
+            return LinearLines(moved, to_columns)
+        centres = self.rows if origin is None else self.rows - origin
+        return GaussianLines(self.kernel.gammas, moved, centres, self.combine)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the features of the rows of `X`."""
@@ -170,13 +140,6 @@ def landmark_combination(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(dtrtri(factor, lower=True)[0].T)
 
 
-def inner_products(X: Any, Z: Any) -> NDArray[np.float64]:
-    """Return the inner products of all rows of `X` with all rows of `Z`, dense."""
-    if sparse.issparse(X) and sparse.issparse(Z):
-        return np.asarray((X @ Z.T).toarray(), dtype=np.float64)
-    return np.asarray(X @ Z.T, dtype=np.float64)
-
-
 @np.errstate(over="ignore")  # rows infinitely far apart have nothing in common
 def _mean_of_gaussians(distances: NDArray[np.float64], gammas: tuple[float, ...]) -> None:
     """Overwrite squared distances with the mean over `gammas` of ``exp(-gamma d²)``."""
@@ -193,13 +156,6 @@ def _mean_of_gaussians(distances: NDArray[np.float64], gammas: tuple[float, ...]
         total = sum(np.exp(-gamma * distances) for gamma in gammas)
         distances[:] = total
     distances /= len(gammas)
-
-
-def squared_lengths(X: Any) -> NDArray[np.float64]:
-    """Return the squared length of each row."""
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
 def median_distance(X: Any) -> float:

@@ -29,6 +29,7 @@ from labelcover.learners._least_squares.class_kernels import (
 from labelcover.learners._least_squares.feature_maps import IdentityMap, Kernel, KernelMap
 from labelcover.learners._least_squares.feature_scaling import FeatureScaling
 from labelcover.learners._least_squares.ridge_systems import RidgeSystem, Solved
+from labelcover.learners._least_squares.score_parts import LeastSquaresPaths
 from labelcover.learners._linear_targets import LinearTargets
 from labelcover.learners._problems import Members, Problems, random_order
 from labelcover.learners._products import row_products
@@ -61,13 +62,10 @@ class FeatureMap:
 
     def transform(self, X: Any) -> Any:
         """Return what the coefficients are multiplied by, for new rows."""
-        return self.map.transform(self._scaled(X))
+        return self.map.transform(self.scaled(X))
 
-    def kernel_values(self, X: Any) -> NDArray[np.float64]:
-        """Return the kernel values of new rows with the rows of a `KernelMap`."""
-        return self.map.values(self._scaled(X))
-
-    def _scaled(self, X: Any) -> Any:
+    def scaled(self, X: Any) -> Any:
+        """Return new rows on the scale of training, nominal features one-hot."""
         return self.scaling.transform(numeric(X, self.n_values))
 
 
@@ -113,6 +111,7 @@ class LeastSquaresMembers(Members):
         temperatures were chosen.
     """
 
+    has_paths = True
     coefficients: NDArray[np.float64]
     intercept: NDArray[np.float64]
     of_values: NDArray[np.float64] | None = None
@@ -161,16 +160,24 @@ class LeastSquaresMembers(Members):
 
     def prepare(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the targets for new rows."""
+        return self.scores_of_scaled(self.features.scaled(X))
+
+    def scores_of_scaled(self, scaled: Any) -> NDArray[np.float64]:
+        """Return the scores of the targets for rows on the scale of training."""
         if self.of_values is None:
-            features, weights = self.features.transform(X), self.coefficients
+            features, weights = self.features.map.transform(scaled), self.coefficients
         else:
-            features, weights = self.features.kernel_values(X), self.of_values
+            features, weights = self.features.map.values(scaled), self.of_values
         if sparse.issparse(features):
             scores = np.asfortranarray(features @ weights.T)
         else:
             scores = row_products(features, weights.T)
         scores += self.intercept
         return scores
+
+    def paths(self, X: Any, origin: NDArray[np.float64] | None = None) -> LeastSquaresPaths:
+        """Return the way of new rows from an origin, whose scores are sums over columns."""
+        return LeastSquaresPaths(self, X, origin)
 
     def scores(self, prepared: NDArray[np.float64], problems: slice) -> NDArray[np.float64]:
         """Return the scores of the classes of some problems side by side."""

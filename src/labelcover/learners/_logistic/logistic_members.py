@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.parallel import delayed
 
+from labelcover._table_numbers import blocks
 from labelcover.learners._features import numeric
 from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
 from labelcover.learners._logistic.newton import Block, class_distributions, linear_scores
@@ -23,6 +24,8 @@ BLOCK_COLUMNS = 32
 FIRST_C, C_STEP = 3.0, 10.0**0.5
 LEAST_C, MOST_C = 1e-3, 1e5
 CHOICE_COLUMNS = 128
+# Numbers of one block of weights of nonzeros (32 MB).
+BLOCK_NUMBERS = 2**22
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class LogisticMembers(Members):
         Each C that was tried, and the log-loss of a row and problem left out.
     """
 
+    has_paths = True
     _training: NDArray[np.float64] | None
 
     def __init__(
@@ -87,6 +91,10 @@ class LogisticMembers(Members):
         columns = slice(self.starts[problems.start], self.starts[problems.stop])
         scores = np.ascontiguousarray(prepared[:, columns])
         return _distributions(scores, self.starts, self.offsets, problems)
+
+    def paths(self, X: Any, origin: NDArray[np.float64] | None = None) -> LogisticPaths:
+        """Return the scores of new rows as sums over columns; the origin is where all are 0."""
+        return LogisticPaths(self, X)
 
     def left_out(self, problems: slice) -> NDArray[np.float64]:
         """Return the same for the rows left out, by members fitted without their fold."""
@@ -303,10 +311,10 @@ def _distributions(
     )
 
 
-class LogisticWeights:
-    """The shares of columns in what logistic members say of some rows.
+class LogisticPaths:
+    """What columns add to the scores of logistic members; what all `ScorePaths` have.
 
-    The share of a column is 0 where the scaled column is 0, such as where a word is absent.
+    The part of a column is 0 where the scaled column is 0, such as where a word is absent.
 
     Parameters
     ----------
@@ -318,29 +326,45 @@ class LogisticWeights:
     def __init__(self, members: LogisticMembers, X: Any) -> None:
         self.members = members
         self.table = sparse.csr_array(members.scaling.transform(numeric(X, members.n_values)))
+        self.prepared = linear_scores(self.table[:, members.kept], members.coefficients)
+        # Where the coefficients of each column of the table are; the last row of them is 0.
+        self.place = np.full(self.table.shape[1], len(members.kept))
+        self.place[members.kept] = np.arange(len(members.kept))
+        self.weights = members.coefficients.copy()
+        self.weights[-1] = 0.0
 
-    def of_log_odds(self, problem: int, positive: int) -> tuple[float, NDArray[np.float64]]:
-        """Return the start of the log-odds of one of two classes, and the shares of columns.
+    def start(self, problem: int) -> NDArray[np.float64]:
+        """Return the scores of the classes of a problem where all parts are 0."""
+        return self._of_classes(problem, self.members.coefficients[-1:])[0]
 
-        Parameters
-        ----------
-        problem : int
-            One with two classes.
-        positive : {0, 1}
-            The class whose log-odds are explained.
-        """
-        n_columns = self.table.shape[1]
-        start, weights = log_odds_weights(self.members, problem, positive, n_columns)
-        return start, np.asarray(self.table.multiply(weights).toarray())
+    def scores(self, problem: int, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the scores of the classes of a problem for some of the rows."""
+        return self._of_classes(problem, self.prepared[rows])
 
+    def parts(
+        self, rows: NDArray[np.int64], slopes: list[tuple[int, NDArray[np.float64]]]
+    ) -> sparse.csr_array:
+        """Return what columns add to a sum of scores, each class times a slope."""
+        of_columns = np.zeros((len(rows), self.weights.shape[1]))
+        for problem, own in slopes:
+            columns = self._columns(problem)
+            # Of two classes, only the second has coefficients.
+            of_columns[:, columns] += own[:, own.shape[1] - (columns.stop - columns.start) :]
+        used = np.flatnonzero(of_columns.any(axis=0))
+        table, weights = self.table[rows], self.weights[:, used]
+        row = np.repeat(np.arange(len(rows)), np.diff(table.indptr))
+        values = np.empty(len(table.data))
+        for block in blocks(len(values), BLOCK_NUMBERS // max(1, len(used))):
+            at = self.place[table.indices[block]]
+            own = of_columns[row[block]][:, used]
+            values[block] = table.data[block] * np.einsum("ij,ij->i", weights[at], own)
+        return sparse.csr_array((values, table.indices, table.indptr), shape=table.shape)
 
-def log_odds_weights(
-    members: LogisticMembers, problem: int, positive: int, n_columns: int
-) -> tuple[float, NDArray[np.float64]]:
-    """Return the intercept of the log-odds of one of two classes, and the weights of columns."""
-    # The one column of coefficients of such a problem is for its second class.
-    sign = 1.0 if positive == 1 else -1.0
-    own = sign * members.coefficients[:, members.starts[problem]]
-    weights = np.zeros(n_columns)
-    weights[members.kept] = own[:-1]
-    return float(own[-1]), weights
+    def _columns(self, problem: int) -> slice:
+        return slice(*self.members.starts[problem : problem + 2].tolist())
+
+    def _of_classes(self, problem: int, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores of all classes from those of the columns of coefficients."""
+        own = scores[:, self._columns(problem)]
+        n_classes = int(np.diff(self.members.offsets[problem : problem + 2])[0])
+        return np.pad(own, ((0, 0), (n_classes - own.shape[1], 0)))
