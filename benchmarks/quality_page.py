@@ -23,6 +23,8 @@ TITLES = {
 }
 LOWER_IS_BETTER = ["hamming_loss", "log_loss", "brier_score"]
 UNFINISHED = "unfinished"
+# The best two of 28 methods on each set and measure, by Bogatinovski et al. (2022).
+PUBLISHED = Path(__file__).parents[1] / "docs" / "results" / "published.csv"
 
 
 def write_page(results: Path, page: Path, sets: list[str]) -> None:
@@ -51,6 +53,8 @@ def tables(frame: pd.DataFrame) -> str:
         decoding_table(means),
         "## The pool and its views\n",
         views_table(frame),
+        "## Beside a published study, on other splits\n",
+        published_table(means),
         "## Each data set\n",
     ]
     for dataset in means.index.unique("dataset"):
@@ -135,6 +139,31 @@ def scores_table(means: pd.DataFrame, measures: list[str]) -> str:
             best = column.min() if lower_is_better(measure) else column.max()
             cells.append(number_cell(column[method], best))
         lines.append(markdown_row([method, *cells]))
+    return "\n".join(lines) + "\n"
+
+
+def published_table(means: pd.DataFrame) -> str:
+    """Return ours beside the best two of the published study, of each set and measure."""
+    published = pd.read_csv(PUBLISHED)
+    ours = means.xs(OURS, level="method")
+    measures = list(dict.fromkeys(published["measure"]))
+    lines = markdown_head(["data set", *map(title_of, measures)])
+    ahead = dict.fromkeys(measures, 0)
+    for dataset, rows in published.groupby("dataset", sort=False):
+        if dataset not in ours.index:
+            continue
+        cells = []
+        for row in rows.itertuples():
+            own = ours.loc[dataset, row.measure]
+            # As many digits as the study has.
+            apart = round(own, 3) - row.value
+            is_best = apart <= 0 if lower_is_better(row.measure) else apart >= 0
+            ahead[row.measure] += is_best
+            theirs = f"{row.value:.3f} {row.best}, {row.second_value:.3f} {row.second}"
+            cells.append(f"{bold(f'{own:.3f}', is_best)} ({theirs})")
+        lines.append(markdown_row([dataset, *cells]))
+    counts = [f"{ahead[m]} of {len(lines) - 2}" for m in measures]
+    lines.append(markdown_row(["at least their best", *counts]))
     return "\n".join(lines) + "\n"
 
 

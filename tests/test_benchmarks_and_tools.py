@@ -34,3 +34,14 @@ def _has(module, name):
     except ModuleNotFoundError:
         return False
     return True
+
+
+def test_the_tables_of_the_quality_page_are_those_of_its_scores(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(ROOT))
+    page = import_module("benchmarks.quality_page")
+    sets = import_module("benchmarks.bench_quality").SETS
+    text = (ROOT / "docs" / "quality.md").read_text(encoding="utf-8")
+    copy = tmp_path / "quality.md"
+    copy.write_text(text, encoding="utf-8")
+    page.write_page(ROOT / "docs" / "results" / "quality.csv", copy, sets)
+    assert copy.read_text(encoding="utf-8") == text
