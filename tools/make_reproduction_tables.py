@@ -15,7 +15,15 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from labelcover._files import replacing
+from labelcover.experiments._paper.claims import (
+    choice_sheet,
+    paired_sheet,
+    readings_of,
+    readings_sheets,
+)
 from labelcover.experiments._paper.paper_fits import DEFAULT, MEDIAMILL, MEDIAMILL_FOLDS
 from labelcover.experiments._paper.paper_tables import TIMES, TITLES, compared
 from labelcover.experiments._paper.reproduce import BOTH, tests_sheet
@@ -23,7 +31,11 @@ from labelcover.experiments.results import read_results
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, FOLDS = DOCS / "reproduction.md", DOCS / "results" / "paper-folds.csv"
+# As `labelcover paper section5.7` writes it.
+CHOICES = FOLDS.with_name("paper-section5.7.csv")
 TABLES = ("table7", "table8", "table9", "table10")
+# Table 7 in the reading in which it was run first.
+BY_MEAN = f"{TITLES['table7']}, mean of votes of pairs"
 MEASURES = {"table9": ("micro_f1", *TIMES)}
 KEY = ("dataset", "method", "folds", "fold", "seed", "data_fingerprint", "method_fingerprint")
 
@@ -38,7 +50,8 @@ def add(file: Path) -> int:
     n_new = len(found.keys() - lines.keys())
     lines |= found
     with replacing(FOLDS) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.DictWriter(out, columns, lineterminator="\n")
+        # Columns of two cuts, which these runs have not, stay out.
+        writer = csv.DictWriter(out, columns, lineterminator="\n", extrasaction="ignore")
         writer.writeheader()
         writer.writerows(lines.values())
     return n_new
@@ -48,10 +61,18 @@ def _key(line: dict[str, str]) -> tuple[str, ...]:
     return tuple(line[column] for column in KEY)
 
 
-def parts(frames: dict[str, Any]) -> dict[str, str]:
+def parts(results: Any) -> dict[str, str]:
     """Return what belongs between the marks of the page, by their names."""
-    frames = {table: _complete(frame) for table, frame in frames.items()}
-    made = {"state": "\n".join(_state(table, frames[table]) for table in TABLES)}
+    frames = {table: _complete(compared(table, results)) for table in TABLES}
+    means = _complete(compared("table7", results, reading="mean"))
+    states = [_state(TITLES[table], frames[table]) for table in TABLES]
+    states.insert(1, _state(BY_MEAN, means))
+    made = {"state": "\n".join(states)}
+    for table in BOTH:
+        sheets = readings_sheets(table, _complete(readings_of(table, results)))
+        made[f"readings-{table}"] = "\n\n".join(map(_untitled, reversed(sheets)))
+        made[f"paired-{table}"] = _untitled(paired_sheet(table, results))
+    made["section5.7"] = _untitled(choice_sheet(pd.read_csv(CHOICES)))
     for table, frame in frames.items():
         if len(frame):
             made[table] = "\n\n".join(
@@ -62,7 +83,8 @@ def parts(frames: dict[str, Any]) -> dict[str, str]:
     together = [[table] for table in run] + ([run] if len(run) > 1 else [])
     tests = [tests_sheet(tables, [frames[table] for table in tables]) for tables in together]
     made["tests"] = "\n".join(
-        [f"- {_agreement(table, frames[table])}" for table in run]
+        [f"- {_agreement(TITLES[table], frames[table])}" for table in run]
+        + ([f"- {_agreement(BY_MEAN, means)}"] if len(means) else [])
         + [
             f"- {sheet.title.split(', ', 1)[1]}. {note}"
             for sheet in tests
@@ -73,7 +95,7 @@ def parts(frames: dict[str, Any]) -> dict[str, str]:
     return made
 
 
-def _agreement(table: str, frame: Any) -> str:
+def _agreement(title: str, frame: Any) -> str:
     """Return how many figures are near the paper's, and in how many rows RAKEL++ beats RAKEL."""
     frame = frame[frame["column"] != DEFAULT]
     said = []
@@ -93,11 +115,13 @@ def _agreement(table: str, frame: Any) -> str:
     )
     better = (wide["RAKEL++"] > wide["RAKEL"]).sum()
     said.append(f"RAKEL++ has a higher micro-F1 than RAKEL in {better} of {len(wide)} rows")
-    return f"{TITLES[table]}. {'. '.join(text[0].upper() + text[1:] for text in said)}."
+    return f"{title}. {'. '.join(text[0].upper() + text[1:] for text in said)}."
 
 
 def _complete(frame: Any) -> Any:
     """Return the rows that have all their folds."""
+    if frame.empty:
+        return frame
     wanted = frame["dataset"].map({"delicious": 1, MEDIAMILL: MEDIAMILL_FOLDS}).fillna(10)
     known = frame[(frame["column"] != DEFAULT) & (frame["measure"] == "micro_f1")]
     whole = known.assign(whole=known["folds"] >= wanted[known.index])
@@ -106,14 +130,18 @@ def _complete(frame: Any) -> Any:
     return frame[[row in rows for row in zip(frame["dataset"], frame["k"], strict=True)]]
 
 
-def _state(table: str, frame: Any) -> str:
+def _untitled(sheet: Any) -> str:
+    return sheet.markdown().split("\n", 2)[2]
+
+
+def _state(title: str, frame: Any) -> str:
     if frame.empty:
-        return f"- {TITLES[table]}: not run yet."
+        return f"- {title}: not run yet."
     said = [
         f"{name}, k = {', '.join(str(k) for k in sorted(set(rows['k'])))}"
         for name, rows in frame.groupby("dataset")
     ]
-    return f"- {TITLES[table]}: {'; '.join(said)}."
+    return f"- {title}: {'; '.join(said)}."
 
 
 def _title(measure: str) -> str:
@@ -160,11 +188,11 @@ def main() -> None:
     for file in parser.parse_args().add:
         print(f"{add(file)} new lines of {file}")
     results = read_results(FOLDS)
-    frames = {table: compared(table, results) for table in TABLES}
-    for table, frame in frames.items():
+    for table in TABLES:
         with replacing(FOLDS.parent / f"paper-{table}.csv") as temporary:
+            frame = compared(table, results)
             frame.to_csv(temporary, index=False, float_format="%.6g", lineterminator="\n")
-    text = page(PAGE.read_text(encoding="utf-8"), parts(frames))
+    text = page(PAGE.read_text(encoding="utf-8"), parts(results))
     with replacing(PAGE) as temporary:
         temporary.write_text(text, encoding="utf-8")
 

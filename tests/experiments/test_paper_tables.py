@@ -8,12 +8,21 @@ import pytest
 from rich.console import Console
 
 from labelcover.datasets import load
-from labelcover.experiments._paper.claims import choice_sheet, choices_of
+from labelcover.experiments._paper.claims import (
+    WAYS,
+    choice_sheet,
+    choices_of,
+    paired_sheet,
+    readings_of,
+    readings_sheets,
+)
 from labelcover.experiments._paper.paper_fits import (
     DEFAULT,
     Setting,
     folds_of,
+    study_settings,
     table_9_k,
+    table_setting,
     table_settings,
 )
 from labelcover.experiments._paper.paper_page import Sheet
@@ -89,7 +98,7 @@ def test_names_tell_settings_apart():
 
 
 def test_ours_stand_beside_the_papers_with_difference_and_spread():
-    name = Setting("INLAC", "smo", 3).name
+    name = table_setting("INLAC", "smo", 3).name
     frame = compared("table7", results([("emotions", name, f, 0.7 + f / 100, 0.2) for f in (0, 2)]))
     line = frame[(frame["dataset"] == "emotions") & (frame["column"] == "INLAC")].iloc[0]
     assert (line["k"], line["paper"], line["ours"]) == (3, 0.6852, pytest.approx(0.71))
@@ -100,6 +109,48 @@ def test_ours_stand_beside_the_papers_with_difference_and_spread():
     assert [row[3] for row in sheet.rows] == ["paper", "ours", "difference"]
     at = sheet.heads.index("INLAC")
     assert [row[at] for row in sheet.rows] == ["0.6852", "0.7100 ± 0.0141", "+0.0248 (+1.8)"]
+
+
+def test_readings_stand_side_by_side_and_the_nearest_is_named():
+    def score(setting, fold):
+        if setting.method == "RAKEL":
+            return 0.7
+        far = WAYS.index((setting.reading, setting.tuned_for))
+        return table7.score("micro_f1", setting.method) + 0.1 * far + 0.02 * fold - 0.01
+
+    table7 = next(row for row in printed_table("table7") if (row.dataset, row.k) == ("emotions", 3))
+    lines = [
+        ("emotions", setting.name, fold, score(setting, fold), 0.2)
+        for setting in study_settings("smo", 3)
+        for fold in range(2)
+    ]
+    frame = readings_of("table7", results(lines))
+    figures, nearest = readings_sheets("table7", frame)
+    assert len(figures.rows) == 5
+    line = dict(zip(figures.heads, figures.rows[0], strict=True))
+    assert line["paper"] == "0.6850/0.1870"
+    assert line["mean, tuned for micro-F1"] == "0.6850/0.2000"
+    assert line["winner, tuned for Hamming loss"] == "1.1850/0.2000"
+    f1 = {row[0]: row[1:4] for row in nearest.rows}
+    assert f1["mean, tuned for micro-F1"] == ["5 of 5", "0.0000", "1 of 1"]
+    assert f1["votes, tuned for micro-F1"] == ["0 of 5", "0.2000", "0 of 1"]
+    # A row that lacks one reading is not counted.
+    assert readings_of("table7", results(lines[:-1])).empty
+    assert readings_sheets("table7", readings_of("table7", results(lines[:-1])))[0].notes
+
+
+def test_methods_below_rakel_are_named():
+    def lines(f1):
+        names = [table_setting(method, "smo", 3).name for method in METHODS]
+        return [("emotions", n, f, 0.7 + (0 if not j else f1[f]), 0.2)
+                for j, n in enumerate(names) for f in range(10)]  # fmt: skip
+
+    none = paired_sheet("table7", results(lines([0.0] * 9 + [-0.1])))
+    assert none.rows[0][:3] == ["emotions", "0.7000", "-0.0100 ± 0.0100"]
+    assert none.notes == ["Below RAKEL by more than one standard error: none."]
+    below = paired_sheet("table7", results(lines([0.0] * 8 + [-0.1, -0.1])))
+    assert "standard error: RAKEL++ on emotions, DD-BALANCOR on emotions" in below.notes[0]
+    assert paired_sheet("table7", results(lines([0.0] * 10)[:-1])).rows == []
 
 
 def test_a_sheet_is_printed_whole_however_narrow_the_terminal():
@@ -134,7 +185,7 @@ def test_it_is_said_where_the_default_is_not_the_best():
 
 def test_tests_are_made_of_complete_rows_only():
     lines = [
-        ("emotions", Setting(m, "smo", k).name, 0, 0.5 + j / 100, 0.2)
+        ("emotions", table_setting(m, "smo", k).name, 0, 0.5 + j / 100, 0.2)
         for k in (3, 4)
         for j, m in enumerate(METHODS)
         if (k, m) != (4, "BALCO")

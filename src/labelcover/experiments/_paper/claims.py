@@ -1,20 +1,29 @@
-"""The paper's claims: the tests of Sections 5.4 and 5.5, and the choice of k of Section 5.7."""
+"""The paper's claims: the readings, the tests of Sections 5.4 and 5.5, the choice of k."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.datasets import Dataset
 from labelcover.dependence import label_dependence
+from labelcover.ensemble import READINGS
 from labelcover.experiments._cover_designs import cover_of
 from labelcover.experiments._folds import make_folds
-from labelcover.experiments._paper.paper_fits import SEED, Setting, folds_of, table_settings
+from labelcover.experiments._paper.paper_fits import (
+    SEED,
+    TUNED_FOR,
+    Setting,
+    folds_of,
+    table_setting,
+    table_settings,
+)
 from labelcover.experiments._paper.paper_page import Sheet
-from labelcover.experiments._paper.printed import METHODS, printed_table
+from labelcover.experiments._paper.paper_tables import compared
+from labelcover.experiments._paper.printed import MEMBERS, METHODS, printed_table
 from labelcover.experiments._statistics import (
     average_ranks,
     bonferroni_dunn,
@@ -35,6 +44,10 @@ ENSEMBLES = ("DD-BALANCOR", "ECC", "EPS")
 #: Of how many choices the paper was right, of 80: with SMO (Table 7) and with J48 (Table 8).
 PRINTED = {"smo": 64, "c45": 59}
 PRINTED_OF = 80
+#: Measures of the tables, as they are written.
+NAMES = {"micro_f1": "micro-F1", "hamming_loss": "Hamming loss"}
+#: Readings of members, each with the measures that thresholds are tuned for.
+WAYS = [(reading, measure) for reading in READINGS for measure in TUNED_FOR]
 #: Member to its name in WEKA.
 WEKA = {"smo": "SMO", "c45": "J48"}
 
@@ -112,6 +125,123 @@ def _ranks(ranks, methods):
 def _friedman(scores, higher):
     test = friedman(scores if higher else -scores)
     return f"F({test.degrees[0]}, {test.degrees[1]}) = {test.f:.4g}, {p_value(test.p_value)}"
+
+
+def readings_of(table: str, results: pd.DataFrame, **how: Any) -> pd.DataFrame:
+    """Return the figures of Table 7 or 8 in every reading and for every measure of the threshold.
+
+    Parameters
+    ----------
+    table : {"table7", "table8"}
+    results : DataFrame
+    **how
+        As for `labelcover.experiments._paper.paper_tables.compared`.
+
+    Returns
+    -------
+    DataFrame
+        As by `compared`, of the methods with a threshold, with ``reading`` and ``tuned_for``; only
+        rows of the table that have been run in all of them.
+    """
+    import pandas as pd
+
+    frames = [
+        compared(table, results, reading=reading, tuned_for=measure, **how).assign(
+            reading=reading, tuned_for=measure
+        )
+        for reading, measure in WAYS
+    ]
+    frame = pd.concat(frames, ignore_index=True)
+    frame = frame[frame["column"].isin(METHODS[1:])]
+    folds = frame.groupby(["dataset", "k"])["folds"]
+    return frame[(folds.transform("min") > 0) & (folds.transform("min") == folds.transform("max"))]
+
+
+def readings_sheets(table: str, frame: pd.DataFrame) -> list[Sheet]:
+    """Return the paper's figures beside six of ours, and which of these are nearest.
+
+    Parameters
+    ----------
+    table : {"table7", "table8"}
+    frame : DataFrame
+        What `readings_of` returns.
+    """
+    title = f"Micro-F1/Hamming loss by reading and measure of the threshold, {WEKA[MEMBERS[table]]}"
+    if frame.empty:
+        return [Sheet(title, [], [], ["Nothing has been run yet."])]
+    heads = ["data set", "k", "method", "paper", *map(_way, WAYS)]
+    cells = frame.pivot_table(
+        index=["dataset", "k", "column"], columns=["measure", "reading", "tuned_for"], values="ours"
+    )
+    rows = []
+    for (dataset, k, method), part in frame.groupby(["dataset", "k", "column"], sort=False):
+        printed = part.groupby("measure")["paper"].first()
+        ours = cells.loc[(dataset, k, method)]
+        pairs = [[printed[measure] for measure in NAMES]]
+        pairs += [[ours[measure, *way] for measure in NAMES] for way in WAYS]
+        rows.append([str(dataset), str(k), method, *(f"{f1:.4f}/{loss:.4f}" for f1, loss in pairs)])
+    return [Sheet(title, heads, rows), _nearness_sheet(table, frame)]
+
+
+def _nearness_sheet(table: str, frame: pd.DataFrame) -> Sheet:
+    """Return how many figures of each reading are near the paper's, and where it is nearest."""
+    frame = frame.assign(apart=frame["difference"].abs())
+    rows = [[_way(way)] for way in WAYS]
+    for measure in NAMES:
+        part = frame[frame["measure"] == measure]
+        by_row = part.pivot_table(
+            index=["dataset", "k"], columns=["reading", "tuned_for"], values="apart"
+        )
+        nearest = by_row.idxmin(axis=1).value_counts()
+        for way, row in zip(WAYS, rows, strict=True):
+            own = part[(part["reading"] == way[0]) & (part["tuned_for"] == way[1])]
+            near = (own["apart"] <= own["spread"]).sum()
+            row += [f"{near} of {len(own)}", f"{own['apart'].mean():.4f}"]
+            row.append(f"{nearest.get(way, 0)} of {len(by_row)}")
+    heads = ["within one sd", "mean difference", "nearest row"]
+    named = [f"{NAMES[measure]}: {head}" for measure in NAMES for head in heads]
+    title = f"Which reading is nearest to the paper, {WEKA[MEMBERS[table]]}"
+    note = (
+        "Differences are absolute; a row is a data set and k, and nearest is the least mean "
+        "difference of its five methods; sd is the standard deviation over folds."
+    )
+    return Sheet(title, ["reading", *named], rows, [note])
+
+
+def _way(way: tuple[str, str]) -> str:
+    return f"{way[0]}, tuned for {NAMES[way[1]]}"
+
+
+def paired_sheet(table: str, results: pd.DataFrame, k: int = 3, n_folds: int = 10) -> Sheet:
+    """Return how far each method is from RAKEL in micro-F1, on the same folds.
+
+    The standard error is that of the mean of paired differences. A method is said to be below
+    where it is so by more than one.
+    """
+    good = results[results["error"] == ""].set_index(["dataset", "method", "folds", "fold"])
+    scores = good["micro_f1"].unstack("method")
+    rows, below = [], []
+    member = MEMBERS[table]
+    for dataset in dict.fromkeys(row.dataset for row in printed_table(table) if row.k == k):
+        names = [table_setting(method, member, k).name for method in METHODS]
+        place = dataset, folds_of(dataset, n_folds)
+        if place not in scores.index.droplevel("fold") or not set(names) <= set(scores.columns):
+            continue
+        own = scores.loc[place, names].dropna()
+        if len(own) < n_folds:
+            continue
+        apart = own[names[1:]].sub(own[names[0]], axis=0)
+        mean, error = apart.mean(), apart.std(ddof=1) / np.sqrt(len(apart))
+        said = [f"{mean[name]:+.4f} ± {error[name]:.4f}" for name in names[1:]]
+        rows.append([dataset, f"{own[names[0]].mean():.4f}", *said])
+        # One fold that differs is exactly one standard error away, but for rounding.
+        worse = [mean[name] < -error[name] - 1e-12 for name in names[1:]]
+        below += [f"{METHODS[1:][j]} on {dataset}" for j in np.flatnonzero(worse)]
+    note = f"Below RAKEL by more than one standard error: {', '.join(below) or 'none'}."
+    title = (
+        f"Micro-F1 less that of RAKEL, {WEKA[member]}, k = {k}: mean over folds ± standard error"
+    )
+    return Sheet(title, ["data set", *METHODS], rows, [note])
 
 
 def choices_of(

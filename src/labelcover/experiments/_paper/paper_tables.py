@@ -16,6 +16,7 @@ from labelcover.experiments._paper.paper_fits import (
     folds_of,
     table_9_k,
     table_9_setting,
+    table_setting,
 )
 from labelcover.experiments._paper.paper_page import Sheet
 from labelcover.experiments._paper.printed import (
@@ -63,12 +64,15 @@ class Figure:
     name: str
 
 
-def figures_of(table: str) -> list[Figure]:
+def figures_of(table: str, reading: str | None = None, tuned_for: str = "micro_f1") -> list[Figure]:
     """Return all figures of a table of the paper, and the column of our default beside them.
 
     Parameters
     ----------
     table : {"table7", "table8", "table9", "table10"}
+    reading, tuned_for : str, optional
+        As of `labelcover.experiments._paper.paper_fits.Setting`, for Tables 7 and 8; by default
+        what ``aggregate="auto"`` comes to, and micro-F1.
 
     Examples
     --------
@@ -83,12 +87,14 @@ def figures_of(table: str) -> list[Figure]:
         size = int(row.cells["sigma r=2" if table == "table10" else "sigma"])
         made += [
             Figure(row.dataset, k, size, column, measure, paper, name)
-            for column, measure, paper, name in _columns(table, row, k)
+            for column, measure, paper, name in _columns(table, row, k, reading, tuned_for)
         ]
     return made
 
 
-def _columns(table: str, row: PrintedRow, k: int) -> Iterator[tuple[str, str, float, str]]:
+def _columns(
+    table: str, row: PrintedRow, k: int, reading: str | None, tuned_for: str
+) -> Iterator[tuple[str, str, float, str]]:
     for measure in MEASURES:
         if table == "table10":
             yield from _order_columns(row, k, measure)
@@ -98,7 +104,7 @@ def _columns(table: str, row: PrintedRow, k: int) -> Iterator[tuple[str, str, fl
                 yield method, measure, row.score(measure, method), name
         else:
             for method in METHODS:
-                name = Setting(method, MEMBERS[table], k).name
+                name = table_setting(method, MEMBERS[table], k, reading, tuned_for).name
                 yield method, measure, row.score(measure, method), name
         yield DEFAULT, measure, np.nan, DEFAULT
     if table == "table9":
@@ -122,7 +128,13 @@ def _order_columns(row: PrintedRow, k: int, measure: str) -> Iterator[tuple[str,
 
 
 def compared(
-    table: str, results: pd.DataFrame, *, n_folds: int = 10, datasets: Sequence[str] | None = None
+    table: str,
+    results: pd.DataFrame,
+    *,
+    n_folds: int = 10,
+    datasets: Sequence[str] | None = None,
+    reading: str | None = None,
+    tuned_for: str = "micro_f1",
 ) -> pd.DataFrame:
     """Return each figure of a table beside ours.
 
@@ -135,6 +147,8 @@ def compared(
         Only lines of so many folds count.
     datasets : sequence of str, optional
         Only these.
+    reading, tuned_for : str, optional
+        As for `figures_of`.
 
     Returns
     -------
@@ -145,7 +159,11 @@ def compared(
     """
     import pandas as pd
 
-    figures = [f for f in figures_of(table) if datasets is None or f.dataset in datasets]
+    figures = [
+        figure
+        for figure in figures_of(table, reading, tuned_for)
+        if datasets is None or figure.dataset in datasets
+    ]
     results = results[results["error"] == ""]
     results = results.assign(
         train_seconds=results["fit_seconds"] - results["design_seconds"].fillna(0)

@@ -19,7 +19,10 @@ from labelcover.experiments._paper.claims import (
     all_pairs,
     choice_sheet,
     choices_of,
+    paired_sheet,
     printed_scores,
+    readings_of,
+    readings_sheets,
 )
 from labelcover.experiments._paper.coverage_figure import DRAWS, coverage_curves, draw_curves
 from labelcover.experiments._paper.paper_fits import Setting, run_settings, table_settings
@@ -169,6 +172,9 @@ def reproduce(
         if part in BOTH:
             both = [compared(t, results, n_folds=n_folds, datasets=wanted) for t in BOTH]
             sheets.append(tests_sheet(BOTH, both))
+            readings = readings_of(part, results, n_folds=n_folds, datasets=wanted)
+            sheets += readings_sheets(part, readings)
+            sheets.append(paired_sheet(part, results, n_folds=n_folds))
     return _written(folder, Reproduction(part, sheets, missing), frame, command)
 
 
