@@ -229,10 +229,16 @@ def test_the_winner_speaks_with_its_probability():
     assert len(np.unique(own.round(6))) > 2
 
 
-@pytest.mark.parametrize("member", ["auto", LeastSquaresClassifier()], ids=["pool", "members"])
 @pytest.mark.parametrize("aggregate", ["votes", "weighted"])
-def test_the_general_estimator_combines_within_its_views(member, aggregate):
+def test_the_default_has_no_members_to_combine(aggregate):
+    with pytest.raises(ValueError, match=f'aggregate must be "mean" unless .*got {aggregate!r}'):
+        LabelCoverClassifier(aggregate=aggregate).fit(*table())
+
+
+@pytest.mark.parametrize("aggregate", ["votes", "weighted"])
+def test_the_general_estimator_combines_the_members_that_are_named(aggregate):
     X, Y = table()
+    member = LeastSquaresClassifier()
     plain = LabelCoverClassifier(member, random_state=0).fit(X, Y)
     model = LabelCoverClassifier(member, aggregate=aggregate, random_state=0).fit(X, Y)
     assert not np.allclose(model.predict_proba(X), plain.predict_proba(X))

@@ -12,6 +12,7 @@ from labelcover import (
 from labelcover.covers import Cover, balancor_cover
 from labelcover.dependence import _affordable_covers as affordable_covers
 from labelcover.dependence import adapt_cover, label_dependence
+from labelcover.learners import LeastSquaresClassifier
 
 
 def problem(seed=0, n=200, m=9):
@@ -71,12 +72,15 @@ def test_k_and_r_are_chosen_and_the_table_is_kept():
 
 def test_a_budget_limits_the_choice():
     X, Y = problem(3)
-    free = LabelCoverClassifier(k="auto", budget=1e6, random_state=0).fit(X, Y)
+    member = LeastSquaresClassifier()
+    free = LabelCoverClassifier(member, k="auto", budget=1e6, random_state=0).fit(X, Y)
     cheapest = min(choice.cost for choice in free.cover_choices_)
-    model = LabelCoverClassifier(k="auto", budget=cheapest, random_state=0).fit(X, Y)
+    model = LabelCoverClassifier(member, k="auto", budget=cheapest, random_state=0).fit(X, Y)
     assert [choice.cost for choice in model.cover_choices_ if choice.affordable] == [cheapest]
     with pytest.raises(ValueError, match="budget must be at least"):
-        LabelCoverClassifier(k="auto", budget=1e-3).fit(X, Y)
+        LabelCoverClassifier(member, k="auto", budget=1e-3).fit(X, Y)
+    with pytest.raises(ValueError, match="budget must be None unless estimator names"):
+        LabelCoverClassifier(k="auto", budget=1e6).fit(X, Y)
 
 
 def test_dd_balancor_can_choose_k():

@@ -64,7 +64,6 @@ ESTIMATORS = {
         Pool(logistic=LogisticClassifier()), random_state=0
     ),
     "pool of single labels": lambda: LabelCoverClassifier(k=1, r=1, random_state=0),
-    "weighted pool": lambda: LabelCoverClassifier(aggregate="weighted", random_state=0),
     "forest": lambda: LabelCoverClassifier(LabelForest(20), random_state=0),
     "least squares": lambda: LabelCoverClassifier(LeastSquaresClassifier(), random_state=0),
     "RAKEL++": lambda: RakelPlusPlusClassifier(k=2, threshold=0.5, random_state=0),

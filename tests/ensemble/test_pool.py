@@ -330,13 +330,14 @@ def test_a_view_that_fails_leaves_no_model(monkeypatch):
     assert not hasattr(model, "view_")
 
 
-@pytest.mark.parametrize(("k", "views"), [(2, 3), (1, 2)])
-def test_what_was_chosen_can_be_told_in_a_line(k, views):
+@pytest.mark.parametrize("k", [1, 2])
+def test_what_was_chosen_can_be_told_in_a_line(k):
     random = np.random.default_rng(0)
     X = random.normal(size=(60, 4))
     Y = (X[:, :3] + random.normal(size=(60, 3)) > 0).astype(int)
     model = LabelCoverClassifier(k=k, random_state=0).fit(X, Y)
     line = model._chosen()
-    assert line.count("least squares on") + line.count("forest") == views
+    assert "views least squares" in line
+    assert "forest" in line
     assert "decision for micro_f1, threshold" in line
     assert line.endswith("on 60 left-out rows")

@@ -95,7 +95,7 @@ def plan(
 ) -> None:
     """Print what training the default on a file will fit, and how large that will be.
 
-    The views with the reason of each, members, products and memory. Nothing is fitted. Memory is a
+    The views with the reason of each, labelsets, links and memory. Nothing is fitted. Memory is a
     bound: what is used is often half as much.
 
     Example: labelcover plan tickets.csv --tags tags
@@ -115,9 +115,8 @@ def plan(
             "rows": sizes.rows,
             "features": sizes.features,
             "labels": sizes.labels,
-            "members": sizes.members,
-            "problems": sizes.problems,
-            "label products": sizes.products,
+            "labelsets": sizes.labelsets,
+            "links": sizes.links,
             "memory at most, GB": float(f"{sizes.memory_gb:.2g}"),
         },
         as_json,

@@ -3,8 +3,8 @@
 from labelcover.ensemble._choose_cover import (
     balancor_size,
     choose_cover,
-    cover_of_many,
     default_cover,
+    linking_cover,
 )
 from labelcover.ensemble._cover_view import READINGS, CoverView, leaving_out_some
 from labelcover.ensemble._covering_methods import (
@@ -18,6 +18,7 @@ from labelcover.ensemble._label_cover import LabelCoverClassifier
 from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble, combined_by
 from labelcover.ensemble._label_model import LabelModel
 from labelcover.ensemble._label_tables import named_labels
+from labelcover.ensemble._links import linked_labels
 from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._model_parameters import ModelParameters, ThresholdParameters
 from labelcover.ensemble._out_of_fold_scores import OutOfFoldScores
@@ -73,13 +74,14 @@ __all__ = [
     "balancor_size",
     "choose_cover",
     "combined_by",
-    "cover_of_many",
     "default_cover",
     "draw_seeds",
     "drawn_seed",
     "label_words",
     "labels_are_many",
     "leaving_out_some",
+    "linked_labels",
+    "linking_cover",
     "named_labels",
     "plan_views",
     "rows_of",

@@ -117,7 +117,7 @@ def default_cover(
     random_state: Any = None,
     verbose: bool = False,
 ) -> Cover:
-    """Return the cover that serves best where nobody asked for a certain one.
+    """Return the cover of members that serves best where nobody asked for a certain one.
 
     All r-labelsets are covered by the fewest labelsets known, with balanced label counts. Where
     that would take more than 5,000 members and no `size` is given, labels are only balanced, in
@@ -133,10 +133,10 @@ def default_cover(
     return strategy(n_labels, k, r, size=size, random_state=random_state, verbose=verbose)
 
 
-def cover_of_many(Y: Any, k: int, r: int = 2, *, size: int | None = None) -> Cover:
-    """Return the cover of very many labels: of those that depend on each other.
+def linking_cover(Y: Any, k: int, r: int = 2, *, size: int | None = None) -> Cover:
+    """Return the cover whose labelsets link labels: those that depend on each other.
 
-    It has at most 4 labelsets for each label. With ``k=1`` there is nothing to cover.
+    It has at most 4 labelsets for each label. With ``k=1`` there is nothing to link.
     """
     from labelcover.dependence import dependent_cover
 

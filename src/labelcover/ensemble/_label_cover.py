@@ -12,12 +12,12 @@ from sklearn.base import clone
 from labelcover._label_values import alike_labelsets, label_rows
 from labelcover._progress import tell
 from labelcover.decisions import Cut, Decision, check_decision, fit_decision
-from labelcover.ensemble._choose_cover import choose_cover, cover_of_many
+from labelcover.ensemble._choose_cover import choose_cover, linking_cover
 from labelcover.ensemble._chunked_training import chunked
 from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble
 from labelcover.ensemble._many_label_pool import ManyLabelPool, ManyLabelView
 from labelcover.ensemble._plan import AUTO, LEFT_OUT, labels_are_many
-from labelcover.ensemble._pool import Pool
+from labelcover.ensemble._pool import Pool, is_planned
 from labelcover.ensemble._threshold_tuning import cross_validated_confidence
 from labelcover.ensemble._view import TrainingRows
 from labelcover.many_labels import Candidates, check_candidate_decision, fit_candidate_decision
@@ -42,31 +42,34 @@ class LeftOutPredictions(NamedTuple):
 
 
 class LabelCoverClassifier(LabelEnsemble):
-    """A multi-label classifier: one member per labelset of a cover, and the best of several views.
+    """A multi-label classifier: several views of single labels, and links between the labels.
 
-    By default least squares members over the labelsets, over single labels, and a forest are
-    pooled, weighted by their left-out predictions; then a decision is taken for
-    the measure that is asked for. On sparse tables the labels of the nearest training rows are one
-    more view. On wide text (more than 4,000 rows and columns, at most a tenth of the cells not 0)
-    logistic regressions join them, whose scores the members read.
+    By default least squares and a forest are pooled, weighted by their left-out predictions. On
+    sparse tables the labels of the nearest training rows are one more view. On wide text (more than
+    4,000 rows and columns, at most a tenth of the cells not 0) logistic regressions join them,
+    whose scores least squares reads. Then labels speak for and against each other: two are linked
+    if a labelset of the cover holds both. Last, a decision is taken for the measure that is asked
+    for. With a named `estimator` there is one member per labelset of the cover instead.
 
     Parameters
     ----------
     estimator : "auto", scikit-learn classifier, LabelForest or Pool, default="auto"
-        What the members are clones of. ``"auto"`` is `Pool`: least squares, solved for all members
-        at once in closed form, and a forest. `LeastSquaresClassifier`, `LogisticClassifier` or
-        `LabelForest` is one view alone.
+        ``"auto"`` is `Pool`: several views of single labels, pooled. A classifier is what the
+        members are clones of, one for each labelset of the cover: `LeastSquaresClassifier`,
+        `LogisticClassifier`, any of scikit-learn. `LabelForest` is one forest for all labels.
     cover : str, Cover, callable or array-like, default="auto"
-        Which labels each member holds: the name of a strategy of `labelcover.covers`
+        Which labels are linked, or which each member holds: the name of a strategy of
+        `labelcover.covers`
         (``"best"``, ``"random"``, ``"inlac"``, ``"balco"``, ``"balancor"``, ``"disjoint"``, …) or
         of one that looks at the training labels (``"dependent"`` and ``"communities"``, see
         `labelcover.dependence`), a function like those, or the labelsets themselves, which may
-        differ in size. ``"auto"`` is ``"best"``, which covers all r-labelsets;
-        where that takes more than 5,000 members (at ``k=3``, above some 170 labels) and no `size`
-        is given, it takes 4 balanced labelsets for each label.
+        differ in size. ``"auto"`` is ``"dependent"`` where the cover links labels, of at most 4
+        labelsets for each label. For members it is ``"best"``, which covers all r-labelsets; where
+        that takes more than 5,000 members (at ``k=3``, above some 170 labels) and no `size` is
+        given, 4 balanced labelsets for each label.
     k : int or "auto", default=3
         Number of labels in a labelset. If there are fewer labels, all of them, with a warning.
-        With ``k=1``, which is binary relevance, there are no correlations to cover.
+        With ``k=1`` there are no links, and members are binary relevance.
         ``"auto"`` takes the affordable cover that addresses the most dependency among the
         training labels (see `labelcover.dependence.cover_choices`).
     r : int or "auto", default=2
@@ -77,14 +80,13 @@ class LabelCoverClassifier(LabelEnsemble):
         Permute the labels of the cover so that it holds as many dependent labels as possible, as
         DD-BALANCOR does; see `labelcover.dependence.adapt_cover`.
     budget : float, optional
-        With ``k="auto"`` or ``r="auto"``: the greatest cost of the ensemble, in binary models. By
-        default ten for each label.
+        With ``k="auto"`` or ``r="auto"`` and a named `estimator`: the greatest cost of the
+        ensemble, in binary models. By default ten for each label.
     plan : "auto" or Plan, default="auto"
         What is fitted for the table: by default decided by `plan_views` from facts of the table.
         Only where `estimator` is ``"auto"`` or a `Pool`.
     aggregate : {"auto", "mean", "votes", "winner", "weighted"}, default="auto"
-        How members are combined within a view; see `RakelPlusPlusClassifier`. A `LabelForest` has
-        no members for labelsets and takes ``"mean"`` only.
+        How the members of a named `estimator` are combined; see `RakelPlusPlusClassifier`.
     decide : str, int or callable, default="micro_f1"
         What `predict` is best for: ``"micro_f1"``, ``"macro_f1"``, ``"example_f1"``,
         ``"hamming_loss"`` or ``"subset_accuracy"``; a number of labels for every row; or a function
@@ -110,7 +112,7 @@ class LabelCoverClassifier(LabelEnsemble):
     Attributes
     ----------
     cover_ : Cover
-        The labelsets, one per member.
+        The labelsets: which labels are linked, or one per member.
     label_names_in_ : ndarray of shape (n_labels,)
         The names of the labels; ``"label0"``, ``"label1"``, … if Y had none.
     plan_ : Plan
@@ -131,8 +133,8 @@ class LabelCoverClassifier(LabelEnsemble):
     >>> from labelcover import LabelCoverClassifier
     >>> X, Y = make_multilabel_classification(n_classes=6, random_state=0)
     >>> model = LabelCoverClassifier(random_state=0).fit(X, Y)
-    >>> model.cover_.coverage(2)
-    1.0
+    >>> model.cover_.k, bool((model.cover_.label_counts > 0).all())
+    (3, True)
     >>> model.predict(X).shape
     (100, 6)
     >>> model.predict(X, decide=2).sum(axis=1).max()
@@ -289,10 +291,11 @@ class LabelCoverClassifier(LabelEnsemble):
         return super()._top(X, n_top)
 
     def _make_cover(self, Y, seed):
-        many = sparse.issparse(Y) and isinstance(self.cover, str) and self.cover == AUTO
+        by_default = isinstance(self.cover, str) and self.cover == AUTO
+        links = by_default and is_planned(self._member())
         cover, self.cover_choices_ = choose_cover(
             Y,
-            cover_of_many if many else self.cover,
+            linking_cover if links else self.cover,
             k=self.k,
             r=self.r,
             size=self.size,
@@ -313,6 +316,11 @@ class LabelCoverClassifier(LabelEnsemble):
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
         super()._check_parameters(n_labels, weighted=weighted)
+        if self.budget is not None and is_planned(self._member()):
+            raise ValueError(
+                "budget must be None unless estimator names what the members over the labelsets "
+                f"are, whose number it bounds, got {self.budget!r}."
+            )
         check_decision(self.decide, n_labels)
 
     def _check_rows(self, training: TrainingRows) -> None:

@@ -68,6 +68,8 @@ def fit_pool(
     Y: NDArray[np.uint8],
     frequency: NDArray[np.float64],
     sample_weight: NDArray[np.float64] | None = None,
+    *,
+    variance: float = VARIANCE,
 ) -> LogLinearPool:
     """Return the pool of some views.
 
@@ -81,6 +83,9 @@ def fit_pool(
         How frequent the labels are in training, inside (0, 1).
     sample_weight : ndarray of shape (n,), optional
         Weights of the rows.
+    variance : float
+        How far weights of labels are from the common ones, before anything is seen: about its
+        square root.
 
     Examples
     --------
@@ -109,7 +114,7 @@ def fit_pool(
         start,
         1.0,
     )[:, 0]
-    penalty = _penalty(inputs, bases, labels, weights, common)
+    penalty = _penalty(inputs, bases, labels, weights, common, variance)
     found = _fit(inputs, bases, labels, weights, common, penalty)
     return LogLinearPool(base, found[:-1].T.copy(), found[-1].copy(), common)
 
@@ -144,13 +149,13 @@ def _fit(
     )
 
 
-def _penalty(inputs, base, Y, row_weights, common) -> float:
+def _penalty(inputs, base, Y, row_weights, common, variance) -> float:
     """Return one over the variance of the weights among labels, by the method of moments.
 
     At the common weights the slope of a label has the covariance ``H + τ² H²``, with the second
     derivatives ``H`` of its log-loss and the variance ``τ²`` of its weights around the common
     ones. Labels count by one over the trace of ``H``. Few labels cannot tell, so what they say is
-    averaged with `VARIANCE`.
+    averaged with `variance`.
     """
     n_labels = len(Y)
     theta = np.tile(common[:, None], (1, n_labels))
@@ -159,5 +164,5 @@ def _penalty(inputs, base, Y, row_weights, common) -> float:
     share = 1 / np.maximum(trace, np.finfo(np.float64).tiny)
     beyond = share @ ((slope**2).sum(axis=0) - trace)
     found = beyond / (share @ (curve**2).sum(axis=(1, 2)))
-    seen = n_labels * np.clip(found, 0, VARIANCE)
-    return float((n_labels + VARIANCE_LABELS) / (seen + VARIANCE_LABELS * VARIANCE))
+    seen = n_labels * np.clip(found, 0, variance)
+    return float((n_labels + VARIANCE_LABELS) / (seen + VARIANCE_LABELS * variance))

@@ -129,9 +129,8 @@ class ViewPlan:
     Attributes
     ----------
     name : {"least squares", "scores", "logistic", "neighbours", "forest"}
-        ``"least squares"`` over the labelsets and over single labels, in one factorisation;
-        ``"scores"``, logistic regression on single labels and least squares on its scores;
-        ``"logistic"`` on single labels; ``"neighbours"``, the labels of the nearest training rows;
+        ``"least squares"`` and ``"logistic"`` on single labels; ``"scores"``, logistic regression
+        and least squares on its scores; ``"neighbours"``, the labels of the nearest training rows;
         ``"forest"``.
     reason : str
         Why it is there, for people to read.
@@ -198,12 +197,11 @@ class Plan:
         """Whether members over the labelsets are all there is: a label in none has no answer."""
         return any(view.name == MEMBERS for view in self.views)
 
-    def for_rows(self, facts: TableFacts, cover: Cover) -> Plan:
+    def for_rows(self, facts: TableFacts) -> Plan:
         """Return the plan with a number of left-out rows where it does not say."""
         if self.n_left_out is not None:
             return self
-        n_targets = most_targets(cover, facts.n_rows, facts.n_labels)
-        return replace(self, n_left_out=n_left_out_rows(facts.n_rows, n_targets))
+        return replace(self, n_left_out=n_left_out_rows(facts.n_rows, facts.n_labels))
 
     def check(self, facts: TableFacts) -> None:
         """Raise a ``ValueError`` if the plan does not fit a table."""
@@ -228,7 +226,6 @@ class Plan:
 def plan_views(
     facts: TableFacts,
     *,
-    cover: Cover | None = None,
     with_logistic: bool = False,
     only_left_out: bool = False,
 ) -> Plan:
@@ -237,8 +234,6 @@ def plan_views(
     Parameters
     ----------
     facts : TableFacts
-    cover : Cover, optional
-        The labelsets that least squares is fitted over; without one, single labels.
     with_logistic : bool, default=False
         Whether logistic regression is asked for on any table.
     only_left_out : bool, default=False
@@ -256,11 +251,10 @@ def plan_views(
     if facts.is_sparse:
         views.append(ViewPlan("neighbours", "a sparse table"))
     views.append(_forest(facts, only_left_out=only_left_out))
-    n_targets = most_targets(cover, facts.n_rows, facts.n_labels)
     n = facts.n_held if is_text else facts.n_rows
-    n_left_out = n if only_left_out else n_left_out_rows(n, n_targets)
+    n_left_out = n if only_left_out else n_left_out_rows(n, facts.n_labels)
     width = min(facts.n_rows, facts.n_columns)
-    is_small = facts.n_rows * width * n_targets <= MOST_PRODUCTS
+    is_small = facts.n_rows * width * facts.n_labels <= MOST_PRODUCTS
     beside = is_small and not facts.in_chunks
     return Plan(tuple(views), n_left_out, only_left_out, beside)
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
+from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice
 from labelcover.covers import Cover
-from labelcover.ensemble._labelset_posterior import LabelsetPosterior, fit_posterior
+from labelcover.ensemble._links import Links, fit_links
 from labelcover.ensemble._log_linear_pool import LogLinearPool, fit_pool, inside
 from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._plan import (
@@ -33,7 +33,6 @@ from labelcover.ensemble._plan import (
 from labelcover.ensemble._shares import Parts, Shares, Similar, bent
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
 from labelcover.ensemble._views import VIEWS
-from labelcover.ensemble._views._single_labels import LEAST
 from labelcover.learners import LabelForest, LeastSquaresClassifier, LogisticClassifier, in_threads
 
 # Labels are counted in blocks of so many rows.
@@ -44,14 +43,13 @@ class Pool(BaseEstimator):
     """The learners of the default, pooled by their left-out predictions.
 
     Which views are fitted is a matter of the table, decided by `plan_views` before the fit: least
-    squares over the labelsets of the cover and over single labels (in one factorisation) and a
-    forest always, the labels of the nearest training rows on sparse tables, and on wide text
-    logistic regression, whose scores least squares then reads instead of the words. Their
-    probabilities are pooled log-linearly for each label (`labelcover.ensemble._log_linear_pool`),
-    with weights from leave-one-out, out-of-fold and out-of-bag predictions. What the pool says is
-    then corrected by which labelsets occur in training
-    (`labelcover.ensemble._labelset_posterior`): the marginals over these are pooled with it in the
-    same way.
+    squares on single labels and a forest always, the labels of the nearest training rows on sparse
+    tables, and on wide text logistic regression, whose scores least squares then reads instead of
+    the words. Their probabilities are pooled log-linearly for each label
+    (`labelcover.ensemble._log_linear_pool`), with weights from leave-one-out, out-of-fold and
+    out-of-bag predictions. What labels say of each other comes last
+    (`labelcover.ensemble._links`): which labelsets occur in training, and what known labels say of
+    those that share a labelset of the cover with them.
 
     Parameters
     ----------
@@ -105,17 +103,15 @@ class PooledView(View):
     views : list of views
     pool : LogLinearPool
         The weights of the tables of confidences that the views give.
-    posterior : LabelsetPosterior
-    correction : LogLinearPool
-        The weights of the pool and of the marginals over the labelsets that occur.
+    links : Links
+        What labels say of each other.
     """
 
     pool: LogLinearPool
-    posterior: LabelsetPosterior
-    correction: LogLinearPool
+    links: Links
 
-    def __init__(self, plan: Plan, views: list[Any]) -> None:
-        self.plan, self.views = plan, views
+    def __init__(self, plan: Plan, views: list[Any], cover: Cover) -> None:
+        self.plan, self.views, self.cover = plan, views, cover
 
     def fit(
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
@@ -140,10 +136,8 @@ class PooledView(View):
         frequency = label_frequency(rows)
         self.pool = fit_pool(tables, Y[left_out], frequency, own)
         pooled = self.pool.pool(tables)
-        self.posterior, marginals = fit_posterior(Y, left_out, pooled, weights)
-        stages = [pooled, inside(marginals, LEAST)]
-        self.correction = fit_pool(stages, Y[left_out], frequency, own)
-        self._left_out = self.correction.pool(stages)
+        self.links, odds = fit_links(Y, left_out, pooled, self.cover, frequency, weights, seed=seed)
+        self._left_out = expit(odds)
         return self
 
     def left_out(self, rows: TrainingRows) -> LeftOut:
@@ -152,9 +146,7 @@ class PooledView(View):
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the pooled confidences of new rows, ``(n, n_labels)``."""
-        pooled = self.pool.pool(self.confidences_of_views(X))
-        marginals = inside(self.posterior.marginals(pooled), LEAST)
-        return [self.correction.pool([pooled, marginals])]
+        return [expit(self.links.log_odds(self.pool.pool(self.confidences_of_views(X))))]
 
     def confidences_of_views(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the probabilities of every view for new rows, inside (0, 1), as pooled."""
@@ -224,17 +216,17 @@ class PooledShares(Shares):
         self.view, self.shares, self.least = view, shares, least
         tables = [inside(own.confidence, bound) for own, bound in zip(shares, least, strict=True)]
         self.pooled = view.pool.pool(tables)
-        self.marginals = inside(view.posterior.marginals(self.pooled), LEAST)
-        self.confidence = view.correction.pool([self.pooled, self.marginals])
+        self.by_labelsets = view.links.seen.log_odds(self.pooled)
+        self.confidence = expit(view.links.log_odds(self.pooled))
 
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
         """Return the parts of the log-odds of one label: those of all views, weighted."""
-        pool, correction = self.view.pool, self.view.correction
-        base, own = pool.base[label], correction.weights[label]
-        start = base + correction.intercept[label] + own.sum() * pool.intercept[label]
+        pool, base = self.view.pool, self.view.pool.base[label]
+        trust, slope, start = self.view.links.start[label]
+        start += (1 + slope) * (base + pool.intercept[label])
         total: Parts | None = None
         for v, (shares, bound) in enumerate(zip(self.shares, self.least, strict=True)):
-            weight = own.sum() * pool.weights[label, v]
+            weight = (1 + slope) * pool.weights[label, v]
             if weight == 0:
                 continue
             found = shares.of_label(label, rows)
@@ -245,9 +237,9 @@ class PooledShares(Shares):
         if total is None:
             total = Parts(np.zeros(len(rows)), self.shares[0].of_label(label, rows).columns * 0.0)
         # What the labelsets that occur change is a part of the label's own likely company.
-        change = logit(self.marginals[rows, label]) - logit(self.pooled[rows, label])
         labels = np.zeros((len(rows), len(pool.base)))
-        labels[:, label] = own[1] * change
+        change = self.by_labelsets[rows, label] - logit(self.pooled[rows, label])
+        labels[:, label] = trust * change
         return replace(total.from_start(total.start + start), labels=labels)
 
 
@@ -273,11 +265,11 @@ def is_planned(member: Any) -> bool:
 
 
 def check_aggregate(learner: Any, aggregate: str) -> None:
-    """Raise a ``ValueError`` if members cannot be combined so: trees have no members."""
-    if aggregate != "mean" and isinstance(learner, LabelForest):
+    """Raise a ``ValueError`` if members cannot be combined so: there may be none."""
+    if aggregate != "mean" and is_planned(learner):
         raise ValueError(
-            'aggregate must be "mean" with a LabelForest, whose trees serve all labels at once, '
-            f"got {aggregate!r}."
+            'aggregate must be "mean" unless estimator names what the members over the labelsets '
+            f"are, got {aggregate!r} with {learner!r}."
         )
 
 
@@ -301,9 +293,9 @@ def plan_for(
     facts = TableFacts.of_rows(rows)
     if isinstance(plan, Plan):
         plan.check(facts)
-        return plan.for_rows(facts, cover)
+        return plan.for_rows(facts)
     given = learner.logistic is not None
-    return plan_views(facts, cover=cover, with_logistic=given, only_left_out=only_left_out)
+    return plan_views(facts, with_logistic=given, only_left_out=only_left_out)
 
 
 def view_for(learner: Any, plan: Plan, cover: Cover, *, aggregate: str = "mean") -> Any:
@@ -315,4 +307,4 @@ def view_for(learner: Any, plan: Plan, cover: Cover, *, aggregate: str = "mean")
         )
         for each in plan.views
     ]
-    return PooledView(plan, views) if plan.is_pooled else views[0]
+    return PooledView(plan, views, cover) if plan.is_pooled else views[0]

@@ -58,7 +58,9 @@ DESIGNS: dict[type, Design] = {
 def design_of(estimator: Any) -> Design | None:
     """Return the design of an estimator; None if it makes no labelsets, or they are given."""
     if type(estimator) is labelcover.LabelCoverClassifier:
-        named = isinstance(estimator.cover, str)
+        # The cover that links labels follows from these: it has no design of its own.
+        linking = estimator.cover == AUTO and estimator.estimator in (None, AUTO)
+        named = isinstance(estimator.cover, str) and not linking
         return Design(estimator.cover, bool(estimator.adapt)) if named else None
     given = not isinstance(getattr(estimator, "cover", ""), str)
     return None if given else DESIGNS.get(type(estimator))

@@ -1,23 +1,22 @@
-"""How large a fit of the default will be, before it is started: members, products, memory."""
+"""How large a fit of the default will be, before it is started: labelsets, links, memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from labelcover._label_values import label_rows
-from labelcover.covers import Cover
 from labelcover.ensemble import (
     LabelCoverClassifier,
     Plan,
     TableFacts,
     choose_cover,
-    cover_of_many,
     labels_are_many,
+    linked_labels,
+    linking_cover,
     plan_views,
 )
 
@@ -46,12 +45,10 @@ class FitSizes:
     Attributes
     ----------
     rows, features, labels : int
-    members : int
-        Labelsets of the cover.
-    problems : int
-        What is solved for these and for every label alone, each distinct labelset once.
-    products : int
-        Label products that the labelsets make and that occur: those are solved.
+    labelsets : int
+        Those of the cover.
+    links : int
+        How many pairs of labels a labelset holds together.
     memory_gb : float
         Bound of the memory of the process, with the table.
     plan : Plan or None
@@ -61,9 +58,8 @@ class FitSizes:
     rows: int
     features: int
     labels: int
-    members: int
-    problems: int
-    products: int
+    labelsets: int
+    links: int
     memory_gb: float
     plan: Plan | None
 
@@ -87,8 +83,8 @@ def fit_sizes(estimator: LabelCoverClassifier, X: Any, Y: Any) -> FitSizes:
     >>> from labelcover.experiments.fit_sizes import fit_sizes
     >>> data = load("debtags")
     >>> sizes = fit_sizes(LabelCoverClassifier(random_state=0), data.X, data.Y)
-    >>> sizes.members, sizes.problems, sizes.products <= 24 + 7 * sizes.members
-    (96, 120, True)
+    >>> sizes.labelsets <= 4 * sizes.labels, sizes.links <= 24 * 23 / 2
+    (True, True)
     """
     if estimator.estimator not in (None, "auto"):
         raise ValueError(
@@ -97,30 +93,27 @@ def fit_sizes(estimator: LabelCoverClassifier, X: Any, Y: Any) -> FitSizes:
         )
     many, labels = labels_are_many(Y), label_rows(Y)
     given: Any = labels if many else labels.toarray()
-    by_default = many and isinstance(estimator.cover, str) and estimator.cover == "auto"
+    by_default = isinstance(estimator.cover, str) and estimator.cover == "auto"
     cover, _ = choose_cover(
         given,
-        cover_of_many if by_default else estimator.cover,
+        linking_cover if by_default else estimator.cover,
         k=estimator.k,
         r=estimator.r,
         size=estimator.size,
         random_state=0,
     )
-    products = n_products(cover, labels)
-    distinct = {tuple(row[row >= 0].tolist()) for row in cover.labelsets}
     return FitSizes(
         rows=X.shape[0],
         features=X.shape[1],
         labels=labels.shape[1],
-        members=len(cover),
-        problems=len(distinct | {(j,) for j in range(labels.shape[1])}),
-        products=products,
-        memory_gb=memory_bound(X, labels, products, many=many) / 1e9,
-        plan=None if many else plan_views(TableFacts.of(X, labels), cover=cover),
+        labelsets=len(cover),
+        links=linked_labels(cover).nnz // 2,
+        memory_gb=memory_bound(X, labels, many=many) / 1e9,
+        plan=None if many else plan_views(TableFacts.of(X, labels)),
     )
 
 
-def memory_bound(X: Any, Y: sparse.csr_array, products: int, *, many: bool) -> float:
+def memory_bound(X: Any, Y: sparse.csr_array, *, many: bool) -> float:
     """Return the bytes that a fit of the default does not exceed: those of its largest tables.
 
     `many` says whether there are so many labels that only candidates are looked at.
@@ -134,32 +127,7 @@ def memory_bound(X: Any, Y: sparse.csr_array, products: int, *, many: bool) -> f
     patterns = {row.tobytes() for row in np.split(Y.indices, Y.indptr[1:-1])}
     tables = (
         KERNEL_COPIES * n * exact
-        + SOLUTION_COPIES * exact * products
+        + SOLUTION_COPIES * exact * Y.shape[1]
         + left_out * min(len(patterns), MOST_LABELSETS)
     )
     return PROGRAM + X_COPIES * of_x + 8 * tables + TREES_PER_LABEL_CELL * Y.nnz
-
-
-def n_products(cover: Cover, Y: sparse.csr_array) -> int:
-    """Return how many different products the labels of the labelsets have that are 1 in some row.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> from labelcover.covers import Cover
-    >>> from labelcover.experiments.fit_sizes import n_products
-    >>> Y = sparse.csr_array([[1, 1, 1, 0], [1, 0, 0, 1]])
-    >>> n_products(Cover([[0, 1, 2], [0, 1, 3]], n_labels=4), Y)
-    9
-    """
-    columns = Y.tocsc()
-    rows = [frozenset(each.tolist()) for each in np.split(columns.indices, columns.indptr[1:-1])]
-    found: dict[tuple[int, ...], frozenset[int]] = {}
-    for labelset in cover.labelsets.tolist():
-        own = [j for j in labelset if j >= 0]
-        for size in range(1, len(own) + 1):
-            for labels in combinations(own, size):
-                if labels not in found:
-                    others = found[labels[:-1]] if size > 1 else rows[labels[0]]
-                    found[labels] = others & rows[labels[-1]]
-    return sum(map(bool, found.values()))

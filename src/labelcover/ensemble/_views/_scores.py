@@ -1,7 +1,7 @@
 """Wide text: logistic regression on the words, and least squares on its scores.
 
-Scores for left-out rows (out-of-fold) are a table with a column per label, on which the members of
-a cover are quick: a second stage (stacking), which learns how labels depend on each other.
+Scores for left-out rows (out-of-fold) are a table with a column per label, on which least squares
+is quick: a second stage (stacking), which learns how labels depend on each other.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ class ScoresView(View):
 
     def __init__(self, logistic: LogisticView, second: LeastSquaresView) -> None:
         self.logistic, self.second = logistic, second
-        on_scores = [name.replace("squares on", "squares on scores of") for name in second.names]
-        self.names = [*on_scores, *logistic.names]
+        self.names = ("least squares on scores", *logistic.names)
 
     @classmethod
     def planned(cls, learners: Any, cover: Cover, *, n_landmarks: int, **how: Any) -> Self:

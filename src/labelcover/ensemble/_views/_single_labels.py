@@ -1,4 +1,4 @@
-"""Linear learners as views: least squares over labelsets and single labels, logistic regression."""
+"""Linear learners as views of single labels: least squares, logistic regression."""
 
 from __future__ import annotations
 
@@ -14,29 +14,23 @@ LEAST = 0.0005
 
 
 class LeastSquaresView(CoverView):
-    """Least squares over the labelsets of a cover and over single labels, in one factorisation.
+    """Least squares on single labels.
 
     Attributes
     ----------
-    names : list of str
-        What the tables of confidences are called, one for each cover.
+    names : sequence of str
+        What the tables of confidences are called.
     least : float
         How near to 0 and 1 the pool takes probabilities.
     """
 
     least = LEAST
+    names = ("least squares",)
 
     @classmethod
     def planned(cls, learners: Any, cover: Cover, **how: Any) -> Self:
         """Return the view as a plan has it."""
-        covers = [cover, single_labels(cover.n_labels)] if cover.k > 1 else [cover]
-        return cls(learners["least_squares"], covers, **how)
-
-    @property
-    def names(self) -> list[str]:
-        """What the tables of confidences are called."""
-        names = ["least squares on labelsets", "least squares on single labels"]
-        return names[-len(self.covers) :]
+        return cls(learners["least_squares"], [single_labels(cover.n_labels)], quick=how["quick"])
 
 
 class LogisticView(CoverView):

@@ -1,4 +1,4 @@
-"""Compiled loops of the posterior over labelsets."""
+"""Compiled loops over the labelsets that occur."""
 
 from __future__ import annotations
 

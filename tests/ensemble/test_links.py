@@ -1,11 +1,43 @@
-"""Marginals over the labelsets that occur in training, against plain enumeration."""
+"""What labels say of each other: over the labelsets that occur, and along the links of a cover."""
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
-from labelcover.ensemble import _labelset_posterior as labelset_posterior
-from labelcover.ensemble._labelset_posterior import PSEUDO_COUNT, fit_posterior
-from labelcover.ensemble._labelset_posterior_kernels import exponentials_below
+from labelcover.covers import Cover
+from labelcover.ensemble import _links as links_module
+from labelcover.ensemble._links import (
+    MISMATCH,
+    NEW_LABELSET,
+    PSEUDO_COUNT,
+    _LeftOutLabelsets,
+    evidence,
+    fit_links,
+    linked_labels,
+)
+from labelcover.ensemble._links_kernels import exponentials_below
+
+
+class Posterior:
+    """The marginals over labelsets, before labelsets that never occurred are allowed for."""
+
+    def __init__(self, seen):
+        self.seen, self.counts, self.expected = seen, seen.counts, seen.expected
+
+    def marginals(self, P, known=None):
+        return unmixed(self.seen.log_odds(P, known), P)
+
+
+def unmixed(odds, P):
+    return (expit(odds) - NEW_LABELSET * P) / (1 - NEW_LABELSET)
+
+
+def fit_posterior(Y, rows, P):
+    left_out = _LeftOutLabelsets.of(Y, rows, P, np.ones(len(Y)))
+    odds = [
+        left_out.log_odds(np.array([i]), P[[i]], evidence(P[[i]], None)) for i in range(len(rows))
+    ]
+    return Posterior(left_out.seen), unmixed(np.concatenate(odds), P)
 
 
 def test_the_compiled_exponentials_equal_their_plain_twin():
@@ -99,21 +131,21 @@ def test_a_labelset_that_only_the_row_itself_has_does_not_occur():
     Y = np.array([[1, 1, 1], [0, 0, 0], [0, 0, 0]], dtype=np.uint8)
     P = np.full((3, 3), 0.9)
     _, marginals = fit_posterior(Y, np.arange(3), P)
-    np.testing.assert_allclose(marginals[0], 0)
+    np.testing.assert_allclose(marginals[0], 0, atol=1e-9)
     assert (marginals[1:] > 0).all()
 
 
 def test_the_only_row_keeps_its_probabilities():
     P = np.array([[0.2, 0.7]])
     _, marginals = fit_posterior(np.array([[0, 1]], dtype=np.uint8), np.arange(1), P)
-    np.testing.assert_array_equal(marginals, P)
+    np.testing.assert_allclose(marginals, P)
 
 
 def test_blocks_of_rows_change_nothing(monkeypatch):
     Y, P = simulated()
     posterior, left_out = fit_posterior(Y, np.arange(60), P)
     whole = posterior.marginals(P)
-    monkeypatch.setattr(labelset_posterior, "BLOCK_NUMBERS", 30)
+    monkeypatch.setattr(links_module, "BLOCK_NUMBERS", 30)
     parts, of_parts = fit_posterior(Y, np.arange(60), P)
     np.testing.assert_allclose(parts.expected, posterior.expected)
     np.testing.assert_allclose(of_parts, left_out)
@@ -131,7 +163,7 @@ def test_some_of_the_rows_stand_for_all():
 
 
 def test_rare_labelsets_are_dropped_where_there_are_too_many(monkeypatch):
-    monkeypatch.setattr(labelset_posterior, "MOST_LABELSETS", 2)
+    monkeypatch.setattr(links_module, "MOST_LABELSETS", 2)
     Y, P = simulated(100, 4)
     posterior, marginals = fit_posterior(Y, np.arange(100), P)
     found, counts = np.unique(Y, axis=0, return_counts=True)
@@ -147,4 +179,84 @@ def test_certain_probabilities_give_no_nan(sure):
     posterior, marginals = fit_posterior(Y, np.arange(20), P)
     for found in (marginals, posterior.marginals(P), posterior.marginals(1 - P)):
         assert np.isfinite(found).all()
-        assert ((found >= 0) & (found <= 1 + 1e-12)).all()
+        assert ((found >= -1e-12) & (found <= 1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_known_labels_make_labelsets_that_differ_unlikely(seed):
+    Y, P = simulated(seed=seed)
+    posterior, _ = fit_posterior(Y, np.arange(60), P)
+    counts, expected = counted(Y, P)
+    known = np.array([[1, -1, -1], [-1, 0, 1], [0, 1, 0]], dtype=np.int8)
+    new = np.random.default_rng(9).uniform(0.01, 0.99, (3, 3))
+    told = np.where(known < 0, new, expit(MISMATCH * (2.0 * known - 1)))
+    plain = [plain_marginals(counts, expected, p) for p in told]
+    np.testing.assert_allclose(posterior.marginals(new, known), plain, atol=1e-9)
+
+
+def test_labels_are_linked_if_a_labelset_holds_both():
+    together = linked_labels(Cover([[0, 1, 2], [2, 3]], 5)).toarray() > 0
+    pairs = {(0, 1), (0, 2), (1, 2), (2, 3)}
+    assert {(j, k) for j, k in np.argwhere(together).tolist() if j < k} == pairs
+    np.testing.assert_array_equal(together, together.T)
+
+
+FREQUENCY = np.full(4, 0.5)
+
+
+def dependent_labels(n=500, seed=0):
+    """Labels 0 and 1 are nearly the same, 2 excludes 0, 3 has nothing to do with them."""
+    random = np.random.default_rng(seed)
+    P = random.uniform(0.2, 0.8, (n, 4))
+    Y = (random.random((n, 4)) < P).astype(np.uint8)
+    Y[:, 1] = np.where(random.random(n) < 0.95, Y[:, 0], Y[:, 1])
+    Y[:, 2] &= 1 - Y[:, 0]
+    return Y, P
+
+
+def test_known_labels_speak_for_and_against_others():
+    Y, P = dependent_labels()
+    links, _ = fit_links(Y, np.arange(500), P, Cover([[0, 1, 2], [0, 1, 3]], 4), FREQUENCY)
+    row = np.full((1, 4), 0.5)
+
+    def odds(*known):
+        return links.log_odds(row, np.array([known], dtype=np.int8))[0]
+
+    nothing = links.log_odds(row)[0]
+    with_it, without_it = odds(1, -1, -1, -1), odds(0, -1, -1, -1)
+    assert with_it[1] > nothing[1] + 1 > without_it[1] + 2
+    assert with_it[2] < nothing[2] < without_it[2]
+    assert abs(with_it[3] - nothing[3]) < 0.5
+    np.testing.assert_array_equal(odds(-1, -1, -1, -1), nothing)
+
+
+def test_labels_without_links_have_no_weights():
+    Y, P = dependent_labels()
+    links, _ = fit_links(Y, np.arange(500), P, Cover([[0], [1], [2], [3]], 4), FREQUENCY)
+    assert links.weights.nnz == 0
+
+
+def test_weights_of_rows_are_as_good_as_copies():
+    Y, P = dependent_labels(200)
+    weights = np.where(np.arange(200) < 50, 2.0, 1.0)
+    twice = np.concatenate([np.arange(200), np.arange(50)])
+    cover = Cover([[0, 1, 2]], 4)
+    links, _ = fit_links(Y, np.arange(200), P, cover, FREQUENCY, weights)
+    copied, _ = fit_links(Y[twice], np.arange(250), P[twice], cover, FREQUENCY)
+    np.testing.assert_allclose(links.seen.counts, copied.seen.counts * 200 / 250)
+
+
+@pytest.mark.parametrize("sure", [0.0, 1.0])
+def test_a_row_that_contradicts_every_labelset_has_finite_odds(sure):
+    Y, P = dependent_labels(100)
+    Y[:, 2] = 0
+    links, _ = fit_links(Y, np.arange(100), P, Cover([[0, 1, 2], [0, 1, 3]], 4), FREQUENCY)
+    known = np.array([[1, 0, 1, -1], [1, 1, 1, 1]], dtype=np.int8)
+    assert np.isfinite(links.log_odds(np.full((2, 4), sure), known)).all()
+
+
+def test_the_same_seed_hides_the_same_labels():
+    Y, P = dependent_labels(150)
+    cover = Cover([[0, 1, 2]], 4)
+    one, other = (fit_links(Y, np.arange(150), P, cover, FREQUENCY, seed=3)[0] for _ in range(2))
+    np.testing.assert_array_equal(one.weights.toarray(), other.weights.toarray())

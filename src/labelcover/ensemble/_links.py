@@ -1,0 +1,424 @@
+"""What labels say of each other: known labels of a row speak for and against its other labels.
+
+With the log-odds ``l`` and the probabilities ``p`` of the pool, and a share ``s`` of known labels::
+
+    logit P(y_j | x, known) = l_j + α_j(s) (c_j − l_j) + β_j(s) l_j + γ_j(s) + Σ_k w_jk (y_k − p_k)
+
+- ``c_j`` are the log-odds of the label over the labelsets that occur in training, given what is
+  known (`SeenLabelsets`);
+- ``α`` says how far these are trusted, ``β`` and ``γ`` calibrate. With nothing known they are the
+  weights of a pool of ``l`` and ``c`` (`labelcover.ensemble._log_linear_pool`), which a label has
+  of its own as far as its rows tell; with the share of known labels they change alike for all
+  labels, piecewise linearly;
+- ``w`` are the links: the sum is over known labels that share a labelset of the cover with ``j``.
+
+All is fitted on left-out predictions: with nothing known first, then with labels hidden at random,
+so that 5 to 97 % of them are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit, logit
+
+from labelcover._convex_minima import Derivatives, newton_minima
+from labelcover._label_values import alike_labelsets
+from labelcover.covers import Cover
+from labelcover.ensemble._links_kernels import exponentials_below
+from labelcover.ensemble._log_linear_pool import fit_pool
+from labelcover.ensemble._log_linear_pool_kernels import pool_derivatives
+from labelcover.learners import blas_threads, row_products
+
+Floats = NDArray[np.float64]
+# A cell of a known table: 0, 1, or this.
+UNKNOWN = -1
+# Where more labelsets occur, only the most frequent of these many count.
+MOST_LABELSETS = 5_000
+# Numbers in one block of rows by labelsets (2 MB: new memory costs more than the sums in it).
+BLOCK_NUMBERS = 2**18
+# Added to observed and expected counts, so that a labelset seen once says little.
+PSEUDO_COUNT = 0.5
+TINY = 1e-9
+# A labelset that differs from a known label loses so much log-odds: it is not excluded.
+MISMATCH = 6.0
+# The probability that a row has a labelset that never occurred: its labels are then as pooled.
+NEW_LABELSET = 0.03
+# Labels are hidden in so many ways, each row by a share of its own; and once all of them. Rows
+# beyond so many are enough for links.
+MASKS, LEAST_KNOWN, MOST_KNOWN = 3, 0.05, 0.97
+MOST_MASKED = 1_024
+# Where the changes of α, β and γ bend, in shares of known labels; with nothing known they are 0.
+KNOTS = np.array([0.2, 0.5, 1.0])
+# How far labels deviate with nothing known, as a variance: the pool has weighed each already.
+OWN_VARIANCE = 0.1
+# Penalties on these changes, and on the links of a label.
+CHANGE_PENALTY, LINK_PENALTY = 4.0, 4.0
+# Changes are fitted on no more cells than these.
+MOST_CELLS = 2**18
+TOLERANCE, MOST_STEPS = 1e-3, 12
+
+
+@dataclass(frozen=True, eq=False)
+class SeenLabelsets:
+    """The labelsets of the training rows, and how much more frequent they are than expected.
+
+    With the probabilities ``p`` of the labels of a row, ``P(L) ∝ lift(L) Π_j p_j(L)`` over the
+    labelsets that occur; the lift is how often ``L`` occurs over how often independent labels
+    would make it. Where a label is known, its probability is nearly 0 or 1.
+
+    Attributes
+    ----------
+    labelsets : ndarray of shape (n_labelsets, n_labels), uint8
+        Rows of zeros and ones.
+    counts, expected : ndarray of shape (n_labelsets,)
+    """
+
+    labelsets: NDArray[np.uint8]
+    counts: Floats
+    expected: Floats
+
+    def log_odds(self, P: Floats, known: NDArray[np.int8] | None = None) -> Floats:
+        """Return the log-odds of the labels of new rows over the labelsets that occur."""
+        lift = _log_lift(self.counts, self.expected)
+        odds, found = evidence(P, known), np.empty_like(P)
+        with blas_threads(len(P), P.shape[1], len(self.labelsets)):
+            for rows in self._blocks(len(P)):
+                joint = row_products(odds[rows], self.labelsets.T.astype(np.float64))
+                totals = exponentials_below(joint, lift, True)
+                sums = row_products(joint, self.labelsets.astype(np.float64))
+                found[rows] = sums / totals[:, None]
+        return _mixed(found, P)
+
+    def likeliest(self, P: Floats, known: NDArray[np.int8] | None = None) -> NDArray[np.uint8]:
+        """Return the likeliest labelset of each row, ``(n, n_labels)``, zeros and ones."""
+        lift, odds = _log_lift(self.counts, self.expected), evidence(P, known)
+        best = [
+            (row_products(odds[rows], self.labelsets.T.astype(np.float64)) + lift).argmax(axis=1)
+            for rows in self._blocks(len(P))
+        ]
+        return self.labelsets[np.concatenate([np.zeros(0, np.intp), *best])]
+
+    def _blocks(self, n: int) -> Iterator[slice]:
+        step = max(1, BLOCK_NUMBERS // max(1, len(self.labelsets)))
+        for start in range(0, n, step):
+            yield slice(start, min(start + step, n))
+
+
+@dataclass(frozen=True, eq=False)
+class _LeftOutLabelsets:
+    """The labelsets that occur, for training rows: each by those of the other rows.
+
+    Attributes
+    ----------
+    seen : SeenLabelsets
+    own : ndarray of shape (n_rows,)
+        The labelset of each row, or -1 if that is not counted.
+    without : ndarray of shape (n_rows,)
+        What is added to the lift of this labelset when the row is left out.
+    """
+
+    seen: SeenLabelsets
+    own: NDArray[np.int64]
+    without: Floats
+
+    @classmethod
+    def of(cls, Y: NDArray[np.uint8], rows: NDArray[np.int64], P: Floats, weights: Floats):
+        """Count the labelsets of all training rows; `P` is of some of them."""
+        group, first = alike_labelsets(Y)
+        found, order = np.unique(Y[first], axis=0, return_inverse=True)
+        number = order.ravel()[group]
+        counts = np.bincount(number, weights).astype(np.float64)
+        kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_LABELSETS])
+        place = np.full(len(found), -1)
+        place[kept] = np.arange(len(kept))
+        own, mine = place[number[rows]], weights[rows]
+        seen = SeenLabelsets(found[kept], counts[kept], np.zeros(len(kept)))
+        expected, of_row = np.zeros(len(kept)), np.zeros(len(rows))
+        columns, none = seen.labelsets.T.astype(np.float64), np.zeros(len(kept))
+        for block in seen._blocks(len(P)):
+            # The probability of each labelset if labels are independent.
+            odds = evidence(P[block], None)
+            joint = odds @ columns - np.logaddexp(0, odds).sum(axis=1)[:, None]
+            exponentials_below(joint, none, False)
+            expected += mine[block] @ joint
+            of_row[block] = mine[block] * joint[np.arange(len(joint)), own[block]]
+        # Expected in all training rows as in those that are left out.
+        seen = SeenLabelsets(seen.labelsets, seen.counts, expected * (weights.sum() / mine.sum()))
+        less = seen.counts[own] - mine
+        lift = _log_lift(np.maximum(less, 0), seen.expected[own] - of_row)
+        without = lift - _log_lift(seen.counts, seen.expected)[own]
+        # A labelset that only the row has does not occur.
+        return cls(seen, own, np.where(own < 0, 0.0, np.where(less > TINY, without, -np.inf)))
+
+    def log_odds(self, rows: NDArray[np.int64], P: Floats, odds: Floats) -> Floats:
+        """Return the log-odds of some of the rows with probabilities `P` and some evidence."""
+        joint, lift = self._joint(rows, odds)
+        totals = exponentials_below(joint, lift, True)
+        means = joint @ self.seen.labelsets.astype(np.float64)
+        return _mixed(
+            np.where(totals[:, None] > 0, means / np.maximum(totals, TINY)[:, None], P), P
+        )
+
+    def _joint(self, rows: NDArray[np.int64], odds: Floats) -> tuple[Floats, Floats]:
+        joint = odds @ self.seen.labelsets.T.astype(np.float64)
+        joint[np.arange(len(rows)), self.own[rows]] += self.without[rows]
+        return joint, _log_lift(self.seen.counts, self.seen.expected)
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """What known labels of a row say of the others, fitted.
+
+    Attributes
+    ----------
+    seen : SeenLabelsets
+    start : ndarray of shape (n_labels, 3)
+        α, β and γ of each label with nothing known.
+    changes : ndarray of shape (3, n_knots)
+        What is added to these at the shares of known labels in `KNOTS`.
+    weights : CSR array of shape (n_labels, n_labels)
+        Row ``j`` has the links of label ``j``: what a known label ``k`` adds to its log-odds, times
+        ``y_k − p_k``.
+    """
+
+    seen: SeenLabelsets
+    start: Floats
+    changes: Floats
+    weights: sparse.csr_array
+
+    def log_odds(self, P: Floats, known: NDArray[np.int8] | None = None) -> Floats:
+        """Return the log-odds of the labels of new rows.
+
+        Parameters
+        ----------
+        P : ndarray of shape (n, n_labels)
+            Probabilities of the pool, inside (0, 1).
+        known : int8 array of shape (n, n_labels), optional
+            0 and 1 where a label is known, -1 elsewhere.
+        """
+        changed = self.changes_of(known, len(P))
+        odds = _combined(self.start, changed, logit(_inside(P)), self.seen.log_odds(P, known))
+        return odds if known is None else odds + (self.weights @ surprises(P, known).T).T
+
+    def changes_of(self, known: NDArray[np.int8] | None, n: int) -> Floats:
+        """Return what is added to α, β and γ in each row, ``(n, 3)``."""
+        share = np.zeros(n) if known is None else (known >= 0).mean(axis=1)
+        return _hats(share) @ self.changes.T
+
+
+def evidence(P: Floats, known: NDArray[np.int8] | None) -> Floats:
+    """Return the log-odds of labels as the labelsets are told them: known ones nearly certain."""
+    odds = logit(_inside(P))
+    return odds if known is None else np.where(known < 0, odds, MISMATCH * (2 * known - 1.0))
+
+
+def surprises(P: Floats, known: NDArray[np.int8]) -> Floats:
+    """Return how far known labels are from what was expected, 0 where nothing is known."""
+    return np.where(known < 0, 0.0, known - P)
+
+
+def fit_links(
+    Y: NDArray[np.uint8],
+    rows: NDArray[np.int64],
+    P: Floats,
+    cover: Cover,
+    frequency: Floats,
+    sample_weight: Floats | None = None,
+    *,
+    seed: int = 0,
+) -> tuple[Links, Floats]:
+    """Return the links of the labels of a cover, and the log-odds of left-out rows.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, n_labels)
+        The labels of all training rows.
+    rows : ndarray of shape (n_rows,)
+        The training rows that `P` is of, in random order if they are not all.
+    P : ndarray of shape (n_rows, n_labels)
+        Their probabilities by models fitted without them, inside (0, 1).
+    cover : Cover
+        Two labels are linked if a labelset holds both.
+    frequency : ndarray of shape (n_labels,)
+        How frequent the labels are in training, inside (0, 1).
+    sample_weight : ndarray of shape (n,), optional
+        Weights of all training rows.
+    seed : int
+        For which labels are hidden.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.covers import Cover
+    >>> from labelcover.ensemble._links import fit_links
+    >>> random = np.random.default_rng(0)
+    >>> one = random.random(400) < 0.5
+    >>> Y = np.column_stack([one, one ^ (random.random(400) < 0.05)]).astype(np.uint8)
+    >>> P = np.full(Y.shape, 0.5)
+    >>> links, _ = fit_links(Y, np.arange(400), P, Cover([[0, 1]], 2), Y.mean(axis=0))
+    >>> bool(links.log_odds(P[:1], np.array([[1, -1]], np.int8))[0, 1] > 2)
+    True
+    """
+    weights = np.ones(len(Y)) if sample_weight is None else sample_weight / sample_weight.mean()
+    random = np.random.default_rng(seed)
+    with blas_threads(len(P), P.shape[1], min(len(Y), MOST_LABELSETS)):
+        labelsets = _LeftOutLabelsets.of(Y, rows, P, weights)
+        nothing, *views = _masked(labelsets, Y[rows], P, random)
+        start = _fit_start(nothing, frequency, weights[rows])
+        changes = _fit_changes(views, start, weights[rows], random)
+        links = _fit_weights(views, start, changes, weights[rows], cover)
+    fitted = Links(labelsets.seen, start, changes, links)
+    return fitted, _combined(start, np.zeros((len(rows), 3)), nothing.L, nothing.C)
+
+
+@dataclass(frozen=True, eq=False)
+class _Masked:
+    """Left-out rows of which some labels are known.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n,)
+        Which of the left-out rows.
+    Y, L, C : ndarray of shape (n, n_labels)
+        Their labels, log-odds, and log-odds over the labelsets of the other rows.
+    known : int8 array of shape (n, n_labels)
+    surprise : ndarray of shape (n, n_labels)
+    """
+
+    rows: NDArray[np.int64]
+    Y: NDArray[np.uint8]
+    L: Floats
+    C: Floats
+    known: NDArray[np.int8]
+    surprise: Floats
+
+    @property
+    def share(self) -> Floats:
+        return (self.known >= 0).mean(axis=1)
+
+
+def _masked(
+    labelsets: _LeftOutLabelsets, Y: NDArray[np.uint8], P: Floats, random: np.random.Generator
+) -> Iterator[_Masked]:
+    """Yield the left-out rows with nothing known, then with labels hidden at random."""
+    n, m = Y.shape
+    for mask in range(1 + MASKS):
+        rows = np.arange(n if mask == 0 else min(n, MOST_MASKED))
+        share = random.uniform(LEAST_KNOWN, MOST_KNOWN, len(rows)) if mask else np.zeros(n)
+        shown = random.random((len(rows), m)) < share[:, None]
+        known = np.where(shown, Y[rows], UNKNOWN).astype(np.int8)
+        own, odds = P[rows], evidence(P[rows], known)
+        C = np.empty_like(own)
+        for block in labelsets.seen._blocks(len(rows)):
+            C[block] = labelsets.log_odds(rows[block], own[block], odds[block])
+        yield _Masked(rows, Y[rows], logit(_inside(own)), C, known, surprises(own, known))
+
+
+def _fit_start(nothing: _Masked, frequency: Floats, weights: Floats) -> Floats:
+    """Return α, β and γ of each label with nothing known: a pool of both log-odds."""
+    both = [expit(nothing.L), expit(nothing.C)]
+    pool = fit_pool(both, nothing.Y, frequency, weights, variance=OWN_VARIANCE)
+    rest = pool.weights.sum(axis=1) - 1
+    return np.column_stack([pool.weights[:, 1], rest, pool.intercept - rest * pool.base])
+
+
+def _fit_changes(
+    views: list[_Masked], start: Floats, weights: Floats, random: np.random.Generator
+) -> Floats:
+    """Return how α, β and γ change with the share of known labels, ``(3, n_knots)``."""
+    n_cells = sum(int((view.known < 0).sum()) for view in views)
+    inputs, base, y, w = [], [], [], []
+    for view in views:
+        hidden = view.known < 0
+        if n_cells > MOST_CELLS:
+            hidden &= random.random(hidden.shape) < MOST_CELLS / n_cells
+        i, j = np.nonzero(hidden)
+        hats = _hats(view.share)[i].T
+        L, C = view.L[i, j], view.C[i, j]
+        inputs.append(np.concatenate([hats * (C - L), hats * L, hats]))
+        base.append(_combined(start, np.zeros((len(hidden), 3)), view.L, view.C)[i, j])
+        y.append(view.Y[i, j])
+        w.append(weights[view.rows][i])
+    table = np.concatenate(inputs, axis=1)
+    penalty = np.full(len(table), CHANGE_PENALTY)
+    cells = table, np.concatenate(base), np.concatenate(y), np.concatenate(w)
+    return _minimum(*cells, penalty).reshape(3, -1)
+
+
+def _fit_weights(
+    views: list[_Masked], start: Floats, changes: Floats, weights: Floats, cover: Cover
+) -> sparse.csr_array:
+    """Return the links of each label, by ridge logistic regression with the rest as offset."""
+    together = linked_labels(cover)
+    values = np.zeros(together.nnz)
+    offset = np.concatenate(
+        [_combined(start, _hats(view.share) @ changes.T, view.L, view.C) for view in views]
+    )
+    surprise = np.concatenate([view.surprise for view in views])
+    hidden = np.concatenate([view.known < 0 for view in views])
+    Y = np.concatenate([view.Y for view in views])
+    w = np.concatenate([weights[view.rows] for view in views])
+    for j in range(cover.n_labels):
+        at = slice(together.indptr[j], together.indptr[j + 1])
+        if at.start == at.stop:
+            continue
+        i = np.flatnonzero(hidden[:, j])
+        inputs = np.ascontiguousarray(surprise[np.ix_(i, together.indices[at])].T)
+        penalty = np.full(len(inputs), LINK_PENALTY)
+        values[at] = _minimum(inputs, offset[i, j], Y[i, j], w[i], penalty)
+    return sparse.csr_array((values, together.indices, together.indptr), shape=together.shape)
+
+
+def linked_labels(cover: Cover) -> sparse.csr_array:
+    """Return which labels are linked: those that a labelset of the cover holds together."""
+    member, place = np.nonzero(cover.labelsets >= 0)
+    entries = np.ones(len(member)), (member, cover.labelsets[member, place])
+    holds = sparse.csr_array(entries, shape=(len(cover), cover.n_labels))
+    together = sparse.csr_array(holds.T @ holds)
+    together.setdiag(0)
+    together.eliminate_zeros()
+    together.sort_indices()
+    return together
+
+
+def _minimum(inputs: Floats, base: Floats, y: NDArray, w: Floats, penalty: Floats) -> Floats:
+    """Return the weights of inputs ``(d, n)`` with the least log-loss plus penalty."""
+    cells = inputs[:, None, :], base[None], y[None], w
+
+    def derivatives(which: NDArray[np.int64], theta: Floats) -> Derivatives:
+        loss, slope, curve = pool_derivatives(*cells, which, theta)
+        loss += (penalty[:, None] * theta**2).sum(axis=0) / 2
+        return loss, slope + penalty[:, None] * theta, curve + np.diag(penalty)
+
+    none = np.zeros((len(inputs), 1))
+    return newton_minima(derivatives, none, tolerance=TOLERANCE, most_steps=MOST_STEPS)[:, 0]
+
+
+def _combined(start: Floats, changed: Floats, L: Floats, C: Floats) -> Floats:
+    """Return ``l + α (c − l) + β l + γ`` with the coefficients of labels and of rows."""
+    alpha, beta, gamma = (changed[:, [a]] + start[:, a] for a in range(3))
+    return L + alpha * (C - L) + beta * L + gamma
+
+
+def _hats(share: Floats) -> Floats:
+    """Return how much of each knot there is in a share of known labels, ``(n, n_knots)``."""
+    knots = np.append(0.0, KNOTS)
+    return np.column_stack([np.interp(share, knots, row) for row in np.eye(len(knots))[1:]])
+
+
+def _mixed(means: Floats, P: Floats) -> Floats:
+    """Return the log-odds of means over labelsets, if labelsets that never occurred may occur."""
+    return logit((1 - NEW_LABELSET) * np.clip(means, 0, 1) + NEW_LABELSET * _inside(P))
+
+
+def _inside(P: Floats) -> Floats:
+    return np.clip(P, TINY, 1 - TINY)
+
+
+def _log_lift(counts: Floats, expected: Floats) -> Floats:
+    return np.log(counts + PSEUDO_COUNT) - np.log(np.maximum(expected, 0) + PSEUDO_COUNT)
