@@ -33,7 +33,7 @@ from labelcover.experiments._paper.paper_tables import (
     score_table,
 )
 from labelcover.experiments._paper.printed import DATASETS, METHODS, printed_table
-from labelcover.experiments._paper.reproduce import ORDER, reproduce
+from labelcover.experiments._paper.reproduce import ORDER, _settings, reproduce
 from labelcover.experiments.results import COLUMNS, read_results
 from labelcover.learners import C45Classifier
 
@@ -252,6 +252,16 @@ def test_a_table_is_run_resumed_and_written_and_a_missing_set_is_named(
     before = (tmp_path / "out" / "results.csv").read_bytes()
     reproduce("table8", tmp_path / "out", **how)
     assert (tmp_path / "out" / "results.csv").read_bytes() == before
+
+
+def test_quick_takes_the_two_lowest_k_of_tables_7_and_8_only():
+    def found(part, k=None, quick=True):
+        return sorted({setting.k for setting in _settings(part, "yeast", k, quick)})
+
+    assert found("table7") == found("table8") == [3, 4]
+    assert found("table7", quick=False) == [3, 4, 5, 6, 7]
+    assert found("table7", k=[5]) == [5]
+    assert found("section5.7") == [3, 7]
 
 
 def test_unknown_parts_and_data_sets_are_refused(tmp_path):

@@ -136,7 +136,7 @@ def paper(
     ] = None,
     folds: Annotated[int, typer.Option(help="Number of folds.")] = 10,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Emotions, scene and yeast, three folds.")
+        bool, typer.Option("--quick", help="Emotions, scene and yeast, three folds, few k.")
     ] = False,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for results.csv and the tables.")
