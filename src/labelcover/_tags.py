@@ -164,7 +164,13 @@ def tag_table(
     return table if as_sparse else table.toarray(), columns
 
 
-def read_tags(Y: Any, name: str = "Y", known: Collection[str] | None = None) -> list[Tags] | None:
+def read_tags(
+    Y: Any,
+    name: str = "Y",
+    known: Collection[str] | None = None,
+    *,
+    may_be_empty: bool = False,
+) -> list[Tags] | None:
     """Return the tags of each row if `Y` holds tags; None if it may be a table.
 
     Tags are a sequence with a list, tuple, set or array of strings for each row, or a column of
@@ -174,8 +180,8 @@ def read_tags(Y: Any, name: str = "Y", known: Collection[str] | None = None) -> 
     Raises
     ------
     ValueError
-        If a row of tags holds anything but strings, if no row has a tag, or if rows have different
-        lengths and hold no strings.
+        If a row of tags holds anything but strings, if no row has a tag (unless `may_be_empty`), or
+        if rows have different lengths and hold no strings.
 
     Examples
     --------
@@ -197,7 +203,7 @@ def read_tags(Y: Any, name: str = "Y", known: Collection[str] | None = None) -> 
     else:
         _check_lengths(cells, name)
         return None
-    if not any(rows):
+    if not any(rows) and not may_be_empty:
         raise ValueError(f"{name} holds no tag in its {len(rows)} rows, expected at least one.")
     return rows
 

@@ -198,6 +198,7 @@ class ExplainedModel:
         feature_names: FeatureNames | None = None,
         label_names: Sequence[str] | None = None,
         whole_columns: bool = False,
+        known: Any = None,
     ) -> Explanation:
         """Explain predictions as additive contributions of the columns of the table.
 
@@ -221,6 +222,9 @@ class ExplainedModel:
             By default ``label_names_in_``.
         whole_columns : bool, default=False
             Whether all words, options or values of a column of a file are one reason.
+        known : array-like, sparse matrix or data frame of shape (n, n_labels), or tags, optional
+            What is known of the labels of the rows, as in `LabelCoverClassifier.predict_proba`.
+            Known labels are reasons, and are not explained.
 
         Returns
         -------
@@ -248,7 +252,8 @@ class ExplainedModel:
         True
         """
         names = feature_names, label_names
-        return self._explained(X, label, n_reasons, *names, whole_columns=whole_columns).explanation
+        how = {"whole_columns": whole_columns, "known": known}
+        return self._explained(X, label, n_reasons, *names, **how).explanation
 
     def _explained(self, X, label, n_reasons, *names, **how) -> Explained:
         """Return confidences, predictions and reasons, in one pass over the rows."""

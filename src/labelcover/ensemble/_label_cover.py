@@ -9,18 +9,21 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from labelcover._arguments import check_integer
 from labelcover._label_values import alike_labelsets, label_rows
 from labelcover._progress import tell
-from labelcover.decisions import Cut, Decision, check_decision, fit_decision
+from labelcover.decisions import Cut, Decision, check_decision
+from labelcover.ensemble._answers import TableAnswer
 from labelcover.ensemble._choose_cover import choose_cover, linking_cover
 from labelcover.ensemble._chunked_training import chunked
 from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble
-from labelcover.ensemble._many_label_pool import ManyLabelPool, ManyLabelView
+from labelcover.ensemble._label_tables import tags_of
+from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._plan import AUTO, LEFT_OUT, labels_are_many
 from labelcover.ensemble._pool import Pool, is_planned
 from labelcover.ensemble._threshold_tuning import cross_validated_confidence
 from labelcover.ensemble._view import TrainingRows
-from labelcover.many_labels import Candidates, check_candidate_decision, fit_candidate_decision
+from labelcover.many_labels import RankedLabels, check_candidate_decision
 
 
 class LeftOutPredictions(NamedTuple):
@@ -181,7 +184,34 @@ class LabelCoverClassifier(LabelEnsemble):
         self.random_state = random_state
         self.verbose = verbose
 
-    def predict(self, X: Any, decide: Any = None) -> Any:
+    def predict_proba(self, X: Any, known: Any = None) -> Any:
+        """Return the confidence of every label, ``(n, n_labels)``, inside (0, 1).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        known : array-like, sparse matrix or data frame of shape (n, n_labels), or tags, optional
+            What is known of the labels of these rows: 0, 1, and NaN where nothing is. Columns of a
+            data frame are found by their names; of a sparse matrix, what is stored is known. Tags
+            are known ones, and all others are not known. Known labels come back as they are, and
+            speak for and against the others. Needs ``estimator="auto"``.
+
+        Examples
+        --------
+        >>> from labelcover import LabelCoverClassifier
+        >>> from labelcover.datasets import load
+        >>> data = load("debtags")
+        >>> model = LabelCoverClassifier(random_state=0).fit(data.X[:600], data.labels[:600])
+        >>> network = data.label_names.index("works-with::network-traffic")
+        >>> alone = model.predict_proba(data.X[600:601])
+        >>> with_it = model.predict_proba(data.X[600:601], known=[["works-with::network-traffic"]])
+        >>> float(with_it[0, network]), bool((with_it != alone).all())
+        (1.0, True)
+        """
+        self._check_fitted()
+        return self._labelled(self._answer(X, known).dense(), X)
+
+    def predict(self, X: Any, decide: Any = None, known: Any = None) -> Any:
         """Return zeros and ones, ``(n, n_labels)``; sparse if the labels were sparse in `fit`.
 
         Parameters
@@ -190,22 +220,41 @@ class LabelCoverClassifier(LabelEnsemble):
         decide : optional
             Decide for this instead of the estimator's own `decide`; nothing is fitted anew but the
             decision.
+        known : array-like, sparse matrix or data frame of shape (n, n_labels), or tags, optional
+            As in `predict_proba`: it stays, and counts where a number of labels is asked for.
         """
         self._check_fitted()
         decision = self.decision_ if decide is None else self._decision(decide)
-        if isinstance(self.view_, ManyLabelView):
-            return self._predicted_rows(self._candidates(X).decide(decision), X)
-        return self._predicted(decision.decide(self._confidence(X)), X)
+        return self._predicted(self._answer(X, known).decide(decision), X)
+
+    def predict_tags(self, X: Any, known: Any = None) -> list[list[str]]:
+        """Return the names of the labels that `predict` gives each row, in the order of labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        known : array-like, sparse matrix or data frame of shape (n, n_labels), or tags, optional
+            As in `predict_proba`.
+        """
+        return tags_of(self.predict(X, known=known), self.label_names_in_, self.classes_[0])
+
+    def predict_top(self, X: Any, n_top: int, known: Any = None) -> RankedLabels:
+        """Return the likeliest labels of each row; as of `RakelClassifier`, given what is known.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        n_top : int
+            How many labels of each row.
+        known : array-like, sparse matrix or data frame of shape (n, n_labels), or tags, optional
+            As in `predict_proba`: known ones come first, with confidence 1.
+        """
+        self._check_fitted()
+        n_top = check_integer("n_top", n_top, low=1, high=len(self.label_names_in_))
+        return self._answer(X, known).top(n_top)
 
     def _decided(self, read: Any, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
         return self.decision_.decide(confidence).astype(bool)
-
-    def _predicted_rows(self, chosen: Any, X: Any) -> Any:
-        """Return a sparse table of ones as `predict` gives it."""
-        low, high = self.classes_[0]
-        if low != 0:
-            return self._predicted(chosen.toarray(), X)
-        return sparse.csr_matrix(chosen.astype(self.classes_.dtype) * high)
 
     @property
     def left_out_predictions_(self) -> LeftOutPredictions | None:
@@ -215,10 +264,8 @@ class LabelCoverClassifier(LabelEnsemble):
         """
         if self._unseen is None:
             return None
-        Y, confidence, *_ = self._unseen
-        if isinstance(confidence, Candidates):
-            confidence = confidence.sparse()
-        return LeftOutPredictions(self._unseen_rows, Y, confidence)
+        Y, answer, *_ = self._unseen
+        return LeftOutPredictions(self._unseen_rows, Y, answer.stored())
 
     @property
     def n_forest_rows_(self) -> int:
@@ -280,15 +327,6 @@ class LabelCoverClassifier(LabelEnsemble):
         if sparse.issparse(training.Y) and not isinstance(learner, ManyLabelPool):
             learner = ManyLabelPool()
         return super()._make_view(learner, training, seed)
-
-    def _candidates(self, X: Any) -> Candidates:
-        view: Any = self.view_
-        return view.candidates(self._coding.read(self, X))
-
-    def _top(self, X, n_top):
-        if isinstance(self.view_, ManyLabelView):
-            return self._candidates(X).top(n_top)
-        return super()._top(X, n_top)
 
     def _make_cover(self, Y, seed):
         by_default = isinstance(self.cover, str) and self.cover == AUTO
@@ -352,13 +390,14 @@ class LabelCoverClassifier(LabelEnsemble):
             rows = np.arange(len(training.Y))
             confidence = self._cross_validated(training, np.random.default_rng(seed))
         self._unseen_rows = rows
+        is_sparse = sparse.issparse(training.Y)
+        answer = confidence if is_sparse else TableAnswer(confidence)
         if isinstance(self.plan, str) and self.plan == LEFT_OUT:  # no decision is asked for
-            self._unseen = training.Y[rows], confidence
+            self._unseen = training.Y[rows], answer
             return
         weights = None if training.weights is None else training.weights[rows]
-        many = isinstance(self.view_, ManyLabelView)
-        seen = None if many else np.unique(training.Y[alike_labelsets(training.Y)[1]], axis=0)
-        self._unseen = training.Y[rows], confidence, weights, seen
+        seen = None if is_sparse else np.unique(training.Y[alike_labelsets(training.Y)[1]], axis=0)
+        self._unseen = training.Y[rows], answer, weights, seen
         self.n_threshold_rows_ = len(rows)
         self.decision_ = self._decision(self.decide)
         self.threshold_ = self.decision_.threshold
@@ -398,13 +437,8 @@ class LabelCoverClassifier(LabelEnsemble):
                 "decide needs left-out predictions of training rows: fit "
                 f'with threshold="auto", "loo" or "cv" instead of {self.threshold!r}.'
             )
-        Y, confidence, weights, seen = self._unseen
-        if isinstance(confidence, Candidates):
-            own = np.ones(Y.shape[0]) if weights is None else weights
-            return fit_candidate_decision(decide, Y, confidence, own, self._ties())
-        return fit_decision(
-            decide, Y, confidence, sample_weight=weights, seen=seen, ties=self._ties()
-        )
+        Y, answer, weights, seen = self._unseen
+        return answer.fit_decision(decide, Y, sample_weight=weights, seen=seen, ties=self._ties())
 
     def _chosen(self) -> str:
         """Return in a line what was chosen, from what and on how many rows."""

@@ -17,6 +17,7 @@ from labelcover._label_values import ZERO_ONE, checked_probabilities, is_zero_on
 from labelcover._progress import tell, telling_of_compilation
 from labelcover._raised import each_warning_once, raising_interrupts
 from labelcover._table_numbers import is_plain
+from labelcover.ensemble._answers import Answer, known_labels
 from labelcover.ensemble._chunked_training import (
     check_chunked,
     chunked,
@@ -53,7 +54,7 @@ from labelcover.ensemble._view import (
     sample_of,
 )
 from labelcover.learners import AnyClassifier, weighted_rows
-from labelcover.many_labels import RankedLabels, ranked_labels
+from labelcover.many_labels import RankedLabels
 from labelcover.thresholds import TIES, cut_inside, inside
 
 
@@ -346,7 +347,7 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         """
         check_is_fitted(self, "view_")
         n_top = check_integer("n_top", n_top, low=1, high=len(self.label_names_in_))
-        return self._top(X, n_top)
+        return self._answer(X).top(n_top)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows whose labels are all predicted right; `y` as in `fit`."""
@@ -375,6 +376,12 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         self._check_fitted()
         return self._checked(self.view_.confidences(self._coding.read(self, X))[0])
 
+    def _answer(self, X: Any, known: Any = None) -> Answer:
+        self._check_fitted()
+        read = self._coding.read(self, X)
+        told = known_labels(known, self.label_names_in_, self.classes_[0], read.shape[0])
+        return self.view_.answer(read, told, self._checked)
+
     def _checked(self, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
         return inside(checked_probabilities(confidence, self.label_names_in_, self._member()))
 
@@ -391,10 +398,13 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
             return "negative"
         return self._search().broken_ties
 
-    def _top(self, X: Any, n_top: int) -> RankedLabels:
-        return ranked_labels(self._confidence(X), n_top)
-
-    def _predicted(self, chosen: NDArray[np.bool_], X: Any) -> Any:
+    def _predicted(self, chosen: Any, X: Any) -> Any:
+        """Return what is chosen, a table or a sparse one of ones, as `predict` gives it."""
+        if sparse.issparse(chosen):
+            low, high = self.classes_[0]
+            if low == 0:
+                return sparse.csr_matrix(chosen.astype(self.classes_.dtype) * high)
+            chosen = chosen.toarray()
         table = self.classes_[0][chosen.astype(np.intp)]
         return sparse.csr_matrix(table) if self._sparse_output else self._labelled(table, X)
 

@@ -208,7 +208,7 @@ class Links:
     def changes_of(self, known: NDArray[np.int8] | None, n: int) -> Floats:
         """Return what is added to α, β and γ in each row, ``(n, 3)``."""
         share = np.zeros(n) if known is None else (known >= 0).mean(axis=1)
-        return _hats(share) @ self.changes.T
+        return _changed(share, self.changes)
 
 
 def evidence(P: Floats, known: NDArray[np.int8] | None) -> Floats:
@@ -357,7 +357,7 @@ def _fit_weights(
     together = linked_labels(cover)
     values = np.zeros(together.nnz)
     offset = np.concatenate(
-        [_combined(start, _hats(view.share) @ changes.T, view.L, view.C) for view in views]
+        [_combined(start, _changed(view.share, changes), view.L, view.C) for view in views]
     )
     surprise = np.concatenate([view.surprise for view in views])
     hidden = np.concatenate([view.known < 0 for view in views])
@@ -403,6 +403,12 @@ def _combined(start: Floats, changed: Floats, L: Floats, C: Floats) -> Floats:
     """Return ``l + α (c − l) + β l + γ`` with the coefficients of labels and of rows."""
     alpha, beta, gamma = (changed[:, [a]] + start[:, a] for a in range(3))
     return L + alpha * (C - L) + beta * L + gamma
+
+
+def _changed(share: Floats, changes: Floats) -> Floats:
+    """Return the changes of α, β and γ at shares of known labels, ``(n, 3)``."""
+    # No product of matrices: a row alone is rounded as in a batch.
+    return (_hats(share)[:, None, :] * changes).sum(axis=2)
 
 
 def _hats(share: Floats) -> Floats:

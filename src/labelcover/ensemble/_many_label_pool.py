@@ -124,8 +124,13 @@ class ManyLabelView(View):
         self.model.forget_training()
         return found, [candidates]
 
-    def candidates(self, X: Any) -> Candidates:
+    def answer(self, X: Any, known: Any, checked: Any) -> Candidates:
         """Return the candidates of new rows, with their confidences."""
+        if known is not None:
+            raise ValueError(
+                "known must be None where labels are so many that only candidates are looked at: "
+                "no links are fitted between them (docs/many-labels.md)."
+            )
         return self.model.candidates(X)
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:

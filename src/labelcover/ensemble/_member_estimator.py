@@ -42,6 +42,7 @@ class MemberEstimator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     # Weights go to the members, whose requests count; `fit` names them for who looks there.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": UNUSED}
+    __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": UNUSED}
 
     def set_fit_request(self, *, sample_weight: bool | str | None) -> Self:
         """Say whether `fit` asks for weights, for metadata routing: as of the members.
@@ -55,12 +56,13 @@ class MemberEstimator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return that metadata given to `fit` goes to the ``fit`` of the members."""
+        """Return that metadata given to `fit` goes to the members; other methods have their own."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         member = self._member()
         if self._has_default_member() and get_config()["enable_metadata_routing"]:
             member.set_fit_request(sample_weight=True)  # nobody else could ask for them
-        return MetadataRouter(owner=self).add(estimator=member, method_mapping=mapping)
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=member, method_mapping=mapping)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

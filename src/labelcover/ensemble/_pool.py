@@ -15,7 +15,8 @@ from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice
 from labelcover.covers import Cover
-from labelcover.ensemble._links import Links, fit_links
+from labelcover.ensemble._answers import Checked, TableAnswer
+from labelcover.ensemble._links import Links, fit_links, surprises
 from labelcover.ensemble._log_linear_pool import LogLinearPool, fit_pool, inside
 from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._plan import (
@@ -144,9 +145,15 @@ class PooledView(View):
         """Return the pooled left-out confidences of ``rows.left_out``; asked once, after `fit`."""
         return rows.left_out, [self.__dict__.pop("_left_out")]
 
-    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
-        """Return the pooled confidences of new rows, ``(n, n_labels)``."""
-        return [expit(self.links.log_odds(self.pool.pool(self.confidences_of_views(X))))]
+    def confidences(
+        self, X: Any, known: NDArray[np.int8] | None = None
+    ) -> list[NDArray[np.float64]]:
+        """Return the pooled confidences of new rows, ``(n, n_labels)``, given what is known."""
+        return [expit(self.links.log_odds(self.pool.pool(self.confidences_of_views(X)), known))]
+
+    def answer(self, X: Any, known: NDArray[np.int8] | None, checked: Checked) -> TableAnswer:
+        """Return the answer for new rows, given what is known of them."""
+        return TableAnswer(checked(self.confidences(X, known)[0]), known)
 
     def confidences_of_views(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the probabilities of every view for new rows, inside (0, 1), as pooled."""
@@ -157,11 +164,11 @@ class PooledView(View):
         """Why confidences are no sums: the reason of the first view that has one."""
         return next((view.no_shares for view in self.views if view.no_shares), "")
 
-    def shares(self, X: Any) -> list[Shares]:
-        """Return what adds up to the log-odds of the pooled confidences."""
+    def shares(self, X: Any, known: NDArray[np.int8] | None = None) -> list[Shares]:
+        """Return what adds up to the log-odds of the pooled confidences, given what is known."""
         found = [each for view in self.views for each in view.shares(X)]
         least = [view.least for view in self.views for _ in view.names]
-        return [PooledShares(self, found, least)]
+        return [PooledShares(self, found, least, known)]
 
     def similar(self, X: Any, n: int) -> Similar | None:
         """Return the training rows most like new ones, by the first view that knows them."""
@@ -208,38 +215,48 @@ class PooledShares(Shares):
         Of each table of the views.
     least : list of float
         How near to 0 and 1 the pool takes the confidences of each.
+    known : int8 array of shape (n, n_labels), optional
     """
 
     scale = "log-odds"
 
-    def __init__(self, view: PooledView, shares: list[Shares], least: list[float]) -> None:
-        self.view, self.shares, self.least = view, shares, least
+    def __init__(
+        self,
+        view: PooledView,
+        shares: list[Shares],
+        least: list[float],
+        known: NDArray[np.int8] | None,
+    ) -> None:
+        self.view, self.shares, self.least, self.known = view, shares, least, known
         tables = [inside(own.confidence, bound) for own, bound in zip(shares, least, strict=True)]
         self.pooled = view.pool.pool(tables)
-        self.by_labelsets = view.links.seen.log_odds(self.pooled)
-        self.confidence = expit(view.links.log_odds(self.pooled))
+        self.by_labelsets = view.links.seen.log_odds(self.pooled, known)
+        self.confidence = expit(view.links.log_odds(self.pooled, known))
 
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
         """Return the parts of the log-odds of one label: those of all views, weighted."""
-        pool, base = self.view.pool, self.view.pool.base[label]
-        trust, slope, start = self.view.links.start[label]
-        start += (1 + slope) * (base + pool.intercept[label])
+        pool, links, base = self.view.pool, self.view.links, self.view.pool.base[label]
+        known = None if self.known is None else self.known[rows]
+        trust, slope, start = (links.start[label] + links.changes_of(known, len(rows))).T
+        start = start + (1 + slope) * (base + pool.intercept[label])
         total: Parts | None = None
         for v, (shares, bound) in enumerate(zip(self.shares, self.least, strict=True)):
             weight = (1 + slope) * pool.weights[label, v]
-            if weight == 0:
+            if not weight.any():
                 continue
             found = shares.of_label(label, rows)
             value = shares.confidence[rows, label]
             odds = bent(found, value, partial(_odds, least=bound, base=base))
-            odds = odds.times(np.full(len(rows), weight))
+            odds = odds.times(weight)
             total = odds if total is None else total + odds
         if total is None:
             total = Parts(np.zeros(len(rows)), self.shares[0].of_label(label, rows).columns * 0.0)
         # What the labelsets that occur change is a part of the label's own likely company.
         labels = np.zeros((len(rows), len(pool.base)))
+        if known is not None:
+            labels += surprises(self.pooled[rows], known) * links.weights[[label]].toarray()
         change = self.by_labelsets[rows, label] - logit(self.pooled[rows, label])
-        labels[:, label] = trust * change
+        labels[:, label] += trust * change
         return replace(total.from_start(total.start + start), labels=labels)
 
 

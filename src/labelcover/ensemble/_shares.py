@@ -86,10 +86,13 @@ class Shares(ABC):
         As `View.confidences` gives it.
     scale : {"confidence", "log-odds"}
         What the parts add up to.
+    known : int8 array of shape (n, n_labels), optional
+        What is known of the labels of the rows: 0, 1, or -1 for nothing.
     """
 
     confidence: Floats
     scale: str = "confidence"
+    known: NDArray[np.int8] | None = None
 
     @abstractmethod
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._table_numbers import blocks, rows_of
+from labelcover.ensemble._answers import TableAnswer, known_labels
 from labelcover.ensemble._explanation import Explanation, Reason, smaller_ones
 from labelcover.ensemble._shares import Parts
 from labelcover.learners import PLAIN, FeatureCoding, numeric, one_hot_columns
@@ -105,6 +107,7 @@ def explain_model(
     *,
     whole_columns: bool = False,
     decide: Callable[[NDArray[np.float64]], NDArray[np.bool_]] | None = None,
+    known: Any = None,
 ) -> Explained:
     """Return why a fitted `LabelModel` gives its confidences; parameters are those of `explain`.
 
@@ -114,6 +117,8 @@ def explain_model(
         How the model reads tables.
     decide : function, optional
         What makes decisions of confidences; by default the model's own.
+    known : array-like, optional
+        What is known of the rows: these labels are reasons, and are not explained.
     """
     check_explained(model)
     names = label_words(list(model.label_names_in_), label_names)
@@ -121,15 +126,19 @@ def explain_model(
     words = _words(model, coding, feature_names, sparse.issparse(read))
     asked = None if label is None else _asked(label, names)
     n, m = read.shape[0], len(names)
+    told = known_labels(known, model.label_names_in_, model.classes_[0], n)
     teller = _Teller(words, names, coding, n_reasons, whole_columns)
     confidence, predicted = np.empty((n, m)), np.zeros((n, m), dtype=bool)
     for block in blocks(n, max(BLOCK_ROWS, BLOCK_NUMBERS // max(read.shape[1], m, 1))):
         rows = rows_of(read, np.arange(block.start, block.stop))
-        (shares, *_) = model.view_.shares(rows)
-        confidence[block] = model._checked(shares.confidence)
-        own = confidence[block]
-        predicted[block] = model._decided(rows, own) if decide is None else decide(own)
+        own = () if told is None else (told[block],)
+        (shares, *_) = model.view_.shares(rows, *own)
+        answer = TableAnswer(model._checked(shares.confidence), *own)
+        confidence[block] = answer.dense()
+        predicted[block] = answer.decided(decide or partial(model._decided, rows))
         chosen = predicted[block] if asked is None else np.tile(asked, (rows.shape[0], 1))
+        if told is not None:
+            chosen = chosen & (told[block] < 0)
         teller.tell(shares, rows, chosen, predicted[block], block.start)
     return Explained(confidence, predicted, teller.explanation())
 
@@ -192,7 +201,8 @@ class _Teller:
             parts = shares.of_label(j, own)
             totals, columns = parts.total(), self._of_features(parts, X)
             for at, i in enumerate(own.tolist()):
-                found = self._told(parts, columns, at, X, i, j, first + i, predicted[i, j])
+                known = () if shares.known is None else shares.known[i]
+                found = self._told(parts, columns, at, X, i, j, first + i, predicted[i, j], known)
                 told[i, j] = *found, float(totals[at])
         for i, j in sorted(told):
             reasons, smaller, score = told[i, j]
@@ -209,7 +219,16 @@ class _Teller:
         return parts.columns @ sparse.csr_array(entries, shape=(len(source), X.shape[1]))
 
     def _told(
-        self, parts: Parts, columns: Any, at: int, X: Any, i: int, j: int, row: int, is_for: bool
+        self,
+        parts: Parts,
+        columns: Any,
+        at: int,
+        X: Any,
+        i: int,
+        j: int,
+        row: int,
+        is_for: bool,
+        known: Any,
     ) -> tuple[list[Reason], int]:
         """Return the reasons of one row and label, and how many are told as one."""
         features, own = _nonzeros(columns, at)
@@ -226,8 +245,9 @@ class _Teller:
             if u < len(given):
                 return "feature", name(u)
             other = int(speaking[u - len(given)])
-            how = "which labels occur together" if other == j else f"label {self.labels[other]}"
-            return "label", how
+            if other == j:
+                return "label", "which labels occur together"
+            return "label", f"{self.labels[other]} is {'set' if known[other] == 1 else 'not set'}"
 
         sign = 1.0 if is_for else -1.0
         main = groups.strongest(named, sign, self.n, LEAST)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._table_numbers import rows_of
+from labelcover.ensemble._answers import Answer, Checked, TableAnswer
 from labelcover.ensemble._shares import Shares, Similar
 
 MOST_SEED = 2**31 - 1
@@ -101,6 +102,23 @@ class View(ABC):
     @abstractmethod
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the confidences of new rows, ``(n, n_labels)``; most views have one table."""
+
+    def answer(self, X: Any, known: NDArray[np.int8] | None, checked: Checked) -> Answer:
+        """Return the answer for new rows.
+
+        Parameters
+        ----------
+        known : int8 array of shape (n, n_labels), optional
+            0 and 1 where a label is known, -1 elsewhere.
+        checked : function
+            What confidences are passed through.
+        """
+        if known is not None:
+            raise ValueError(
+                "known must be None unless the links between labels are fitted, as by "
+                f'LabelCoverClassifier with estimator="auto": {type(self).__name__} has none.'
+            )
+        return TableAnswer(checked(self.confidences(X)[0]))
 
     def left_out(self, rows: TrainingRows) -> LeftOut:
         """Return training rows and their confidences by models fitted without them.

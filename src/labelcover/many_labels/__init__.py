@@ -7,7 +7,6 @@ from labelcover.many_labels._candidates import (
     RankedLabels,
     check_candidate_decision,
     check_fits,
-    fit_candidate_decision,
     ranked_labels,
 )
 
@@ -18,6 +17,5 @@ __all__ = [
     "RankedLabels",
     "check_candidate_decision",
     "check_fits",
-    "fit_candidate_decision",
     "ranked_labels",
 ]

@@ -111,7 +111,7 @@ class Candidates:
             confidence[rows] = np.take_along_axis(values, order, axis=1)
         return RankedLabels(labels, confidence)
 
-    def sparse(self) -> csr_array:
+    def stored(self) -> csr_array:
         """Return the confidences of candidates as a sparse table, ``(n, n_labels)``."""
         return self.chosen(self.labels >= 0, self.confidence)
 
@@ -137,6 +137,12 @@ class Candidates:
             own = np.asarray(decision.threshold)[np.maximum(self.labels, 0)]
             decision = Cut(measure=decision.measure, threshold=own, ties=decision.ties)
         return self.chosen(decision.decide(P))
+
+    def fit_decision(self, decide: Any, Y: csr_array, **how: Any) -> Decision:
+        """Return the decision that serves a measure best, if these rows were left out."""
+        weights = how["sample_weight"]
+        own = np.ones(Y.shape[0]) if weights is None else weights
+        return fit_candidate_decision(decide, Y, self, own, how["ties"])
 
     def chosen(self, cells: NDArray[np.bool_], values: NDArray | None = None) -> csr_array:
         """Return ones (or `values`) for some of the candidates, as a sparse table."""

@@ -1,0 +1,201 @@
+"""What a view answers for new rows, and what is known of them beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcover._label_values import as_table
+from labelcover._tags import read_tags
+from labelcover.decisions import Decision, fit_decision
+from labelcover.ensemble._links import UNKNOWN
+from labelcover.many_labels import RankedLabels, ranked_labels
+from labelcover.thresholds import inside
+
+Checked = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+class Answer(Protocol):
+    """The confidences of rows: a table, or those of candidates (`labelcover.many_labels`)."""
+
+    def dense(self) -> NDArray[np.float64]:
+        """Return the confidences of all labels, ``(n, n_labels)``."""
+
+    def stored(self) -> Any:
+        """Return the confidences as they are kept: a table, a sparse one of candidates."""
+
+    def top(self, n_top: int) -> RankedLabels:
+        """Return the likeliest labels of each row."""
+
+    def decide(self, decision: Decision) -> Any:
+        """Return the labels that are predicted; a sparse table of ones of candidates."""
+
+    def fit_decision(self, decide: Any, Y: Any, **how: Any) -> Decision:
+        """Return the decision that serves a measure best, if these rows were left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableAnswer:
+    """A table of confidences.
+
+    Attributes
+    ----------
+    confidence : ndarray of shape (n, n_labels)
+    known : int8 array of shape (n, n_labels), optional
+        0 and 1 where a label is known, -1 elsewhere: these come back as they are.
+    """
+
+    confidence: NDArray[np.float64]
+    known: NDArray[np.int8] | None = None
+
+    def dense(self) -> NDArray[np.float64]:
+        """Return the confidences of all labels; 0 and 1 where they are known."""
+        if self.known is None:
+            return self.confidence
+        return np.where(self.known < 0, self.confidence, self.known)
+
+    def stored(self) -> NDArray[np.float64]:
+        """Return the confidences."""
+        return self.confidence
+
+    def top(self, n_top: int) -> RankedLabels:
+        """Return the likeliest labels of each row, those that are known first."""
+        return ranked_labels(self.dense(), n_top)
+
+    def decide(self, decision: Decision) -> NDArray[np.bool_]:
+        """Return which labels are predicted; what is known counts and stays."""
+        return self.decided(decision.decide)
+
+    def decided(self, decide: Callable[[NDArray[np.float64]], Any]) -> NDArray[np.bool_]:
+        """Return the same for a function of confidences inside (0, 1)."""
+        if self.known is None:
+            return decide(self.confidence)
+        chosen = np.asarray(decide(inside(self.dense())), dtype=bool)
+        return np.where(self.known < 0, chosen, self.known == 1)
+
+    def fit_decision(self, decide: Any, Y: Any, **how: Any) -> Decision:
+        """Return the decision that serves a measure best, if these rows were left out."""
+        return fit_decision(decide, Y, self.confidence, **how)
+
+
+def known_labels(
+    known: Any, names: NDArray[np.object_], pair: NDArray, n: int
+) -> NDArray[np.int8] | None:
+    """Return what is known of rows, ``(n, n_labels)``: 0, 1, and -1 for what is not known.
+
+    Parameters
+    ----------
+    known : array-like, sparse matrix or data frame of shape (n, n_labels), or tags, or None
+        Zeros, ones and NaN (or None). Columns of a data frame are found by their names, and labels
+        without a column are not known; of a sparse matrix, what is stored is known. Tags, as lists
+        or as a column of strings in which they are separated, are known ones, and all others are
+        not known.
+    names : ndarray of shape (n_labels,)
+    pair : ndarray of shape (2,)
+        The values for 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.ensemble._answers import known_labels
+    >>> names, pair = np.array(["rain", "wind"], dtype=object), np.array([0, 1])
+    >>> known_labels([["wind"], []], names, pair, 2)
+    array([[-1,  1],
+           [-1, -1]], dtype=int8)
+    >>> known_labels([[0, np.nan], [1, 1]], names, pair, 2)
+    array([[ 0, -1],
+           [ 1,  1]], dtype=int8)
+    """
+    if known is None:
+        return None
+    rows = read_tags(known, "known", names.tolist(), may_be_empty=True)
+    if rows is not None:
+        return _of_tags(_as_long(rows, n), names)
+    if sparse.issparse(known):
+        cells = sparse.coo_array(known)
+        _check_shape(cells.shape, n, len(names))
+        found = np.full(cells.shape, UNKNOWN, np.int8)
+        found[cells.row, cells.col] = _values(cells.data, cells.row, cells.col, names, pair)
+        return found
+    columns = _columns(known, names)
+    given = as_table(known, "known") if columns is None else np.asarray(known, dtype=object)
+    _check_shape(given.shape, n, len(names) if columns is None else len(columns))
+    missing = np.array([[_is_missing(cell) for cell in row] for row in given.astype(object)])
+    places = np.nonzero(~missing.reshape(given.shape))
+    columns = np.arange(len(names)) if columns is None else columns
+    found = np.full((n, len(names)), UNKNOWN, np.int8)
+    at = places[0], columns[places[1]]
+    found[at] = _values(given[places], *at, names, pair)
+    return found
+
+
+def _columns(known: Any, names: NDArray[np.object_]) -> NDArray[np.int64] | None:
+    """Return which labels the columns of a data frame are; None if they are not named."""
+    columns = getattr(known, "columns", None)
+    if columns is None or list(columns) == list(range(len(names))):
+        return None
+    at = {str(name): j for j, name in enumerate(names)}
+    given = [str(name) for name in columns]
+    for k, name in enumerate(given):
+        if name not in at:
+            raise ValueError(
+                f"known must have columns that are labels of the model, such as "
+                f"{str(names[0])!r}, got {name!r}."
+            )
+        if name in given[:k]:
+            raise ValueError(f"known must have columns of different names, got {name!r} twice.")
+    return np.array([at[name] for name in given], dtype=np.int64)
+
+
+def _of_tags(rows: list[list[str]], names: NDArray[np.object_]) -> NDArray[np.int8]:
+    at = {str(name): j for j, name in enumerate(names)}
+    found = np.full((len(rows), len(names)), UNKNOWN, np.int8)
+    for i, tags in enumerate(rows):
+        for tag in tags:
+            if tag not in at:
+                raise ValueError(
+                    f"known must hold labels of the model, such as {str(names[0])!r}, got {tag!r} "
+                    f"in row {i}."
+                )
+            found[i, at[tag]] = 1
+    return found
+
+
+def _as_long(rows: list[list[str]], n: int) -> list[list[str]]:
+    if len(rows) != n:
+        raise ValueError(f"known must have as many rows as X, {n}, got {len(rows)}.")
+    return rows
+
+
+def _check_shape(shape: tuple[int, ...], n: int, m: int) -> None:
+    if tuple(shape) != (n, m):
+        raise ValueError(
+            f"known must be a table with a row for each of the {n} rows of X and a column for each "
+            f"of the {m} labels, or tags, got shape {tuple(shape)}."
+        )
+
+
+def _values(
+    given: NDArray, rows: NDArray, columns: NDArray, names: NDArray[np.object_], pair: NDArray
+) -> NDArray[np.int8]:
+    """Return cells as 0 and 1."""
+    ones = np.asarray(given == pair[1], dtype=bool)
+    wrong = np.flatnonzero(~(ones | np.asarray(given == pair[0], dtype=bool)))
+    if len(wrong):
+        low, high = pair.tolist()
+        i, j = int(rows[wrong[0]]), int(columns[wrong[0]])
+        value = np.asarray(given, dtype=object)[wrong[0]]
+        raise ValueError(
+            f"known must hold {low!r}, {high!r} and NaN where a label is not known, got {value!r} "
+            f"in row {i} of label {str(names[j])!r}."
+        )
+    return ones.astype(np.int8)
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or cell != cell or type(cell).__name__ in ("NAType", "NaTType")
