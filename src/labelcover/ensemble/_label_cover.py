@@ -202,10 +202,10 @@ class LabelCoverClassifier(LabelEnsemble):
         >>> from labelcover.datasets import load
         >>> data = load("debtags")
         >>> model = LabelCoverClassifier(random_state=0).fit(data.X[:600], data.labels[:600])
-        >>> network = data.label_names.index("works-with::network-traffic")
+        >>> text = data.label_names.index("works-with::text")
         >>> alone = model.predict_proba(data.X[600:601])
-        >>> with_it = model.predict_proba(data.X[600:601], known=[["works-with::network-traffic"]])
-        >>> float(with_it[0, network]), bool((with_it != alone).all())
+        >>> with_it = model.predict_proba(data.X[600:601], known=[["works-with::text"]])
+        >>> float(with_it[0, text]), bool((with_it != alone).all())
         (1.0, True)
         """
         self._check_fitted()

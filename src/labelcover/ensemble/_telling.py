@@ -117,8 +117,6 @@ def explain_model(
         How the model reads tables.
     decide : function, optional
         What makes decisions of confidences; by default the model's own.
-    known : array-like, optional
-        What is known of the rows: these labels are reasons, and are not explained.
     """
     check_explained(model)
     names = label_words(list(model.label_names_in_), label_names)
@@ -131,14 +129,12 @@ def explain_model(
     confidence, predicted = np.empty((n, m)), np.zeros((n, m), dtype=bool)
     for block in blocks(n, max(BLOCK_ROWS, BLOCK_NUMBERS // max(read.shape[1], m, 1))):
         rows = rows_of(read, np.arange(block.start, block.stop))
-        own = () if told is None else (told[block],)
-        (shares, *_) = model.view_.shares(rows, *own)
-        answer = TableAnswer(model._checked(shares.confidence), *own)
+        (shares, *_) = model.view_.shares(rows, *([] if told is None else [told[block]]))
+        answer = TableAnswer(model._checked(shares.confidence), shares.known)
         confidence[block] = answer.dense()
         predicted[block] = answer.decided(decide or partial(model._decided, rows))
         chosen = predicted[block] if asked is None else np.tile(asked, (rows.shape[0], 1))
-        if told is not None:
-            chosen = chosen & (told[block] < 0)
+        chosen = chosen if told is None else chosen & (told[block] < 0)
         teller.tell(shares, rows, chosen, predicted[block], block.start)
     return Explained(confidence, predicted, teller.explanation())
 
@@ -178,6 +174,7 @@ class _Teller:
         self.scores: dict[tuple[int, str], float] = {}
         self.n_smaller: dict[tuple[int, str], int] = {}
         self.scale = ""
+        self.known: NDArray[np.int8] | None = None
 
     def explanation(self) -> Explanation:
         """Return what was told."""
@@ -194,15 +191,14 @@ class _Teller:
         first: int,
     ) -> None:
         """Tell the reasons of some labels of a block of rows, which begins at row `first`."""
-        self.scale = shares.scale
+        self.scale, self.known = shares.scale, shares.known
         told: dict[tuple[int, int], tuple[list[Reason], int, float]] = {}
         for j in np.flatnonzero(chosen.any(axis=0)).tolist():
             own = np.flatnonzero(chosen[:, j])
             parts = shares.of_label(j, own)
             totals, columns = parts.total(), self._of_features(parts, X)
             for at, i in enumerate(own.tolist()):
-                known = () if shares.known is None else shares.known[i]
-                found = self._told(parts, columns, at, X, i, j, first + i, predicted[i, j], known)
+                found = self._told(parts, columns, at, X, i, j, first + i, predicted[i, j])
                 told[i, j] = *found, float(totals[at])
         for i, j in sorted(told):
             reasons, smaller, score = told[i, j]
@@ -219,16 +215,7 @@ class _Teller:
         return parts.columns @ sparse.csr_array(entries, shape=(len(source), X.shape[1]))
 
     def _told(
-        self,
-        parts: Parts,
-        columns: Any,
-        at: int,
-        X: Any,
-        i: int,
-        j: int,
-        row: int,
-        is_for: bool,
-        known: Any,
+        self, parts: Parts, columns: Any, at: int, X: Any, i: int, j: int, row: int, is_for: bool
     ) -> tuple[list[Reason], int]:
         """Return the reasons of one row and label, and how many are told as one."""
         features, own = _nonzeros(columns, at)
@@ -245,9 +232,9 @@ class _Teller:
             if u < len(given):
                 return "feature", name(u)
             other = int(speaking[u - len(given)])
-            if other == j:
+            if other == j or self.known is None:
                 return "label", "which labels occur together"
-            return "label", f"{self.labels[other]} is {'set' if known[other] == 1 else 'not set'}"
+            return "label", f"{self.labels[other]} is {'' if self.known[i, other] else 'not '}set"
 
         sign = 1.0 if is_for else -1.0
         main = groups.strongest(named, sign, self.n, LEAST)
