@@ -104,6 +104,9 @@ class LabelCoverClassifier(LabelEnsemble):
     ties : {"auto", "positive", "negative"}, default="auto"
         What a confidence of exactly the threshold means, where the decision is a cut; ``"auto"`` is
         ``"negative"``.
+    columns : mapping of str to str, optional
+        What columns of a table are, by name, where it should not be found from their cells:
+        ``"text"``, ``"category"``, ``"number"``, ``"date"``, ``"id"`` or ``"drop"``.
     n_jobs : int, optional
         Number of members or trees fitted in parallel; ignored by members that are solved jointly.
         Never changes results.
@@ -164,6 +167,7 @@ class LabelCoverClassifier(LabelEnsemble):
         decide="micro_f1",
         threshold="auto",
         ties="auto",
+        columns=None,
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -180,6 +184,7 @@ class LabelCoverClassifier(LabelEnsemble):
         self.decide = decide
         self.threshold = threshold
         self.ties = ties
+        self.columns = columns
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

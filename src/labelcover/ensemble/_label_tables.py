@@ -16,6 +16,7 @@ from labelcover._table_numbers import unmasked
 from labelcover._tags import read_tags, tag_table
 from labelcover.covers import Cover
 from labelcover.ensemble._plan import labels_are_many
+from labelcover.tables import training_table
 
 CONTAINERS = ("default", "pandas", "polars")
 
@@ -42,6 +43,15 @@ def label_table(Y: Any, pair: NDArray = ZERO_ONE) -> NDArray[np.uint8]:
             f"{type_of_target(Y)}. A single label is a table of one column: y.reshape(-1, 1)."
         )
     return as_booleans(Y, pair=pair).view(np.uint8)
+
+
+def table_to_encode(X: Any, columns: Any, learner: Any) -> tuple[Any, bool]:
+    """Return training rows, and whether they are a table to encode; numbers stay as they are."""
+    is_array = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
+    if not columns and (is_array or sparse.issparse(X)):
+        return X, False
+    table = training_table(X, columns, learner)
+    return (X, False) if table is None else (table, True)
 
 
 def pair_in_words(pair: NDArray) -> str:

@@ -121,6 +121,8 @@ def explain_model(
     check_explained(model)
     names = label_words(list(model.label_names_in_), label_names)
     read = coding.read(model, X)
+    if feature_names is None and hasattr(coding, "words"):
+        feature_names = coding.words(X)
     words = _words(model, coding, feature_names, sparse.issparse(read))
     asked = None if label is None else _asked(label, names)
     n, m = read.shape[0], len(names)
@@ -320,7 +322,9 @@ def feature_words(owner: Any, coding: FeatureCoding, names: Sequence[str] | None
     """Return the names of the features: those given, those of the training frame, or numbers."""
     n = len(coding.categories)
     if names is None:
-        names = getattr(owner, "feature_names_in_", None)
+        read = getattr(owner, "reading_", owner)  # from a file, which has names where X has none
+        names = getattr(read, "feature_names", getattr(owner, "feature_names_in_", None))
+        names = getattr(coding, "feature_names", names)
     if names is None:
         return [f"feature {f}" for f in range(n)]
     if len(names) != n:
@@ -437,9 +441,11 @@ def _effects(values: Any, parts: Any) -> NDArray[np.float64]:
 
 def _column_names(model: Any, n_columns: int, given: Any) -> list[str]:
     """Return a name for each column: a feature, or one of its values; empty if it is not told."""
+    coding = model._coding
+    if given is None and hasattr(coding, "words"):
+        given = coding.words()
     if hasattr(given, "told_names"):
         return given.told_names()
-    coding = model._coding
     features = feature_words(model, coding, None if callable(given) else given)
     if n_columns == len(features):
         return features
