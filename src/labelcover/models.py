@@ -11,15 +11,20 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
+import sys
 import warnings
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn.utils
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
+from labelcover._arguments import in_command
 from labelcover._files import replacing
 from labelcover._imports import naming_extra, other_versions, versions_here
 from labelcover.chance import LabelFrequencies
@@ -121,7 +126,7 @@ def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
 @naming_extra()
 def check_can_save() -> None:
     """Raise an ``ImportError`` if what writes models is not installed."""
-    import skops.io  # noqa: F401
+    _skops_io()
 
 
 @naming_extra()
@@ -133,10 +138,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     ValueError
         If the model holds objects that `load_model` would refuse.
     """
-    import skops.io
-
     with replacing(path) as temporary:
-        skops.io.dump(model, temporary)
+        _skops_io().dump(model, temporary)
         with zipfile.ZipFile(temporary, "a") as archive:
             archive.writestr(VERSIONS, json.dumps({"format": FORMAT, **versions_here()}))
         foreign = _foreign_types(temporary)
@@ -156,8 +159,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     DataError
         If the file is not such a model, or names types that are not trusted.
     """
-    import skops.io
-
+    skops_io = _skops_io()
     check_ordinary(path)
     with open(path, "rb") as file:
         if not zipfile.is_zipfile(file):
@@ -173,7 +175,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
                 f"holds an object of the type {foreign[0]}, which is not trusted, expected a "
                 f"model written by labelcover train{other and f'; {other}'}.",
             )
-        model = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+        model = skops_io.load(path, trusted=skops_io.get_untrusted_types(file=path))
     except DataError:
         raise
     except Exception as error:
@@ -202,24 +204,59 @@ def _other_versions(path: str | os.PathLike[str]) -> str:
     return other_versions(written)
 
 
+def _own_types() -> list[str]:
+    """Return the names of all classes that labelcover defines, read from its files."""
+    root = Path(__file__).parent
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        module = ".".join(["labelcover", *path.relative_to(root).with_suffix("").parts])
+        classes = re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), re.M)
+        found += [f"{module}.{name}" for name in classes]
+    return found
+
+
+#: What loading a model makes beside the types that skops trusts, for ``skops.io.load`` and MLflow.
+trusted_types = [*SPARSE_TABLES, *_own_types()]
+
+
 def is_trusted(type_name: str) -> bool:
     """Return whether a type that skops does not know may be made.
 
-    These are the classes of labelcover, and SciPy's sparse tables, which hold numbers only.
+    These are the classes of labelcover, and SciPy's sparse tables, which hold numbers only; in the
+    command also scikit-learn's estimators, which skops knows elsewhere.
     """
-    if type_name in SPARSE_TABLES:
-        return True
+    return type_name in trusted_types or _is_estimator(type_name)
+
+
+def _is_estimator(type_name: str) -> bool:
+    """Return whether a name is that of a public estimator of scikit-learn."""
     module, _, name = type_name.rpartition(".")
-    if not module.startswith("labelcover."):
+    parts = set(module.split("."))
+    if not module.startswith("sklearn.") or name.startswith("_") or parts & {"tests", "externals"}:
         return False
     try:
         kind = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError):
         return False
-    return isinstance(kind, type) and kind.__module__ == module
+    return isinstance(kind, type) and issubclass(kind, BaseEstimator) and kind.__module__ == module
+
+
+def _skops_io() -> Any:
+    """Return ``skops.io``; in the command without all of scikit-learn, which takes a second.
+
+    skops imports it to list its estimators; `is_trusted` looks at those of a file only.
+    """
+    if in_command() and "skops.io" not in sys.modules:
+        listed, sklearn.utils.all_estimators = sklearn.utils.all_estimators, list
+        try:
+            import skops.io
+        finally:
+            sklearn.utils.all_estimators = listed
+    import skops.io
+
+    return skops.io
 
 
 def _foreign_types(path):
-    import skops.io
-
-    return [name for name in skops.io.get_untrusted_types(file=path) if not is_trusted(name)]
+    untrusted = _skops_io().get_untrusted_types(file=path)
+    return [name for name in untrusted if not is_trusted(name)]
