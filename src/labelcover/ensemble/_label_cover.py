@@ -97,19 +97,16 @@ class LabelCoverClassifier(LabelEnsemble):
         decides for something else with ``predict(X, decide=…)``.
     threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default="auto"
         A number, or one for each label, cuts confidences there, whatever `decide` says. Otherwise
-        the decision is fitted on left-out predictions of training rows:
-        ``"loo"`` takes leave-one-out (and out-of-bag) predictions, which the default members give
-        without refitting, ``"cv"`` five-fold cross-validation; ``"auto"`` is ``"loo"`` where the
-        members offer it and ``"cv"`` elsewhere.
+        the decision is fitted on left-out predictions: leave-one-out and out-of-bag (``"loo"``),
+        which the default members give without refitting, or five-fold cross-validation
+        (``"cv"``); ``"auto"`` is ``"loo"`` where the members offer it.
     ties : {"auto", "positive", "negative"}, default="auto"
         What a confidence of exactly the threshold means, where the decision is a cut; ``"auto"`` is
         ``"negative"``.
     columns : mapping of str to str, optional
-        What columns of a table are, by name, where it should not be found from their cells:
-        ``"text"``, ``"category"``, ``"number"``, ``"date"``, ``"id"`` or ``"drop"``.
+        What columns of a table are: "text", "category", "number", "date", "id" or "drop".
     n_jobs : int, optional
-        Number of members or trees fitted in parallel; ignored by members that are solved jointly.
-        Never changes results.
+        Number of members or trees fitted in parallel; it never changes results.
     random_state : int, RandomState or None
         Seed of the cover, the members and the folds.
     verbose : bool, default=False
