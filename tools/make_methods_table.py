@@ -172,8 +172,7 @@ ENTRIES = {
 
 def offered_classes() -> list[str]:
     """Return the names of all estimators that labelcover offers."""
-    names = [*labelcover.__all__, *labelcover.methods.__all__]
-    return [name for name in names if name.endswith("Classifier")]
+    return [*labelcover.__all__, *labelcover.methods.__all__]
 
 
 def page() -> str:

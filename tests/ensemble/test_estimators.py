@@ -28,8 +28,7 @@ from labelcover.ensemble._cover_view import CoverView
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.metrics import micro_f1
 
-NAMES = [(room, name) for room in (labelcover, methods) for name in room.__all__]
-ESTIMATORS = [getattr(room, name) for room, name in NAMES if name.endswith("Classifier")]
+ESTIMATORS = [getattr(room, name) for room in (labelcover, methods) for name in room.__all__]
 NAMES = ["rock", "jazz", "soul", "folk", "funk"]
 
 

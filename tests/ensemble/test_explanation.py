@@ -136,6 +136,50 @@ def test_they_add_up_where_labels_are_well_separated(seed):
         assert_adds_up(model, X, model.explain(X, label=[0, 1]))
 
 
+@pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS.keys())
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_parts_of_every_view_add_up_to_its_confidence(data, make, form):
+    """The pool would leave what does not add up to the label itself."""
+    X = data.X.toarray() if sparse.issparse(data.X) else data.X
+    X = sparse.csr_matrix(X) if form == "sparse" else X
+    model = make().fit(X[:TRAINING], data.Y[:TRAINING, :8])
+    new = model._coding.read(model, X[TRAINING : TRAINING + NEW])
+    rows = np.arange(0, NEW, 3)
+    for view in getattr(model.view_, "views", [model.view_]):
+        tables = view.confidences(new)
+        for shares, table in zip(view.shares(new), tables, strict=True):
+            np.testing.assert_allclose(shares.confidence, table, atol=1e-12)
+            weights = np.random.default_rng(0).normal(size=(len(rows), 8))
+            found = shares.combined(rows, weights).sum(axis=1)
+            for label in range(8):
+                parts = shares.of_label(label, rows)
+                np.testing.assert_allclose(parts.total(), table[rows, label], atol=1e-9)
+                np.testing.assert_allclose(parts.start, shares.starts[label], atol=1e-9)
+            expected = (weights * (table[rows] - shares.starts)).sum(axis=1)
+            np.testing.assert_allclose(np.asarray(found).ravel(), expected, atol=1e-8)
+
+
+def test_what_other_labels_say_is_passed_through_to_columns(data):
+    """Only little is left to the label itself, and known labels speak for themselves."""
+    model = LabelCoverClassifier(random_state=0).fit(data.X[:600], data.Y[:600, :6])
+    new, rows = model._coding.read(model, data.X[600:640]), np.arange(40)
+    (shares,) = model.view_.shares(new)
+    whole = left = 0.0
+    for label in range(6):
+        parts = shares.of_label(label, rows)
+        assert parts.labels[:, np.arange(6) != label].any() == 0
+        whole += np.abs(parts.total() - parts.start).mean()
+        left += np.abs(parts.labels[:, label]).mean()
+    assert 0 < left < 0.1 * whole
+    known = np.full((40, 6), -1, dtype=np.int8)
+    known[:, 1] = data.Y[600:640, 1]
+    (shares,) = model.view_.shares(new, known)
+    parts = shares.of_label(0, rows)
+    np.testing.assert_allclose(expit(parts.total()), model.view_.confidences(new, known)[0][:, 0])
+    assert parts.labels[:, 1].any()
+    assert not parts.labels[:, 2:].any()
+
+
 def test_parts_of_a_gaussian_kernel_are_integrated_gradients(data):
     """By finite differences on many points of the line from the mean to the row."""
     random = np.random.default_rng(3)
@@ -177,8 +221,8 @@ def test_probabilities_are_followed_however_steep_scores_are(steep, n_classes):
     start, end = random.normal(size=n_classes) * steep, random.normal(size=(40, n_classes)) * steep
     end[:3] = start  # no way at all
     own = np.arange(n_classes) % 2
-    first, slopes = probability_slopes(start, end, own)
-    change = softmax(end, axis=1) @ own - first
+    slopes = probability_slopes(start, end, own)
+    change = softmax(end, axis=1) @ own - softmax(start) @ own
     np.testing.assert_allclose(
         (slopes * (end - start)).sum(axis=1), change, atol=max(1e-8, 1e-13 * steep)
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from labelcover._progress import tell
 from labelcover._table_numbers import rows_of
@@ -233,18 +235,37 @@ class CoverShares(Shares):
 
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
         """Return the parts of one label: each member is followed from its start to each row."""
-        encoding, total = self.encoding, 0.0
+        weights = np.zeros((len(rows), self.confidence.shape[1]))
+        weights[:, label] = 1.0
+        return Parts(np.full(len(rows), self.starts[label]), self.combined(rows, weights))
+
+    @cached_property
+    def starts(self) -> NDArray[np.float64]:
+        """The confidences of all labels where all parts are 0."""
+        found = np.zeros(self.confidence.shape[1])
+        for label in range(len(found)):
+            for problem, holds, weight in self._members(label):
+                found[label] += weight * (softmax(self.paths.start(problem)) @ holds)
+        return found
+
+    def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
+        """Return what columns add to a sum of the confidences of all labels, in one step."""
         slopes = []
+        for label in np.flatnonzero(weights.any(axis=0)).tolist():
+            for problem, holds, weight in self._members(label):
+                start, end = self.paths.start(problem), self.paths.scores(problem, rows)
+                own = probability_slopes(start, end, holds)
+                slopes.append((problem, (weight * weights[:, label])[:, None] * own))
+        return self.paths.parts(rows, slopes)
+
+    def _members(self, label: int) -> Iterator[tuple[int, NDArray[np.uint8], float]]:
+        """Yield the problems of the members that hold a label, their classes with it, weights."""
+        encoding = self.encoding
         members, places = np.nonzero(encoding.cover.labelsets == label)
         for member, place in zip(members.tolist(), places.tolist(), strict=True):
             weight = 1 / len(members) if self.weights is None else self.weights[member, place]
-            problem = int(encoding.problem[member])
             holds = encoding.patterns[slice(*encoding.starts[member : member + 2]), place]
-            start, end = self.paths.start(problem), self.paths.scores(problem, rows)
-            first, own = probability_slopes(start, end, holds)
-            total += weight * first
-            slopes.append((problem, weight * own))
-        return Parts(np.full(len(rows), total), self.paths.parts(rows, slopes))
+            yield int(encoding.problem[member]), holds, float(weight)
 
 
 def row_blocks(n: int, width: int) -> Iterator[slice]:

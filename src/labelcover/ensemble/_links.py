@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit, logit
+from scipy.special import expit, logit, softmax
 
 from labelcover._convex_minima import Derivatives, newton_minima
 from labelcover._label_values import alike_labelsets
@@ -61,6 +61,8 @@ CHANGE_PENALTY, LINK_PENALTY = 4.0, 4.0
 # Changes are fitted on no more cells than these.
 MOST_CELLS = 2**18
 TOLERANCE, MOST_STEPS = 1e-3, 12
+# Slopes are averaged over so many points, where labelsets by labels are no more than these.
+(NODES, NODE_WEIGHTS), MOST_SLOPES = np.polynomial.legendre.leggauss(4), 2**17
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +95,24 @@ class SeenLabelsets:
                 sums = row_products(joint, self.labelsets.astype(np.float64))
                 found[rows] = sums / totals[:, None]
         return _mixed(found, P)
+
+    def slopes(self, label: int, start: Floats, odds: Floats) -> Floats:
+        """Return the mean derivatives of a label's log-odds by all, on lines from a start."""
+        if self.labelsets.size > MOST_SLOPES:  # other labels are left out
+            return np.tile(np.eye(1, odds.shape[1], label), (len(odds), 1))
+        sets, found = self.labelsets.astype(np.float64), np.zeros_like(odds)
+        lift = _log_lift(self.counts, self.expected)
+        for rows in self._blocks(len(odds)):
+            for node, weight in zip((NODES + 1) / 2, NODE_WEIGHTS / 2, strict=True):
+                at = start + node * (odds[rows] - start)
+                share = softmax(at @ sets.T + lift, axis=1)
+                means, both = share @ sets, (share * sets[:, label]) @ sets
+                own, p = means[:, [label]], expit(at[:, [label]])
+                change = (1 - NEW_LABELSET) * (both - own * means)
+                change[:, [label]] += NEW_LABELSET * p * (1 - p)
+                mixed = (1 - NEW_LABELSET) * own + NEW_LABELSET * p
+                found[rows] += weight * change / np.maximum(mixed * (1 - mixed), TINY)
+        return found
 
     def likeliest(self, P: Floats, known: NDArray[np.int8] | None = None) -> NDArray[np.uint8]:
         """Return the likeliest labelset of each row, ``(n, n_labels)``, zeros and ones."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -17,7 +16,6 @@ class ModelParameters:
 
     estimator: Any = None
     _: KW_ONLY
-    columns: Mapping[str, str] | None = None
     n_jobs: int | None = None
     random_state: Any = None
     verbose: bool = False

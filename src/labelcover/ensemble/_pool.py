@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ from sklearn.utils.parallel import delayed
 from labelcover._arguments import check_choice
 from labelcover.covers import Cover
 from labelcover.ensemble._answers import Checked, TableAnswer
-from labelcover.ensemble._links import Links, fit_links, surprises
+from labelcover.ensemble._links import Links, evidence, fit_links, surprises
 from labelcover.ensemble._log_linear_pool import LogLinearPool, fit_pool, inside
 from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._plan import (
@@ -31,11 +29,14 @@ from labelcover.ensemble._plan import (
     plan_one,
     plan_views,
 )
-from labelcover.ensemble._shares import Parts, Shares, Similar, bent
+from labelcover.ensemble._shares import CLOSE, Parts, Shares, Similar
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
 from labelcover.ensemble._views import VIEWS
 from labelcover.learners import LabelForest, LeastSquaresClassifier, LogisticClassifier, in_threads
 
+# Of what other labels of a row say, no more labels, and no smaller effects on log-odds, are passed
+# through to columns.
+MOST_PASSED, LEAST_PASSED = 6, 0.02
 # Labels are counted in blocks of so many rows.
 BLOCK_ROWS = 2**18
 
@@ -227,42 +228,61 @@ class PooledShares(Shares):
         least: list[float],
         known: NDArray[np.int8] | None,
     ) -> None:
-        self.view, self.shares, self.least, self.known = view, shares, least, known
+        self.view, self.shares, self.known = view, shares, known
         tables = [inside(own.confidence, bound) for own, bound in zip(shares, least, strict=True)]
-        self.pooled = view.pool.pool(tables)
-        self.by_labelsets = view.links.seen.log_odds(self.pooled, known)
-        self.confidence = expit(view.links.log_odds(self.pooled, known))
+        starts = [inside(own.starts, bound)[None] for own, bound in zip(shares, least, strict=True)]
+        pooled, start = view.pool.pool(tables), view.pool.pool(starts)
+        self.odds, self.start = view.links.log_odds(pooled, known), view.links.log_odds(start)[0]
+        self.pooled, self.pooled_start = pooled, logit(start)[0]
+        self.confidence = expit(self.odds)
+        # What a step of each confidence changes its log-odds by, on the way from its start.
+        self.slopes = [
+            _mean_slopes(own, table, first)
+            for own, table, first in zip(shares, tables, starts, strict=True)
+        ]
 
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
-        """Return the parts of the log-odds of one label: those of all views, weighted."""
-        pool, links, base = self.view.pool, self.view.links, self.view.pool.base[label]
+        """Return the parts of the log-odds of one label: those of all views, weighted.
+
+        What is likely of other labels counts as far as the last stage reads it, and is passed
+        through to the columns that make it likely. What known labels say is theirs; what is too
+        small to be passed through is left to the label itself.
+        """
+        pool, links, n = self.view.pool, self.view.links, len(rows)
         known = None if self.known is None else self.known[rows]
-        trust, slope, start = (links.start[label] + links.changes_of(known, len(rows))).T
-        start = start + (1 + slope) * (base + pool.intercept[label])
-        total: Parts | None = None
-        for v, (shares, bound) in enumerate(zip(self.shares, self.least, strict=True)):
-            weight = (1 + slope) * pool.weights[label, v]
-            if not weight.any():
-                continue
-            found = shares.of_label(label, rows)
-            value = shares.confidence[rows, label]
-            odds = bent(found, value, partial(_odds, least=bound, base=base))
-            odds = odds.times(weight)
-            total = odds if total is None else total + odds
-        if total is None:
-            total = Parts(np.zeros(len(rows)), self.shares[0].of_label(label, rows).columns * 0.0)
-        # What the labelsets that occur change is a part of the label's own likely company.
-        labels = np.zeros((len(rows), len(pool.base)))
+        trust, calibration, _ = (links.start[label] + links.changes_of(known, n)).T
+        ends = evidence(self.pooled[rows], known)
+        slopes = trust[:, None] * links.seen.slopes(label, self.pooled_start, ends)
+        slopes[:, label] += 1 + calibration - trust
+        effects, labels = slopes * (ends - self.pooled_start), np.zeros_like(slopes)
         if known is not None:
+            labels = np.where(known < 0, 0.0, effects)
             labels += surprises(self.pooled[rows], known) * links.weights[[label]].toarray()
-        change = self.by_labelsets[rows, label] - logit(self.pooled[rows, label])
-        labels[:, label] += trust * change
-        return replace(total.from_start(total.start + start), labels=labels)
+            slopes = np.where(known < 0, slopes, 0.0)
+        sizes = np.abs(effects)
+        sizes[:, label] = np.inf
+        least = np.sort(sizes, axis=1)[:, [-min(len(self.start), MOST_PASSED)]]
+        slopes = np.where(sizes >= np.maximum(least, LEAST_PASSED), slopes, 0.0)
+        columns: Any = None
+        for v, (shares, bends) in enumerate(zip(self.shares, self.slopes, strict=True)):
+            weights = slopes * pool.weights[:, v] * bends[rows]
+            if columns is None or weights.any():
+                found = shares.combined(rows, weights)
+                columns = found if columns is None else columns + found
+        parts = Parts(np.full(n, self.start[label]), columns, labels)
+        labels[:, label] += self.odds[rows, label] - parts.total()
+        return parts
 
 
-def _odds(P: NDArray[np.float64], least: float, base: float) -> NDArray[np.float64]:
-    """Return the log-odds of probabilities as the pool takes them, beyond those of the label."""
-    return logit(inside(P, least)) - base
+def _mean_slopes(
+    shares: Shares, table: NDArray[np.float64], start: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what confidences change the log-odds of a table by, averaged from their starts."""
+    way = shares.confidence - shares.starts
+    far = np.abs(way) > CLOSE
+    # The derivative of log-odds, where there is no way to speak of.
+    flat = 1 / (table * (1 - table))
+    return np.where(far, (logit(table) - logit(start)) / np.where(far, way, 1.0), flat)
 
 
 def label_frequency(rows: TrainingRows) -> NDArray[np.float64]:

@@ -98,6 +98,35 @@ class Shares(ABC):
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
         """Return the parts of one label in some of the rows."""
 
+    @property
+    def starts(self) -> Floats:
+        """The scores of all labels before anything of a row is known, ``(n_labels,)``."""
+        first = np.arange(1)
+        return np.array([self.of_label(k, first).start[0] for k in range(self.confidence.shape[1])])
+
+    def combined(self, rows: NDArray[np.int64], weights: Floats) -> Any:
+        """Return what columns add to a sum of the scores of all labels.
+
+        Parameters
+        ----------
+        rows : ndarray
+            Which of the rows.
+        weights : ndarray of shape (n_rows, n_labels)
+            What the scores are multiplied by in each row, mostly 0.
+
+        Returns
+        -------
+        ndarray or CSR array of shape (n_rows, n_columns)
+        """
+        total: Any = None
+        for label in np.flatnonzero(weights.any(axis=0)).tolist():
+            own = np.flatnonzero(weights[:, label])
+            entries = weights[own, label], (own, np.arange(len(own)))
+            into = sparse.csr_array(entries, shape=(len(rows), len(own)))
+            parts = into @ self.of_label(label, rows[own]).columns
+            total = parts if total is None else total + parts
+        return self.of_label(0, rows).columns * 0.0 if total is None else total
+
 
 class Similar(NamedTuple):
     """The training rows that are most like some rows, ``(n, n_similar)``, the most similar first.
@@ -140,8 +169,8 @@ def bent(parts: Parts, value: Floats, f: Callable[[Floats], Floats]) -> Parts:
     return parts.times(factors).from_start(first + np.where(far, 0.0, change - factors * way))
 
 
-def probability_slopes(start: Floats, end: Floats, own: NDArray[Any]) -> tuple[float, Floats]:
-    """Return the probability of some classes at the start, and what scores change it by.
+def probability_slopes(start: Floats, end: Floats, own: NDArray[Any]) -> Floats:
+    """Return what scores change the probability of some classes by.
 
     Scores go from `start` to `end` in a straight line; the slope of a class is the derivative of
     the probability by its score, averaged over that line. So slopes times what scores change by
@@ -157,8 +186,7 @@ def probability_slopes(start: Floats, end: Floats, own: NDArray[Any]) -> tuple[f
 
     Returns
     -------
-    probability : float
-    slopes : ndarray of shape (n, n_classes)
+    ndarray of shape (n, n_classes)
 
     Examples
     --------
@@ -166,15 +194,14 @@ def probability_slopes(start: Floats, end: Floats, own: NDArray[Any]) -> tuple[f
 
     >>> import numpy as np
     >>> end = np.array([[900.0, -900.0, 5.0]])
-    >>> p, slopes = probability_slopes(np.array([-700.0, 2.0, 0.0]), end, np.array([1, 0, 0]))
-    >>> bool(abs(p + (slopes @ (end[0] - [-700.0, 2.0, 0.0]))[0] - 1) < 1e-9)
+    >>> slopes = probability_slopes(np.array([-700.0, 2.0, 0.0]), end, np.array([1, 0, 0]))
+    >>> bool(abs((slopes @ (end[0] - [-700.0, 2.0, 0.0]))[0] - 1) < 1e-9)
     True
     """
     own = own.astype(np.float64)
-    first = float(softmax(start) @ own)
     moved = end - start
     if len(start) == 1 or np.ptp(own) == 0:
-        return first, np.zeros_like(end)
+        return np.zeros_like(end)
     if len(start) == 2:
         positive = int(own.argmax())
         odds = 2 * positive - 1
@@ -183,11 +210,11 @@ def probability_slopes(start: Floats, end: Floats, own: NDArray[Any]) -> tuple[f
         far = np.abs(way) > CLOSE
         change = expit(at + way) - expit(at)
         slope = np.where(far, change / np.where(far, way, 1.0), expit(at) * expit(-at))
-        return first, np.outer(slope, np.where(own == 1, 1.0, -1.0))
+        return np.outer(slope, np.where(own == 1, 1.0, -1.0))
     slopes = np.empty_like(end)
     for block in blocks(len(end), BLOCK_NUMBERS // (len(NODES) * len(start))):
         slopes[block] = _line_slopes(start, moved[block], own)
-    return first, slopes
+    return slopes
 
 
 def _line_slopes(start: Floats, moved: Floats, own: Floats) -> Floats:

@@ -133,6 +133,15 @@ class ScoreShares(Shares):
         parts = self.second.of_label(label, rows)
         return Parts(parts.start, self.stage.passed(rows, parts.columns))
 
+    @property
+    def starts(self) -> NDArray[np.float64]:
+        """The confidences where no word is there."""
+        return self.second.starts
+
+    def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
+        """Return what words add to a sum of the confidences of all labels."""
+        return self.stage.passed(rows, self.second.combined(rows, weights))
+
 
 def reading_scores(learner: LeastSquaresClassifier, n_landmarks: int) -> LeastSquaresClassifier:
     """Return least squares as it reads scores.

@@ -109,6 +109,12 @@ class ForestShares(Shares):
 
     def __init__(self, forest: GrownForest, X: Any) -> None:
         self.paths, self.confidence = forest.paths(X), forest.confidence(X)
+        self._starts = np.clip(forest.root_values(), 0, 1)
+
+    @property
+    def starts(self) -> NDArray[np.float64]:
+        """The shares of labels in the roots."""
+        return self._starts
 
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
         """Return the share of a label in the roots, and what splits change."""

@@ -195,9 +195,12 @@ class FeatureForest(GrownForest):
         how = self.labels, asked, False, sums, n_trees
         add_answers_of_trees(table, self.n_features, self.stack, *how)
 
-    def path_parts(self, table, values, rows) -> tuple[NDArray[np.float64], Any]:
-        """Return the mean value of the roots, and what splits change on the paths of rows."""
-        means = [node_means(tree, own, counts, values) for tree, own, counts in self.trees]
+    def node_means(self, values) -> list[NDArray[np.float64]]:
+        """Return the means of a value of training rows in the nodes of each tree."""
+        return [node_means(tree, own, counts, values) for tree, own, counts in self.trees]
+
+    def path_parts(self, table, means, rows) -> tuple[NDArray[np.float64], Any]:
+        """Return the mean of the roots, and what splits change on the paths of rows."""
         start = sum(own[0] for own in means) / len(means)
         *nodes, _, _, node_starts, _ = self.stack
         made = path_parts(

@@ -21,6 +21,8 @@ from labelcover.learners._rare_values import RareValues
 SPARSE_SHARE = 0.25
 # Training rows are asked for in so many parts, which threads take.
 N_PARTS = 8
+# Means of nodes of so many numbers are kept while rows are explained (64 MB).
+MOST_MEANS = 2**23
 
 
 class GrownForest(ABC):
@@ -116,6 +118,15 @@ class GrownForest(ABC):
         holds[np.searchsorted(starts, np.flatnonzero(indices == label), side="right") - 1] = 1.0
         return holds
 
+    def root_values(self) -> NDArray[np.float64]:
+        """Return the means over the roots of what `row_values` gives for each label."""
+        n = len(self.labels[1]) - 1
+        drawn = np.zeros(n)
+        for _, rows, counts in self.trees:
+            drawn[rows] += counts / counts.sum()
+        held = (np.ones(len(self.labels[0])), *self.labels)
+        return (drawn / len(self.trees)) @ sparse.csr_array(held, shape=(n, self.n_labels))
+
     def row_shares(self, X: Any) -> NDArray[np.float64]:
         """Return the mean share of every training row in the leaves of new rows, ``(n, rows)``."""
         n = len(self.labels[1]) - 1
@@ -178,13 +189,17 @@ class GrownForest(ABC):
         """Add the label shares of the leaves of all rows of a table, in all trees, to `sums`."""
 
     @abstractmethod
-    def path_parts(
-        self, table: tuple[Any, ...], values: NDArray[np.float64], rows: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], Any]:
-        """Return the mean of a value in the roots, and what columns add to it on the way down.
+    def node_means(self, values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Return the means of a value of training rows in the nodes of each tree."""
 
-        `values` are those of training rows, and `table` is as `read` gives it. The parts of the
-        chosen rows are CSR, ``(len(rows), n_features)``.
+    @abstractmethod
+    def path_parts(
+        self, table: tuple[Any, ...], means: list[NDArray[np.float64]], rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], Any]:
+        """Return the mean of the roots, and what columns add to it on the way down.
+
+        `means` are those of nodes, and `table` is as `read` gives it. The parts of the chosen rows
+        are CSR, ``(len(rows), n_features)``.
         """
 
     @abstractmethod
@@ -213,10 +228,16 @@ class ForestPaths:
 
     def __init__(self, forest: GrownForest, X: Any) -> None:
         self.forest, self.table = forest, forest.read(X)
+        self._means: dict[int, list[NDArray[np.float64]]] = {}
 
     def of_label(self, label: int, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], Any]:
         """Return where some of the rows start, and the parts, CSR ``(n_rows, n_columns)``."""
-        return self.forest.path_parts(self.table, self.forest.row_values(label), rows)
+        if label not in self._means:
+            found = self.forest.node_means(self.forest.row_values(label))
+            if len(self._means) * sum(map(len, found)) > MOST_MEANS:
+                self._means.clear()
+            self._means[label] = found
+        return self.forest.path_parts(self.table, self._means[label], rows)
 
 
 def in_threads(jobs: Iterable[Any], n_jobs: int | None, **how: Any) -> Iterator[Any]:

@@ -114,20 +114,31 @@ class MeanForest(GrownForest):
         fitted = table[:, correction.inputs] @ correction.slopes[:, label].astype(np.float64)
         return own + correction.trust[label] * (fitted + correction.intercept[label] - own)
 
-    def path_parts(self, table, values, rows) -> tuple[NDArray[np.float64], Any]:
-        """Return the mean value of the roots, and what nodes change on the paths of rows."""
+    def root_values(self) -> NDArray[np.float64]:
+        """Return the corrected mean labels of the roots."""
+        own = super().root_values()
+        if self.correction is None:
+            return own
+        fitted = own[self.correction.inputs] @ self.correction.slopes + self.correction.intercept
+        return own + self.correction.trust * (fitted - own)
+
+    def node_means(self, values) -> list[NDArray[np.float64]]:
+        """Return the means of a value of training rows in the nodes of each tree."""
+        return [_node_means(tree, own, counts, values) for tree, own, counts in self.trees]
+
+    def path_parts(self, table, means, rows) -> tuple[NDArray[np.float64], Any]:
+        """Return the mean of the roots, and what nodes change on the paths of rows."""
         start, found = np.zeros(len(rows)), []
         for block in blocks(len(rows), BLOCK_NUMBERS // max(1, self.n_features)):
             sums = np.zeros((len(rows[block]), self.n_features))
             place = np.empty(len(table[2]) - 1, dtype=np.int32)
             place[rows[block]] = np.arange(len(sums))
-            for tree, own, counts in self.trees:
-                means = _node_means(tree, own, counts, values)
+            for (tree, _, _), of_nodes in zip(self.trees, means, strict=True):
                 order = rows[block].astype(np.int32)
                 starts, ends = sort_into_leaves(table, self.n_features, tree, order)
-                start[block] += means[0]
+                start[block] += of_nodes[0]
                 how = order, starts, ends, place, sums, start[block]
-                add_mean_paths(table, self.n_features, tree, means, *how)
+                add_mean_paths(table, self.n_features, tree, of_nodes, *how)
             found.append(sparse.csr_array(sums / len(self.trees)))
         parts = sparse.vstack(found, format="csr") if found else np.zeros((0, self.n_features))
         return start / len(self.trees), sparse.csr_array(parts)
