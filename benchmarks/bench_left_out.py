@@ -24,7 +24,7 @@ from labelcover import LabelCoverClassifier
 from labelcover.datasets import read_table
 from labelcover.judgement import judged_left_out, judged_on
 from labelcover.metrics import micro_f1
-from labelcover.models import TrainedModel
+from labelcover.models import fit_model
 
 TEST_ROWS = 1500
 
@@ -72,13 +72,13 @@ def one_split(rows, n, seed):
                 writer.writerow(["text", "tags"])
                 writer.writerows([rows[i][0], ";".join(rows[i][1])] for i in chosen)
         dataset = read_table(train, tags="tags", separator=";", text=["text"])
-        model = TrainedModel.fit(LabelCoverClassifier(random_state=0), dataset)
-        tested = judged_on(model, model.read(test, with_labels=True))
-    kept = model.estimator.left_out_predictions_
+        model = fit_model(LabelCoverClassifier(random_state=0), dataset)
+        tested = judged_on(model, model.reading_.read(test, with_labels=True))
+    kept = model.left_out_predictions_
     page = judged_left_out(model)
     return (
         len(model.label_names),
-        micro_f1(kept.Y, model.estimator.decision_.decide(kept.confidence)),
+        micro_f1(kept.Y, model.decision_.decide(kept.confidence)),
         page.verdict.value,
         tested.verdict.value,
         page.all_tags_f1,

@@ -15,9 +15,9 @@ import pytest
 
 from labelcover import RakelClassifier, cli, judgement, models
 from labelcover.cli import _outputs as outputs
-from labelcover.cli._failures import message_and_code
+from labelcover.cli._outputs import message_and_code
 from labelcover.datasets import read_csv
-from labelcover.models import TrainedModel, load_model, save_model
+from labelcover.models import fit_model, load_model, save_model
 
 COMMAND = Path(sys.executable).with_name("labelcover")
 
@@ -34,7 +34,7 @@ def table(tmp_path):
 def model(table):
     dataset = read_csv(table, label_prefix="is:")
     path = table.with_name("m.skops")
-    save_model(TrainedModel.fit(RakelClassifier(k=2, random_state=0), dataset), path)
+    save_model(fit_model(RakelClassifier(k=2, random_state=0), dataset), path)
     return path
 
 
@@ -142,8 +142,8 @@ def test_another_version_is_one_line_and_the_model_still_works(command, table, m
     with pytest.warns(UserWarning, match=r"written with scikit-learn 0.1.2, and this is scikit-l"):
         trained = load_model(old)
     X = np.array([[1.0, 2.0]])
-    expected = load_model(model).estimator.predict_proba(X)
-    np.testing.assert_array_equal(trained.estimator.predict_proba(X), expected)
+    expected = load_model(model).predict_proba(X)
+    np.testing.assert_array_equal(trained.predict_proba(X), expected)
 
 
 def test_a_model_that_another_version_cannot_read_is_one_line(command, table, model):
@@ -196,7 +196,7 @@ def test_what_writes_the_outcome_is_looked_for_before_the_work(command, monkeypa
     def fit(*_):
         raise AssertionError("the work was done first")
 
-    monkeypatch.setattr(models.TrainedModel, "fit", fit)
+    monkeypatch.setattr(models, "fit_model", fit)
     monkeypatch.setitem(sys.modules, "skops", None)
     monkeypatch.delitem(sys.modules, "skops.io", raising=False)
     code, _, errors = command("train", table, "--label-prefix", "is:", "-o", table.with_name("m"))

@@ -11,7 +11,7 @@ from labelcover._files import replacing
 from labelcover._safe_text import visible
 from labelcover.cli import _outputs as outputs
 from labelcover.datasets import Dataset, read_csv, read_table
-from labelcover.models import TrainedModel, save_model
+from labelcover.models import fit_model, save_model
 
 RED = "\x1b[31mred"
 LONG = "n" * 250
@@ -27,7 +27,7 @@ def write_rows(path, *, columns=("a", "b"), labels=("is:x", "is:y")):
 def model(tmp_path):
     dataset = read_csv(write_rows(tmp_path / "t.csv"), label_prefix="is:")
     path = tmp_path / "m.skops"
-    save_model(TrainedModel.fit(RakelClassifier(k=2, random_state=0), dataset), path)
+    save_model(fit_model(RakelClassifier(k=2, random_state=0), dataset), path)
     return path
 
 

@@ -50,7 +50,7 @@ def test_messy_files_go_through_with_tags_alone(tmp_path, command, make):
     assert code == 0, errors
     scores = json.loads(printed)
     assert scores["micro_f1"] > 0.9
-    kinds = {kind.name: kind.kind for kind in load_model(model).encoder.kinds}
+    kinds = {kind.name: kind.kind for kind in load_model(model).columns_}
     assert kinds["subject"] == "text"
     assert kinds["colour"] == "category"
     assert kinds["hours"] == "number"
@@ -106,8 +106,8 @@ def test_a_saved_model_encodes_as_the_one_in_memory(tmp_path, command):
     path, model = messy_files.all_together(tmp_path), tmp_path / "m.skops"
     assert command("train", path, "--tags", "tags", "--method", "BR", "-o", model)[0] == 0
     here = read_table(path, tags="tags")
-    there = load_model(model).read(path, with_labels=True)
-    assert there.feature_names == here.feature_names == load_model(model).feature_names
+    there = load_model(model).reading_.read(path, with_labels=True)
+    assert there.feature_names == here.feature_names == load_model(model).reading_.feature_names
     assert there.ids == here.ids
     assert (there.X != here.X).nnz == 0
     np.testing.assert_array_equal(there.Y, here.Y)
@@ -136,7 +136,7 @@ def test_a_tab_can_be_said(tmp_path, command):
     assert command("evaluate", model, path, *written)[0] == 0
     code, _, errors = command("evaluate", model, path, "--delimiter", "&")
     assert code == 2
-    assert "no column 'subject', expected the columns of training" in errors
+    assert "no column 'subject', which was text in training, expected the columns of" in errors
 
 
 def test_a_file_without_names_of_columns_is_told_by_an_option(tmp_path, command):

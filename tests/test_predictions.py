@@ -14,7 +14,7 @@ from labelcover import RakelClassifier
 from labelcover._safe_text import guarded, unguarded
 from labelcover.datasets import read_table
 from labelcover.datasets._raw_tables import read_raw, table_suffix, write_table
-from labelcover.models import TrainedModel, save_model
+from labelcover.models import fit_model, save_model
 from labelcover.predictions import write_predictions
 
 N = 24
@@ -36,7 +36,7 @@ def write_tickets(path, names=TAGS, ids=True):
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("predictions")
     dataset = read_table(write_tickets(folder / "t.csv"), tags="tags", separator=";")
-    model = TrainedModel.fit(RakelClassifier(k=2, random_state=0), dataset)
+    model = fit_model(RakelClassifier(k=2, random_state=0), dataset)
     save_model(model, folder / "m.skops")
     return model, dataset, folder
 
@@ -103,7 +103,7 @@ def test_the_suffix_decides_what_is_written_and_reads_back_as_the_same(trained, 
     if suffix == ".jsonl.gz":
         assert json.loads(gzip.decompress(path.read_bytes()).splitlines()[0])["ticket"] == "-T0"
     again = read_table(path, labels=sorted(TAGS), drop=["tags"])
-    assert np.array_equal(again.Y, model.estimator.predict(dataset.X))
+    assert np.array_equal(again.Y, model.predict(dataset.rows))
     assert again.ids == dataset.ids
 
 
@@ -117,7 +117,7 @@ def test_without_a_suffix_the_format_of_the_input_is_kept():
 def test_rows_without_a_name_are_numbered(trained, tmp_path):
     path = write_tickets(tmp_path / "t.csv", names=("row", "b"), ids=False)
     dataset = read_table(path, tags="tags")
-    model = TrainedModel.fit(RakelClassifier(k=2, random_state=0), dataset)
+    model = fit_model(RakelClassifier(k=2, random_state=0), dataset)
     write_predictions(model, dataset, tmp_path / "p.jsonl")
     first = json.loads((tmp_path / "p.jsonl").read_text().splitlines()[0])
     assert list(first)[:4] == ["row", "tags", "b", "row (label)"]

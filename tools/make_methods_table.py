@@ -172,7 +172,8 @@ ENTRIES = {
 
 def offered_classes() -> list[str]:
     """Return the names of all estimators that labelcover offers."""
-    return [*labelcover.__all__, *labelcover.methods.__all__]
+    names = [*labelcover.__all__, *labelcover.methods.__all__]
+    return [name for name in names if name.endswith("Classifier")]
 
 
 def page() -> str:

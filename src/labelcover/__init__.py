@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         RakelClassifier,
         RakelPlusPlusClassifier,
     )
+    from labelcover.models import load_model, save_model, trusted_types
 
 __version__ = "0.1.0"
 
@@ -27,7 +28,11 @@ __all__ = [
     "LabelCoverClassifier",
     "RakelClassifier",
     "RakelPlusPlusClassifier",
+    "load_model",
+    "save_model",
+    "trusted_types",
 ]
 
 # Commands without the estimators start faster.
-__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "ensemble"))
+_FILES = dict.fromkeys(["load_model", "save_model", "trusted_types"], "models")
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "ensemble") | _FILES)

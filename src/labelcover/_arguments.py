@@ -122,6 +122,11 @@ def naming_options() -> Iterator[None]:
         _IN_COMMAND.reset(before)
 
 
+def in_command() -> bool:
+    """Return whether a command is running, and no program of somebody else."""
+    return _IN_COMMAND.get()
+
+
 def parameter(name: str, value: Any = None) -> str:
     """Return how a message names a parameter, with a value: as Python or the command has it.
 

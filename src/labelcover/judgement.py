@@ -273,13 +273,14 @@ def judged_on(model: Any, dataset: Any, *, threshold: float | None = None) -> Ju
 
     Parameters
     ----------
-    model : TrainedModel
+    model : estimator
+        Fitted.
     dataset : Dataset
     threshold : float, optional
         Predict the labels whose probability is at least this, instead of what the model decides.
     """
-    P = np.asarray(model.estimator.predict_proba(dataset.X), dtype=np.float64)
-    own = None if threshold is not None else _table(model.estimator.predict(dataset.X))
+    P = np.asarray(model.predict_proba(dataset.rows), dtype=np.float64)
+    own = None if threshold is not None else _table(model.predict(dataset.rows))
     rows = np.arange(len(dataset.Y))
     return replace(
         _judged(model, rows, dataset.Y, P, own, threshold), n_other_tags=dataset.n_other_tags
@@ -294,7 +295,8 @@ def judged_left_out(model: Any, *, threshold: float | None = None) -> Judgement:
 
     Parameters
     ----------
-    model : TrainedModel
+    model : estimator
+        Fitted.
     threshold : float, optional
         As in `judged_on`.
 
@@ -303,24 +305,24 @@ def judged_left_out(model: Any, *, threshold: float | None = None) -> Judgement:
     ValueError
         If it keeps none.
     """
-    estimator = model.estimator
-    kept = getattr(estimator, "left_out_predictions_", None)
+    kept = getattr(model, "left_out_predictions_", None)
     if kept is None:
         raise ValueError(
-            f"the model keeps no predictions for rows left out ({type(estimator).__name__}): give "
+            f"the model keeps no predictions for rows left out ({type(model).__name__}): give "
             "a file with test data, or train a LabelCover model."
         )
     order = np.argsort(kept.rows, kind="stable")
     Y, P = _table(kept.Y)[order], _dense(kept.confidence)[order]
-    own = None if threshold is not None else _cross_fitted(estimator, Y, P)
+    own = None if threshold is not None else _cross_fitted(model, Y, P)
     judged = _judged(model, kept.rows[order], Y, P, own, threshold)
-    tags = None if model.encoder is None else model.encoder.labels
-    if tags is None or tags.tags is None or model.frequencies is None:
+    tags = getattr(getattr(model, "reading_", None), "labels", None)
+    frequencies = getattr(model, "frequencies_", None)
+    if tags is None or tags.tags is None or frequencies is None:
         return judged
     # A tag is learned from two rows. To a row that is left out before tags are chosen, its tags of
     # one row, which are not in Y, and of two rows, which are, would not be known.
-    twice = float(Y[:, model.frequencies.counts == 2].sum())
-    once = len(tags.left_out) * len(Y) / model.frequencies.n_rows
+    twice = float(Y[:, frequencies.counts == 2].sum())
+    once = len(tags.left_out) * len(Y) / frequencies.n_rows
     return replace(judged, n_other_tags=once + twice, n_others_judged=twice)
 
 
@@ -343,16 +345,18 @@ def _cross_fitted(estimator, Y, P):
 
 def _judged(model, rows, Y, P, predicted, threshold):
     """Return the judgement of predictions; where there are none, of probabilities that are cut."""
-    cuts = getattr(model.estimator, "threshold_", None)
+    cuts = getattr(model, "threshold_", None)
     if threshold is not None:
         cuts = check_real("threshold", threshold, low=0, high=1)
         predicted = cut(P, cuts, "positive").astype(np.uint8)
-    frequencies = model.frequencies
-    if frequencies is None:  # a model that was not made by `TrainedModel.fit`
+    frequencies = getattr(model, "frequencies_", None)
+    if frequencies is None:  # a model that was not made by `labelcover.models.fit_model`
         frequencies = LabelFrequencies(Y.sum(axis=0, dtype=np.int64), len(Y), None, "micro_f1")
     chance = chance_of(frequencies, predicted, threshold_is_given=threshold is not None)
     measure = "micro_f1" if threshold is not None else frequencies.measure
-    return Judgement(rows, Y, P, predicted, list(model.label_names), cuts, chance, measure)
+    return Judgement(
+        rows, Y, P, predicted, list(map(str, model.label_names_in_)), cuts, chance, measure
+    )
 
 
 def _dense(table: Any) -> NDArray[Any]:

@@ -11,166 +11,59 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
+import sys
 import warnings
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn.utils
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
+from labelcover._arguments import in_command
 from labelcover._files import replacing
 from labelcover._imports import naming_extra, other_versions, versions_here
 from labelcover.chance import LabelFrequencies
 from labelcover.chunks import is_on_cluster, on_dask, open_chunks
-from labelcover.datasets import (
-    KNOWN,
-    DataError,
-    Dataset,
-    TableEncoder,
-    check_archive,
-    check_ordinary,
-    load,
-    read,
-)
+from labelcover.datasets import DataError, Dataset, check_archive, check_ordinary
 from labelcover.ensemble import Pool
 from labelcover.learners import LeastSquaresClassifier
+from labelcover.tables import TableCoding, keep_names
 
 FORMAT = "labelcover-model-4"  # another one when classes move: files name their modules
 FIRST_FORMAT = "labelcover-model-1"  # which did not say so beside the versions
-# What a model file holds at least.
-PARTS = {
-    "estimator": BaseEstimator,
-    "feature_names": list,
-    "label_names": list,
-    "categories": dict,
-    "trained_on": str,
-}
 # The member of the archive that says which versions wrote it; it is read before anything else.
 VERSIONS = "versions.json"
 # Rows of a sparse training table are part of a kernel model.
 SPARSE_TABLES = ("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix")
 
 
-@dataclass(frozen=True)
-class TrainedModel:
-    """A fitted estimator and the names of what goes in and what comes out.
+def fit_model(estimator: Any, dataset: Dataset) -> Any:
+    """Return `estimator` fitted on all rows of `dataset`, with what it needs to read further files.
 
-    Attributes
-    ----------
-    estimator : estimator
-        Fitted on `feature_names`, predicts `label_names`.
-    feature_names, label_names : list of str
-        Columns of X and Y, in order.
-    categories : dict of str to tuple of str
-        The values of nominal features in the order of their codes.
-    trained_on : str
-        The name of the training data, for people to read.
-    encoder : TableEncoder or None
-        How a table becomes features, if the model was trained on one read by `read_table`.
-    frequencies : LabelFrequencies or None
-        How often labels occur in training, which the model is compared with.
-    row_ids : ndarray of str, or None
-        What the training rows are called, if the table says.
+    Its members are told which features are nominal; see `with_nominal_features`. In a context of
+    `labelcover.chunks.cluster`, rows go to the workers of a Dask cluster if the estimator takes
+    rows in chunks; else its members are fitted there.
     """
-
-    estimator: Any
-    feature_names: list[str]
-    label_names: list[str]
-    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    trained_on: str = ""
-    encoder: TableEncoder | None = None
-    frequencies: LabelFrequencies | None = None
-    row_ids: Any = None
-
-    @classmethod
-    def fit(cls, estimator: Any, dataset: Dataset) -> TrainedModel:
-        """Return the model that `estimator` becomes on all rows of `dataset`.
-
-        Its members are told which features are nominal; see `with_nominal_features`. In a context
-        of `labelcover.chunks.cluster`, rows go to the workers of a Dask cluster if the estimator
-        takes rows in chunks; else its members are fitted there.
-        """
-        estimator = with_nominal_features(estimator, dataset)
-        _check_missing(estimator, dataset)
-        rows: tuple[Any, ...] = dataset.X, dataset.Y
-        if is_on_cluster() and getattr(estimator, "reads_chunks", False):
-            rows = (on_dask(open_chunks(*rows)),)
-        fitted = estimator.fit(*rows)
-        if hasattr(fitted, "label_names_in_"):
-            # Y is an array: the names are those of the data set.
-            fitted.label_names_in_ = np.array(dataset.label_names, dtype=object)
-        return cls(
-            fitted,
-            list(dataset.feature_names),
-            list(dataset.label_names),
-            dict(dataset.categories),
-            dataset.name,
-            dataset.encoder,
-            LabelFrequencies.of(estimator, dataset.Y),
-            None if dataset.ids is None else np.array(dataset.ids, dtype=np.str_),
-        )
-
-    def __repr__(self) -> str:
-        return (
-            f"TrainedModel({self.estimator!r}, trained on {self.trained_on!r}: "
-            f"{len(self.feature_names)} features, {len(self.label_names)} labels)"
-        )
-
-    def predict_tags(self, source: str | os.PathLike[str], **written: Any) -> list[list[Any]]:
-        """Return the names of the labels predicted for each row of a file; see `read`."""
-        return self.estimator.predict_tags(self.read(source, with_labels=False, **written).X)
-
-    @property
-    def feature_words(self) -> Any:
-        """What names features in explanations: the words of the table, or their names."""
-        return self.feature_names if self.encoder is None else self.encoder.feature_words()
-
-    def read(self, source: str | os.PathLike[str], *, with_labels: bool, **written: Any) -> Dataset:
-        """Return the rows of a file, or of a known data set, in the form the model takes.
-
-        Parameters
-        ----------
-        source : path-like or str
-            A file with a column for each feature, in any order, or a name that `load` knows.
-        with_labels : bool
-            Whether the labels must be there too.
-        **written : optional
-            What is known of a CSV file: ``delimiter``, ``encoding``, ``decimal``, ``header``.
-
-        Raises
-        ------
-        DataError
-            If a column is missing or a nominal one is declared differently than in training.
-        """
-        wanted = self.label_names if with_labels else []
-        if str(source) in KNOWN and not Path(source).exists():
-            dataset = load(str(source))
-            if (dataset.feature_names, dataset.label_names) != (
-                self.feature_names,
-                self.label_names,
-            ):
-                raise DataError(source, f"has other columns than {self.trained_on!r}.")
-            return dataset
-        if self.encoder is not None:
-            return self.encoder.read(source, with_labels=with_labels, **written)
-        for name, value in written.items():
-            if value is not None:
-                raise ValueError(
-                    f"{name} is for models that were trained on a table (.csv, .parquet, .jsonl), "
-                    f"got {name}={value!r} for one trained on {self.trained_on!r}."
-                )
-        dataset = read(source, wanted, features=self.feature_names)
-        for name, values in self.categories.items():
-            if dataset.categories.get(name) != values:
-                raise DataError(
-                    source,
-                    f"attribute {name!r} is declared differently than in training, expected "
-                    f"{{{','.join(values)}}}.",
-                )
-        return dataset
+    estimator = with_nominal_features(estimator, dataset)
+    _check_missing(estimator, dataset)
+    if is_on_cluster() and getattr(estimator, "reads_chunks", False):
+        model = estimator.fit(on_dask(open_chunks(dataset.X, dataset.Y)))
+        if dataset.table is not None and dataset.encoder is not None:
+            keep_names(model, dataset.table)
+            model._coding = TableCoding(dataset.encoder)
+    else:
+        model = estimator.fit(dataset.rows, dataset.Y)
+    # Y is an array: the names are those of the data set.
+    model.label_names_in_ = np.array(dataset.label_names, dtype=object)
+    ids = None if dataset.ids is None else np.array(dataset.ids, dtype=np.str_)
+    model.reading_ = replace(dataset.reading, row_ids=ids)
+    model.frequencies_ = LabelFrequencies.of(model, dataset.Y)
+    return model
 
 
 def _check_missing(estimator: Any, dataset: Dataset) -> None:
@@ -233,33 +126,20 @@ def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
 @naming_extra()
 def check_can_save() -> None:
     """Raise an ``ImportError`` if what writes models is not installed."""
-    import skops.io  # noqa: F401
+    _skops_io()
 
 
 @naming_extra()
-def save_model(model: TrainedModel, path: str | os.PathLike[str]) -> None:
-    """Write `model` to `path`, which is replaced as a whole.
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to `path`, which is replaced as a whole.
 
     Raises
     ------
     ValueError
         If the model holds objects that `load_model` would refuse.
     """
-    import skops.io
-
-    content = {
-        "format": FORMAT,
-        "estimator": model.estimator,
-        "feature_names": model.feature_names,
-        "label_names": model.label_names,
-        "categories": {name: list(values) for name, values in model.categories.items()},
-        "trained_on": model.trained_on,
-        "encoder": model.encoder,
-        "frequencies": model.frequencies,
-        "row_ids": model.row_ids,
-    }
     with replacing(path) as temporary:
-        skops.io.dump(content, temporary)
+        _skops_io().dump(model, temporary)
         with zipfile.ZipFile(temporary, "a") as archive:
             archive.writestr(VERSIONS, json.dumps({"format": FORMAT, **versions_here()}))
         foreign = _foreign_types(temporary)
@@ -271,16 +151,15 @@ def save_model(model: TrainedModel, path: str | os.PathLike[str]) -> None:
 
 
 @naming_extra()
-def load_model(path: str | os.PathLike[str]) -> TrainedModel:
-    """Return the model that `save_model` wrote to `path`.
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Return the fitted estimator that `save_model` wrote to `path`.
 
     Raises
     ------
     DataError
         If the file is not such a model, or names types that are not trusted.
     """
-    import skops.io
-
+    skops_io = _skops_io()
     check_ordinary(path)
     with open(path, "rb") as file:
         if not zipfile.is_zipfile(file):
@@ -296,7 +175,7 @@ def load_model(path: str | os.PathLike[str]) -> TrainedModel:
                 f"holds an object of the type {foreign[0]}, which is not trusted, expected a "
                 f"model written by labelcover train{other and f'; {other}'}.",
             )
-        content = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+        model = skops_io.load(path, trusted=skops_io.get_untrusted_types(file=path))
     except DataError:
         raise
     except Exception as error:
@@ -306,23 +185,11 @@ def load_model(path: str | os.PathLike[str]) -> TrainedModel:
         raise DataError(
             path, f"{what} ({reason}), expected a model written by labelcover train."
         ) from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if not isinstance(model, BaseEstimator) or not hasattr(model, "label_names_in_"):
         raise DataError(path, f"not a labelcover model, expected the format {FORMAT!r}.")
-    for name, kind in PARTS.items():
-        if not isinstance(content.get(name), kind):
-            raise DataError(path, f"damaged: holds no {name}, expected {kind.__name__}.")
     if other:
         warnings.warn(f"{path}: {other}; train it again if in doubt.", UserWarning, stacklevel=2)
-    return TrainedModel(
-        content["estimator"],
-        content["feature_names"],
-        content["label_names"],
-        {name: tuple(values) for name, values in content["categories"].items()},
-        content["trained_on"],
-        content.get("encoder"),
-        content.get("frequencies"),
-        content.get("row_ids"),
-    )
+    return model
 
 
 def _other_versions(path: str | os.PathLike[str]) -> str:
@@ -337,24 +204,59 @@ def _other_versions(path: str | os.PathLike[str]) -> str:
     return other_versions(written)
 
 
+def _own_types() -> list[str]:
+    """Return the names of all classes that labelcover defines, read from its files."""
+    root = Path(__file__).parent
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        module = ".".join(["labelcover", *path.relative_to(root).with_suffix("").parts])
+        classes = re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), re.M)
+        found += [f"{module}.{name}" for name in classes]
+    return found
+
+
+#: What loading a model makes beside the types that skops trusts, for ``skops.io.load`` and MLflow.
+trusted_types = [*SPARSE_TABLES, *_own_types()]
+
+
 def is_trusted(type_name: str) -> bool:
     """Return whether a type that skops does not know may be made.
 
-    These are the classes of labelcover, and SciPy's sparse tables, which hold numbers only.
+    These are the classes of labelcover, and SciPy's sparse tables, which hold numbers only; in the
+    command also scikit-learn's estimators, which skops knows elsewhere.
     """
-    if type_name in SPARSE_TABLES:
-        return True
+    return type_name in trusted_types or _is_estimator(type_name)
+
+
+def _is_estimator(type_name: str) -> bool:
+    """Return whether a name is that of a public estimator of scikit-learn."""
     module, _, name = type_name.rpartition(".")
-    if not module.startswith("labelcover."):
+    parts = set(module.split("."))
+    if not module.startswith("sklearn.") or name.startswith("_") or parts & {"tests", "externals"}:
         return False
     try:
         kind = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError):
         return False
-    return isinstance(kind, type) and kind.__module__ == module
+    return isinstance(kind, type) and issubclass(kind, BaseEstimator) and kind.__module__ == module
+
+
+def _skops_io() -> Any:
+    """Return ``skops.io``; in the command without all of scikit-learn, which takes a second.
+
+    skops imports it to list its estimators; `is_trusted` looks at those of a file only.
+    """
+    if in_command() and "skops.io" not in sys.modules:
+        listed, sklearn.utils.all_estimators = sklearn.utils.all_estimators, list
+        try:
+            import skops.io
+        finally:
+            sklearn.utils.all_estimators = listed
+    import skops.io
+
+    return skops.io
 
 
 def _foreign_types(path):
-    import skops.io
-
-    return [name for name in skops.io.get_untrusted_types(file=path) if not is_trusted(name)]
+    untrusted = _skops_io().get_untrusted_types(file=path)
+    return [name for name in untrusted if not is_trusted(name)]

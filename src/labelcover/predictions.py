@@ -10,16 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import check_integer, check_real
-from labelcover.datasets import Dataset, feature_words, write_table
+from labelcover.datasets import Dataset, Reading, feature_words, write_table
 from labelcover.ensemble import Explanation, LabelCoverClassifier
-from labelcover.models import TrainedModel
 from labelcover.thresholds import cut
 
 ROW = "row"  # what numbers the rows of a table that names none
 
 
 def write_predictions(
-    model: TrainedModel,
+    model: Any,
     dataset: Dataset,
     path: str | os.PathLike[str],
     *,
@@ -40,9 +39,10 @@ def write_predictions(
 
     Parameters
     ----------
-    model : TrainedModel
+    model : estimator
+        Fitted.
     dataset : Dataset
-        Read by the model.
+        Read for the model by `Reading`.
     path : path-like
         The file, which is replaced as a whole: CSV, Parquet or JSON lines by its suffix.
     decide : optional
@@ -64,18 +64,17 @@ def write_predictions(
     ValueError
         If the model cannot decide for another measure, or has no reasons or similar rows.
     """
-    estimator = model.estimator
-    rule = _rule(estimator, decide, threshold)
+    rule = _rule(model, decide, threshold)
     told: dict[str, list[str]] = {}
     if n_reasons:
         check_reasons(model)
-        names = feature_words(dataset), model.label_names
-        found = estimator._explained(dataset.X, None, n_reasons, *names, decide=rule)
+        words = None if dataset.encoder is not None else feature_words(dataset)
+        found = model._explained(dataset.rows, None, n_reasons, words, None, decide=rule)
         probability, predicted = found.confidence, found.predicted.astype(np.int64)
         told["why"] = _reasons(found.explanation, len(predicted), n_reasons)
     else:
-        probability = np.asarray(estimator.predict_proba(dataset.X))
-        chosen = estimator.predict(dataset.X) if rule is None else rule(probability)
+        probability = np.asarray(model.predict_proba(dataset.rows))
+        chosen = model.predict(dataset.rows) if rule is None else rule(probability)
         predicted = np.asarray(chosen).astype(np.int64)
     if n_similar:
         told["like"] = _similar(model, dataset, n_similar)
@@ -83,10 +82,9 @@ def write_predictions(
     last = {**told, **(more or {})}
     # A tag may be called as another column is, and columns need names of their own.
     taken = {*columns, *last}
-    labels = _free_names(model.label_names, "label", taken)
-    chances = _free_names(
-        (f"probability of {name}" for name in model.label_names), "probability", taken
-    )
+    names = list(map(str, model.label_names_in_))
+    labels = _free_names(names, "label", taken)
+    chances = _free_names((f"probability of {name}" for name in names), "probability", taken)
     columns |= dict(zip(labels, predicted.T.tolist(), strict=True))
     columns |= dict(zip(chances, probability.T.tolist(), strict=True))
     write_table(path, columns | last, suffix=suffix, raw=raw)
@@ -120,30 +118,30 @@ def _rule(estimator: Any, decide: Any, threshold: float | None) -> Any:
 
 
 def _first_columns(
-    model: TrainedModel, dataset: Dataset, predicted: NDArray[np.int64]
+    model: Any, dataset: Dataset, predicted: NDArray[np.int64]
 ) -> dict[str, list[Any]]:
     """Return the columns before those of the labels: what names the rows, and tags if there are."""
-    tags = None if model.encoder is None else model.encoder.labels.tags
+    reading = Reading.of_model(model)
+    tags = None if reading.labels is None else reading.labels.tags
     numbered = f"{ROW} (number)" if tags == ROW else ROW
     columns: dict[str, list[Any]] = {numbered: list(range(1, len(predicted) + 1))}
     if dataset.ids is not None:
-        name = None if model.encoder is None else model.encoder.id
+        name = None if reading.encoder is None else reading.encoder.id
         columns = {numbered if name is None else name: dataset.ids}
-    if model.encoder is None or tags is None:
+    if reading.labels is None or tags is None:
         return columns
-    names = np.array(model.label_names, dtype=object)
-    separator = model.encoder.labels.separator
+    names, separator = model.label_names_in_, reading.labels.separator
     return {**columns, tags: [separator.join(names[row]) for row in predicted.astype(bool)]}
 
 
-def check_reasons(model: TrainedModel) -> None:
+def check_reasons(model: Any) -> None:
     """Raise a ``ValueError`` if the confidences of a model are no sums of reasons."""
-    if not hasattr(model.estimator, "explain"):
-        raise ValueError(f"--why needs a model of labelcover, got {model.estimator!r}.")
-    if why := model.estimator.view_.no_shares:
+    if not hasattr(model, "explain"):
+        raise ValueError(f"--why needs a model of labelcover, got {model!r}.")
+    if why := model.view_.no_shares:
         raise ValueError(
             "--why is for models whose confidences are sums of reasons, such as those of method "
-            f"LabelCover, got one of {type(model.estimator).__name__}: {why}."
+            f"LabelCover, got one of {type(model).__name__}: {why}."
         )
 
 
@@ -155,16 +153,16 @@ def _reasons(why: Explanation, n_rows: int, n: int) -> list[str]:
     return [" | ".join(texts) for texts in told]
 
 
-def _similar(model: TrainedModel, dataset: Dataset, n: int) -> list[str]:
+def _similar(model: Any, dataset: Dataset, n: int) -> list[str]:
     """Return for each row the training rows most like it, by their ids, with their labels."""
-    if not hasattr(model.estimator, "similar_rows"):
-        raise ValueError(f"--like needs a model of labelcover, got {model.estimator!r}.")
+    if not hasattr(model, "similar_rows"):
+        raise ValueError(f"--like needs a model of labelcover, got {model!r}.")
     n = check_integer("n_similar", n, low=1)
-    ids = model.row_ids
+    ids = Reading.of_model(model).row_ids
     return [
         "; ".join(
             f"{row + 1 if ids is None else ids[row]} ({', '.join(tags) or 'no tags'})"
             for row, _, tags in own
         )
-        for own in model.estimator.similar_rows(dataset.X, n)
+        for own in model.similar_rows(dataset.rows, n)
     ]

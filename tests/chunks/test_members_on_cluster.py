@@ -116,9 +116,9 @@ def test_the_command_trains_and_compares_on_a_cluster(client, tmp_path, command,
         code, _, said = command(*words, *more, "-o", tmp_path / f"{where}.skops")
         assert code == 0, said
     here, there = (load_model(tmp_path / f"{name}.skops") for name in ("here", "there"))
-    rows = here.read(tmp_path / "rows.csv", with_labels=True).X
-    expected = here.estimator.predict_proba(rows)
-    np.testing.assert_allclose(there.estimator.predict_proba(rows), expected, atol=1e-8)
+    rows = pd.read_csv(tmp_path / "rows.csv")
+    expected = here.predict_proba(rows)
+    np.testing.assert_allclose(there.predict_proba(rows), expected, atol=1e-8)
     words = ["compare", tmp_path / "rows.csv", "--label-prefix", "y", "--methods", "BR"]
     words += ["--member", "least-squares", "--n-folds", "2", "--scheduler", scheduler]
     code, _, said = command(*words, "-o", tmp_path / "comparison")

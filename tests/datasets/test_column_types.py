@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from labelcover import RakelClassifier
 from labelcover.datasets import DataError, read_table
-from labelcover.models import TrainedModel
+from labelcover.models import fit_model
 from labelcover.predictions import write_predictions
 
 N = 30
@@ -73,21 +73,21 @@ def test_new_cells_that_are_no_numbers_count_as_missing(tmp_path, name):
     other = np.linspace(5, 0, N) ** 2
     train = write(tmp_path, number=COLUMNS["number"], other=other, tags=TAGS)
     new = write(tmp_path, "new.parquet", number=COLUMNS[name], other=other)
-    encoder = read_table(train, tags="tags").encoder
+    reading = read_table(train, tags="tags").reading
     with pytest.warns(UserWarning, match="'number' holds .* in row 1, expected a number; 30 such"):
-        assert np.isfinite(encoder.read(new, with_labels=False).X).all()
+        assert np.isfinite(reading.read(new, with_labels=False).X).all()
 
 
 def test_new_cells_that_are_no_strings_are_refused(tmp_path):
     colour = pa.array(["red", "green", "blue"] * 10)
     row = pa.array([f"r{i}" for i in range(N)])
-    encoder = read_table(write(tmp_path, colour=colour, row=row, tags=TAGS), tags="tags").encoder
+    reading = read_table(write(tmp_path, colour=colour, row=row, tags=TAGS), tags="tags").reading
     new = write(tmp_path, "new.parquet", colour=COLUMNS["list"])
     with pytest.raises(DataError, match=r"'colour' holds list<.*cannot be read as category"):
-        encoder.read(new, with_labels=False)
+        reading.read(new, with_labels=False)
     new = write(tmp_path, "new.parquet", colour=colour, row=COLUMNS["struct"])
     with pytest.raises(DataError, match=r"'row' holds struct<.*cannot be read as id"):
-        encoder.read(new, with_labels=False)
+        reading.read(new, with_labels=False)
 
 
 def test_days_of_a_csv_file_are_no_labels(tmp_path):
@@ -138,6 +138,6 @@ def test_predicted_tags_are_separated_by_what_no_tag_holds(tmp_path):
     cells = pa.array([[["p;x", "q|r"], ["p;x"], ["q|r"]][i % 3] for i in range(N)])
     number = pa.array([float(i % 3) for i in range(N)])
     data = read_table(write(tmp_path, number=number, tags=cells), tags="tags")
-    model = TrainedModel.fit(RakelClassifier(k=2, random_state=0), data)
+    model = fit_model(RakelClassifier(k=2, random_state=0), data)
     write_predictions(model, data, tmp_path / "p.csv")
     assert read_table(tmp_path / "p.csv", tags="tags").label_names == ["p;x", "q|r"]

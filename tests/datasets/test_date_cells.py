@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelcover.datasets import read_table
-from labelcover.datasets._date_cells import find_dates
+from labelcover.tables._date_cells import find_dates
 
 ENGLISH = "January February March April May June July August September October November December"
 GERMAN = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember"
@@ -156,11 +156,11 @@ def test_months_and_days_without_signs_are_dates_not_numbers(tmp_path, suffix):
     assert [kind.kind for kind in dataset.encoder.kinds] == ["date", "date"]
     years = dataset.X[:, dataset.feature_names.index("month (year)")]
     assert years.tolist() == list(range(2001, 2021))
-    again = dataset.encoder.read(path, with_labels=False)
+    again = dataset.reading.read(path, with_labels=False)
     assert (again.X == dataset.X).all()
     if suffix == "csv":  # a row alone, whose month looks like a number
         path.write_text("month,day\n11.2011,20111117\n")
-        assert (dataset.X[10] == dataset.encoder.read(path, with_labels=False).X).all()
+        assert (dataset.X[10] == dataset.reading.read(path, with_labels=False).X).all()
 
 
 def test_two_readings_of_dates_are_said_and_decided_by_other_columns(tmp_path):
@@ -177,10 +177,10 @@ def test_two_readings_of_dates_are_said_and_decided_by_other_columns(tmp_path):
 
 
 def test_training_decides_the_order_of_further_files(tmp_path):
-    encoder = read_table(
+    reading = read_table(
         table(tmp_path, a=["12/31/2020", "1/2/2020", "5/6/2021"] * 3), tags="tags"
-    ).encoder
-    read = encoder.read(table(tmp_path, a=["3/4/2020"]), with_labels=False)
+    ).reading
+    read = reading.read(table(tmp_path, a=["3/4/2020"]), with_labels=False)
     assert read.X[0, read.feature_names.index("a (month = May)")] == 0
     with pytest.warns(UserWarning, match=r"'a' holds '31/12/2020' in row 1, expected a date; this"):
-        encoder.read(table(tmp_path, a=["31/12/2020"]), with_labels=False)
+        reading.read(table(tmp_path, a=["31/12/2020"]), with_labels=False)

@@ -6,7 +6,7 @@ import pytest
 
 from labelcover.datasets import DataError, read_csv, read_table
 from labelcover.methods import BinaryRelevanceClassifier
-from labelcover.models import TrainedModel, load_model, save_model
+from labelcover.models import fit_model, load_model, save_model
 
 TOWNS = ["Salem, Oregon", "Salem, Texas", "Dover, Texas", "Dover, Ohio", "Lima, Ohio", "Lima, Iowa"]
 
@@ -42,9 +42,9 @@ def test_several_separators_can_be_given_and_are_kept_in_the_model(tmp_path):
     path = write(tmp_path, ["rain and wind; fog", "fog; rain", "wind and fog", "rain"] * 3)
     data = read_table(path, tags="tags", separator=[" and ", ";"])
     assert data.label_names == ["fog", "rain", "wind"]
-    model = TrainedModel.fit(BinaryRelevanceClassifier(), data)
+    model = fit_model(BinaryRelevanceClassifier(), data)
     save_model(model, tmp_path / "m.skops")
-    again = load_model(tmp_path / "m.skops").read(path, with_labels=True)
+    again = load_model(tmp_path / "m.skops").reading_.read(path, with_labels=True)
     assert tags_of(again) == tags_of(data)
 
 
@@ -53,26 +53,24 @@ def test_an_option_that_holds_the_separator_is_one_tag_in_further_files_too(tmp_
     cells = [milk, f"{milk}, Sugar", f"Syrup, {milk}", "Sugar, Syrup", "Sugar", "Syrup"] * 2
     data = read_table(write(tmp_path, cells), tags="tags")
     assert data.label_names == [milk, "Sugar", "Syrup"]
-    assert f"{milk!r} is one tag, as the parts of such a tag never occur apart" in str(
-        data.encoder.report
-    )
-    assert data.encoder.labels.separator not in milk
+    assert f"{milk!r} is one tag, as the parts of such a tag never occur apart" in str(data.report)
+    assert data.reading.labels.separator not in milk
     other = write(tmp_path, [f"{milk}, Sugar"])
-    assert tags_of(data.encoder.read(other, with_labels=True)) == [[milk, "Sugar"]]
+    assert tags_of(data.reading.read(other, with_labels=True)) == [[milk, "Sugar"]]
 
 
 def test_empty_cells_are_rows_without_tags_or_are_left_out(tmp_path):
     path = write(tmp_path, ["rain", "", "wind", "k.A.", "rain; wind"] * 3)
     kept = read_table(path, tags="tags")
     assert tags_of(kept)[:5] == [["rain"], [], ["wind"], [], ["rain", "wind"]]
-    assert "6 of 15 rows (40%) without tags" in str(kept.encoder.report)
+    assert "6 of 15 rows (40%) without tags" in str(kept.report)
     skipped = read_table(path, tags="tags", empty="skip")
     assert tags_of(skipped) == [["rain"], ["wind"], ["rain", "wind"]] * 3
     assert skipped.X[:, 0].tolist() == [i % 7 for i in range(15) if i % 5 not in (1, 3)]
-    assert "6 of 15 rows (40%) without tags, left out" in str(skipped.encoder.report)
+    assert "6 of 15 rows (40%) without tags, left out" in str(skipped.report)
     # Rows to evaluate are skipped in the same way, rows to predict are not.
-    assert len(skipped.encoder.read(path, with_labels=True).Y) == 9
-    assert len(skipped.encoder.read(path, with_labels=False).X) == 15
+    assert len(skipped.reading.read(path, with_labels=True).Y) == 9
+    assert len(skipped.reading.read(path, with_labels=False).X) == 15
 
 
 def test_more_than_half_without_tags_is_a_warning_unless_it_was_asked_for(tmp_path):
@@ -108,7 +106,7 @@ def test_tags_that_look_like_a_missing_value_are_no_tags_and_are_said(tmp_path):
     path = write(tmp_path, ["rain; n/a", "-; wind", "rain; #NV", "wind"] * 3)
     data = read_table(path, tags="tags")
     assert data.label_names == ["rain", "wind"]
-    assert "read as missing, not as tags: '#NV', '-', 'n/a'" in str(data.encoder.report)
+    assert "read as missing, not as tags: '#NV', '-', 'n/a'" in str(data.report)
 
 
 def test_numeric_tags_are_sorted_as_numbers(tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelcover.datasets import read_csv, read_table
-from labelcover.datasets._number_cells import NumberFormat, find_numbers
+from labelcover.tables._number_cells import NumberFormat, find_numbers
 
 TAGS = ("p", "p|q", "q")
 
@@ -225,9 +225,9 @@ def test_words_that_recur_among_numbers_are_missing_and_said(tmp_path):
     assert kind.missing == ("unknown", "tba")
     assert "'unknown', 'tba' taken for missing" in kind.why
     known = table(tmp_path, "known.jsonl", a=["unknown", "5", "6"])
-    dataset.encoder.read(known, with_labels=False)  # without a warning
+    dataset.reading.read(known, with_labels=False)  # without a warning
     with pytest.warns(UserWarning, match=r"holds 'much' in row 2, expected a number; this cell"):
-        dataset.encoder.read(table(tmp_path, a=["unknown", "much"]), with_labels=False)
+        dataset.reading.read(table(tmp_path, a=["unknown", "much"]), with_labels=False)
 
 
 def test_many_words_among_numbers_are_categories(tmp_path):
@@ -246,21 +246,21 @@ def test_training_decides_how_numbers_of_further_files_are_written(tmp_path, suf
         return path
 
     train = write("train", ["0,5", "1.250,75", "3"] * 4)
-    encoder = read_table(train, tags="tags").encoder
-    alone = encoder.read(write("alone", ["1.234"]), with_labels=False)
-    among = encoder.read(write("among", ["1.234", "7", "8,5"]), with_labels=False)
+    reading = read_table(train, tags="tags").reading
+    alone = reading.read(write("alone", ["1.234"]), with_labels=False)
+    among = reading.read(write("among", ["1.234", "7", "8,5"]), with_labels=False)
     assert values(alone, "a") == [1234]
     assert values(among, "a") == [1234, 7, 8.5]
     with pytest.warns(
         UserWarning, match=r"'a' holds '1\.5' in .*expected a number; this cell counts"
     ):
-        encoder.read(write("strange", ["1.5", "7"]), with_labels=False)
+        reading.read(write("strange", ["1.5", "7"]), with_labels=False)
 
 
 def test_whole_numbers_of_a_file_with_decimal_commas_may_get_some(tmp_path):
     train = table(tmp_path, a=["0,5", "1,75", "3"] * 4, b=["1", "2", "3"] * 4)
-    encoder = read_table(train, tags="tags").encoder
-    read = encoder.read(table(tmp_path, "n.jsonl", a=["1", "2"], b=["2,5", "3"]), with_labels=False)
+    reading = read_table(train, tags="tags").reading
+    read = reading.read(table(tmp_path, "n.jsonl", a=["1", "2"], b=["2,5", "3"]), with_labels=False)
     assert values(read, "b") == [2.5, 3]
 
 

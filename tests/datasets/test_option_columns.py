@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labelcover.datasets import read_table
-from labelcover.datasets._column_encoders import OptionsColumn, found_options
+from labelcover.tables._column_encoders import OptionsColumn, found_options
 
 WHERE = ["At home", "At home, At the office", "At the office", "On the go, At home", "On the go"]
 OPENINGS = ["The screen", "My printer, the old one,", "After the update, it", "Sadly, the sound"]
@@ -51,7 +51,7 @@ def test_forty_names_that_recur_are_options():
 def test_a_file_to_predict_is_read_in_the_same_way(tmp_path):
     data = read_table(write(tmp_path, WHERE * 4), labels=["rain"])
     other = write(tmp_path, ["At home, In a park", "On the go"])
-    X = data.encoder.read(other, with_labels=False).X
+    X = data.reading.read(other, with_labels=False).X
     np.testing.assert_array_equal(X[:, 1:], [[1, 0, 0], [0, 0, 1]])
     told = data.encoder.feature_words()
     assert told(1, 1.0) == "where: At home"

@@ -129,9 +129,9 @@ def test_a_file_without_names_of_columns_can_be_read(tmp_path):
     dataset = read_table(path, tags="column 3", header=False)
     assert dataset.label_names == ["soft", "warm"]
     assert dataset.X[:, dataset.feature_names.index("column 1")].tolist() == [5, 12, 19, 7]
-    assert dataset.encoder.read(path, with_labels=True, header=False).Y.shape == (4, 2)
+    assert dataset.reading.read(path, with_labels=True, header=False).Y.shape == (4, 2)
     with pytest.raises(DataError, match=r"no column 'column 1'.*looks like data.*header=False"):
-        dataset.encoder.read(path, with_labels=False)
+        dataset.reading.read(path, with_labels=False)
     with pytest.raises(ValueError, match="header is for CSV files only, got header=False"):
         read_table(tmp_path / "t.parquet", tags="tags", header=False)
 

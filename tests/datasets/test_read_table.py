@@ -10,7 +10,7 @@ from scipy import sparse
 
 from labelcover import RakelClassifier
 from labelcover.datasets import DataError, feature_words, read_table
-from labelcover.models import TrainedModel
+from labelcover.models import fit_model
 from labelcover.predictions import write_predictions
 
 TEXT = "a,b,tags\n1,x y,p;q\n2,y z,q\n3,z x,p\n4,x x,p;q\n"
@@ -214,28 +214,28 @@ def test_new_rows_are_encoded_as_in_training(tmp_path):
     ]
     dataset = read_table(write(tmp_path, head + "".join(rows)), tags="tags")
     some = write(tmp_path, head + "".join(rows[7:11]), "some.csv")
-    again = dataset.encoder.read(some, with_labels=True)
+    again = dataset.reading.read(some, with_labels=True)
     np.testing.assert_array_equal(again.X.toarray(), dataset.X[7:11].toarray())
     np.testing.assert_array_equal(again.Y, dataset.Y[7:11])
     assert again.ids == ["7", "8", "9", "10"]
     assert again.texts == {"note": dataset.texts["note"][7:11]}
     strange = "note,day,size,colour\nnothing known,never,big,mauve\n"
     with pytest.warns(UserWarning, match="this cell counts as missing") as caught:
-        unseen = dataset.encoder.read(write(tmp_path, strange, "x.csv"), with_labels=False)
+        unseen = dataset.reading.read(write(tmp_path, strange, "x.csv"), with_labels=False)
     said = [str(warning.message) for warning in caught]
     assert any("column 'size' holds 'big' in line 2, expected a number" in text for text in said)
     assert any("column 'day' holds 'never' in line 2, expected a date" in text for text in said)
     assert unseen.X.shape == (1, dataset.X.shape[1])
     assert unseen.ids is None
-    with pytest.raises(DataError, match=r"no column 'note', expected the columns of training"):
-        dataset.encoder.read(write(tmp_path, "size\n1\n", "y.csv"), with_labels=False)
+    with pytest.raises(DataError, match=r"no column 'note', which was text in training, expected"):
+        dataset.reading.read(write(tmp_path, "size\n1\n", "y.csv"), with_labels=False)
 
 
 def test_unknown_tags_are_said_and_not_counted(tmp_path):
     dataset = read_table(write(tmp_path, TEXT), tags="tags")
     path = write(tmp_path, "a,b,tags\n1,x y,p; new\n", "new.csv")
     with pytest.warns(UserWarning, match="1 tag that the model does not know.*: new"):
-        assert dataset.encoder.read(path, with_labels=True).Y.tolist() == [[1, 0]]
+        assert dataset.reading.read(path, with_labels=True).Y.tolist() == [[1, 0]]
 
 
 BAD = {
@@ -381,7 +381,7 @@ def test_columns_of_predictions_have_names_of_their_own(tmp_path):
     lines = "".join(f"key{i},{i % 7},{'key' if i % 2 else 'tags;b'}\n" for i in range(60))
     path = write(tmp_path, "key,a,tags\n" + lines)
     dataset = read_table(path, tags="tags")
-    model = TrainedModel.fit(RakelClassifier(k=2, random_state=0), dataset)
+    model = fit_model(RakelClassifier(k=2, random_state=0), dataset)
     write_predictions(model, dataset, tmp_path / "p.csv", more={"b": ["-"] * 60})
     names = (tmp_path / "p.csv").read_text().splitlines()[0].split(",")
     assert names[:5] == ["key", "tags", "b (label)", "key (label)", "tags (label)"]

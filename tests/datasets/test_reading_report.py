@@ -37,7 +37,7 @@ def table(tmp_path):
 @pytest.fixture
 def report(table):
     with pytest.warns(UserWarning, match="only once"):
-        return read_table(table, tags="tags", separator=";").encoder.report
+        return read_table(table, tags="tags", separator=";").report
 
 
 def test_the_report_says_how_the_file_is_written(report, table):
@@ -85,7 +85,7 @@ def test_the_report_is_data_too_and_has_a_table_for_notebooks(report):
 def test_names_are_escaped_for_notebooks(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("<b>,tags\n" + "".join(f"{i},{'xy'[i % 2]}\n" for i in range(12)))
-    report = read_table(path, tags="tags", number=["<b>"]).encoder.report
+    report = read_table(path, tags="tags", number=["<b>"]).report
     assert "&lt;b&gt;" in report._repr_html_()
     assert "<b>" not in report._repr_html_()
 
@@ -126,7 +126,7 @@ def test_the_command_says_it_once(table, tmp_path, monkeypatch, command_that_war
     assert read["labels"]["left_out"] == ["only once"]
     assert "only once" not in errors
     if name == "train":
-        assert load_model("m.skops").encoder.report.as_dict() == read
+        assert load_model("m.skops").reading_.report.as_dict() == read
 
 
 def test_rows_that_are_left_out_keep_the_numbers_of_the_others(table):

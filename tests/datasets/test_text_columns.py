@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelcover.datasets import DataError, read_table
-from labelcover.datasets._text_columns import (
+from labelcover.tables._text_columns import (
     CASED,
     CHARACTERS,
     CHOICE_ROWS,
@@ -119,7 +119,7 @@ def test_the_case_of_letters_is_kept_where_it_says_something(tmp_path):
     dataset = read_table(table(tmp_path, tags, smiles=texts), tags="tags")
     assert {"smiles: ccc", "smiles: CCC"} <= set(dataset.feature_names)
     assert kind_of(dataset, "smiles").why.endswith("in capital or small letters")
-    again = dataset.encoder.read(tmp_path / "t.csv", with_labels=False)
+    again = dataset.reading.read(tmp_path / "t.csv", with_labels=False)
     assert (again.X != dataset.X).nnz == 0
 
 

@@ -21,7 +21,7 @@ from labelcover.covers import Cover
 from labelcover.ensemble._encoding import encode
 from labelcover.ensemble._member_weights import LEAST_PROBABILITY, StackedMembers, stacking_weights
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
-from labelcover.models import TrainedModel, load_model, save_model
+from labelcover.models import load_model, save_model
 
 
 def table(n=120, m=6, seed=0):
@@ -249,9 +249,8 @@ def test_weights_survive_storage(tmp_path):
     X, Y = table()
     model = BalancorClassifier(aggregate="weighted", threshold="loo", random_state=0).fit(X, Y)
     path = tmp_path / "model.skops"
-    names = [f"x{j}" for j in range(5)], [f"label{j}" for j in range(6)]
-    save_model(TrainedModel(model, *names), path)
-    again = load_model(path).estimator
+    save_model(model, path)
+    again = load_model(path)
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 

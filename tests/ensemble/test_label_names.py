@@ -11,7 +11,7 @@ from labelcover import RakelClassifier
 from labelcover.datasets import load, read_table
 from labelcover.methods import BinaryRelevanceClassifier
 from labelcover.metrics import micro_f1
-from labelcover.models import TrainedModel, load_model, save_model
+from labelcover.models import fit_model, load_model, save_model
 
 
 @pytest.fixture(scope="module")
@@ -53,28 +53,25 @@ def test_the_labels_of_a_data_set_carry_their_names():
 
 def test_a_trained_model_predicts_the_names_of_its_data_set(tmp_path):
     data = load("debtags")
-    trained = TrainedModel.fit(RakelClassifier(size=40, random_state=0), data)
+    trained = fit_model(RakelClassifier(size=40, random_state=0), data)
     save_model(trained, tmp_path / "model.skops")
-    estimator = load_model(tmp_path / "model.skops").estimator
+    estimator = load_model(tmp_path / "model.skops")
     tags = {tag for row in estimator.predict_tags(data.X[:50]) for tag in row}
     assert tags
     assert tags <= set(data.label_names)
 
 
-def test_a_loaded_model_predicts_the_tags_of_a_file_and_is_shown_in_a_line(tmp_path):
+def test_a_loaded_model_predicts_the_tags_of_a_frame(tmp_path):
     path = tmp_path / "weather.csv"
     rows = "".join(f"{i / 10},{'rain;wind' if i % 20 > 9 else 'sun'}\n" for i in range(60))
     path.write_text("cloud,tags\n" + rows)
-    trained = TrainedModel.fit(RakelClassifier(k=2, random_state=0), read_table(path, tags="tags"))
+    trained = fit_model(RakelClassifier(k=2, random_state=0), read_table(path, tags="tags"))
     save_model(trained, tmp_path / "model.skops")
     model = load_model(tmp_path / "model.skops")
-    tags = model.predict_tags(path)
+    tags = model.predict_tags(pd.read_csv(path))
     assert len(tags) == 60
     assert {tag for row in tags for tag in row} <= {"rain", "wind", "sun"}
-    assert repr(model) == (
-        "TrainedModel(RakelClassifier(k=2, random_state=0), trained on 'weather': "
-        "1 features, 3 labels)"
-    )
+    assert repr(model) == "RakelClassifier(k=2, random_state=0)"
 
 
 def test_weights_are_a_parameter_of_fit_that_scikit_learn_finds(table):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from labelcover import LabelCoverClassifier, RakelClassifier
@@ -55,8 +56,9 @@ def test_a_column_that_a_classifier_cannot_read_is_named(table):
     X, Y, _ = table
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     frame["kind"] = pd.Categorical(np.where(X[:, 0] > 3, "b", "d"))
-    with pytest.raises(ValueError, match=r"LogisticRegression failed on X, in which 'kind' \(cat"):
-        RakelClassifier(LogisticRegression(), k=2, random_state=0).fit(frame, Y)
+    member = make_pipeline(LogisticRegression())  # which is given the frame as it is
+    with pytest.raises(ValueError, match=r"Pipeline failed on X, in which 'kind' \(cat"):
+        RakelClassifier(member, k=2, random_state=0).fit(frame, Y)
     model = RakelClassifier(LogisticRegression(), k=2, random_state=0).fit(frame[["a", "b"]], Y)
     wrong = frame[["a"]].assign(b="x")
     with pytest.raises(ValueError, match=r"failed on X, in which 'b' \("):

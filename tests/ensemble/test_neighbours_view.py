@@ -13,7 +13,7 @@ from labelcover.ensemble import Pool
 from labelcover.ensemble._plan import MANY_ROWS, SPARSE_TREES
 from labelcover.learners._forest.feature_forest import SPARSE_TREES as ALONE
 from labelcover.learners._forest.label_forest import LabelForest
-from labelcover.models import TrainedModel, load_model, save_model
+from labelcover.models import load_model, save_model
 
 
 def text(n=260, d=60, m=4, seed=0):
@@ -78,9 +78,8 @@ def test_a_saved_model_is_the_same(fitted, tmp_path):
     new = sparse.csr_array(X[200:])
     again = pickle.loads(pickle.dumps(found))
     np.testing.assert_array_equal(again.predict_proba(new), found.predict_proba(new))
-    names = [f"word {f}" for f in range(X.shape[1])], [f"label {j}" for j in range(4)]
-    save_model(TrainedModel(found, *names), tmp_path / "model.labelcover")
-    loaded = load_model(tmp_path / "model.labelcover").estimator
+    save_model(found, tmp_path / "model.labelcover")
+    loaded = load_model(tmp_path / "model.labelcover")
     np.testing.assert_array_equal(loaded.predict_proba(new), found.predict_proba(new))
 
 

@@ -8,7 +8,7 @@ from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover
 from labelcover.ensemble import Plan, TableFacts, ViewPlan, _plan, plan_views
 from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
-from labelcover.models import TrainedModel, load_model, save_model
+from labelcover.models import load_model, save_model
 
 
 def problem(n=60, d=5, m=4, seed=0):
@@ -104,8 +104,8 @@ def test_a_plan_that_is_given_is_fitted_and_stored(tmp_path):
     assert len(model.view_.views[1].forest.trees) == 7
     assert model.n_threshold_rows_ == 50
     path = tmp_path / "model.skops"
-    save_model(TrainedModel(model, [f"x{i}" for i in range(5)], list("abcd")), path)
-    again = load_model(path).estimator
+    save_model(model, path)
+    again = load_model(path)
     assert again.plan_ == model.plan_
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 

@@ -19,7 +19,7 @@ from labelcover.ensemble._pool import PooledView
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners._forest.label_forest import LabelForest
 from labelcover.metrics import micro_f1
-from labelcover.models import TrainedModel, load_model, save_model
+from labelcover.models import load_model, save_model
 
 
 def problem(n=120, d=6, m=5, seed=0):
@@ -219,11 +219,10 @@ def test_a_measure_that_is_not_known_is_refused(fitted):
 
 def test_pickled_and_saved_models_predict_the_same(fitted, tmp_path):
     model, X, _ = fitted
-    names = [f"x{i}" for i in range(6)], [f"l{j}" for j in range(5)]
-    save_model(TrainedModel(model, *names), tmp_path / "model.skops")
+    save_model(model, tmp_path / "model.skops")
     for copy in (
         pickle.loads(pickle.dumps(model)),
-        load_model(tmp_path / "model.skops").estimator,
+        load_model(tmp_path / "model.skops"),
     ):
         np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
         for decide in (None, *MEASURES_OF_DECISIONS, 3):

@@ -18,7 +18,7 @@ from labelcover.experiments._fingerprints import method_fingerprint
 from labelcover.experiments._report.pictures import cover_picture
 from labelcover.learners import C45Classifier, LeastSquaresClassifier
 from labelcover.learners._forest.label_forest import LabelForest
-from labelcover.models import TrainedModel, load_model, save_model
+from labelcover.models import load_model, save_model
 
 ROWS = [[0, 1, 2], [3, 4], [5], [0, 3, 4, 5]]
 
@@ -89,9 +89,8 @@ def test_what_was_chosen_is_told_in_words(problem, capsys, monkeypatch):
 def test_a_model_with_such_a_cover_is_saved(problem, tmp_path):
     X, Y = problem
     model = LabelCoverClassifier(LeastSquaresClassifier(), cover=Cover(ROWS, 6)).fit(X, Y)
-    names = [f"feature{i}" for i in range(8)], list("abcdef")
-    save_model(TrainedModel(model, *names), tmp_path / "model.skops")
-    loaded = load_model(tmp_path / "model.skops").estimator
+    save_model(model, tmp_path / "model.skops")
+    loaded = load_model(tmp_path / "model.skops")
     assert loaded.cover_ == loaded.cover == model.cover_
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 

@@ -12,7 +12,7 @@ from labelcover import LabelCoverClassifier
 from labelcover.decisions import MEASURES_OF_DECISIONS
 from labelcover.ensemble import Plan, Pool, TableFacts, ViewPlan
 from labelcover.learners import LabelForest, LeastSquaresClassifier, LogisticClassifier
-from labelcover.models import TrainedModel, load_model, save_model
+from labelcover.models import load_model, save_model
 
 
 def text(n=200, d=120, m=5, seed=0):
@@ -160,11 +160,10 @@ def test_wrong_parameters_of_the_logistic_learner_are_refused():
 
 def test_pickled_and_saved_models_predict_the_same(fitted, tmp_path):
     model, X, _ = fitted
-    names = [f"x{i}" for i in range(120)], [f"l{j}" for j in range(5)]
-    save_model(TrainedModel(model, *names), tmp_path / "model.skops")
+    save_model(model, tmp_path / "model.skops")
     for copy in (
         pickle.loads(pickle.dumps(model)),
-        load_model(tmp_path / "model.skops").estimator,
+        load_model(tmp_path / "model.skops"),
     ):
         np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
         for decide in (None, *MEASURES_OF_DECISIONS):

@@ -17,7 +17,7 @@ from labelcover.cli._options import METHOD_NAMES
 from labelcover.datasets import DataError, read_csv
 from labelcover.experiments.named_methods import MEMBERS, METHODS, named_method
 from labelcover.experiments.results import COLUMNS
-from labelcover.models import FORMAT, TrainedModel, is_trusted, load_model, save_model
+from labelcover.models import FORMAT, fit_model, is_trusted, load_model, save_model
 
 COMMAND = Path(sys.executable).with_name("labelcover")
 HEADER = "@relation 'toy: -C 1'\n@attribute l {0,1}\n@attribute a numeric\n@attribute b numeric\n"
@@ -47,7 +47,7 @@ def table(tmp_path_factory):
 @pytest.fixture(scope="module")
 def model_file(table):
     dataset = read_csv(table, label_prefix="mood:")
-    model = TrainedModel.fit(LabelCoverClassifier(k=2, random_state=0), dataset)
+    model = fit_model(LabelCoverClassifier(k=2, random_state=0), dataset)
     path = table.with_name("ready.skops")
     save_model(model, path)
     return path

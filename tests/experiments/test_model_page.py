@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +12,11 @@ import pytest
 from labelcover import LabelCoverClassifier, RakelClassifier
 from labelcover.audit import Suspects, explain_suspects, suspicious_labels
 from labelcover.chance import LabelFrequencies, chance_of
-from labelcover.datasets import Dataset, feature_words, load, row_contents
+from labelcover.datasets import Dataset, Reading, feature_words, load, row_contents
 from labelcover.experiments._report import write_audit_page, write_model_page
 from labelcover.judgement import Judgement, judged_left_out, judged_on
 from labelcover.metrics import MEASURES, label_f1
-from labelcover.models import TrainedModel
+from labelcover.models import fit_model
 
 LONG = "a_name_of_85_characters_that_an_export_of_a_database_gives_to_a_column_of_tags_{:05d}"
 
@@ -31,7 +32,14 @@ def rows_of_debtags(rows, names=None, n_labels=8):
 
 @pytest.fixture(scope="module")
 def model():
-    return TrainedModel.fit(LabelCoverClassifier(random_state=0), rows_of_debtags(slice(0, 300)))
+    return fit_model(LabelCoverClassifier(random_state=0), rows_of_debtags(slice(0, 300)))
+
+
+def named_otherwise(model, names, trained_on):
+    named = copy(model)
+    named.label_names_in_ = np.array(names, dtype=object)
+    named.reading_ = replace(model.reading_, name=trained_on, label_names=names)
+    return named
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +52,7 @@ def pages(tmp_path_factory, model, test_rows):
     """Pages of short and of long names: a model on test rows, on rows left out, an audit."""
     folder = tmp_path_factory.mktemp("pages")
     names = [LONG.format(j) for j in range(8)]
-    long = TrainedModel(model.estimator, model.feature_names, names, {}, LONG.format(99))
+    long = named_otherwise(model, names, LONG.format(99))
     write_model_page(folder / "test.html", model, test_rows, command="labelcover report a b")
     write_model_page(folder / "left-out.html", model)
     test = rows_of_debtags(slice(300, 500), names)
@@ -137,7 +145,7 @@ def shown(page):
 
 def test_the_slider_shows_what_another_threshold_would_do(open_page, model, test_rows):
     page = open_page("test.html", 1280)
-    P, Y = model.estimator.predict_proba(test_rows.X), test_rows.Y
+    P, Y = model.predict_proba(test_rows.X), test_rows.Y
     for choice, labels in ((0, slice(None)), (3, [2])):
         page.select_option("#choice", str(choice))
         for cut in (0, 30, 77):
@@ -240,14 +248,14 @@ def test_lines_are_the_measures_of_each_label(model, test_rows):
         label_f1(judged.Y, judged.predicted).tolist(), nan_ok=True
     )
     assert judged.scores["micro_f1"].value == MEASURES["micro_f1"].function(
-        test_rows.Y, model.estimator.predict(test_rows.X)
+        test_rows.Y, model.predict(test_rows.X)
     )
-    assert all(line.threshold == model.estimator.threshold_ for line in lines)
+    assert all(line.threshold == model.threshold_ for line in lines)
 
 
 def test_rows_left_out_are_those_that_the_decision_was_fitted_on(model):
     judged = judged_left_out(model)
-    kept = model.estimator.left_out_predictions_
+    kept = model.left_out_predictions_
     assert sorted(kept.rows.tolist()) == judged.rows.tolist()
     assert judged.Y.tolist() == rows_of_debtags(slice(0, 300)).Y[judged.rows].tolist()
 
@@ -265,7 +273,7 @@ def test_the_surest_mistakes_come_first(model, test_rows):
 
 def test_a_model_without_left_out_rows_says_so(tmp_path):
     data = rows_of_debtags(slice(0, 80))
-    trained = TrainedModel.fit(RakelClassifier(size=12, random_state=0), data)
+    trained = fit_model(RakelClassifier(size=12, random_state=0), data)
     with pytest.raises(ValueError, match=r"keeps no predictions for rows left out \(RakelClass"):
         write_model_page(tmp_path / "page.html", trained)
     assert not (tmp_path / "page.html").exists()
@@ -275,8 +283,8 @@ def test_a_model_without_left_out_rows_says_so(tmp_path):
 
 
 def test_names_cannot_end_the_script(tmp_path, model, test_rows):
-    names = ["</script><b>bold", *model.label_names[1:]]
-    named = TrainedModel(model.estimator, model.feature_names, names, {}, "<i>")
+    names = ["</script><b>bold", *model.label_names_in_[1:]]
+    named = named_otherwise(model, names, "<i>")
     write_model_page(tmp_path / "page.html", named, test_rows)
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     data = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1]
@@ -287,8 +295,8 @@ def test_names_cannot_end_the_script(tmp_path, model, test_rows):
 
 def test_any_letters_may_be_in_a_name(tmp_path, model, test_rows):
     """Dollar signs are no mathematics, and the browser may have letters that matplotlib lacks."""
-    names = ["a$_$", "$\\frac{$", "💶", "日本語", *model.label_names[4:]]
-    named = TrainedModel(model.estimator, model.feature_names, names, {}, "names")
+    names = ["a$_$", "$\\frac{$", "💶", "日本語", *model.label_names_in_[4:]]
+    named = named_otherwise(model, names, "names")
     write_model_page(tmp_path / "page.html", named, test_rows)
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     pictures = "".join(re.findall("<svg.*?</svg>", text, re.DOTALL))
@@ -306,8 +314,8 @@ def test_the_size_of_the_page_is_bounded(tmp_path):
         LabelFrequencies.of(RakelClassifier(threshold=0.9), Y), predicted, threshold_is_given=True
     )
     judged = Judgement(np.arange(n), Y, P, predicted, names, 0.9, chance)
-    estimator = LabelCoverClassifier()
-    trained = TrainedModel(estimator, ["a"], names)
+    trained = LabelCoverClassifier()
+    trained.reading_ = Reading("", ["a"], names)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             "labelcover.experiments._report.model_page.judged_left_out", lambda *_, **__: judged
@@ -333,9 +341,8 @@ def test_reasons_of_a_sample_are_those_of_its_rows(model, test_rows, tmp_path, m
     first = {row: (label, why) for row, label, why in reversed(rows)}
     assert len(first) >= 3
     for row, (label, why) in first.items():
-        names = {"feature_names": model.feature_names, "label_names": model.label_names}
         X = test_rows.X[[int(row)]]
-        own = model.estimator.explain(X, label, n_reasons=3, **names).in_words(3)
+        own = model.explain(X, label, n_reasons=3).in_words(3)
         assert html.unescape(why) == own[0, label]
 
 

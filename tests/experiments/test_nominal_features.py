@@ -13,7 +13,7 @@ from labelcover.experiments._running import run
 from labelcover.experiments.named_methods import METHODS, named_method
 from labelcover.experiments.results import read_results
 from labelcover.learners import C45Classifier, SMOClassifier
-from labelcover.models import TrainedModel, load_model, save_model, with_nominal_features
+from labelcover.models import fit_model, load_model, save_model, with_nominal_features
 
 COLOURS = tuple(f"colour {j}" for j in range(12))
 
@@ -86,9 +86,9 @@ def test_a_label_of_a_nominal_feature_is_learnt_in_a_comparison(tmp_path, colour
 @pytest.mark.parametrize("member", ["c45", "logistic", "least-squares"])
 def test_a_label_of_a_nominal_feature_is_learnt_by_a_saved_model(tmp_path, colours, member):
     estimator = named_method("LabelCover", k=2, member=member)(colours)
-    save_model(TrainedModel.fit(estimator, colours), tmp_path / "m.skops")
+    save_model(fit_model(estimator, colours), tmp_path / "m.skops")
     model = load_model(tmp_path / "m.skops")
-    np.testing.assert_array_equal(model.estimator.predict(colours.X), colours.Y)
+    np.testing.assert_array_equal(model.predict(colours.X), colours.Y)
 
 
 def test_logistic_members_refuse_sparse_nominal_features_of_many_values(colours):

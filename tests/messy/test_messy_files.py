@@ -45,7 +45,7 @@ def as_read(path, options):
         warnings.simplefilter("always")
         dataset = read_table(path, **options)
     said = [str(warning.message) for warning in caught]
-    return dataset, "\n".join([str(dataset.encoder.report), *said])
+    return dataset, "\n".join([str(dataset.report), *said])
 
 
 def column(dataset, feature):

@@ -6,7 +6,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labelcover.datasets import Dataset
 from labelcover.experiments.named_methods import METHODS, named_method, named_methods
-from labelcover.models import TrainedModel, load_model, save_model
+from labelcover.models import fit_model, load_model, save_model
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +27,11 @@ def songs():
 @pytest.mark.parametrize("name", METHODS)
 def test_a_trained_method_is_the_same_after_saving_and_loading(name, songs, tmp_path):
     estimator = named_method(name)(songs).set_params(random_state=0)
-    trained = TrainedModel.fit(estimator, songs)
+    trained = fit_model(estimator, songs)
     save_model(trained, tmp_path / "model.skops")
     loaded = load_model(tmp_path / "model.skops")
     for answer in ("predict", "predict_proba"):
-        ours, theirs = (getattr(model.estimator, answer)(songs.X) for model in (trained, loaded))
+        ours, theirs = (getattr(model, answer)(songs.X) for model in (trained, loaded))
         np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))
 
 

@@ -27,7 +27,7 @@ from labelcover.methods._label_tree import (
     squared_distances,
 )
 from labelcover.metrics import micro_f1
-from labelcover.models import TrainedModel, load_model, save_model
+from labelcover.models import load_model, save_model
 
 
 @pytest.fixture(scope="module")
@@ -360,8 +360,8 @@ def test_a_threshold_is_tuned_by_cross_validation(problem):
 def test_a_model_on_disk_gives_the_same_predictions(problem, tmp_path):
     X, Y = problem
     model = HomerClassifier(random_state=0).fit(X, Y)
-    save_model(TrainedModel(model, [], []), tmp_path / "model.skops")
-    again = load_model(tmp_path / "model.skops").estimator
+    save_model(model, tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 

@@ -22,7 +22,7 @@ from labelcover.methods._network_search import (
     network_levels,
     search_network,
 )
-from labelcover.models import TrainedModel, load_model, save_model
+from labelcover.models import load_model, save_model
 
 # The search
 
@@ -315,8 +315,8 @@ def test_rows_of_weight_zero_count_nowhere(dependent):
 def test_a_model_on_disk_gives_the_same_predictions(dependent, tmp_path):
     X, Y = dependent
     model = LeadClassifier(random_state=0).fit(X, Y)
-    save_model(TrainedModel(model, [], []), tmp_path / "model.skops")
-    again = load_model(tmp_path / "model.skops").estimator
+    save_model(model, tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 

@@ -19,17 +19,17 @@ from labelcover.cli._audit_command import audit
 from labelcover.cli._comparing_commands import compare, paper
 from labelcover.cli._cover_command import cover
 from labelcover.cli._dataset_loading import datasets
-from labelcover.cli._failures import (
+from labelcover.cli._judging_commands import evaluate, report
+from labelcover.cli._options import DEBUG, with_option_groups
+from labelcover.cli._outputs import (
     INTERRUPTED,
     STOPPED,
     check_address_space,
     complain,
+    let_streams_encode_all,
     message_and_code,
     show_warning,
 )
-from labelcover.cli._judging_commands import evaluate, report
-from labelcover.cli._options import DEBUG, with_option_groups
-from labelcover.cli._outputs import let_streams_encode_all
 from labelcover.cli._predict_command import predict
 from labelcover.cli._training_commands import plan, train
 

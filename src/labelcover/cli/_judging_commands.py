@@ -38,11 +38,12 @@ def evaluate(
     Example: labelcover evaluate model.skops test.csv
     """
     check_threshold(threshold)
+    from labelcover.datasets import Reading
     from labelcover.judgement import judged_on
     from labelcover.models import load_model
 
     trained = load_model(model)
-    dataset = trained.read(data, with_labels=True, **asdict(csv))
+    dataset = Reading.of_model(trained).read(data, with_labels=True, **asdict(csv))
     judged = judged_on(trained, dataset, threshold=threshold)
     if as_json:
         print(json.dumps(_as_json(judged, threshold)))
@@ -134,10 +135,15 @@ def report(
     check_output(output, model, *([data] if data is not None else []), suffixes=HTML)
     check_threshold(threshold)
 
+    from labelcover.datasets import Reading
     from labelcover.models import load_model
 
     trained = load_model(model)
-    dataset = None if data is None else trained.read(data, with_labels=True, **asdict(csv))
+    dataset = (
+        None
+        if data is None
+        else Reading.of_model(trained).read(data, with_labels=True, **asdict(csv))
+    )
 
     from labelcover.experiments import write_model_page
 

@@ -72,7 +72,7 @@ def predict(
             f"--threshold {threshold} and --decide {decide} are two ways to decide, expected one."
         )
 
-    from labelcover.datasets import table_suffix
+    from labelcover.datasets import Reading, table_suffix
     from labelcover.models import load_model
     from labelcover.predictions import check_reasons, write_predictions
 
@@ -83,7 +83,7 @@ def predict(
     trained = load_model(model)
     if why:
         check_reasons(trained)
-    dataset = trained.read(data, with_labels=False, **asdict(csv))
+    dataset = Reading.of_model(trained).read(data, with_labels=False, **asdict(csv))
     predicted = write_predictions(
         trained,
         dataset,
@@ -97,7 +97,7 @@ def predict(
     )
     facts = {
         "rows": len(predicted),
-        "labels": len(trained.label_names),
+        "labels": len(trained.label_names_in_),
         "labels per row": round(float(predicted.sum(axis=1).mean()), 3),
         "written": str(output),
     }

@@ -58,7 +58,7 @@ def train(
     check_output(output, data, suffixes=[".skops"])
     from labelcover.chunks import cluster
     from labelcover.experiments.named_methods import named_method
-    from labelcover.models import TrainedModel, check_can_save, save_model
+    from labelcover.models import check_can_save, fit_model, save_model
 
     check_can_save()
     with cluster(scheduler):
@@ -67,9 +67,9 @@ def train(
         print_reading([dataset], as_json)
         estimator = make(dataset).set_params(random_state=seed, verbose=sys.stderr.isatty())
         began = time.perf_counter()
-        trained = TrainedModel.fit(estimator, dataset)
+        trained = fit_model(estimator, dataset)
     save_model(trained, output)
-    cover = getattr(trained.estimator, "cover_", None)
+    cover = getattr(trained, "cover_", None)
     facts = {
         "method": method,
         "rows": len(dataset.Y),

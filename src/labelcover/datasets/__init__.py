@@ -2,20 +2,14 @@
 
 from labelcover.datasets._arff import read_arff
 from labelcover.datasets._csv_lines import numbered_rows
-from labelcover.datasets._dataset import (
-    DataError,
-    Dataset,
-    ReadingWarning,
-    feature_words,
-    row_contents,
-)
+from labelcover.datasets._dataset import Dataset, feature_words, row_contents
 from labelcover.datasets._file_limits import check_archive, check_ordinary
 from labelcover.datasets._libsvm import read_libsvm
 from labelcover.datasets._loading import KNOWN, KnownSet, check_kind, is_here, load, read
 from labelcover.datasets._raw_tables import is_table, read_raw, table_suffix, write_table
-from labelcover.datasets._table_encoder import TableEncoder
-from labelcover.datasets._tables import read_csv, read_parquet, read_table
+from labelcover.datasets._table_files import Reading, read_csv, read_parquet, read_table
 from labelcover.datasets._text_format import CsvFile
+from labelcover.tables import DataError, ReadingWarning
 
 __all__ = [
     "KNOWN",
@@ -23,8 +17,8 @@ __all__ = [
     "DataError",
     "Dataset",
     "KnownSet",
+    "Reading",
     "ReadingWarning",
-    "TableEncoder",
     "check_archive",
     "check_kind",
     "check_ordinary",

@@ -14,8 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from labelcover.datasets._arff_text import Attribute, read_arff_table
-from labelcover.datasets._dataset import DataError, Dataset, choose_features, choose_labels
+from labelcover.datasets._dataset import Dataset, choose_features, choose_labels
 from labelcover.datasets._file_limits import read_bytes
+from labelcover.tables import DataError
 
 # Sparse features are kept sparse up to this share of non-zero cells.
 DENSEST = 0.25

@@ -17,8 +17,8 @@ import arff
 import numpy as np
 from scipy import sparse
 
-from labelcover.datasets._dataset import DataError, Features
 from labelcover.datasets._file_limits import read_bytes
+from labelcover.tables import DataError, Features
 
 MISSING = float("nan")
 # MEKA writes remarks behind the relation's name, which liac-arff does not accept.

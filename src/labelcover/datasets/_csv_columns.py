@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labelcover._safe_text import MAYBE_GUARDED, unguarded
-from labelcover.datasets._cell_values import MISSING, is_text, without_markers
 from labelcover.datasets._csv_lines import UnclosedQuote, first_rows, hint, is_blank, numbered_rows
-from labelcover.datasets._dataset import DataError
 from labelcover.datasets._file_limits import BLOCK, in_growing_blocks, opened, reason
 from labelcover.datasets._text_format import CsvFile, encoded
+from labelcover.tables import MISSING, UNNAMED, DataError, is_text, without_markers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,8 +38,6 @@ NULLS = frozenset(form for marker in MISSING for form in (marker, marker.lower()
 QUICK_NULLS = sorted(marker for marker in NULLS if not marker.startswith(("-", ".", "1")))
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 SHOWN_LINES = 5
-#: What the first column is called if it has no name: pandas writes the numbers of rows there.
-UNNAMED = "column 1"
 
 
 def read_columns(source: CsvFile, as_text: Collection[str] = ()) -> tuple[pa.Table, list[str]]:

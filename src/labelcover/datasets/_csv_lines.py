@@ -11,7 +11,6 @@ from contextlib import closing
 from itertools import islice
 
 from labelcover._arguments import parameter
-from labelcover.datasets._dataset import DataError
 from labelcover.datasets._text_format import (
     DELIMITERS,
     SAMPLE_ROWS,
@@ -21,6 +20,7 @@ from labelcover.datasets._text_format import (
     text_of,
     usual_width,
 )
+from labelcover.tables import DataError
 
 # What some files have between cells besides those that are found.
 ODD_DELIMITERS = (*DELIMITERS, ":", "^", "~", "\x01", "\x1f", "§", "¦", " ")

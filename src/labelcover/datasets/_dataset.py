@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,61 +13,16 @@ from scipy import sparse
 
 from labelcover._arguments import parameter
 from labelcover._imports import naming_extra
+from labelcover.tables import DataError, MissingColumn
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from labelcover.datasets._table_encoder import TableEncoder
+    from labelcover.datasets._reading_report import ReadingReport
+    from labelcover.datasets._table_files import Reading
+    from labelcover.tables import Features, Table, TableEncoder
 
-Features: TypeAlias = "NDArray[np.float64] | sparse.csr_array"
 MOST_CHARACTERS, MOST_FEATURES = 400, 8
-
-
-class DataError(ValueError):
-    """A file that cannot be read: says which file, which line and what was expected.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    text : str
-        What is wrong, and what was expected.
-    line : int, optional
-        The line, from 1, where there is one.
-    """
-
-    def __init__(self, path: str | os.PathLike[str], text: str, line: int | None = None) -> None:
-        where = os.fspath(path) if line is None else f"{os.fspath(path)}:{line}"
-        super().__init__(f"{where}: {text}")
-        self.path, self.text, self.line = path, text, line
-
-    def __reduce__(self):
-        return type(self), (self.path, self.text, self.line)
-
-
-class MissingColumn(DataError):
-    """A file without a column that was asked for.
-
-    Parameters
-    ----------
-    path, text, line
-        As in `DataError`.
-    name : str
-        The column.
-    """
-
-    def __init__(
-        self, path: str | os.PathLike[str], text: str, line: int | None = None, name: str = ""
-    ) -> None:
-        super().__init__(path, text, line)
-        self.name = name
-
-    def __reduce__(self):
-        return type(self), (self.path, self.text, self.line, self.name)
-
-
-class ReadingWarning(UserWarning):
-    """Something about a training table that its `ReadingReport` says too."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,8 +52,10 @@ class Dataset:
         What names the rows, if a column of the table does.
     texts : dict of str to list of str
         The columns of the table that are free text, as they are.
-    encoder : TableEncoder or None
+    read_by : Reading or None
         How the table became features, if it was read by `read_table`.
+    table : Table or None
+        The columns of that table, as estimators take them.
     n_other_tags : int
         How many tags its rows have, counted in each row, that are not among the labels.
     """
@@ -115,13 +72,37 @@ class Dataset:
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     ids: list[str] | None = None
     texts: dict[str, list[str]] = field(default_factory=dict)
-    encoder: TableEncoder | None = None
+    read_by: Reading | None = None
+    table: Table | None = None
     n_other_tags: int = 0
 
     def __post_init__(self) -> None:
         # The name of a file need not be UTF-8, and all that is written of a data set is.
         name = self.name.encode("utf-8", "backslashreplace").decode("utf-8")
         object.__setattr__(self, "name", name)
+
+    @property
+    def encoder(self) -> TableEncoder | None:
+        """How the table became features, if it was one."""
+        return None if self.read_by is None else self.read_by.encoder
+
+    @property
+    def report(self) -> ReadingReport | None:
+        """What was read from the training table, and how."""
+        return None if self.read_by is None else self.read_by.report
+
+    @property
+    def rows(self) -> Any:
+        """What estimators are fitted on and predict: the table as it is, else X."""
+        return self.X if self.table is None else self.table
+
+    @property
+    def reading(self) -> Reading:
+        """What a model keeps of its training data, to read further files in the same way."""
+        from labelcover.datasets._table_files import Reading
+
+        names = list(self.feature_names), list(self.label_names)
+        return self.read_by or Reading(self.name, *names, dict(self.categories))
 
     @property
     @naming_extra()

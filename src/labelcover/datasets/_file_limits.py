@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from labelcover.datasets._dataset import DataError
+from labelcover.tables import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -22,7 +22,13 @@ from labelcover._tags import (
     separated_tags,
     tag_table,
 )
-from labelcover.datasets._cell_values import (
+from labelcover.datasets._dataset import choose_labels
+from labelcover.datasets._file_limits import check_bytes
+from labelcover.datasets._reading_report import LabelFacts
+from labelcover.tables import (
+    DataError,
+    MissingColumn,
+    ReadingWarning,
     as_strings,
     as_truth,
     is_missing,
@@ -30,9 +36,6 @@ from labelcover.datasets._cell_values import (
     is_text,
     shown,
 )
-from labelcover.datasets._dataset import DataError, MissingColumn, ReadingWarning, choose_labels
-from labelcover.datasets._file_limits import check_bytes
-from labelcover.datasets._reading_report import LabelFacts
 
 if TYPE_CHECKING:
     from labelcover.datasets._raw_tables import RawTable
@@ -148,7 +151,7 @@ class LabelColumns:
                 f"the labels are empty in all {table.n_rows} rows, expected some to be filled with "
                 f"{parameter('empty', 'skip')}.",
             )
-        return table.of_rows(np.flatnonzero(~empty)) if empty.any() else table
+        return table[np.flatnonzero(~empty)] if empty.any() else table
 
     def read(self, table: RawTable, *, warn: bool) -> NDArray[np.uint8]:
         """Return the labels of a table as zeros and ones.

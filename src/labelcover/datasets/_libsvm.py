@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelcover.datasets._dataset import DataError, Dataset
+from labelcover.datasets._dataset import Dataset
 from labelcover.datasets._file_limits import check_bytes, read_bytes
+from labelcover.tables import DataError
 
 NAME_BYTES = 64  # of the name of a feature
 LINES_TOGETHER = 1000

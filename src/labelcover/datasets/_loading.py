@@ -15,10 +15,11 @@ from scipy import sparse
 from labelcover._arguments import check_choice
 from labelcover._files import replacing
 from labelcover.datasets._arff import read_arff
-from labelcover.datasets._dataset import DataError, Dataset
+from labelcover.datasets._dataset import Dataset
 from labelcover.datasets._libsvm import read_libsvm
 from labelcover.datasets._raw_tables import KINDS, is_table
-from labelcover.datasets._tables import read_csv
+from labelcover.datasets._table_files import read_csv
+from labelcover.tables import DataError
 
 EMBEDDED = Path(__file__).parent
 WORDS_LABELS = 14

@@ -6,9 +6,10 @@ import gzip
 import io
 import json
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -18,13 +19,25 @@ from numpy.typing import NDArray
 
 from labelcover._files import replacing
 from labelcover._safe_text import write_rows
-from labelcover.datasets._cell_values import is_number, is_text, without_markers
 from labelcover.datasets._csv_columns import check_names, read_columns
 from labelcover.datasets._csv_lines import hint, numbered_rows
-from labelcover.datasets._dataset import DataError, MissingColumn
-from labelcover.datasets._file_limits import check_bytes, check_ordinary, reason
-from labelcover.datasets._json_lines import read_json
-from labelcover.datasets._text_format import CsvFile, find_format
+from labelcover.datasets._file_limits import (
+    check_bytes,
+    check_not_blank,
+    check_ordinary,
+    in_growing_blocks,
+    opened,
+    reason,
+)
+from labelcover.datasets._text_format import CsvFile, find_format, whole_lines
+from labelcover.tables import (
+    DataError,
+    MissingColumn,
+    Table,
+    declared_categories,
+    is_number,
+    plain_columns,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,41 +58,22 @@ FORMAT_OPTIONS = ("delimiter", "encoding", "decimal", "header")
 
 
 @dataclass(frozen=True)
-class RawTable:
+class RawTable(Table):
     """The columns of a file.
 
     Attributes
     ----------
-    path : path-like
-        The file.
-    columns : pyarrow.Table
-        Types as the file says, or as its cells are.
     source : CsvFile or None
         How the file is written, if it is CSV.
     notes : tuple of str
         Sentences about what was read in an unusual way.
-    rows : ndarray of int or None
-        Which rows of the file these are; None are all.
     """
 
-    path: str | os.PathLike[str]
-    columns: pa.Table
     source: CsvFile | None = None
     notes: tuple[str, ...] = ()
-    rows: NDArray[np.intp] | None = None
 
     @property
-    def names(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.columns.column_names)
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return int(self.columns.num_rows)
-
-    @property
-    def decimal(self) -> str | None:
+    def decimal(self) -> str | None:  # type: ignore[override]
         """The decimal sign that was given, if any."""
         return None if self.source is None else self.source.decimal
 
@@ -88,16 +82,11 @@ class RawTable:
         """The name of the file without its folder and suffix."""
         return Path(self.path).name.removesuffix(suffix_of(self.path))
 
-    def of_rows(self, rows: NDArray[np.intp]) -> RawTable:
-        """Return a table of some of the rows, which knows where they are in the file."""
-        whole = rows if self.rows is None else self.rows[rows]
-        return replace(self, columns=self.columns.take(rows), rows=whole)
-
     def place(self, row: int) -> tuple[str, int | None]:
         """Return where a row is, in words and as the line of a CSV file."""
-        row = row if self.rows is None else int(self.rows[row])
         if self.source is None:
-            return f"row {row + 1}", None
+            return super().place(row)
+        row = row if self.rows is None else int(self.rows[row])
         # Cells may hold line breaks and lines may be empty, so the file is asked, when it matters.
         try:
             with closing(numbered_rows(self.source)) as rows:
@@ -105,6 +94,10 @@ class RawTable:
         except DataError:  # Python's reader is stricter than Arrow's
             return f"row {row + 1}", None
         return f"line {line}", line
+
+    def check_bytes(self, needed: int, what: str) -> None:
+        """Raise a `DataError` if features would take more memory than the file may."""
+        check_bytes(self.path, needed, what)
 
     @contextmanager
     def hinting(self) -> Iterator[None]:
@@ -117,13 +110,6 @@ class RawTable:
             more = hint(self.source, error.name)
             text = f"{error.text.removesuffix('.')}{more}."
             raise MissingColumn(error.path, text, error.line, error.name) from None
-
-    def error(self, text: str, row: int) -> DataError:
-        """Return an error about a row; ``{place}`` in `text` is where it is."""
-        words, line = self.place(row)
-        if line is not None:
-            return DataError(self.path, text.replace(" in {place}", ""), line)
-        return DataError(self.path, text.replace("{place}", words))
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
@@ -182,12 +168,13 @@ def read_raw(
     if kind == CSV:
         source = find_format(path, **written)
         columns, notes = read_columns(source, as_text)
-        table = RawTable(path, columns, source, (*source.notes, *notes))
+        table = RawTable(columns, path, source=source, notes=(*source.notes, *notes))
     else:
         read = _read_parquet if kind == PARQUET else read_json
         columns = read(path)
         check_names(path, columns.column_names)
-        table = RawTable(path, _plain(columns, as_text))
+        declared = tuple(set(declared_categories(columns)).difference(as_text))
+        table = RawTable(plain_columns(columns, as_text), path, declared)
     if table.n_rows == 0:
         line = 1 if kind == CSV else None
         raise DataError(path, "no row follows the names, expected at least one.", line)
@@ -210,24 +197,6 @@ def _read_parquet(path) -> pa.Table:
             return file.read()
     except (pa.ArrowException, OSError) as error:
         raise DataError(path, f"{reason(error)}, expected a Parquet file.") from None
-
-
-def _plain(columns: pa.Table, as_text: Collection[str]) -> pa.Table:
-    """Return the table with dictionaries decoded, one type of strings, and columns as text."""
-    import pyarrow as pa
-
-    made = {}
-    for field, column in zip(columns.schema, columns.columns, strict=True):
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-            kind = pa.string()
-        if field.name in as_text and not pa.types.is_nested(kind):
-            kind = pa.string()
-        if kind != field.type:
-            with suppress(pa.ArrowInvalid):  # bytes that are no text stay what they are
-                column = column.cast(kind)
-        made[field.name] = without_markers(column) if is_text(column) else column
-    return pa.table(made)
 
 
 def table_suffix(path: str | os.PathLike[str], like: str | os.PathLike[str] = "") -> str:
@@ -301,3 +270,83 @@ def _text_file(path: Path, *, packed: bool) -> Iterator[TextIO]:
         if packed:  # without name and time, so that equal tables are equal files
             file = opened.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
         yield opened.enter_context(io.TextIOWrapper(file, encoding="utf-8", newline=""))
+
+
+# Arrow needs ever longer for nested values, and crashes on some ten thousand levels.
+DEEPEST = 100
+# Arrow's bytes for each key in each line, whether the line has it or not.
+CELL_BYTES = 16
+STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.S)
+KEY = re.compile(rb"(%b)\s*:" % STRING.pattern, re.S)
+# A part of a line that does not end within a string, as a line may be very long.
+PART = re.compile(rb'(?:[^"]{1,1000}+|%b){1,1000}+' % STRING.pattern, re.S)
+OPENING = b"[{"
+BRACKETS = OPENING + b"]}"
+EXPECTED = "expected JSON lines, each an object with the same kinds of values"
+
+
+def read_json(path: str | os.PathLike[str]) -> pa.Table:
+    """Return the columns of a JSON lines file.
+
+    Raises
+    ------
+    DataError
+        If the file is no JSON lines, is nested too deeply, or has so many keys that a table of all
+        lines and keys would take more memory than it may.
+    """
+    import pyarrow as pa
+    from pyarrow import json
+
+    _check(path)
+
+    def read(block_size: int) -> pa.Table:
+        with opened(path) as file:
+            options = json.ReadOptions(block_size=block_size)
+            return json.read_json(pa.PythonFile(file, "r"), options)
+
+    try:
+        return in_growing_blocks(read)
+    except pa.ArrowException as error:
+        # Arrow counts rows from 0, all other messages from 1.
+        said = re.sub(r"in row (\d+)$", lambda row: f"in row {int(row[1]) + 1}", reason(error))
+        raise DataError(path, f"{said}, {EXPECTED}.") from None
+
+
+def _check(path: str | os.PathLike[str]) -> None:
+    n_lines, keys = 0, set[bytes]()
+    with opened(path) as file:
+        for block in whole_lines(file):
+            check_not_blank(path, block)
+            _check_depth(path, block, n_lines)
+            n_lines += block.count(b"\n")
+            keys.update(found[1] for found in KEY.finditer(block))
+            what = f"a table of {n_lines} lines and {len(keys)} keys"
+            check_bytes(path, CELL_BYTES * max(1, n_lines) * len(keys), what)
+
+
+def _check_depth(path: str | os.PathLike[str], block: bytes, n_lines: int) -> None:
+    signs = _only(OPENING + b"\n", block)
+    ends = np.append(np.flatnonzero(signs == ord("\n")), len(signs))
+    n_opened = np.diff(ends, prepend=-1) - 1
+    if n_opened.max() <= DEEPEST:
+        return
+    for number, (line, n) in enumerate(zip(block.split(b"\n"), n_opened, strict=True)):
+        if n > DEEPEST and (depth := _depth(line)) > DEEPEST:
+            said = f"values nested {depth} deep, expected at most {DEEPEST}."
+            raise DataError(path, said, n_lines + number + 1)
+
+
+def _depth(line: bytes) -> int:
+    """Return how deep values are nested; brackets in strings do not count."""
+    depth = deepest = 0
+    for part in PART.finditer(line):
+        signs = _only(BRACKETS, STRING.sub(b"", part[0]))
+        if len(signs):
+            depths = depth + np.cumsum(np.where(np.isin(signs, list(OPENING)), 1, -1))
+            depth, deepest = int(depths[-1]), max(deepest, int(depths.max()))
+    return deepest
+
+
+def _only(signs: bytes, text: bytes) -> NDArray[np.uint8]:
+    """Return the bytes of a text that are among some signs."""
+    return np.frombuffer(text.translate(None, bytes(set(range(256)).difference(signs))), np.uint8)

@@ -13,15 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import parameter
-from labelcover.datasets._column_kinds import AS_ID, NOT_USED
+from labelcover.tables import AS_ID, NOT_USED, ColumnKind, ColumnKinds
 
 if TYPE_CHECKING:
-    from labelcover.datasets._column_kinds import ColumnKind
     from labelcover.datasets._label_columns import LabelColumns
     from labelcover.datasets._raw_tables import RawTable
+    from labelcover.tables import TableEncoder
 
-# More columns than this that are alike are told in one line.
-MANY_COLUMNS = 12
 DELIMITERS = {"\t": "a tab", " ": "a blank"}
 COMMONEST = 8  # labels that are printed with their counts
 FEW_ROWS = 3  # labels of fewer rows are named: little can be learned of them
@@ -51,7 +49,7 @@ class ReadingReport:
 
     Examples
     --------
-    ``print(read_table(…).encoder.report)`` prints it; `as_dict` has it as data.
+    ``print(read_table(…).report)`` prints it; `as_dict` has it as data.
     """
 
     file: str
@@ -67,16 +65,15 @@ class ReadingReport:
     def of(
         cls,
         table: RawTable,
-        kinds: list[ColumnKind],
+        encoder: TableEncoder,
         labels: LabelColumns,
         facts: LabelFacts,
-        remarks: Sequence[str],
     ) -> ReadingReport:
-        """Return the report about a training table; `remarks` are sentences about its columns."""
+        """Return the report about a training table."""
         written = table.source
         columns = [
             {"name": kind.name, "read as": kind.kind, "why": kind.why, "option": kind.option}
-            for kind in kinds
+            for kind in encoder.kinds
         ]
         if labels.tags is not None:
             tags = {"name": labels.tags, "read as": "tags", "why": labels.told, "option": ""}
@@ -88,7 +85,7 @@ class ReadingReport:
             delimiter="" if written is None else written.delimiter,
             encoding="" if written is None else written.encoding,
             header=written is None or written.header,
-            notes=[*table.notes, *remarks],
+            notes=[*table.notes, *encoder.remarks],
             columns=columns,
             labels=facts,
         )
@@ -98,14 +95,14 @@ class ReadingReport:
         return {**vars(self), "labels": self.labels.as_dict()}
 
     def __str__(self) -> str:
-        table = [("column", "read as", ""), *self._rows()]
-        widths = [max(len(row[j]) for row in table) for j in range(2)]
-        lines = [
-            "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[2]])
-            for row in table
-        ]
-        told = [self.how(), *self.notes, *lines, *self.labels.sentences()]
+        told = [self.how(), *self.notes, repr(self._kinds()), *self.labels.sentences()]
         return "\n".join(line.rstrip() for line in told)
+
+    def _kinds(self) -> ColumnKinds:
+        return ColumnKinds(
+            ColumnKind(column["name"], column["read as"], column["why"], option=column["option"])
+            for column in self.columns
+        )
 
     def how(self) -> str:
         """Return how the file is written, in a line."""
@@ -116,20 +113,6 @@ class ReadingReport:
             said += [] if self.header else ["no line of names"]
         return ", ".join(said)
 
-    def _rows(self) -> Iterator[tuple[str, str, str]]:
-        """Yield what columns were read as; many plain ones of a kind in one line."""
-        columns = list(self.columns)
-        for alike in ("number", "truth value"):
-            plain = [c for c in columns if c["read as"] == alike and not c["why"]]
-            if len(plain) > MANY_COLUMNS:
-                columns = [column for column in columns if column not in plain]
-                yield f"{plain[0]['name']} … {plain[-1]['name']}", alike, f"{len(plain)} columns"
-        for column in columns:
-            why = column["why"]
-            if column["option"]:
-                why += f"; {parameter(column['option'], [column['name']])} takes it in"
-            yield column["name"], column["read as"], why
-
     def __repr__(self) -> str:
         used = sum(column["read as"] not in (AS_ID, NOT_USED, "tags") for column in self.columns)
         return (
@@ -138,17 +121,9 @@ class ReadingReport:
         )
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            "<tr>"
-            + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row)
-            + "</tr>"
-            for row in self._rows()
-        )
-        head = "<tr><th>column</th><th>read as</th><th></th></tr>"
-        notes = "".join(
-            f"<li>{escape(note)}</li>" for note in [*self.notes, *self.labels.sentences()]
-        )
-        return f"<p>{escape(self.how())}</p><table>{head}{rows}</table><ul>{notes}</ul>"
+        told = [*self.notes, *self.labels.sentences()]
+        notes = "".join(f"<li>{escape(note)}</li>" for note in told)
+        return f"<p>{escape(self.how())}</p>{self._kinds()._repr_html_()}<ul>{notes}</ul>"
 
 
 @dataclass(frozen=True)

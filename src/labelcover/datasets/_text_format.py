@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from labelcover._arguments import check_choice, parameter
-from labelcover.datasets._dataset import DataError
 from labelcover.datasets._file_limits import BLOCK, check_not_blank, opened
+from labelcover.tables import DataError
 
 DELIMITERS = (",", ";", "\t", "|")
 DECIMALS = (".", ",")

@@ -215,9 +215,9 @@ class ExplainedModel:
             the strongest first, and at most as many that speak otherwise, if they are as strong;
             all others are summed up in one, ``"rest"``.
         feature_names : sequence of str, or function, optional
-            By default the names of the training frame, or ``"feature 0"``, …. A function of the
-            number of a feature and its value returns both in words, such as
-            ``labelcover.datasets.feature_words(dataset)`` of a table that was read from a file.
+            By default the words of the training table, the names of the training frame, or
+            ``"feature 0"``, …. A function of the number of a feature and its value returns both in
+            words.
         label_names : sequence of str, optional
             By default ``label_names_in_``.
         whole_columns : bool, default=False

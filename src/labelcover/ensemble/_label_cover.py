@@ -97,16 +97,15 @@ class LabelCoverClassifier(LabelEnsemble):
         decides for something else with ``predict(X, decide=…)``.
     threshold : {"auto", "cv", "loo"}, float or array-like of shape (n_labels,), default="auto"
         A number, or one for each label, cuts confidences there, whatever `decide` says. Otherwise
-        the decision is fitted on left-out predictions of training rows:
-        ``"loo"`` takes leave-one-out (and out-of-bag) predictions, which the default members give
-        without refitting, ``"cv"`` five-fold cross-validation; ``"auto"`` is ``"loo"`` where the
-        members offer it and ``"cv"`` elsewhere.
+        the decision is fitted on left-out predictions: leave-one-out and out-of-bag (``"loo"``),
+        which the default members give without refitting, or five-fold cross-validation
+        (``"cv"``); ``"auto"`` is ``"loo"`` where the members offer it.
     ties : {"auto", "positive", "negative"}, default="auto"
-        What a confidence of exactly the threshold means, where the decision is a cut; ``"auto"`` is
-        ``"negative"``.
+        What a confidence of exactly the threshold means; ``"auto"`` is ``"negative"``.
+    columns : mapping of str to str, optional
+        What columns of a table are: "text", "category", "number", "date", "id" or "drop".
     n_jobs : int, optional
-        Number of members or trees fitted in parallel; ignored by members that are solved jointly.
-        Never changes results.
+        Number of members or trees fitted in parallel; it never changes results.
     random_state : int, RandomState or None
         Seed of the cover, the members and the folds.
     verbose : bool, default=False
@@ -117,7 +116,7 @@ class LabelCoverClassifier(LabelEnsemble):
     cover_ : Cover
         The labelsets: which labels are linked, or one per member.
     label_names_in_ : ndarray of shape (n_labels,)
-        The names of the labels; ``"label0"``, ``"label1"``, … if Y had none.
+        The names of the labels; ``"label0"``, … if Y had none.
     plan_ : Plan
         What was fitted, and why; ``print(model.plan_)`` shows it in words.
     cover_choices_ : list of CoverChoice or None
@@ -127,8 +126,7 @@ class LabelCoverClassifier(LabelEnsemble):
     threshold_ : float, ndarray of shape (n_labels,) or None
         Where confidences are cut; None where the decision is no cut.
     n_forest_rows_ : int
-        On how many training rows trees were grown: on all, or of very many rows in chunks on a
-        sample of 2²⁵ numbers; 0 if there are no trees.
+        On how many training rows trees were grown: all, or of chunks 2²⁵ numbers; 0 without trees.
 
     Examples
     --------
@@ -164,6 +162,7 @@ class LabelCoverClassifier(LabelEnsemble):
         decide="micro_f1",
         threshold="auto",
         ties="auto",
+        columns=None,
         n_jobs=None,
         random_state=None,
         verbose=False,
@@ -180,6 +179,7 @@ class LabelCoverClassifier(LabelEnsemble):
         self.decide = decide
         self.threshold = threshold
         self.ties = ties
+        self.columns = columns
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -27,13 +27,13 @@ from labelcover.ensemble._chunked_training import (
 )
 from labelcover.ensemble._explanation import ExplainedModel
 from labelcover.ensemble._label_tables import (
-    CONTAINERS,
     label_table,
     labelled,
     named_labels,
     numbered_labels,
     pair_in_words,
     same_labels,
+    table_to_encode,
     tags_of,
 )
 from labelcover.ensemble._member_estimator import MemberEstimator
@@ -55,6 +55,7 @@ from labelcover.ensemble._view import (
 )
 from labelcover.learners import AnyClassifier, weighted_rows
 from labelcover.many_labels import RankedLabels
+from labelcover.tables import ColumnKinds, TableCoding
 from labelcover.thresholds import TIES, cut_inside, inside
 
 
@@ -78,6 +79,8 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     classes_ : ndarray of shape (n_labels, 2)
         For every label the two values of Y, 0 and 1 or another pair, without and with the label:
         scikit-learn's scorers and ``cross_val_predict`` look here.
+    columns_ : ColumnKinds
+        What each column of a table was read as, and why; not there if X was numbers.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
     """
@@ -89,6 +92,7 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     view_: View
 
     # What holds where a subclass does not have the parameter.
+    columns: Any = None
     threshold_measure: Any = "auto"
     threshold_search: Any = "grid"
     threshold_per_label: Any = False
@@ -104,10 +108,13 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-            Columns of categorical dtype are nominal for the learners of this library. Or rows in
-            chunks with their labels (`labelcover.chunks.open_chunks`), or with `y` a collection of
-            Dask, where members are least squares or trees.
+        X : array-like, sparse matrix or data frame of shape (n, d), or a table
+            A table (a data frame, an Arrow table, a list of dicts or of strings) may hold text,
+            categories, dates, truth values, numbers with gaps and ids: columns are read for what
+            they are (``columns_``), and found by name in new rows. A frame of numbers and
+            categorical dtypes is taken as it is, any frame if a member is a ``Pipeline``. Or rows
+            in chunks with their labels (`labelcover.chunks.open_chunks`), or with `y` a collection
+            of Dask, where members are least squares or trees.
         y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
             The label table Y: zeros and ones, a column per label. Names of columns are kept as
             ``label_names_in_``. Another pair of whole numbers or strings may stand for 0 and 1,
@@ -128,16 +135,20 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         chunks = chunked(X, y)
         sample_weight = params.pop("sample_weight", None)
         if chunks is None:
+            X, encodes = table_to_encode(X, self.columns, learner)
             X, y, weights, kept = weighted_rows(X, y, sample_weight)
             self._kept_rows = kept
             if kept is not None:
                 params = metadata_of(params, kept, len(sample_weight))
             y, names = named_labels(y)
             y = y if is_plain(y) else validate_data(self, y=y, multi_output=True)
-            self._coding, X = learner.read_table(self, X)
+            if not encodes:
+                self._coding, X = learner.read_table(self, X)
             check_consistent_length(X, y)
             pair = label_pair(y)
             Y = self._label_table(y, pair)
+            if encodes:
+                self._coding, X = TableCoding.fitted(self, X, Y, learner, self.columns)
         else:
             check_chunked(learner if self._reads_chunks else None, self._tuning(), self)
             X, Y, names, weights = read_chunks(chunks, sample_weight)
@@ -279,6 +290,11 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         return float(given) if given.ndim == 0 else given
 
     @property
+    def columns_(self) -> ColumnKinds:
+        """What each column of the training table was read as, and why."""
+        return ColumnKinds(self._coding.encoder.kinds, by_columns=True)
+
+    @property
     def reads_chunks(self) -> bool:
         """Whether `fit` takes rows in chunks, with these parameters."""
         takes = self._reads_chunks and getattr(self._learner(), "reads_chunks", False)
@@ -353,24 +369,6 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         """Return the share of rows whose labels are all predicted right; `y` as in `fit`."""
         names, pair = self.label_names_in_, self.classes_[0]
         return same_labels(y, self.predict(X), names, pair, sample_weight)
-
-    def set_output(self, *, predict: str | None = None) -> Self:
-        """Say what `predict`, `predict_proba` and `decision_function` return.
-
-        Parameters
-        ----------
-        predict : {"default", "pandas", "polars"}, optional
-            An array, or a data frame whose columns are ``label_names_in_``. None changes nothing.
-        """
-        if predict is not None:
-            self._container = check_choice("predict", predict, CONTAINERS)
-        return self
-
-    def _check_fitted(self) -> None:
-        # check_is_fitted makes the estimator's tags first, which takes a good part of a
-        # millisecond.
-        if not hasattr(self, "view_"):
-            check_is_fitted(self, "view_")
 
     def _confidence(self, X: Any) -> NDArray[np.float64]:
         self._check_fitted()

@@ -16,7 +16,9 @@ from labelcover._table_numbers import unmasked
 from labelcover._tags import read_tags, tag_table
 from labelcover.covers import Cover
 from labelcover.ensemble._plan import labels_are_many
+from labelcover.tables import training_table
 
+NAMES = "feature_names_in_"
 CONTAINERS = ("default", "pandas", "polars")
 
 
@@ -42,6 +44,15 @@ def label_table(Y: Any, pair: NDArray = ZERO_ONE) -> NDArray[np.uint8]:
             f"{type_of_target(Y)}. A single label is a table of one column: y.reshape(-1, 1)."
         )
     return as_booleans(Y, pair=pair).view(np.uint8)
+
+
+def table_to_encode(X: Any, columns: Any, learner: Any) -> tuple[Any, bool]:
+    """Return training rows, and whether they are a table to encode; numbers stay as they are."""
+    is_array = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
+    if not columns and (is_array or sparse.issparse(X)):
+        return X, False
+    table = training_table(X, columns, learner)
+    return (X, False) if table is None else (table, True)
 
 
 def pair_in_words(pair: NDArray) -> str:
@@ -116,6 +127,33 @@ def _column_names(columns: Any) -> NDArray[np.object_] | None:
         return None
     names = [" / ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in given]
     return np.array(names, dtype=object)
+
+
+def feature_words(model: Any, given: Any, X: Any = None) -> Any:
+    """Return what names features: as given, by the table, by names of training, or by numbers.
+
+    Parameters
+    ----------
+    model : LabelModel
+        Fitted.
+    given : sequence of str, function or None
+    X : table, optional
+        The rows whose texts may be told.
+    """
+    coding = model._coding
+    if given is None and hasattr(coding, "words"):
+        given = coding.words(X)
+    if callable(given):
+        return given
+    n = len(coding.categories)
+    read = getattr(model, "reading_", model)  # of a file, which has names where X has none
+    for owner, name in ((coding, "feature_names"), (read, "feature_names"), (model, NAMES)):
+        given = getattr(owner, name, None) if given is None else given
+    if given is None:
+        return [f"feature {f}" for f in range(n)]
+    if len(given) != n:
+        raise ValueError(f"feature_names must name the {n} features, got {len(given)} names.")
+    return [str(name) for name in given]
 
 
 def numbered_labels(m: int) -> NDArray[np.object_]:

@@ -13,8 +13,10 @@ from sklearn.utils.metadata_routing import (
     MethodMapping,
     process_routing,
 )
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from labelcover._arguments import check_choice
+from labelcover.ensemble._label_tables import CONTAINERS
 from labelcover.learners import AnyClassifier, BatchClassifier, LeastSquaresClassifier
 
 
@@ -39,6 +41,24 @@ class MemberEstimator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if nested and self._has_default_member() and "estimator" not in params:
             params["estimator"] = self._member()
         return super().set_params(**params)
+
+    def set_output(self, *, predict: str | None = None) -> Self:
+        """Say what `predict`, `predict_proba` and `decision_function` return.
+
+        Parameters
+        ----------
+        predict : {"default", "pandas", "polars"}, optional
+            An array, or a data frame whose columns are ``label_names_in_``. None changes nothing.
+        """
+        if predict is not None:
+            self._container = check_choice("predict", predict, CONTAINERS)
+        return self
+
+    def _check_fitted(self) -> None:
+        # check_is_fitted makes the estimator's tags first, which takes a good part of a
+        # millisecond.
+        if not hasattr(self, "view_"):
+            check_is_fitted(self, "view_")
 
     # Weights go to the members, whose requests count; `fit` names them for who looks there.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": UNUSED}

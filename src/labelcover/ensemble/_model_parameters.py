@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ class ModelParameters:
 
     estimator: Any = None
     _: KW_ONLY
+    columns: Mapping[str, str] | None = None
     n_jobs: int | None = None
     random_state: Any = None
     verbose: bool = False

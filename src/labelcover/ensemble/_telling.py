@@ -14,6 +14,7 @@ from scipy import sparse
 from labelcover._table_numbers import blocks, rows_of
 from labelcover.ensemble._answers import TableAnswer, known_labels
 from labelcover.ensemble._explanation import Explanation, Reason, smaller_ones
+from labelcover.ensemble._label_tables import feature_words
 from labelcover.ensemble._shares import Parts
 from labelcover.learners import PLAIN, FeatureCoding, numeric, one_hot_columns
 
@@ -121,7 +122,7 @@ def explain_model(
     check_explained(model)
     names = label_words(list(model.label_names_in_), label_names)
     read = coding.read(model, X)
-    words = _words(model, coding, feature_names, sparse.issparse(read))
+    words = _words(feature_words(model, feature_names, X), coding, sparse.issparse(read))
     asked = None if label is None else _asked(label, names)
     n, m = read.shape[0], len(names)
     told = known_labels(known, model.label_names_in_, model.classes_[0], n)
@@ -149,12 +150,9 @@ def check_explained(model: Any) -> None:
         )
 
 
-def _words(model: Any, coding: FeatureCoding, given: Any, is_sparse: bool) -> Any:
+def _words(names: Any, coding: FeatureCoding, is_sparse: bool) -> Any:
     """Return what names features and says which are told together."""
-    if hasattr(given, "units"):
-        return given
-    names = given if callable(given) else feature_words(model, coding, given)
-    return PlainWords(names, coding.categories, is_sparse)
+    return names if hasattr(names, "units") else PlainWords(names, coding.categories, is_sparse)
 
 
 def words_of_rows(names: Any, rows: Sequence[int]) -> Any:
@@ -316,18 +314,6 @@ def _dense_row(X: Any, i: int) -> NDArray[np.float64]:
     return X[[i]].toarray()[0] if sparse.issparse(X) else X[i]
 
 
-def feature_words(owner: Any, coding: FeatureCoding, names: Sequence[str] | None) -> list[str]:
-    """Return the names of the features: those given, those of the training frame, or numbers."""
-    n = len(coding.categories)
-    if names is None:
-        names = getattr(owner, "feature_names_in_", None)
-    if names is None:
-        return [f"feature {f}" for f in range(n)]
-    if len(names) != n:
-        raise ValueError(f"feature_names must name the {n} features, got {len(names)} names.")
-    return [str(name) for name in names]
-
-
 def label_words(known: Sequence[str], given: Sequence[str] | None) -> list[str]:
     """Return the names of the labels: those given, else those known from training."""
     names = [str(name) for name in (known if given is None else given)]
@@ -437,10 +423,10 @@ def _effects(values: Any, parts: Any) -> NDArray[np.float64]:
 
 def _column_names(model: Any, n_columns: int, given: Any) -> list[str]:
     """Return a name for each column: a feature, or one of its values; empty if it is not told."""
-    if hasattr(given, "told_names"):
-        return given.told_names()
-    coding = model._coding
-    features = feature_words(model, coding, None if callable(given) else given)
+    coding, features = model._coding, feature_words(model, given)
+    if hasattr(features, "told_names"):
+        return features.told_names()
+    features = feature_words(model, None) if callable(features) else features
     if n_columns == len(features):
         return features
     source, value = one_hot_columns(coding.n_values)

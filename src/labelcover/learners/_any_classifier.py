@@ -49,6 +49,19 @@ class AnyClassifier:
         """Raise a ``ValueError`` if the estimator cannot be a member."""
         check_classifier(self.estimator)
 
+    @property
+    def reads_frames(self) -> bool:
+        """Whether the classifier is given data frames as they are: not if it is scikit-learn's.
+
+        One of scikit-learn takes numbers, unless there is a ``Pipeline`` in it.
+        """
+        parts = [self.estimator, *self.estimator.get_params().values()]
+        own = type(self.estimator).__module__.startswith("sklearn.")
+        return not own or any(hasattr(part, "steps") for part in parts)
+
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self.estimator)
+
     def with_choices_of(self, members: Any) -> AnyClassifier:
         """Return this learner, which makes no choices."""
         return self

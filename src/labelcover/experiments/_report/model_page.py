@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from labelcover.datasets import feature_words
+from labelcover.datasets import Reading
 from labelcover.dependence import phi
-from labelcover.ensemble import speaking_features, words_of_rows
+from labelcover.ensemble import rows_of, speaking_features
 from labelcover.experiments._report import pictures
 from labelcover.experiments._report.html_page import HERE, versions_shown, write_html_page
 from labelcover.judgement import Judgement, judged_left_out, judged_on
@@ -44,7 +44,8 @@ def write_model_page(
     ----------
     path : path-like
         The file, replaced as a whole.
-    model : TrainedModel
+    model : estimator
+        Fitted.
     dataset : Dataset, optional
         Rows with labels that the model has not been trained on; by default the training rows that
         were left out, whose predictions `LabelCoverClassifier` keeps.
@@ -74,7 +75,7 @@ def write_model_page(
     lines = judged.label_lines(shown)
     n_labels = len(judged.label_names)
     page = {
-        "title": f"{type(model.estimator).__name__} on {model.trained_on or 'a table'}",
+        "title": f"{type(model).__name__} on {Reading.of_model(model).name or 'a table'}",
         "findings": _findings(judged, lines, model, dataset, len(every.rows)),
         "facts": _facts(model, judged),
         "scores": list(judged.scores.values()),
@@ -93,7 +94,7 @@ def write_model_page(
         "speaking": _speaking(model, shown),
         "mistakes": _mistakes(model, dataset, judged),
         "versions": versions_shown(),
-        "parameters": str(model.estimator),
+        "parameters": str(model),
         "command": command,
     }
     write_html_page(path, HERE / "model_page.html", page, scripts=["sort.js", "model.js"])
@@ -119,7 +120,7 @@ def _findings(judged, lines, model, dataset, n_every):
     ]
     if judged.n_other_tags:
         found.append(judged.other_tags_told)
-    if dataset is None and model.encoder is not None:
+    if dataset is None and hasattr(model, "columns_"):
         found.append(LEFT_OUT_IS)
     error = expected_calibration_error(judged.Y, judged.P)
     found.append(
@@ -143,10 +144,10 @@ def _percent(share):
 
 
 def _facts(model, judged):
-    cover = getattr(model.estimator, "cover_", None)
+    cover = getattr(model, "cover_", None)
     return {
         "rows": f"{len(judged.rows):,}",
-        "features": f"{len(model.feature_names):,}",
+        "features": f"{len(Reading.of_model(model).feature_names):,}",
         "labels": f"{len(judged.label_names):,}",
         **({} if cover is None else {"labelsets": f"{len(cover):,}"}),
     }
@@ -215,13 +216,11 @@ def _dependence(judged):
 
 def _speaking(model, labels):
     """Return the features that speak for and against each label, if the model tells."""
-    found = speaking_features(
-        model.estimator, labels, MOST_FEATURES, feature_names=model.feature_words
-    )
+    found = speaking_features(model, labels, MOST_FEATURES)
     if found is None:
         return None
     return [
-        {"label": model.label_names[j], "for": own[0], "against": own[1]}
+        {"label": model.label_names_in_[j], "for": own[0], "against": own[1]}
         for j, own in zip(labels, found, strict=True)
     ]
 
@@ -258,16 +257,11 @@ def _reasons(model, dataset, mistakes, rows):
     Mistakes count rows within a sample of the data set; `rows` are their numbers in the data set.
     """
     found = {}
-    words = model.feature_words if dataset.encoder is None else feature_words(dataset)
     for cells in mistakes:
         first = cells[0]
         own = rows[[first.row]]
-        names = {
-            "feature_names": words_of_rows(words, own.tolist()),
-            "label_names": model.label_names,
-        }
         try:
-            why = model.estimator.explain(dataset.X[own], first.label, n_reasons=3, **names)
+            why = model.explain(rows_of(dataset.rows, own), first.label, n_reasons=3)
         except (AttributeError, ValueError):
             return {}  # not a model whose confidences are sums
         found[first.row, first.label] = next(iter(why.in_words(3).values()))

@@ -69,6 +69,8 @@ class C45Classifier(BatchClassifier):
     5
     """
 
+    keeps_nominal = True
+
     def __init__(
         self,
         confidence: float = 0.25,

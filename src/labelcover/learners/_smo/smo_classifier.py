@@ -51,6 +51,8 @@ class SMOClassifier(BatchClassifier):
     array([[0.67, 0.33, 0.  ]])
     """
 
+    keeps_nominal = True
+
     def __init__(
         self,
         C: float = 1.0,

@@ -1,21 +1,39 @@
-"""Tables in CSV, Parquet and JSON lines files: as they are, or a column per feature and label."""
+"""Tables in files: a column per feature and label, or as they are; further files of a model."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labelcover._arguments import parameter
 from labelcover._imports import naming_extra
-from labelcover.datasets._cell_values import as_numbers, found_numbers, shown
-from labelcover.datasets._dataset import DataError, Dataset, MissingColumn, choose_features
+from labelcover.datasets._dataset import Dataset, choose_features
 from labelcover.datasets._label_columns import LabelChoices, LabelColumns
-from labelcover.datasets._raw_tables import RawTable, read_raw
-from labelcover.datasets._table_encoder import TableEncoder
+from labelcover.datasets._raw_tables import RawTable, is_csv, read_raw
+from labelcover.datasets._reading_report import ReadingReport
+from labelcover.tables import (
+    AS_STRINGS,
+    ColumnKind,
+    DataError,
+    MissingColumn,
+    TableEncoder,
+    as_numbers,
+    check_plain,
+    found_numbers,
+    shown,
+    strings_of,
+)
+
+if TYPE_CHECKING:
+    from labelcover.datasets._label_columns import LabelColumns
+    from labelcover.datasets._reading_report import ReadingReport
 
 
 @naming_extra()
@@ -125,22 +143,53 @@ def read_table(
             f"{parameter('label_prefix')} or {parameter('label_range')} too, expected one of them."
         )
     given = LabelChoices(tags, separator, labels, label_prefix, label_range, empty)
-    choices = ColumnChoices.of(
-        id=id, text=text, category=category, number=number, date=date, drop=drop
-    )
+    lists = {"text": text, "category": category, "number": number, "date": date, "drop": drop}
+    choices = _choices(lists | ({} if id is None else {"id": [id]}))
     for name in [tags] if tags is not None else labels or ():
-        if (what := choices.kind_of(name)) is not None:
+        if name in choices:
             role = "labels" if tags is None else "tags"
             raise ValueError(
-                f"{what} names column {name!r}, which is given for {role} too, expected each "
-                "column for one thing."
+                f"{choices[name]} names column {name!r}, which is given for {role} too, expected "
+                "each column for one thing."
             )
     strings = {*text, *category, *({tags} if tags else ()), *({id} if id else ())}
     written = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     table = read_raw(path, as_text=strings, **written, header=None if header else False)
     with table.hinting():
         where, table = LabelColumns.found(table, given)
-        return TableEncoder.fitted(table, where, choices)[1]
+        for name, kind in choices.items():
+            if name not in table.names:
+                text_of = f"no column {name!r}, expected {kind} to name columns of the file: "
+                raise MissingColumn(table.path, f"{text_of}{shown(table.names)}.", name=name)
+        Y = where.read(table, warn=False)
+        features = table.without(where.columns)
+        encoder, X = TableEncoder.fitted(features, Y, choices)
+    report = ReadingReport.of(table, encoder, where, where.facts(Y))
+    names = encoder.feature_names, list(where.names)
+    reading = Reading(table.name, *names, encoder=encoder, labels=where, report=report)
+    known = replace(features, known=(encoder, X))
+    return reading.dataset(known, Y, where.count_others(table))
+
+
+def _choices(lists: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return what columns are said to be, by name, from the names for each kind.
+
+    Raises
+    ------
+    ValueError
+        If a string is given for a list, or a column for two things.
+    """
+    chosen: dict[str, str] = {}
+    for kind, names in lists.items():
+        if isinstance(names, str):
+            raise ValueError(f"{kind} must be a list of names of columns, got {names!r}.")
+        for name in names:
+            if chosen.setdefault(name, kind) != kind:
+                raise ValueError(
+                    f"{kind} names column {name!r}, which is given for {chosen[name]} too, "
+                    "expected each column for one thing."
+                )
+    return chosen
 
 
 def read_csv(
@@ -232,64 +281,149 @@ def _column(table: RawTable, name: str) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class ColumnChoices:
-    """Which columns are what, as given: names of columns.
+class Reading:
+    """What a model was trained on, and how further files are read in the same way.
 
     Attributes
     ----------
-    text, category, number, date : tuple of str
-        Columns to be read so.
-    drop : tuple of str
-        Columns to leave out.
-    id : str or None
-        The column that names the rows: left out, and carried into predictions.
+    name : str
+        The name of the training data.
+    feature_names, label_names : list of str
+        What goes in and what comes out.
+    categories : dict of str to tuple of str
+        The values of nominal features in the order of their codes.
+    encoder : TableEncoder or None
+        How a table becomes features, if it was one.
+    labels : LabelColumns or None
+        Where the labels of the table are.
+    report : ReadingReport or None
+        What was read from the training table, and how.
+    row_ids : ndarray of str, or None
+        What the training rows are called, if the table says.
     """
 
-    text: tuple[str, ...] = ()
-    category: tuple[str, ...] = ()
-    number: tuple[str, ...] = ()
-    date: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    id: str | None = None
+    name: str
+    feature_names: list[str]
+    label_names: list[str]
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    encoder: TableEncoder | None = None
+    labels: LabelColumns | None = None
+    report: ReadingReport | None = None
+    row_ids: NDArray[np.str_] | None = None
 
     @classmethod
-    def of(cls, *, id: str | None, **named: Sequence[str]) -> ColumnChoices:
-        """Return the choices, each a list of names.
+    def of_model(cls, model: Any) -> Reading:
+        """Return what a fitted estimator was trained on: as it was read, else by its names."""
+        found = getattr(model, "reading_", None)
+        if found is not None:
+            return found
+        encoder = getattr(model._coding, "encoder", None)
+        names = getattr(model, "feature_names_in_", None)
+        if names is None:
+            names = [f"column {f + 1}" for f in range(model.n_features_in_)]
+        return cls("", list(names), list(model.label_names_in_), encoder=encoder)
+
+    def read(self, source: str | os.PathLike[str], *, with_labels: bool, **written: Any) -> Dataset:
+        """Return the rows of a file, or of a known data set, in the form that the model takes.
+
+        Parameters
+        ----------
+        source : path-like or str
+            A file with a column for each that is used, in any order, or a name that `load` knows.
+        with_labels : bool
+            Whether the labels must be there too.
+        **written : optional
+            What is known of a CSV file: ``delimiter``, ``encoding``, ``decimal``, ``header``.
 
         Raises
         ------
-        ValueError
-            If a string is given for a list, or a column for two things.
+        DataError
+            If a column is missing or a nominal one is declared differently than in training.
         """
-        seen: dict[str, str] = {} if id is None else {id: "id"}
-        for what, columns in named.items():
-            if isinstance(columns, str):
-                raise ValueError(f"{what} must be a list of names of columns, got {columns!r}.")
-            for name in columns:
-                if seen.setdefault(name, what) != what:
-                    raise ValueError(
-                        f"{what} names column {name!r}, which is given for {seen[name]} too, "
-                        "expected each column for one thing."
-                    )
-        return cls(id=id, **{what: tuple(columns) for what, columns in named.items()})
+        from labelcover.datasets._loading import KNOWN, load, read
 
-    def kind_of(self, name: str) -> str | None:
-        """Return what a column is said to be, or None."""
-        for field in fields(self):
-            given = getattr(self, field.name)
-            if name == given or (isinstance(given, tuple) and name in given):
-                return field.name
-        return None
+        if str(source) in KNOWN and not Path(source).exists():
+            dataset = load(str(source))
+            if (dataset.feature_names, dataset.label_names) != (
+                self.feature_names,
+                self.label_names,
+            ):
+                raise DataError(source, f"has other columns than {self.name!r}.")
+            return dataset
+        if self.encoder is not None:
+            return self._read_table(source, with_labels, written)
+        for name, value in written.items():
+            if value is not None:
+                raise ValueError(
+                    f"{name} is for models that were trained on a table (.csv, .parquet, .jsonl), "
+                    f"got {name}={value!r} for one trained on {self.name!r}."
+                )
+        wanted = self.label_names if with_labels else []
+        dataset = read(source, wanted, features=self.feature_names)
+        for name, values in self.categories.items():
+            if dataset.categories.get(name) != tuple(values):
+                raise DataError(
+                    source,
+                    f"attribute {name!r} is declared differently than in training, expected "
+                    f"{{{','.join(values)}}}.",
+                )
+        return dataset
 
-    def check(self, path, names: Sequence[str]) -> None:
-        """Raise a `DataError` if a column that is named is not there."""
-        for field in fields(self):
-            given = getattr(self, field.name)
-            for name in given if isinstance(given, tuple) else filter(None, [given]):
-                if name not in names:
-                    raise MissingColumn(
-                        path,
-                        f"no column {name!r}, expected {field.name} to name columns of the file: "
-                        f"{shown(names)}.",
-                        name=name,
-                    )
+    def _read_table(self, path: Any, with_labels: bool, written: dict[str, Any]) -> Dataset:
+        assert self.encoder is not None
+        labels = self.labels or _labels_by_name(self.label_names)
+        decimal, kinds = written.get("decimal"), self.encoder.kinds
+        strings = [kind.name for kind in kinds if _needs_strings(kind, decimal)]
+        if is_csv(path):  # 11.2020 alone looks like a number
+            strings += [kind.name for kind in kinds if kind.kind == "date"]
+        strings += [name for name in (labels.tags, self.encoder.id) if name is not None]
+        table = read_raw(path, as_text=strings, **written)
+        with table.hinting():
+            self.encoder.used_columns(table)
+            table = labels.without_skipped(table) if with_labels else table
+            if self.encoder.id in table.names:
+                check_plain(table, self.encoder.id, "id")
+            nothing = np.zeros((table.n_rows, 0), dtype=np.uint8)
+            Y = labels.read(table, warn=True) if with_labels else nothing
+            X = self.encoder.encode(table)
+            others = labels.count_others(table) if with_labels else 0
+            return self.dataset(replace(table, known=(self.encoder, X)), Y, others)
+
+    def dataset(self, table: RawTable, Y: NDArray[np.uint8], n_other_tags: int) -> Dataset:
+        """Return the data set of an encoded table."""
+        assert self.encoder is not None
+        assert table.known is not None
+        id = self.encoder.id
+        ids = strings_of(table, id) if id in table.names else None
+        if ids is None and table.rows is not None:  # some rows are left out
+            ids = [str(row + 1) for row in table.rows]
+        return Dataset(
+            name=table.name,
+            X=table.known[1],
+            Y=Y,
+            feature_names=self.feature_names,
+            label_names=list(self.label_names) if Y.shape[1] else [],
+            categorical=np.zeros(len(self.feature_names), dtype=bool),
+            ids=ids,
+            texts=self.encoder.texts(table),
+            read_by=self,
+            table=table,
+            n_other_tags=n_other_tags,
+        )
+
+
+def _labels_by_name(names: Sequence[str]) -> LabelColumns:
+    from labelcover.datasets._label_columns import LabelColumns
+
+    return LabelColumns(list(names))
+
+
+def _needs_strings(kind: ColumnKind, decimal: str | None) -> bool:
+    """Return whether the cells of a further file must come as they are written.
+
+    Arrow reads numbers with a decimal point and no more; what it makes of other cells would depend
+    on the file.
+    """
+    if kind.kind == "number":
+        return decimal is not None or not kind.numbers.is_plain
+    return kind.kind in AS_STRINGS

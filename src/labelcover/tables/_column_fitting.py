@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import parameter
-from labelcover.datasets._cell_values import (
+from labelcover.tables._cell_values import (
+    Coded,
     Readable,
     as_numbers,
     as_seconds,
@@ -20,18 +21,18 @@ from labelcover.datasets._cell_values import (
     shown,
     shown_cell,
 )
-from labelcover.datasets._column_encoders import (
+from labelcover.tables._column_encoders import (
     RARE_ROWS,
     CategoryColumn,
     DateColumn,
     NumberColumn,
     OptionsColumn,
 )
-from labelcover.datasets._column_kinds import AS_ID, NOT_USED, ColumnKind
-from labelcover.datasets._text_columns import COUNTED, WORDS, TextColumn
+from labelcover.tables._column_kinds import AS_ID, NOT_USED, ColumnKind
+from labelcover.tables._text_columns import COUNTED, WORDS, TextColumn
 
 if TYPE_CHECKING:
-    from labelcover.datasets._raw_tables import RawTable
+    from labelcover.tables._table import Table
 
 ENCODED = ("number", "truth value", "date", "category", "options", "text")
 AS_STRINGS = ("category", "options", "text")
@@ -43,7 +44,7 @@ EXPECTED = {
 
 
 def fitted_column(
-    table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8]
+    table: Table, kind: ColumnKind, Y: NDArray[np.uint8]
 ) -> tuple[Any, ColumnKind, list[str]]:
     """Return the encoder of a column, None if it is not used, what to tell of it, and remarks."""
     name = kind.name
@@ -73,11 +74,10 @@ def _missing(kind: ColumnKind) -> str:
 
 
 def _fitted_to_strings(
-    table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8]
+    table: Table, kind: ColumnKind, Y: NDArray[np.uint8]
 ) -> tuple[Any, ColumnKind]:
     """Return the encoder of a column of text or categories, None if not used, and what to tell."""
-    name = kind.name
-    cells = as_strings(table.columns.column(name))
+    name, cells = kind.name, cells_of(table, kind)
     if kind.kind == "text":
         text = TextColumn.fitted(name, cells, Y)
         if text is None:
@@ -86,19 +86,20 @@ def _fitted_to_strings(
     if kind.kind == "options":
         options = OptionsColumn.fitted(name, cells)
         return options, ColumnKind(name, "options", f"{len(options.options)}, {kind.why}")
-    if kind.why != "as given" and 2 * len(set(cells)) > len(cells):
+    distinct = len(cells.values) + bool((cells.codes < 0).any())
+    if kind.why != "as given" and 2 * distinct > len(cells.codes):
         text, told = _fitted_to_names(table, kind, Y, instead_of=WORDS)
         if text is not None:
             return text, told
     category = CategoryColumn.fitted(name, cells)
     if kind.why != "as given" and len(category.feature_names) < 2:
-        why = f"{len(set(cells))} values, each in fewer than {RARE_ROWS} rows"
+        why = f"{distinct} values, each in fewer than {RARE_ROWS} rows"
         return None, ColumnKind(name, NOT_USED, why, option="text")
     return category, ColumnKind(name, "category", f"{len(category.feature_names)} values")
 
 
 def _fitted_to_names(
-    table: RawTable, kind: ColumnKind, Y: NDArray[np.uint8], *, instead_of: str | None
+    table: Table, kind: ColumnKind, Y: NDArray[np.uint8], *, instead_of: str | None
 ) -> tuple[Any, ColumnKind]:
     """Return the encoder of names that are mostly different, if their characters say something."""
     cells = as_strings(table.columns.column(kind.name))
@@ -110,7 +111,7 @@ def _told_of(text: TextColumn) -> ColumnKind:
     return ColumnKind(text.name, "text", f"{len(text.terms)} {COUNTED[text.kind]}")
 
 
-def _text_of_numbers(table: RawTable, name: str) -> Iterator[str]:
+def _text_of_numbers(table: Table, name: str) -> Iterator[str]:
     column = table.columns.column(name)
     if as_numbers(column).share == 1:
         row = next(i for i, cell in enumerate(column) if cell.is_valid)
@@ -121,13 +122,15 @@ def _text_of_numbers(table: RawTable, name: str) -> Iterator[str]:
         )
 
 
-def cells_of(table: RawTable, kind: ColumnKind) -> Any:
+def cells_of(table: Table, kind: ColumnKind) -> Any:
     """Return the cells of a column as its encoder takes them."""
     column = table.columns.column(kind.name)
+    if kind.kind == "category":
+        return Coded.of(column if is_text(column) else column.cast("string"))
     return as_strings(column) if kind.kind in AS_STRINGS else readable(table, kind).numbers
 
 
-def readable(table: RawTable, kind: ColumnKind) -> Readable:
+def readable(table: Table, kind: ColumnKind) -> Readable:
     """Return the cells of a column of numbers, truth values or dates, as numbers."""
     column = table.columns.column(kind.name)
     if kind.kind == "date":
@@ -135,7 +138,7 @@ def readable(table: RawTable, kind: ColumnKind) -> Readable:
     return as_truth(column) if kind.kind == "truth value" else as_numbers(column, kind.numbers)
 
 
-def strange(table: RawTable, kind: ColumnKind) -> NDArray[np.bool_]:
+def strange(table: Table, kind: ColumnKind) -> NDArray[np.bool_]:
     """Return the cells that cannot be read and were not missing values in training either."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -160,7 +163,7 @@ def two_readings(kinds: Sequence[ColumnKind]) -> Iterator[str]:
             yield f"{columns} {names}: {found[0].both}; no cell shows which, {decides}."
 
 
-def bad_cells(table: RawTable, kind: ColumnKind, bad: NDArray[np.bool_]) -> Iterator[str]:
+def bad_cells(table: Table, kind: ColumnKind, bad: NDArray[np.bool_]) -> Iterator[str]:
     """Yield what to say of the cells of a column that cannot be read, with the first of them."""
     if bad.any():
         row = int(np.argmax(bad))
@@ -173,3 +176,16 @@ def bad_cells(table: RawTable, kind: ColumnKind, bad: NDArray[np.bool_]) -> Iter
 
 def _cells_count(many: int) -> str:
     return "this cell counts" if many == 1 else f"{many} such cells count"
+
+
+def new_cells(table: Table, category: CategoryColumn) -> Iterator[str]:
+    """Yield what to say of values of a category that training has not."""
+    new = category.new(cells_of(table, ColumnKind(category.name, "category", "")))
+    if new.any():
+        row = int(np.argmax(new))
+        value = table.columns.column(category.name)[row].as_py()
+        counted = "as rare" if category.rare else "as missing"
+        yield (
+            f"column {category.name!r} holds {shown_cell(value)} in {table.place(row)[0]}, a "
+            f"category that is not in training; {_cells_count(int(new.sum()))} {counted}."
+        )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import calendar
+import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,7 @@ from scipy import sparse, special
 from labelcover._separator_search import MARKS, PART_OF_NAMES, UnclearSeparators, found_separators
 from labelcover._tag_separators import Separators
 from labelcover._tags import UnreadableTags, listed_tags, separated_tags, split_tags, tag_table
-
-if TYPE_CHECKING:
-    from sklearn.preprocessing import OneHotEncoder
+from labelcover.tables._cell_values import Coded
 
 MISSING = "(missing)"
 RARE = "(rare)"
@@ -151,42 +150,63 @@ class CategoryColumn:
     ----------
     name : str
         The column; features are ``name = value``.
-    encoder : OneHotEncoder
-        What makes the features.
+    values : list of str
+        The values that are a feature, in order.
+    rare : list of str
+        The values of training that share a feature with all that are new.
     """
 
-    def __init__(self, name: str, encoder: OneHotEncoder) -> None:
-        self.name, self.encoder = name, encoder
+    def __init__(self, name: str, values: list[str], rare: list[str]) -> None:
+        self.name, self.values, self.rare = name, values, rare
 
     @classmethod
-    def fitted(cls, name: str, cells: Sequence[str | None]) -> CategoryColumn:
-        """Return the encoder for the values of the training rows, None where missing."""
-        from sklearn.preprocessing import OneHotEncoder  # slow to import
-
-        rare = max(RARE_ROWS, int(RARE_SHARE * len(cells)))
-        encoder = OneHotEncoder(
-            min_frequency=rare, handle_unknown="infrequent_if_exist", dtype=np.float64
-        )
-        return cls(name, encoder.fit(_column(cells)))
+    def fitted(cls, name: str, cells: Coded) -> CategoryColumn:
+        """Return the encoder for the values of the training rows."""
+        often = max(RARE_ROWS, int(RARE_SHARE * len(cells.codes)))
+        counts = Counter({MISSING: int(np.count_nonzero(cells.codes < 0))})
+        for value, n in zip(cells.values, cells.counts.tolist(), strict=True):
+            counts[value.strip()] += n
+        values = sorted(value for value, n in counts.items() if n >= often)
+        return cls(name, values, sorted(value for value, n in counts.items() if 0 < n < often))
 
     @property
     def feature_names(self) -> list[str]:
         """The names of the features."""
-        rare = self.encoder.infrequent_categories_[0]
-        values = [
-            value for value in self.encoder.categories_[0] if rare is None or value not in rare
+        return [f"{self.name} = {value}" for value in self.codes_mean]
+
+    @property
+    def codes_mean(self) -> list[str]:
+        """What the codes stand for, in order."""
+        return [*self.values, *([RARE] if self.rare else [])]
+
+    def codes(self, cells: Coded) -> NDArray[np.int64]:
+        """Return the place of each cell among `codes_mean`; -1 for a value that is none of them."""
+        other = len(self.values) if self.rare else -1
+        place = {value: j for j, value in enumerate(self.values)}
+        values = [*(value.strip() for value in cells.values), MISSING]
+        return np.array([place.get(value, other) for value in values])[cells.codes]
+
+    def new(self, cells: Coded) -> NDArray[np.bool_]:
+        """Return which cells hold a value that is not in training."""
+        known = {*self.values, *self.rare}
+        return np.array([value.strip() not in known for value in cells.values] + [False])[
+            cells.codes
         ]
-        return [f"{self.name} = {value}" for value in [*values, *([] if rare is None else [RARE])]]
 
-    def encode(self, cells: Sequence[str | None]) -> sparse.csr_array:
+    def encode(self, cells: Coded) -> sparse.csr_array:
         """Return the features as a sparse table."""
-        return sparse.csr_array(self.encoder.transform(_column(cells)))
+        codes = self.codes(cells).astype(np.int32)  # as scikit-learn's trees take indices
+        starts = np.concatenate([[0], np.cumsum(codes >= 0)]).astype(np.int32)
+        shape = len(codes), len(self.codes_mean)
+        return sparse.csr_array((np.ones(starts[-1]), codes[codes >= 0], starts), shape=shape)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A model file would hold an entry for each value.
+        return {**self.__dict__, "values": json.dumps(self.values), "rare": json.dumps(self.rare)}
 
-def _column(cells: Sequence[str | None]) -> NDArray[np.object_]:
-    table = np.empty((len(cells), 1), dtype=object)
-    table[:, 0] = [MISSING if cell is None else cell.strip() for cell in cells]
-    return table
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        values, rare = json.loads(state["values"]), json.loads(state["rare"])
+        self.__dict__.update(state, values=values, rare=rare)
 
 
 def _median(numbers: NDArray[np.float64], missing: NDArray[np.bool_]) -> float:
@@ -203,8 +223,7 @@ def says_something(marks: NDArray[np.bool_], Y: NDArray[np.uint8]) -> bool:
     n, marked = len(marks), int(marks.sum())
     if not 0 < marked < n or not Y.shape[1]:
         return False
-    ones = Y.sum(axis=0, dtype=np.float64)
-    both = Y[marks].sum(axis=0, dtype=np.float64)
+    ones, both = (np.asarray(some.sum(axis=0), dtype=np.float64).ravel() for some in (Y, Y[marks]))
     spread: Any = ones * (n - ones) * marked * (n - marked)
     with np.errstate(divide="ignore", invalid="ignore"):
         chi_square = np.where(spread > 0, n * (n * both - ones * marked) ** 2 / spread, 0.0)
@@ -218,7 +237,7 @@ def found_options(cells: Sequence[str | None]) -> Separators | None:
 
     Examples
     --------
-    >>> from labelcover.datasets._column_encoders import found_options
+    >>> from labelcover.tables._column_encoders import found_options
     >>> found_options(["At home", "At home, At work", "On the way, At home", "At work"] * 3).marks
     (',',)
     >>> found_options(["It broke, sadly.", "Good, but loud.", "No sound, no light."]) is None

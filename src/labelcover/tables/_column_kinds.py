@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labelcover.datasets._cell_values import (
+from labelcover._arguments import parameter
+from labelcover.tables._cell_values import (
     DAY_FIRST,
     DECIMALS,
     PLAIN,
     Coded,
+    DataError,
     Readable,
     are_iso_dates,
     are_months,
@@ -32,16 +35,14 @@ from labelcover.datasets._cell_values import (
     quick_format,
     shown_cell,
 )
-from labelcover.datasets._column_encoders import found_options
-from labelcover.datasets._dataset import DataError
-from labelcover.datasets._date_cells import DateFormat, FoundDates, find_dates, looks_like_date
-from labelcover.datasets._number_cells import CODE, NumberFormat, is_range, looks_like_number
+from labelcover.tables._column_encoders import found_options
+from labelcover.tables._date_cells import DateFormat, FoundDates, find_dates, looks_like_date
+from labelcover.tables._number_cells import CODE, NumberFormat, is_range, looks_like_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from labelcover.datasets._raw_tables import RawTable
-    from labelcover.datasets._tables import ColumnChoices
+    from labelcover.tables._table import Table
 
 # A column is what this share of its cells is; the others are then mistakes.
 MOST = 0.95
@@ -57,6 +58,8 @@ FEW = 30
 ID_NAME = re.compile(r"(^|.*[\W_])(id|ids|key|uuid|guid|index|nr|no)$|.*[a-z](Id|ID)$", re.I)
 AS_ID = "id, not used"
 NOT_USED = "not used"
+# More columns than this that are alike are told in one line.
+MANY_COLUMNS = 12
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,71 @@ class ColumnKind:
     option: str = ""
 
 
+class ColumnKinds(Sequence[ColumnKind]):
+    """What the columns of a table are: a small table itself, in a notebook too.
+
+    Parameters
+    ----------
+    kinds : iterable of ColumnKind
+    by_columns : bool
+        Whether columns are named by the parameter ``columns`` of an estimator.
+
+    Examples
+    --------
+    >>> kinds = ColumnKinds([ColumnKind("sky", "category", "3 values")])
+    >>> kinds
+    column  read as
+    sky     category  3 values
+    >>> kinds["sky"].kind
+    'category'
+    """
+
+    def __init__(self, kinds: Iterable[ColumnKind], *, by_columns: bool = False) -> None:
+        self.kinds, self.by_columns = list(kinds), by_columns
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, str):
+            at = [kind.name for kind in self.kinds].index(at)
+        return self.kinds[at]
+
+    def lines(self) -> Iterator[tuple[str, str, str]]:
+        """Yield name, kind and reason of each column; many plain ones of a kind in one line."""
+        kinds = self.kinds
+        for alike in ("number", "truth value"):
+            plain = [kind for kind in kinds if kind.kind == alike and not kind.why]
+            if len(plain) > MANY_COLUMNS:
+                kinds = [kind for kind in kinds if kind not in plain]
+                yield f"{plain[0].name} … {plain[-1].name}", alike, f"{len(plain)} columns"
+        for kind in kinds:
+            yield kind.name, kind.kind, kind.why + self._taken_in(kind)
+
+    def _taken_in(self, kind: ColumnKind) -> str:
+        if not kind.option:
+            return ""
+        given = parameter(kind.option, [kind.name])
+        if self.by_columns:
+            given = f"columns={ {kind.name: kind.option}!r}"
+        return f"; {given} takes it in"
+
+    def __repr__(self) -> str:
+        table = [("column", "read as", ""), *self.lines()]
+        widths = [max(len(row[j]) for row in table) for j in range(2)]
+        cells = ([row[0].ljust(widths[0]), row[1].ljust(widths[1]), row[2]] for row in table)
+        return "\n".join("  ".join(row).rstrip() for row in cells)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            "<tr>"
+            + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row)
+            + "</tr>"
+            for row in self.lines()
+        )
+        return f"<table><tr><th>column</th><th>read as</th><th></th></tr>{rows}</table>"
+
+
 @dataclass(frozen=True)
 class Habits:
     """How most columns of a file are written, None if no column shows it.
@@ -127,7 +195,7 @@ class Habits:
 
 
 def column_kinds(
-    table: RawTable, names: Sequence[str], choices: ColumnChoices, decimal: str | None
+    table: Table, names: Sequence[str], choices: Mapping[str, str], decimal: str | None
 ) -> list[ColumnKind]:
     """Return what the columns of a training table are: as chosen, else what their cells are.
 
@@ -136,12 +204,12 @@ def column_kinds(
 
     Parameters
     ----------
-    table : RawTable
+    table : Table
         The table.
     names : list of str
         The columns.
-    choices : ColumnChoices
-        What was given.
+    choices : mapping of str to str
+        What was given, by the names of columns.
     decimal : str or None
         The decimal sign, if it was given.
 
@@ -150,11 +218,13 @@ def column_kinds(
     DataError
         If no cell of a column can be read as what was given for it.
     """
-    kinds = [_column_kind(table, name, choices.kind_of(name), decimal, Habits()) for name in names]
+    declared = [name for name in table.declared if table.columns.column(name).drop_null()]
+    chosen = {**dict.fromkeys(declared, "category"), **choices}
+    kinds = [_column_kind(table, name, chosen.get(name), decimal, Habits()) for name in names]
     habits = Habits.of(kinds)
     for j, kind in enumerate(kinds):
         if kind.both:
-            kinds[j] = _column_kind(table, kind.name, choices.kind_of(kind.name), decimal, habits)
+            kinds[j] = _column_kind(table, kind.name, chosen.get(kind.name), decimal, habits)
         elif kind.kind == "number" and not kind.decided:
             sign = decimal or habits.decimal or kind.numbers.decimal
             kinds[j] = replace(kind, numbers=replace(kind.numbers, decimal=sign))
@@ -162,7 +232,7 @@ def column_kinds(
 
 
 def _column_kind(
-    table: RawTable, name: str, given: str | None, decimal: str | None, habits: Habits
+    table: Table, name: str, given: str | None, decimal: str | None, habits: Habits
 ) -> ColumnKind:
     """Return what a column is: as `given`, else what its cells are.
 
@@ -238,7 +308,7 @@ def _as_dates(
     return kind, as_seconds(column, found.format)
 
 
-def check_plain(table: RawTable, name: str, expected: str) -> None:
+def check_plain(table: Table, name: str, expected: str) -> None:
     """Raise a `DataError` if a column holds lists, structures or bytes, which are no strings."""
     column = table.columns.column(name)
     if not is_plain(column):
@@ -249,7 +319,7 @@ def check_plain(table: RawTable, name: str, expected: str) -> None:
         )
 
 
-def _found_kind(table: RawTable, name: str, decimal: str | None, habits: Habits) -> ColumnKind:
+def _found_kind(table: Table, name: str, decimal: str | None, habits: Habits) -> ColumnKind:
     import pyarrow.types as kinds
 
     column, n = table.columns.column(name), table.n_rows

@@ -136,8 +136,9 @@ class _Errors:
     def __init__(self, texts: list[str], Y: NDArray[np.uint8]) -> None:
         keys = np.array([zlib.crc32(text.encode()) for text in texts], dtype=np.int64)
         rows = np.argsort(keys, kind="stable")[:CHOICE_ROWS]
-        frequent = np.argsort(-Y.sum(axis=0), kind="stable")[:CHOICE_LABELS]
-        labels = Y[np.ix_(rows, frequent)].astype(np.float64)
+        counts = np.asarray(Y.sum(axis=0), dtype=np.int64).ravel()
+        some: Any = Y[rows][:, np.argsort(-counts, kind="stable")[:CHOICE_LABELS]]
+        labels = np.asarray(some.toarray() if sparse.issparse(some) else some, dtype=np.float64)
         self.labels = labels[:, np.ptp(labels, axis=0) > 0] if len(rows) else labels
         self.texts = [texts[i] for i in rows]
         self.known: dict[str | None, NDArray[np.float64] | None] = {}

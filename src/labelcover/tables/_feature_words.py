@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.datasets._column_encoders import CategoryColumn, DateColumn, NumberColumn
-from labelcover.datasets._text_columns import WORDS, TextColumn
+from labelcover.tables._column_encoders import CategoryColumn, DateColumn, NumberColumn
+from labelcover.tables._text_columns import WORDS, TextColumn
 
 # Words in more than four fifths of the rows tell nothing: their weight is at most ln 5/4 + 1.
 COMMON_WEIGHT = 1 + float(np.log(1.25))

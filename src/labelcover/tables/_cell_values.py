@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from labelcover.datasets._date_cells import DateFormat
-from labelcover.datasets._number_cells import (
+from labelcover.tables._date_cells import DateFormat
+from labelcover.tables._number_cells import (
     FoundNumbers,
     NumberFormat,
     find_numbers,
@@ -21,6 +23,9 @@ from labelcover.datasets._number_cells import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Features: TypeAlias = "NDArray[np.float64] | sparse.csr_array"
+#: What the first column is called if it has no name: pandas writes the numbers of rows there.
+UNNAMED = "column 1"
 PLAIN = NumberFormat()
 DAY_FIRST = DateFormat()
 DECIMALS = (".", ",")
@@ -83,6 +88,53 @@ MISSING = (
 VALUES = ("Na",)
 _LOWER = {marker.lower() for marker in MISSING}
 _LONGEST = max(map(len, MISSING))
+
+
+class DataError(ValueError):
+    """A file that cannot be read: says which file, which line and what was expected.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    text : str
+        What is wrong, and what was expected.
+    line : int, optional
+        The line, from 1, where there is one.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], text: str, line: int | None = None) -> None:
+        where = os.fspath(path) if line is None else f"{os.fspath(path)}:{line}"
+        super().__init__(f"{where}: {text}")
+        self.path, self.text, self.line = path, text, line
+
+    def __reduce__(self):
+        return type(self), (self.path, self.text, self.line)
+
+
+class MissingColumn(DataError):
+    """A file without a column that was asked for.
+
+    Parameters
+    ----------
+    path, text, line
+        As in `DataError`.
+    name : str
+        The column.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], text: str, line: int | None = None, name: str = ""
+    ) -> None:
+        super().__init__(path, text, line)
+        self.name = name
+
+    def __reduce__(self):
+        return type(self), (self.path, self.text, self.line, self.name)
+
+
+class ReadingWarning(UserWarning):
+    """Something about a training table that its `ReadingReport` says too."""
 
 
 @dataclass(frozen=True)
@@ -306,7 +358,7 @@ def is_missing(cell: str) -> bool:
 
     Examples
     --------
-    >>> from labelcover.datasets._cell_values import is_missing
+    >>> from labelcover.tables._cell_values import is_missing
     >>> [is_missing(cell) for cell in (" ", "n/a", "k. A.", "Na", "0")]
     [True, True, True, False, False]
     """

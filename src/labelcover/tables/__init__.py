@@ -1,0 +1,66 @@
+"""From the columns of a table to features, and back to words: kinds of columns, encoders."""
+
+from labelcover.tables._cell_values import (
+    MISSING,
+    UNNAMED,
+    DataError,
+    Features,
+    MissingColumn,
+    ReadingWarning,
+    as_numbers,
+    as_strings,
+    as_truth,
+    found_numbers,
+    is_missing,
+    is_number,
+    is_plain,
+    is_text,
+    shown,
+    without_markers,
+)
+from labelcover.tables._column_fitting import AS_STRINGS
+from labelcover.tables._column_kinds import AS_ID, NOT_USED, ColumnKind, ColumnKinds, check_plain
+from labelcover.tables._table import (
+    Table,
+    TableCoding,
+    declared_categories,
+    keep_names,
+    plain_columns,
+    training_table,
+)
+from labelcover.tables._table_encoder import TableEncoder, strings_of
+from labelcover.tables._text_columns import TextColumn
+
+__all__ = [
+    "AS_ID",
+    "AS_STRINGS",
+    "MISSING",
+    "NOT_USED",
+    "UNNAMED",
+    "ColumnKind",
+    "ColumnKinds",
+    "DataError",
+    "Features",
+    "MissingColumn",
+    "ReadingWarning",
+    "Table",
+    "TableCoding",
+    "TableEncoder",
+    "TextColumn",
+    "as_numbers",
+    "as_strings",
+    "as_truth",
+    "check_plain",
+    "declared_categories",
+    "found_numbers",
+    "is_missing",
+    "is_number",
+    "is_plain",
+    "is_text",
+    "keep_names",
+    "plain_columns",
+    "shown",
+    "strings_of",
+    "training_table",
+    "without_markers",
+]

@@ -1,0 +1,332 @@
+"""A table as people have it, whatever library holds it, and how an estimator reads it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
+
+from labelcover._imports import naming_extra
+from labelcover.tables._cell_values import DataError, Features, is_text, without_markers
+from labelcover.tables._feature_words import FeatureWords
+from labelcover.tables._table_encoder import TableEncoder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from labelcover.tables._feature_words import FeatureWords
+
+#: What a list of strings is called as a column.
+TEXT = "text"
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of a table in memory.
+
+    Attributes
+    ----------
+    columns : pyarrow.Table
+        Types as the table says, strings of one type, null for all that means no value.
+    path : path-like
+        What the table is called in messages.
+    declared : tuple of str
+        Columns that are categories, as their type says.
+    rows : ndarray of int or None
+        Which rows of the whole table these are; None are all.
+    known : tuple of TableEncoder and features, or None
+        What the table was encoded by and as, if that is known.
+    """
+
+    columns: pa.Table
+    path: str | os.PathLike[str] = "X"
+    declared: tuple[str, ...] = ()
+    rows: NDArray[np.intp] | None = None
+    known: tuple[TableEncoder, Features] | None = None
+
+    decimal = None  # the decimal sign that was given: only for text with delimiters
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.columns.column_names)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.columns.num_rows)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of columns."""
+        return self.columns.shape
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __getitem__(self, rows: Any) -> Self:
+        """Return a table of some of the rows, which knows where they are in the whole one."""
+        whole = rows if self.rows is None else self.rows[rows]
+        return replace(self, columns=self.columns.take(rows), rows=whole, known=None)
+
+    def without(self, names: Collection[str]) -> Self:
+        """Return the table without some of its columns."""
+        return replace(self, columns=self.columns.drop_columns([*names]))
+
+    def place(self, row: int) -> tuple[str, int | None]:
+        """Return where a row is, in words and, in a file of lines, as the line."""
+        return f"row {row + 1 if self.rows is None else int(self.rows[row]) + 1}", None
+
+    def error(self, text: str, row: int) -> DataError:
+        """Return an error about a row; ``{place}`` in `text` is where it is."""
+        words, line = self.place(row)
+        if line is not None:
+            return DataError(self.path, text.replace(" in {place}", ""), line)
+        return DataError(self.path, text.replace("{place}", words))
+
+    def check_bytes(self, needed: int, what: str) -> None:
+        """Raise a `DataError` if features would take more memory than the table may."""
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether `X` is a pandas or polars data frame."""
+    # Asked of the type, for pandas makes the dtypes of a wide frame anew each time.
+    return hasattr(type(X), "columns") and hasattr(type(X), "dtypes")
+
+
+def is_categorical(column: Any) -> bool:
+    """Tell whether a pandas or polars column is of categorical dtype."""
+    kind = type(getattr(column, "dtype", None)).__name__
+    return kind in ("CategoricalDtype", "Categorical", "Enum")
+
+
+def is_table(X: Any) -> bool:
+    """Tell whether `X` has cells that are no numbers by what it is: Arrow, records, or texts."""
+    if isinstance(X, Table) or hasattr(X, "column_names"):
+        return True
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and all(isinstance(row, dict | str) for row in X[:1])
+    if getattr(X, "ndim", 0) != 1 or not len(X):
+        return False
+    return isinstance(np.asarray(X[:1])[0], str)
+
+
+@naming_extra()
+def as_table(X: Any) -> Table:
+    """Return a data frame, an Arrow table, a list of records, or of texts, as a table.
+
+    Raises
+    ------
+    DataError
+        If two columns have one name, or `X` has no named columns.
+    """
+    if isinstance(X, Table):
+        return X
+    columns = list(_named_columns(X))
+    names = [name for name, _ in columns]
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError("X", f"column {name!r} is there twice, expected once.")
+    import pyarrow as pa
+
+    made = pa.table({name: _arrow(column) for name, column in columns})
+    return Table(plain_columns(made), declared=declared_categories(made))
+
+
+def _named_columns(X: Any) -> Iterable[tuple[str, Any]]:
+    """Yield the name and the cells of each column."""
+    if is_frame(X):
+        names = list(X.columns)
+        for j, name in enumerate(names):
+            told = " / ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+            yield told, X.iloc[:, j] if hasattr(X, "iloc") else X[name]
+    elif hasattr(X, "column_names"):
+        yield from zip(X.column_names, X.columns, strict=True)
+    elif isinstance(X, list | tuple) and all(isinstance(row, Mapping) for row in X):
+        for name in dict.fromkeys(key for row in X for key in row):
+            yield str(name), [row.get(name) for row in X]
+    elif is_table(X):
+        yield TEXT, list(X)
+    else:
+        raise DataError(
+            "X",
+            "the model was trained on a table, expected its columns by name: a data frame, an "
+            f"Arrow table or a list of dicts, got {type(X).__name__}.",
+        )
+
+
+def _arrow(column: Any) -> Any:
+    """Return a column as Arrow holds it; cells of several kinds as the strings they print as."""
+    import pyarrow as pa
+
+    if hasattr(column, "to_arrow"):
+        return column.to_arrow()
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        return column
+    try:
+        return pa.array(column, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError):
+        cells = list(column)
+        return pa.array([None if cell is None or cell != cell else str(cell) for cell in cells])
+
+
+def declared_categories(columns: pa.Table) -> tuple[str, ...]:
+    """Return the columns of a type that lists its values."""
+    import pyarrow as pa
+
+    return tuple(field.name for field in columns.schema if pa.types.is_dictionary(field.type))
+
+
+def plain_columns(columns: pa.Table, as_text: Collection[str] = ()) -> pa.Table:
+    """Return the table with dictionaries decoded, one type of strings, and columns as text."""
+    import pyarrow as pa
+
+    made = {}
+    for field, column in zip(columns.schema, columns.columns, strict=True):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+            kind = pa.string()
+        if field.name in as_text and not pa.types.is_nested(kind):
+            kind = pa.string()
+        if kind != field.type:
+            with suppress(pa.ArrowInvalid):  # bytes that are no text stay what they are
+                column = column.cast(kind)
+        made[field.name] = without_markers(column) if is_text(column) else column
+    return pa.table(made)
+
+
+#: What a column may be said to be.
+GIVEN = ("text", "category", "number", "date", "id", "drop")
+
+
+def training_table(X: Any, columns: Mapping[str, str] | None, learner: Any) -> Table | None:
+    """Return the table that `fit` is to encode; None if the learner takes `X` as it is.
+
+    Numbers are taken as they are, and data frames of numbers and categorical dtypes. Members that
+    read data frames themselves, such as a ``Pipeline``, are given what they can do with.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame, Arrow table, list of dicts or of strings
+    columns : mapping of str to str, optional
+        What columns are said to be.
+    learner : learner
+        Of the members.
+    """
+    if getattr(learner, "reads_frames", False):
+        return None
+    if is_table(X) or (is_frame(X) and (columns or not _is_plain(X, learner))):
+        table = as_table(X)
+        check_columns(columns, table.names)
+        return table
+    if columns and not is_frame(X):
+        raise ValueError(f"columns is for tables with names, got it for {type(X).__name__}.")
+    return None
+
+
+def _is_plain(X: Any, learner: Any) -> bool:
+    """Tell whether a data frame holds numbers and categories that a learner takes as they are."""
+    takes = get_tags(learner).input_tags
+    if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in X.dtypes):
+        return takes.allow_nan or not np.isnan(X.to_numpy(dtype=np.float64)).any()
+    names = list(X.columns)
+    if len(set(names)) < len(names):
+        return False  # which will be said
+    columns = [X[name] for name in names]
+    numbers = [column for column in columns if not (takes.categorical and is_categorical(column))]
+    return all(_are_numbers(column, takes.allow_nan) for column in numbers)
+
+
+def _are_numbers(column: Any, allow_nan: bool) -> bool:
+    values = np.asarray(column)
+    if values.dtype.kind == "O":
+        if any(isinstance(value, str) for value in values):
+            return False  # digits may be codes
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError):
+            return False
+    if values.dtype.kind not in "biuf":
+        return False
+    return allow_nan or values.dtype.kind != "f" or not np.isnan(values).any()
+
+
+def keep_names(owner: Any, table: Table) -> None:
+    """Set the number and the names of columns on an estimator, as scikit-learn wants it."""
+    owner.n_features_in_ = len(table.names)
+    owner.feature_names_in_ = np.array(table.names, dtype=object)
+
+
+def check_columns(given: Mapping[str, str] | None, names: list[str]) -> None:
+    """Raise a ``ValueError`` unless columns that are there are said to be what they can be."""
+    for name, kind in (given or {}).items():
+        if kind not in GIVEN:
+            raise ValueError(f"columns[{name!r}] must be one of {', '.join(GIVEN)}, got {kind!r}.")
+        if name not in names:
+            there = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+            raise ValueError(f"columns names {name!r}, expected columns of X: {there}.")
+
+
+@dataclass(frozen=True)
+class TableCoding:
+    """How tables become the numbers that learners take.
+
+    Attributes
+    ----------
+    encoder : TableEncoder
+    nominal : bool
+        Whether a category is one feature, as C4.5 and SMO take it.
+    """
+
+    encoder: TableEncoder
+    nominal: bool = False
+
+    @classmethod
+    def fitted(
+        cls, owner: Any, table: Table, Y: Any, learner: Any, columns: Mapping[str, str] | None
+    ) -> tuple[TableCoding, Any]:
+        """Return the coding of a training table, and its numbers; names are kept on `owner`."""
+        keep_names(owner, table)
+        known = table.known
+        encoder, X = TableEncoder.fitted(table, Y, columns or {}) if known is None else known
+        nominal = getattr(learner, "keeps_nominal", False) and not encoder.has_text
+        coding = cls(encoder, nominal)
+        return coding, encoder.encode(table, nominal=True) if nominal else X
+
+    def read(self, owner: Any, X: Any) -> Any:
+        """Return the numbers of a table of new rows."""
+        table = as_table(X)
+        if table.known is not None and table.known[0] is self.encoder and not self.nominal:
+            return table.known[1]
+        return self.encoder.encode(table, nominal=self.nominal)
+
+    @property
+    def categories(self) -> tuple[NDArray[Any] | None, ...]:
+        """For each feature the values of its category, None if it is none."""
+        return tuple(
+            None if values is None else np.array(values, dtype=object)
+            for values in self.encoder.values(nominal=self.nominal)
+        )
+
+    @property
+    def n_values(self) -> NDArray[np.int32]:
+        """Number of values of each nominal feature, 0 for a numeric one."""
+        sizes = [0 if values is None else len(values) for values in self.categories]
+        return np.array(sizes, dtype=np.int32)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features, in the words of the table."""
+        return self.encoder.named(nominal=self.nominal)
+
+    def words(self, X: Any = None) -> FeatureWords | None:
+        """Return what says features, of some rows, in the words of the table."""
+        if self.nominal:
+            return None
+        return self.encoder.feature_words(None if X is None else self.encoder.texts(as_table(X)))
