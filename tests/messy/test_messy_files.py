@@ -25,6 +25,11 @@ import numpy as np
 import pytest
 
 from labelcover.datasets import read_table
+from labelcover.ensemble._label_tables import table_to_encode
+from labelcover.learners import LeastSquaresClassifier
+from labelcover.methods import BinaryRelevanceClassifier
+from labelcover.tables import TableCoding
+from labelcover.tables._table import GIVEN
 
 FOLDER = Path(__file__).parent
 SUFFIX = ".expected.json"
@@ -180,3 +185,33 @@ def test_the_command_reads_and_says_the_same(path, case, tmp_path, command_that_
 
 def test_there_are_forty_files():
     assert len({case.values[0] for case in cases()}) >= 40
+
+
+@pytest.mark.parametrize(("path", "case"), list(cases()))
+def test_a_frame_in_python_has_the_columns_and_features_of_the_file(path, case):
+    """One encoder reads both; a model of equal features and labels is the same."""
+    if "error" in case:
+        pytest.skip("nothing is read")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dataset = read_table(path, **case["options"])
+        frame = dataset.table.columns.to_pandas()
+        given = {name: kind for kind in GIVEN for name in named(case["options"].get(kind, ()))}
+        X, encodes = table_to_encode(frame, given or None, LeastSquaresClassifier())
+        if not encodes:  # numbers alone, which are what they are
+            assert {kind.kind for kind in dataset.encoder.kinds} <= {"number", "truth value"}
+            return
+        model = BinaryRelevanceClassifier(columns=given or None)
+        if case["options"].get("decimal"):
+            return  # a frame has no decimal sign to be told
+        coding, features = TableCoding.fitted(model, X, dataset.Y, model._learner(), model.columns)
+    assert [(k.name, k.kind) for k in coding.encoder.kinds] == [
+        (k.name, k.kind) for k in dataset.encoder.kinds
+    ]
+    assert coding.feature_names == dataset.feature_names
+    difference = features - dataset.X
+    assert abs(difference).max() == 0
+
+
+def named(value):
+    return [value] if isinstance(value, str) else value

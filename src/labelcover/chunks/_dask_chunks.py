@@ -19,7 +19,7 @@ from labelcover.chunks._row_chunks import (
     RowChunks,
     checked_chunk,
 )
-from labelcover.chunks._sources import ArraySource, FileArray
+from labelcover.chunks._sources import ArraySource, FileArray, not_encoded
 
 T = TypeVar("T")
 
@@ -118,6 +118,9 @@ def as_chunks(X: Any, y: Any) -> RowChunks | None:
             "y must be a dask.array or dask.dataframe where X is one, got "
             f"{type(y).__name__}. dask.array.from_array makes one of an array."
         )
+    for column, dtype in dict(getattr(X, "dtypes", {})).items():
+        if getattr(dtype, "kind", "O") not in "biuf":
+            raise not_encoded("X", column, dtype)
     features, labels = _blocks(X, "X"), _blocks(y, "y")
     if len(features) != len(labels):
         raise ValueError(

@@ -158,12 +158,15 @@ class ParquetSource:
         from pyarrow import parquet
 
         self.files = _parquet_files(Path(path))
-        columns = parquet.read_schema(self.files[0]).names
+        schema = parquet.read_schema(self.files[0])
+        columns = schema.names
         self.label_names = _label_columns(labels, columns, self.files[0])
         chosen = set(self.label_names)
         self.feature_names = [name for name in columns if name not in chosen]
         if not self.feature_names:
             raise ValueError(f"labels must leave a column as feature, got all of {self.files[0]}.")
+        for name in self.feature_names:
+            _check_type(str(self.files[0]), name, schema.field(name).type)
         for file in self.files[1:]:
             _check_columns(file, parquet.read_schema(file).names, columns, self.files[0])
         self.chunk_rows = chunk_rows or max(1, CHUNK_NUMBERS // len(columns))
@@ -214,10 +217,25 @@ def _columns(name: str, table: Any, columns: list[str], dtype: Any) -> NDArray[A
     for column in columns:
         values = np.asarray(table.column(column).to_numpy(zero_copy_only=False))
         if values.dtype.kind not in "biuf":
-            kind = table.schema.field(column).type
-            raise ChunkError(f"{name}: column {column!r} holds {kind}, expected numbers.")
+            raise not_encoded(name, column, table.schema.field(column).type)
         found.append(values)
     return np.column_stack(found).astype(dtype or found[0].dtype, copy=False)
+
+
+def _check_type(where: str, column: str, kind: pa.DataType) -> None:
+    """Raise a `ChunkError` if a column is not of numbers: known before anything is read."""
+    from pyarrow import types
+
+    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+        raise not_encoded(where, column, kind)
+
+
+def not_encoded(where: str, column: str, kind: Any) -> ChunkError:
+    """Return the error about a column of chunks that holds no numbers."""
+    return ChunkError(
+        f"{where}: column {column!r} holds {kind}, expected numbers, as columns of chunks are not "
+        "encoded: give the table itself to fit, if it fits in memory, or encode the column first."
+    )
 
 
 def _parquet_files(path: Path) -> list[Path]:
