@@ -15,11 +15,10 @@ except ImportError:  # pragma: no cover
 from labelcover._arguments import naming_options
 from labelcover._progress import telling_of_compilation
 from labelcover._raised import raising_interrupts
-from labelcover.cli._audit_command import audit
 from labelcover.cli._comparing_commands import compare, paper
 from labelcover.cli._cover_command import cover
 from labelcover.cli._dataset_loading import datasets
-from labelcover.cli._judging_commands import evaluate, report
+from labelcover.cli._judging_commands import audit, evaluate, report
 from labelcover.cli._options import DEBUG, with_option_groups
 from labelcover.cli._outputs import (
     INTERRUPTED,

@@ -38,8 +38,9 @@ def load_dataset(source: str, columns: ColumnOptions, csv: CsvOptions) -> Datase
 
 
 def _read(source: str, columns: ColumnOptions, csv: CsvOptions) -> Dataset:
-    from labelcover.datasets import KNOWN, check_kind, is_table, load, read, read_table
+    from labelcover.datasets import KNOWN, check_kind, is_table, load, local_file, read, read_table
 
+    source = local_file(source)
     written = {name: value for name, value in asdict(csv).items() if value is not None}
     given: dict[str, Any] = {name: value for name, value in asdict(columns).items() if value}
     known = source in KNOWN and not Path(source).exists()
@@ -49,7 +50,7 @@ def _read(source: str, columns: ColumnOptions, csv: CsvOptions) -> Dataset:
         for name, value in (given | written).items():
             if name not in ("labels", "label_prefix", "drop"):
                 raise ValueError(
-                    f"{parameter(name)} is for tables (.csv, .tsv, .parquet, .jsonl), got "
+                    f"{parameter(name)} is for tables (.csv, .parquet, .jsonl, .xlsx), got "
                     f"{parameter(name, value)} for {source}."
                 )
         if known:

@@ -24,7 +24,8 @@ NAMES = "comma-separated names or @file with one a line; may be repeated"
 Data = Annotated[
     str,
     typer.Argument(
-        help="A file (.csv, .tsv, .csv.gz, .parquet, .jsonl, .arff, .libsvm) or a known name."
+        help="A file (.csv, .tsv, .csv.gz, .parquet, .jsonl, .json, .xlsx, .arff, .libsvm), "
+        "book.xlsx#sheet, sqlite:///file.db#table, - for standard input, or a known name."
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(help="A model written by labelcover train.")]

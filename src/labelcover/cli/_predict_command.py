@@ -72,7 +72,7 @@ def predict(
             f"--threshold {threshold} and --decide {decide} are two ways to decide, expected one."
         )
 
-    from labelcover.datasets import Reading, table_suffix
+    from labelcover.datasets import Reading, local_file, table_suffix
     from labelcover.models import load_model
     from labelcover.predictions import check_reasons, write_predictions
 
@@ -83,7 +83,7 @@ def predict(
     trained = load_model(model)
     if why:
         check_reasons(trained)
-    dataset = Reading.of_model(trained).read(data, with_labels=False, **asdict(csv))
+    dataset = Reading.of_model(trained).read(local_file(data), with_labels=False, **asdict(csv))
     predicted = write_predictions(
         trained,
         dataset,

@@ -6,7 +6,13 @@ from labelcover.datasets._dataset import Dataset, feature_words, row_contents
 from labelcover.datasets._file_limits import check_archive, check_ordinary
 from labelcover.datasets._libsvm import read_libsvm
 from labelcover.datasets._loading import KNOWN, KnownSet, check_kind, is_here, load, read
-from labelcover.datasets._raw_tables import is_table, read_raw, table_suffix, write_table
+from labelcover.datasets._raw_tables import (
+    is_table,
+    local_file,
+    read_raw,
+    table_suffix,
+    write_table,
+)
 from labelcover.datasets._table_files import Reading, read_csv, read_parquet, read_table
 from labelcover.datasets._text_format import CsvFile
 from labelcover.tables import DataError, ReadingWarning
@@ -26,6 +32,7 @@ __all__ = [
     "is_here",
     "is_table",
     "load",
+    "local_file",
     "numbered_rows",
     "read",
     "read_arff",

@@ -12,6 +12,7 @@ import io
 import json
 import os
 import stat
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -42,6 +43,8 @@ def allowed_bytes(path: str | os.PathLike[str]) -> int:
         If the environment variable is not a positive number.
     """
     given = os.environ.get(VARIABLE, "")
+    if not given and not os.path.exists(path):
+        return sys.maxsize  # what a database gives is no packed file
     if not given:
         return max(LEAST_BYTES, TIMES * os.stat(path).st_size)
     if not given.isdecimal() or int(given) == 0:

@@ -7,15 +7,14 @@ import io
 import json
 import os
 import re
+import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
-
-import numpy as np
-from numpy.typing import NDArray
 
 from labelcover._files import replacing
 from labelcover._safe_text import write_rows
@@ -23,13 +22,11 @@ from labelcover.datasets._csv_columns import check_names, read_columns
 from labelcover.datasets._csv_lines import hint, numbered_rows
 from labelcover.datasets._file_limits import (
     check_bytes,
-    check_not_blank,
     check_ordinary,
-    in_growing_blocks,
-    opened,
     reason,
 )
-from labelcover.datasets._text_format import CsvFile, find_format, whole_lines
+from labelcover.datasets._json_files import arrow_table, read_json, read_json_array
+from labelcover.datasets._text_format import CsvFile, find_format
 from labelcover.tables import (
     DataError,
     MissingColumn,
@@ -42,7 +39,7 @@ from labelcover.tables import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-CSV, PARQUET, JSON_LINES = "CSV", "Parquet", "JSON lines"
+CSV, PARQUET, JSON_LINES, JSON, EXCEL = "CSV", "Parquet", "JSON lines", "JSON", "Excel"
 KINDS = {
     ".csv": CSV,
     ".tsv": CSV,
@@ -52,7 +49,13 @@ KINDS = {
     ".jsonl": JSON_LINES,
     ".ndjson": JSON_LINES,
     ".jsonl.gz": JSON_LINES,
+    ".json": JSON,
+    ".xlsx": EXCEL,
 }
+# What a prediction can be written as.
+WRITTEN = {suffix: kind for suffix, kind in KINDS.items() if kind not in (JSON, EXCEL)}
+SQL = "://"  # in the address of a database
+STANDARD_INPUT = "-"
 STRING_BYTES = 64  # of a cell that is no number, as an object of Python
 FORMAT_OPTIONS = ("delimiter", "encoding", "decimal", "header")
 
@@ -80,7 +83,8 @@ class RawTable(Table):
     @property
     def name(self) -> str:
         """The name of the file without its folder and suffix."""
-        return Path(self.path).name.removesuffix(suffix_of(self.path))
+        file, sheet = of_sheet(self.path)
+        return sheet or Path(file).name.removesuffix(suffix_of(file))
 
     def place(self, row: int) -> tuple[str, int | None]:
         """Return where a row is, in words and as the line of a CSV file."""
@@ -121,14 +125,59 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
     >>> suffix_of("tickets.2024.csv.gz"), suffix_of("tickets.CSV")
     ('.csv.gz', '.CSV')
     """
-    suffixes = Path(path).suffixes
+    suffixes = Path(of_sheet(path)[0]).suffixes
     many = 2 if suffixes and suffixes[-1].lower() == ".gz" else 1
     return "".join(suffixes[-many:])
 
 
+def of_sheet(path: str | os.PathLike[str]) -> tuple[str, str | None]:
+    """Return a file without, and with, what follows ``#``: a sheet of it, or a table.
+
+    Examples
+    --------
+    >>> from labelcover.datasets._raw_tables import of_sheet
+    >>> of_sheet("book.xlsx#May"), of_sheet("sqlite:///a.db#tickets"), of_sheet("no#1.csv")
+    (('book.xlsx', 'May'), ('sqlite:///a.db', 'tickets'), ('no#1.csv', None))
+    """
+    text = os.fspath(path)
+    found = re.fullmatch(r"(.*\.xlsx|[^#]*://[^#]*)#(.+)", text, re.I | re.S)
+    return (found[1], found[2]) if found else (text, None)
+
+
 def is_table(path: str | os.PathLike[str]) -> bool:
-    """Return whether the suffix of a file is that of a table with named columns."""
-    return suffix_of(path).lower() in KINDS
+    """Return whether a name is that of a table with named columns: a file, or in a database."""
+    return SQL in os.fspath(path) or suffix_of(path).lower() in KINDS
+
+
+def local_file(source: str) -> str:
+    """Return a file to read: ``-`` is standard input, kept as what it looks like.
+
+    Raises
+    ------
+    DataError
+        If nothing comes in.
+    """
+    return _kept_input() if source == STANDARD_INPUT else source
+
+
+@cache
+def _kept_input() -> str:
+    import atexit
+    import shutil
+    import sys
+    import tempfile
+
+    content = sys.stdin.buffer.read()
+    start = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    kinds = {b"[": ".json", b"{": ".jsonl"}
+    suffix = ".parquet" if content.startswith(b"PAR1") else kinds.get(start, ".csv")
+    if not start:
+        raise DataError(STANDARD_INPUT, "nothing came in, expected a table.")
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder) / f"standard-input{suffix}"
+    path.write_bytes(content)
+    return str(path)
 
 
 def is_csv(path: str | os.PathLike[str]) -> bool:
@@ -139,12 +188,14 @@ def is_csv(path: str | os.PathLike[str]) -> bool:
 def read_raw(
     path: str | os.PathLike[str], *, as_text: Collection[str] = (), **written: Any
 ) -> RawTable:
-    """Return the columns of a CSV, Parquet or JSON lines file.
+    """Return the columns of a CSV, Parquet, JSON or Excel file, or of a database.
 
     Parameters
     ----------
     path : path-like
-        The file; its suffix says what it is.
+        The file; its suffix says what it is. ``book.xlsx#name`` is a sheet, by default the first;
+        ``sqlite:///file.db#table``, or a query after ``#``, and other addresses that SQLAlchemy
+        knows are of databases.
     as_text : collection of str
         Columns whose cells are strings, whatever they look like.
     **written : optional
@@ -155,7 +206,7 @@ def read_raw(
     DataError
         If the file cannot be read, has no rows, or has columns of one name or of none.
     """
-    kind = KINDS.get(suffix_of(path).lower())
+    kind = SQL if SQL in os.fspath(path) else KINDS.get(suffix_of(path).lower())
     given = [name for name in FORMAT_OPTIONS if written.get(name) is not None]
     if kind is None:
         raise DataError(path, f"unknown kind of file, expected one of {', '.join(KINDS)}.")
@@ -163,15 +214,16 @@ def read_raw(
         raise ValueError(
             f"{given[0]} is for CSV files only, got {given[0]}={written[given[0]]!r} for {path}."
         )
-    check_ordinary(path)
-    Path(path).open("rb").close()  # a file that cannot be opened is not a damaged one
+    if kind != SQL:
+        check_ordinary(of_sheet(path)[0])
+        open(of_sheet(path)[0], "rb").close()  # one that cannot be opened is not a damaged one
     if kind == CSV:
         source = find_format(path, **written)
         columns, notes = read_columns(source, as_text)
         table = RawTable(columns, path, source=source, notes=(*source.notes, *notes))
     else:
-        read = _read_parquet if kind == PARQUET else read_json
-        columns = read(path)
+        columns = READERS[kind](path)
+        path = _without_password(path)
         check_names(path, columns.column_names)
         declared = tuple(set(declared_categories(columns)).difference(as_text))
         table = RawTable(plain_columns(columns, as_text), path, declared)
@@ -179,6 +231,40 @@ def read_raw(
         line = 1 if kind == CSV else None
         raise DataError(path, "no row follows the names, expected at least one.", line)
     return table
+
+
+def _read_excel(path: str | os.PathLike[str]) -> pa.Table:
+    file, sheet = of_sheet(path)
+    import pandas as pd
+
+    try:
+        return arrow_table(path, pd.read_excel(file, sheet_name=sheet or 0, engine="openpyxl"))
+    except (ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise DataError(path, f"{reason(error)}, expected a sheet of an Excel file.") from None
+
+
+def _read_sql(path: str | os.PathLike[str]) -> pa.Table:
+    url, what = of_sheet(path)
+    path = _without_password(path)
+    if what is None:
+        raise DataError(path, "no table, expected its name, or a query, after a #.")
+    import pandas as pd
+    import sqlalchemy
+
+    engine = sqlalchemy.create_engine(url)
+    try:
+        with engine.connect() as connection:
+            query: Any = sqlalchemy.text(what) if " " in what else what
+            rows = pd.read_sql(query, connection)
+    except (sqlalchemy.exc.SQLAlchemyError, pd.errors.DatabaseError, ValueError) as error:
+        raise DataError(path, f"{reason(error)}, expected a table or a query.") from None
+    finally:
+        engine.dispose()
+    return arrow_table(path, rows)
+
+
+def _without_password(path: str | os.PathLike[str]) -> str:
+    return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1:***@", os.fspath(path))
 
 
 def _read_parquet(path) -> pa.Table:
@@ -216,9 +302,9 @@ def table_suffix(path: str | os.PathLike[str], like: str | os.PathLike[str] = ""
     suffix = suffix_of(path).lower()
     if not suffix:
         kept = suffix_of(like).lower()
-        return kept if kept in KINDS else ".csv"
-    if suffix not in KINDS:
-        raise ValueError(f"must end in one of {', '.join(KINDS)}, got {os.fspath(path)}.")
+        return kept if kept in WRITTEN else ".csv"
+    if suffix not in WRITTEN:
+        raise ValueError(f"must end in one of {', '.join(WRITTEN)}, got {os.fspath(path)}.")
     return suffix
 
 
@@ -272,81 +358,10 @@ def _text_file(path: Path, *, packed: bool) -> Iterator[TextIO]:
         yield opened.enter_context(io.TextIOWrapper(file, encoding="utf-8", newline=""))
 
 
-# Arrow needs ever longer for nested values, and crashes on some ten thousand levels.
-DEEPEST = 100
-# Arrow's bytes for each key in each line, whether the line has it or not.
-CELL_BYTES = 16
-STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.S)
-KEY = re.compile(rb"(%b)\s*:" % STRING.pattern, re.S)
-# A part of a line that does not end within a string, as a line may be very long.
-PART = re.compile(rb'(?:[^"]{1,1000}+|%b){1,1000}+' % STRING.pattern, re.S)
-OPENING = b"[{"
-BRACKETS = OPENING + b"]}"
-EXPECTED = "expected JSON lines, each an object with the same kinds of values"
-
-
-def read_json(path: str | os.PathLike[str]) -> pa.Table:
-    """Return the columns of a JSON lines file.
-
-    Raises
-    ------
-    DataError
-        If the file is no JSON lines, is nested too deeply, or has so many keys that a table of all
-        lines and keys would take more memory than it may.
-    """
-    import pyarrow as pa
-    from pyarrow import json
-
-    _check(path)
-
-    def read(block_size: int) -> pa.Table:
-        with opened(path) as file:
-            options = json.ReadOptions(block_size=block_size)
-            return json.read_json(pa.PythonFile(file, "r"), options)
-
-    try:
-        return in_growing_blocks(read)
-    except pa.ArrowException as error:
-        # Arrow counts rows from 0, all other messages from 1.
-        said = re.sub(r"in row (\d+)$", lambda row: f"in row {int(row[1]) + 1}", reason(error))
-        raise DataError(path, f"{said}, {EXPECTED}.") from None
-
-
-def _check(path: str | os.PathLike[str]) -> None:
-    n_lines, keys = 0, set[bytes]()
-    with opened(path) as file:
-        for block in whole_lines(file):
-            check_not_blank(path, block)
-            _check_depth(path, block, n_lines)
-            n_lines += block.count(b"\n")
-            keys.update(found[1] for found in KEY.finditer(block))
-            what = f"a table of {n_lines} lines and {len(keys)} keys"
-            check_bytes(path, CELL_BYTES * max(1, n_lines) * len(keys), what)
-
-
-def _check_depth(path: str | os.PathLike[str], block: bytes, n_lines: int) -> None:
-    signs = _only(OPENING + b"\n", block)
-    ends = np.append(np.flatnonzero(signs == ord("\n")), len(signs))
-    n_opened = np.diff(ends, prepend=-1) - 1
-    if n_opened.max() <= DEEPEST:
-        return
-    for number, (line, n) in enumerate(zip(block.split(b"\n"), n_opened, strict=True)):
-        if n > DEEPEST and (depth := _depth(line)) > DEEPEST:
-            said = f"values nested {depth} deep, expected at most {DEEPEST}."
-            raise DataError(path, said, n_lines + number + 1)
-
-
-def _depth(line: bytes) -> int:
-    """Return how deep values are nested; brackets in strings do not count."""
-    depth = deepest = 0
-    for part in PART.finditer(line):
-        signs = _only(BRACKETS, STRING.sub(b"", part[0]))
-        if len(signs):
-            depths = depth + np.cumsum(np.where(np.isin(signs, list(OPENING)), 1, -1))
-            depth, deepest = int(depths[-1]), max(deepest, int(depths.max()))
-    return deepest
-
-
-def _only(signs: bytes, text: bytes) -> NDArray[np.uint8]:
-    """Return the bytes of a text that are among some signs."""
-    return np.frombuffer(text.translate(None, bytes(set(range(256)).difference(signs))), np.uint8)
+READERS = {
+    PARQUET: _read_parquet,
+    JSON_LINES: read_json,
+    JSON: read_json_array,
+    EXCEL: _read_excel,
+    SQL: _read_sql,
+}

@@ -23,6 +23,7 @@ from labelcover.tables._column_kinds import AS_ID, NOT_USED, ColumnKind, ColumnK
 from labelcover.tables._table import (
     Table,
     TableCoding,
+    as_table,
     declared_categories,
     keep_names,
     plain_columns,
@@ -49,6 +50,7 @@ __all__ = [
     "TextColumn",
     "as_numbers",
     "as_strings",
+    "as_table",
     "as_truth",
     "check_plain",
     "declared_categories",
