@@ -332,25 +332,26 @@ def test_a_measure_without_weights_is_refused_where_rows_have_them(problem):
 
 
 @pytest.mark.parametrize("member", ["auto", LogisticRegression(), LinearSVC(), SVC()], ids=repr)
-def test_missing_values_in_a_data_frame_are_refused_like_those_in_an_array(problem, member):
+def test_gaps_in_a_data_frame_are_filled_if_training_had_some_and_else_refused(problem, member):
     X = pd.DataFrame(problem[0]).rename(columns=str)
     model = LabelCoverClassifier(member, threshold=0.5, random_state=0).fit(X, problem[1])
     X.iloc[3, 2] = np.nan
     with pytest.raises(ValueError, match="contains NaN"):
         model.predict(X)
-    with pytest.raises(ValueError, match="contains NaN"):
-        model.fit(X, problem[1])
+    model.fit(X, problem[1])
+    assert model.columns_["2"].why.startswith("1.1% missing")
+    assert np.isfinite(model.predict_proba(X)).all()
 
 
 def test_columns_with_missing_values_are_named(problem):
     X = pd.DataFrame(problem[0]).rename(columns="x{}".format)
+    model = LabelCoverClassifier(random_state=0).fit(X, problem[1])
     X.iloc[3, 2] = np.nan
-    model = LabelCoverClassifier(random_state=0)
     with pytest.raises(ValueError, match=r"X contains NaN in 'x2' \(1\) of 90 rows. Fill missing"):
-        model.fit(X, problem[1])
+        model.predict(X)
     X.iloc[:7] = np.nan
     with pytest.raises(ValueError, match=r"'x4' \(7\) and 5 more of 90 rows"):
-        model.fit(X, problem[1])
+        model.predict(X)
 
 
 def test_large_ensembles_are_tuned_on_a_tenth_of_their_members(problem, monkeypatch):
