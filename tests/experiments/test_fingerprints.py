@@ -229,3 +229,15 @@ def test_a_module_of_labelcover_may_become_private():
     assert method_fingerprint(one) == method_fingerprint(other)
     other.__module__ = "elsewhere._kinds"
     assert method_fingerprint(one) != method_fingerprint(other)
+
+
+def test_a_parameter_that_came_later_changes_nothing_unless_it_is_given():
+    class Older(RakelClassifier):
+        def get_params(self, deep=True):
+            found = super().get_params(deep)
+            return {name: found[name] for name in found if name != "columns"}
+
+    Older.__qualname__, Older.__module__ = RakelClassifier.__qualname__, RakelClassifier.__module__
+    assert method_fingerprint(Older()) == method_fingerprint(RakelClassifier())
+    given = RakelClassifier(columns={"price": "number"})
+    assert method_fingerprint(Older()) != method_fingerprint(given)

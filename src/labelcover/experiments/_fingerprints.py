@@ -25,6 +25,8 @@ from labelcover.experiments._folds import Fold
 
 #: Length of a fingerprint in bytes; it is written in hexadecimal digits, twice as many.
 LENGTH = 8
+# Parameters that are younger than results files; None changes nothing.
+YOUNGER = ("columns",)
 
 
 def data_fingerprint(dataset: Dataset) -> str:
@@ -63,7 +65,7 @@ def method_fingerprint(estimator: Any) -> str:
     """
     if not hasattr(estimator, "get_params"):
         return _digest(estimator)
-    parameters = dict(estimator.get_params(deep=False))
+    parameters = _parameters(estimator)
     parameters.pop("random_state", None)
     return _digest((type(estimator), parameters))
 
@@ -136,7 +138,7 @@ def _parts(value: Any) -> tuple[str, Iterator[Any]]:
     if isinstance(value, type):
         return f"class {_name(value)}", iter(())
     if hasattr(value, "get_params"):
-        parameters = sorted(value.get_params(deep=False).items())
+        parameters = sorted(_parameters(value).items())
         return f"estimator {_name(type(value))}", iter(parameters)
     if isinstance(value, types.CodeType):
         return "code", iter((value.co_code, value.co_consts, value.co_names, value.co_varnames))
@@ -147,6 +149,13 @@ def _parts(value: Any) -> tuple[str, Iterator[Any]]:
     if callable(value):
         return _callable(value)
     return f"object {_name(type(value))}", iter(_state(value))
+
+
+def _parameters(estimator: Any) -> dict[str, Any]:
+    found = estimator.get_params(deep=False)
+    return {
+        name: value for name, value in found.items() if name not in YOUNGER or value is not None
+    }
 
 
 def _sparse(table: Any) -> Iterator[Any]:
