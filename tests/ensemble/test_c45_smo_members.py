@@ -9,9 +9,9 @@ from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover
 from labelcover.ensemble._encoding import encode
 from labelcover.learners import C45Classifier, SMOClassifier
+from labelcover.learners._batch_classifier import relative_weights
 from labelcover.learners._c45.tree import TreeStack
 from labelcover.learners._smo.pair_svms import PairStack
-from labelcover.learners._targets import relative_weights
 
 LEARNERS = [
     C45Classifier(),

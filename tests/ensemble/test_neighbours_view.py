@@ -35,7 +35,7 @@ def fitted():
 
 def test_a_sparse_table_has_it_however_it_is_stored(fitted):
     found, X, Y = fitted
-    assert found.view_.view_names[-2:] == ["neighbours", "forest"]
+    assert found.view_.view_names[-3:] == ["neighbours", "forest", "boosted trees"]
     assert "neighbours" in found.view_.told()
     dense = model().fit(X[:200], Y[:200])
     np.testing.assert_allclose(
@@ -47,7 +47,7 @@ def test_a_dense_table_has_it_not():
     X, Y = text()
     noise = np.random.default_rng(1).normal(size=X.shape)
     found = model().fit(X + noise, Y)
-    assert [view.name for view in found.plan_.views] == ["least squares", "forest"]
+    assert [view.name for view in found.plan_.views] == ["least squares", "forest", "boosted trees"]
     assert "neighbours" not in found.view_.view_names
 
 
@@ -97,7 +97,7 @@ def test_with_many_rows_it_stands_in_for_trees():
     rows = sparse.csr_array(X)
     default = LabelCoverClassifier(random_state=0)
     n_trees = {
-        n: len(default.fit(rows[:n], Y[:n]).view_.views[-1].forest.trees)
+        n: len(default.fit(rows[:n], Y[:n]).view_.views[2].forest.trees)
         for n in (MANY_ROWS - 1, MANY_ROWS)
     }
     assert n_trees == {MANY_ROWS - 1: ALONE, MANY_ROWS: SPARSE_TREES}

@@ -10,6 +10,8 @@ from labelcover.ensemble import Plan, TableFacts, ViewPlan, _plan, plan_views
 from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
 from labelcover.models import load_model, save_model
 
+BOOSTED = "boosted trees"
+
 
 def problem(n=60, d=5, m=4, seed=0):
     random = np.random.default_rng(seed)
@@ -35,9 +37,9 @@ def sparse_facts(n, d, share):
 @pytest.mark.parametrize(
     ("table", "views", "n_trees"),
     [
-        (facts(), ["least squares", "forest"], 100),
-        (sparse_facts(999, 50, 0.1), ["least squares", "neighbours", "forest"], 200),
-        (sparse_facts(3_000, 50, 0.1), ["least squares", "neighbours", "forest"], 80),
+        (facts(), ["least squares", "forest", BOOSTED], 100),
+        (sparse_facts(999, 50, 0.1), ["least squares", "neighbours", "forest", BOOSTED], 200),
+        (sparse_facts(3_000, 50, 0.1), ["least squares", "neighbours", "forest", BOOSTED], 80),
         (sparse_facts(9_000, 9_000, 0.01), ["scores", "neighbours", "forest"], 200),
     ],
     ids=["dense", "few sparse rows", "sparse", "wide text"],
@@ -45,7 +47,26 @@ def sparse_facts(n, d, share):
 def test_the_views_follow_from_the_facts(table, views, n_trees):
     plan = plan_views(table)
     assert names(plan) == views
-    assert plan.views[-1].parameters == {"n_trees": n_trees}
+    assert plan.views[views.index("forest")].parameters == {"n_trees": n_trees}
+
+
+@pytest.mark.parametrize(
+    ("table", "only_left_out", "why"),
+    [
+        (facts(), True, "left-out predictions only"),
+        (sparse_facts(9_000, 9_000, 0.01), False, "wide text"),
+        (facts(n=59), False, "fewer than 60 rows"),
+        (facts(n=30_000, m=200), False, "more than 4,000,000 cells of labels"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_trees_are_not_boosted_where_it_does_not_pay_and_the_plan_says_so(
+    table, only_left_out, why
+):
+    plan = plan_views(table, only_left_out=only_left_out)
+    assert BOOSTED not in names(plan)
+    (said,) = [line for line in str(plan).splitlines() if line.startswith("no boosted trees: ")]
+    assert why in said
 
 
 def test_only_left_out_predictions_need_fewer_trees_and_all_rows():
@@ -88,6 +109,7 @@ def test_a_plan_is_told_in_words(capsys):
     assert str(model.plan_).splitlines() == [
         "least squares: always",
         "forest (n_trees 100): always",
+        "boosted trees: they err elsewhere than the others",
         "left-out rows: 60",
     ]
     assert str(model.plan_) in capsys.readouterr().err

@@ -70,8 +70,9 @@ def test_other_tables_have_no_logistic_view(monkeypatch):
     X, Y = text()
     monkeypatch.setattr(LogisticClassifier, "fit_problems", None)
     model = small_pool().fit(X, Y)
-    assert [view.name for view in model.plan_.views] == ["least squares", "neighbours", "forest"]
-    assert model.view_.pool.weights.shape == (5, 3)
+    names = ["least squares", "neighbours", "forest", "boosted trees"]
+    assert [view.name for view in model.plan_.views] == names
+    assert model.view_.pool.weights.shape == (5, 4)
 
 
 def test_least_squares_reads_a_score_for_each_label(fitted):
@@ -119,7 +120,7 @@ def test_a_logistic_learner_that_is_given_is_pooled_on_any_table():
     dense = X.toarray() + 1.0
     model = small_pool(logistic=LogisticClassifier(C=2.0)).fit(dense, Y)
     view = model.view_
-    assert view.pool.weights.shape == (5, 3)
+    assert view.pool.weights.shape == (5, 4)
     assert view.views[1].members.C == 2.0
     assert "least squares" in model._chosen()
     assert np.isfinite(model.predict_proba(dense)).all()

@@ -12,7 +12,7 @@ from labelcover.learners import (
     LogisticClassifier,
     SMOClassifier,
 )
-from labelcover.learners._targets import relative_weights
+from labelcover.learners._batch_classifier import relative_weights
 from labelcover.metrics import micro_f1
 
 LEARNERS = [

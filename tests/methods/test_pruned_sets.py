@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from labelcover.learners import C45Classifier, LeastSquaresClassifier
-from labelcover.learners._targets import relative_weights
+from labelcover.learners._batch_classifier import relative_weights
 from labelcover.methods import (
     EnsembleOfPrunedSetsClassifier,
     LabelPowersetClassifier,

@@ -55,8 +55,12 @@ SCORE_LANDMARKS = 300
 # one another, each with all threads (benchmarks/bench_speed.py).
 MOST_PRODUCTS = 10**10
 
+# Trees are boosted from so many rows on, as folds of fewer say little, and up to so many cells of
+# the label table: a tree costs as much as there are cells (benchmarks/bench_quality.py).
+BOOSTED_ROWS, BOOSTED_CELLS = 60, 4_000_000
+
 AUTO, LEFT_OUT = "auto", "left-out"
-VIEWS = ("least squares", "scores", "logistic", "neighbours", "forest")
+VIEWS = ("least squares", "scores", "logistic", "neighbours", "forest", "boosted trees")
 # What a plan has where `estimator` names what is fitted.
 MEMBERS, CANDIDATES = "members", "candidates"
 
@@ -128,10 +132,10 @@ class ViewPlan:
 
     Attributes
     ----------
-    name : {"least squares", "scores", "logistic", "neighbours", "forest"}
+    name : {"least squares", "scores", "logistic", "neighbours", "forest", "boosted trees"}
         ``"least squares"`` and ``"logistic"`` on single labels; ``"scores"``, logistic regression
         and least squares on its scores; ``"neighbours"``, the labels of the nearest training rows;
-        ``"forest"``.
+        ``"forest"``; ``"boosted trees"``.
     reason : str
         Why it is there, for people to read.
     parameters : mapping
@@ -167,6 +171,8 @@ class Plan:
         Whether views are fitted at the same time.
     is_pooled : bool
         Whether views are weighed and corrected; a learner that is named is the only view.
+    notes : sequence of str
+        What is left out, and why, for people to read.
 
     Examples
     --------
@@ -177,6 +183,7 @@ class Plan:
     scores (n_landmarks 300): 12,000 × 9,019 with 0.4 % nonzeros is wide text
     neighbours: a sparse table
     forest (n_trees 200): a sparse table
+    no boosted trees: wide text
     left-out rows: 2,048
     """
 
@@ -185,9 +192,10 @@ class Plan:
     quick: bool = False
     side_by_side: bool = True
     is_pooled: bool = True
+    notes: Sequence[str] = ()
 
     def __str__(self) -> str:
-        lines = list(map(str, self.views))
+        lines = [*map(str, self.views), *self.notes]
         if self.n_left_out is not None:
             lines.append(f"left-out rows: {self.n_left_out:,}")
         return "\n".join(lines)
@@ -213,11 +221,11 @@ class Plan:
         twice = {name for name in names if names.count(name) > 1}
         if twice:
             raise ValueError(f"plan must name each view once, got {min(twice)!r} twice.")
-        folded = {"scores", "logistic"} & set(names)
+        folded = {"scores", "logistic", "boosted trees"} & set(names)
         if folded and facts.n_rows < 5 * N_FOLDS:
             raise ValueError(
                 f"plan must not have the view {min(folded)!r} on {facts.n_rows} rows: "
-                f"logistic regression in folds needs {5 * N_FOLDS}."
+                f"a fit in folds needs {5 * N_FOLDS}."
             )
         if self.n_left_out is not None:
             check_integer("n_left_out of plan", self.n_left_out, low=1, high=facts.n_rows)
@@ -251,12 +259,16 @@ def plan_views(
     if facts.is_sparse:
         views.append(ViewPlan("neighbours", "a sparse table"))
     views.append(_forest(facts, only_left_out=only_left_out))
+    why_not = _why_not_boosted(facts, only_left_out=only_left_out)
+    if not why_not:
+        views.append(ViewPlan("boosted trees", "they err elsewhere than the others"))
     n = facts.n_held if is_text else facts.n_rows
     n_left_out = n if only_left_out else n_left_out_rows(n, facts.n_labels)
     width = min(facts.n_rows, facts.n_columns)
     is_small = facts.n_rows * width * facts.n_labels <= MOST_PRODUCTS
     beside = is_small and not facts.in_chunks
-    return Plan(tuple(views), n_left_out, only_left_out, beside)
+    notes = (f"no boosted trees: {why_not}",) if why_not else ()
+    return Plan(tuple(views), n_left_out, only_left_out, beside, notes=notes)
 
 
 def plan_one(name: str, reason: str, facts: TableFacts, cover: Cover, *, quick: bool) -> Plan:
@@ -278,6 +290,19 @@ def _forest(facts: TableFacts, *, only_left_out: bool) -> ViewPlan:
     if facts.is_wide_text or facts.n_held < MANY_ROWS:
         return ViewPlan("forest", "a sparse table", {"n_trees": TREES_OF_SPARSE})
     return ViewPlan("forest", "neighbours stand in for more trees", {"n_trees": SPARSE_TREES})
+
+
+def _why_not_boosted(facts: TableFacts, *, only_left_out: bool) -> str:
+    """Return why trees are not boosted; nothing where they are."""
+    if only_left_out:
+        return "for left-out predictions only"
+    if facts.is_wide_text:
+        return "wide text"
+    if facts.n_held < BOOSTED_ROWS:
+        return f"fewer than {BOOSTED_ROWS} rows"
+    if facts.n_held * facts.n_labels > BOOSTED_CELLS:
+        return f"more than {BOOSTED_CELLS:,} cells of labels"
+    return ""
 
 
 def n_left_out_rows(n: int, n_targets: int) -> int:

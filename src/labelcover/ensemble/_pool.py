@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,13 +34,35 @@ from labelcover.ensemble._plan import (
 from labelcover.ensemble._shares import CLOSE, Parts, Shares, Similar
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
 from labelcover.ensemble._views import VIEWS
-from labelcover.learners import LabelForest, LeastSquaresClassifier, LogisticClassifier, in_threads
+from labelcover.learners import (
+    LabelBoosting,
+    LabelForest,
+    LeastSquaresClassifier,
+    LogisticClassifier,
+    in_threads,
+)
 
 # Of what other labels of a row say, no more labels, and no smaller effects on log-odds, are passed
 # through to columns.
 MOST_PASSED, LEAST_PASSED = 6, 0.02
 # Labels are counted in blocks of so many rows.
 BLOCK_ROWS = 2**18
+
+
+# By the names of the parameters of `Pool`.
+DEFAULT_LEARNERS: dict[str, Callable[[], Any]] = {
+    "least_squares": LeastSquaresClassifier,
+    "forest": LabelForest,
+    "logistic": partial(LogisticClassifier, n_folds=N_FOLDS),
+    "boosting": LabelBoosting,
+}
+
+
+class Learners(dict[str, Any]):
+    """Learners that were given; others are made where they are asked for."""
+
+    def __missing__(self, name: str) -> Any:
+        return DEFAULT_LEARNERS[name]()
 
 
 class Pool(BaseEstimator):
@@ -59,23 +83,22 @@ class Pool(BaseEstimator):
     forest : LabelForest, optional
     logistic : LogisticClassifier, optional
         By default it is fitted on wide text only; one that is given is pooled on any table.
+    boosting : LabelBoosting, optional
     """
 
     gives_left_out = True
     reads_chunks = True
 
-    def __init__(self, least_squares=None, forest=None, logistic=None):
+    def __init__(self, least_squares=None, forest=None, logistic=None, boosting=None):
         self.least_squares = least_squares
         self.forest = forest
         self.logistic = logistic
+        self.boosting = boosting
 
-    def learners(self) -> dict[str, Any]:
+    def learners(self) -> Learners:
         """Return all learners, by the names of the parameters."""
-        return {
-            "least_squares": self.least_squares or LeastSquaresClassifier(),
-            "forest": self.forest or LabelForest(),
-            "logistic": self.logistic or LogisticClassifier(n_folds=N_FOLDS),
-        }
+        given = {name: getattr(self, name) for name in DEFAULT_LEARNERS}
+        return Learners({name: own for name, own in given.items() if own is not None})
 
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 from labelcover._imports import lazy_names
 from labelcover.learners._any_classifier import AnyClassifier
-from labelcover.learners._batch_classifier import BatchClassifier
+from labelcover.learners._batch_classifier import (
+    BatchClassifier,
+    check_weights,
+    relative_weights,
+    weighted_rows,
+)
 from labelcover.learners._chunked_table import ChunkedTable
 from labelcover.learners._features import (
     PLAIN,
@@ -16,6 +21,7 @@ from labelcover.learners._features import (
     numeric,
     one_hot_columns,
 )
+from labelcover.learners._forest.boosted_trees import BoostedTrees, LabelBoosting
 from labelcover.learners._forest.grown_forest import GrownForest, in_threads
 from labelcover.learners._forest.label_forest import LabelForest
 from labelcover.learners._forest.mean_forest import MeanForest
@@ -37,7 +43,6 @@ from labelcover.learners._problems import (
 )
 from labelcover.learners._products import blas_threads, row_products
 from labelcover.learners._rare_values import RareValues
-from labelcover.learners._targets import check_weights, relative_weights, weighted_rows
 
 if TYPE_CHECKING:
     from labelcover.learners._c45.c45_classifier import C45Classifier
@@ -49,10 +54,12 @@ __all__ = [
     "PLAIN",
     "AnyClassifier",
     "BatchClassifier",
+    "BoostedTrees",
     "C45Classifier",
     "ChunkedTable",
     "FeatureCoding",
     "GrownForest",
+    "LabelBoosting",
     "LabelForest",
     "LabelSystem",
     "LeastSquaresClassifier",

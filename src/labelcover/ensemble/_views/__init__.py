@@ -4,6 +4,7 @@ from typing import Any
 
 from labelcover.ensemble._cover_view import CoverView
 from labelcover.ensemble._many_label_pool import ManyLabelView
+from labelcover.ensemble._views._boosted import BoostedView
 from labelcover.ensemble._views._near_rows import NeighboursView
 from labelcover.ensemble._views._scores import ScoresView
 from labelcover.ensemble._views._single_labels import LeastSquaresView, LogisticView
@@ -16,12 +17,14 @@ VIEWS: dict[str, Any] = {
     "logistic": LogisticView,
     "neighbours": NeighboursView,
     "forest": ForestView,
+    "boosted trees": BoostedView,
     "members": CoverView,
     "candidates": ManyLabelView,
 }
 
 __all__ = [
     "VIEWS",
+    "BoostedView",
     "ForestView",
     "LeastSquaresView",
     "LogisticView",

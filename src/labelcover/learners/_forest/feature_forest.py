@@ -36,8 +36,8 @@ FAR = 1_000
 # Sizes of numbers beyond these are divided by a power of two: differences would overflow, or the
 # numbers vanish.
 SMALLEST, LARGEST = 1e-30, 1e37
-_NO_TABLE = np.zeros((0, 0), np.float32)
-_NO_ARRAYS = (np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int64))
+NO_TABLE = np.zeros((0, 0), np.float32)
+NO_ARRAYS = (np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int64))
 
 
 class SinglePrecision:
@@ -155,8 +155,8 @@ class FeatureForest(GrownForest):
 
     def _read(self, X: Any) -> tuple[Any, ...]:
         if self.is_sparse:
-            return _NO_TABLE, csr_arrays(self.precision.sparse(X))
-        return self.precision.dense(X.toarray() if sparse.issparse(X) else X), _NO_ARRAYS
+            return NO_TABLE, csr_arrays(self.precision.sparse(X))
+        return self.precision.dense(X.toarray() if sparse.issparse(X) else X), NO_ARRAYS
 
     def _draw(self, random, weights) -> NDArray[np.float64]:
         if not self.is_large or weights is not None:

@@ -48,7 +48,7 @@ class GrownForest(ABC):
         X = self.rare.transform(X)
         rows = sparse.csr_array(Y)
         self.labels = (rows.indices.astype(np.int32), rows.indptr.astype(np.int64))
-        self.is_sparse = _is_mostly_zero(X)
+        self.is_sparse = is_mostly_zero(X)
         self.n_present = _n_present(X) if self.is_sparse else self.n_features
         self.frequency = (Y.sum(axis=0) + 0.5) / (Y.shape[0] + 1)
         self._read_training(X)
@@ -249,7 +249,7 @@ def in_threads(jobs: Iterable[Any], n_jobs: int | None, **how: Any) -> Iterator[
     return in_parallel(jobs, n_jobs, require="sharedmem", **how)
 
 
-def _is_mostly_zero(X: Any) -> bool:
+def is_mostly_zero(X: Any) -> bool:
     return sparse.issparse(X) or bool(np.count_nonzero(X) < SPARSE_SHARE * X.size)
 
 

@@ -1,0 +1,344 @@
+"""Gradient boosting whose trees serve all labels at once."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator
+from sklearn.utils.parallel import delayed
+
+from labelcover._arguments import check_integer, check_random_state, check_real, check_seed
+from labelcover.learners._features import csr_arrays, numeric
+from labelcover.learners._forest.boosting_kernels import (
+    add_scores,
+    fill_gradients,
+    grow_on_bins,
+    grow_on_words,
+    leaf_values,
+    value_means,
+)
+from labelcover.learners._forest.feature_forest import NO_ARRAYS, NO_TABLE, SinglePrecision
+from labelcover.learners._forest.forest_kernels import path_parts
+from labelcover.learners._forest.grown_forest import in_threads, is_mostly_zero
+from labelcover.learners._rare_values import RareValues
+
+# Columns of numbers are cut into so many bins.
+MOST_BINS = 32
+# A tree is grown on so many sums of gradients, of all labels: with more labels, random ones.
+DIRECTIONS = 4
+# The share of the rows that a tree sees; of columns in a node of a dense table it is that below, or
+# the square root of their number, and in a level of a sparse one that behind it.
+ROW_SHARE, COLUMN_SHARE, WORD_SHARE = 0.7, 0.1, 0.25
+# So many levels of a tree on a sparse table are split at most.
+WORD_LEVELS = 6
+# Left-out predictions come from so many folds; of few rows each counts, and folds are quick.
+N_FOLDS, MORE_FOLDS, FEW_ROWS = 3, 5, 1_000
+# The loss of left-out rows is looked at after every so many trees, and boosting ends after so many
+# that do not lower it.
+STEP, PATIENCE = 5, 25
+
+
+class LabelBoosting(BaseEstimator):
+    """Gradient boosting of the log-loss of all labels, by trees with a value per label.
+
+    Every tree is grown on the gradients of all labels (or, with more than four, on four random sums
+    of them), on 70 % of the rows. The number of trees is that with the smallest log-loss of
+    left-out rows. There is a model for each fold, and the log-odds of new rows are the mean over
+    these; training rows have left-out predictions by the model that was fitted without them.
+
+    In a sparse table a tree splits by whether a feature is above 0.
+
+    Parameters
+    ----------
+    n_trees : int, default=150
+        Most trees of a model.
+    learning_rate : float, default=0.08
+    max_leaves : int, default=32
+        Most leaves of a tree.
+    random_state : int, RandomState or None, default=None
+        Seed of folds, rows and columns; that of an ensemble is taken unless given.
+
+    References
+    ----------
+    J. H. Friedman (2002). Stochastic gradient boosting. Computational Statistics & Data Analysis
+    38(4), 367–378.
+
+    L. Iosipoi and A. Vakhrushev (2022). SketchBoost: fast gradient boosted decision tree for
+    multioutput problems. NeurIPS 35, 25422–25435.
+    """
+
+    def __init__(self, n_trees=150, *, learning_rate=0.08, max_leaves=32, random_state=None):
+        self.n_trees = n_trees
+        self.learning_rate = learning_rate
+        self.max_leaves = max_leaves
+        self.random_state = random_state
+
+    def check_parameters(self) -> None:
+        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
+        check_integer("n_trees", self.n_trees, low=1)
+        check_real("learning_rate", self.learning_rate, above=0, high=1)
+        check_integer("max_leaves", self.max_leaves, low=2)
+        check_seed(self.random_state)
+
+    def fit_labels(
+        self,
+        X: Any,
+        Y: NDArray[np.uint8],
+        n_values: NDArray[np.int32],
+        *,
+        weights: NDArray[np.float64] | None = None,
+        left_out: NDArray[np.int64] | None = None,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> tuple[BoostedTrees, NDArray[np.float64]]:
+        """Return the trees, and the left-out confidences of some training rows.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, features)
+            Nominal features as numbers of their values.
+        Y : ndarray of shape (n, n_labels)
+        n_values : ndarray of shape (features,)
+            How many values a nominal feature has, 0 for a numeric one.
+        weights : ndarray of shape (n,), optional
+            Weights of the rows, 1 in the mean.
+        left_out : ndarray, optional
+            The training rows whose left-out confidences are returned, by default none.
+        seed : int
+            Used unless ``random_state`` is given.
+        n_jobs : int, optional
+            Number of folds fitted in parallel; by default as many as numba has threads.
+        """
+        if self.random_state is not None:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        found = BoostedTrees(X, Y, n_values, weights)
+        n = len(Y)
+        n_folds = MORE_FOLDS if n <= FEW_ROWS else N_FOLDS
+        random = np.random.default_rng(seed)
+        fold = random.permutation(n) % n_folds
+        codes, Y = found.codes(), np.ascontiguousarray(Y, dtype=np.uint8)
+        own = np.ones(n, np.float32) if weights is None else weights.astype(np.float32)
+        seeds = random.integers(2**63, size=n_folds)
+        jobs = [
+            delayed(self._boosted)(codes, Y, own, found.start, fold == each, seeds[each])
+            for each in range(n_folds)
+        ]
+        found.gather(list(in_threads(jobs, n_jobs, text="boosting trees", verbose=verbose)))
+        asked = np.empty(0, np.int64) if left_out is None else left_out
+        return found, found.left_out(asked, fold[asked])
+
+    def _boosted(self, codes, Y, weights, start, is_left_out, seed) -> Boosted:
+        """Return the trees of one fold, and the losses of its left-out rows."""
+        random = np.random.default_rng(seed)
+        n_trees, rate = int(self.n_trees), float(self.learning_rate)
+        n, m = Y.shape
+        fitted = np.where(is_left_out, np.float32(0.0), weights)
+        scores = np.tile(start.astype(np.float32), (n, 1))
+        p, gradient, curvature = (np.empty((n, m), np.float32) for _ in range(3))
+        sketch, at_node = np.empty((n, min(m, DIRECTIONS)), np.float32), np.empty(n, np.int32)
+        signs = 1.0 - 2.0 * Y[is_left_out].astype(np.float32)
+        found = Boosted([], [])
+        for t in range(n_trees + 1):
+            if t % STEP == 0 or t == n_trees:
+                loss = np.logaddexp(np.float32(0), scores[is_left_out] * signs).sum(axis=1)
+                found.losses.append(float(loss @ weights[is_left_out]))
+                since = len(found.losses) - 1 - int(np.argmin(found.losses))
+                if t == n_trees or since * STEP >= PATIENCE:
+                    break
+            with np.errstate(over="ignore"):
+                np.exp(np.negative(scores, out=p), out=p)
+            np.divide(1.0, np.add(p, 1.0, out=p), out=p)
+            drawn = np.where(random.random(n) < ROW_SHARE, fitted, np.float32(0.0))
+            fill_gradients(p, Y, drawn, _directions(m, random), gradient, curvature, sketch)
+            tree, node_weights, n_nodes = self._grown(codes, drawn, sketch, at_node, random)
+            values = leaf_values(tuple(tree), n_nodes, at_node, drawn, gradient, curvature, rate)
+            scores += values[tree[2][at_node]]
+            tree, node_weights = tree[:, :n_nodes], node_weights[:n_nodes]
+            found.trees.append(BoostedTree(tree, node_weights, values))
+        return found
+
+    def _grown(self, codes, drawn, sketch, at_node, random):
+        """Return a tree, the weights of its nodes, and how many these are."""
+        most = 2 * int(self.max_leaves) - 1
+        tree, weights = np.full((4, most), -1, np.int32), np.zeros(most, np.float32)
+        state = random.integers(1, 2**63, size=1).astype(np.uint64)
+        bins, n_bins, words = codes
+        rest = tuple(tree), weights, at_node, state
+        if not len(bins):
+            n_nodes = grow_on_words(words, WORD_SHARE, WORD_LEVELS, drawn, sketch, *rest)
+            return tree, weights, n_nodes
+        order = np.arange(len(bins), dtype=np.int32)
+        wanted = round(max(COLUMN_SHARE * len(bins), len(bins) ** 0.5))
+        rows = np.flatnonzero(drawn).astype(np.int32)
+        n_nodes = grow_on_bins(bins, n_bins, rows, drawn, sketch, order, wanted, *rest)
+        return tree, weights, n_nodes
+
+
+class BoostedTree(NamedTuple):
+    """One tree: its nodes (feature, bin, left, right), their weights, the values of its leaves."""
+
+    nodes: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    values: NDArray[np.float32]
+
+
+class Boosted(NamedTuple):
+    """The trees of one model, and the losses of left-out rows before every `STEP` trees."""
+
+    trees: list[BoostedTree]
+    losses: list[float]
+
+
+class BoostedTrees:
+    """Boosted trees, fitted.
+
+    Attributes
+    ----------
+    start : ndarray of shape (n_labels,)
+        The log-odds of the labels in training.
+    stack : tuple
+        The nodes of all trees one after the other, and where each tree starts.
+    values : ndarray of shape (n_leaves, n_labels)
+        What the leaves add to the log-odds.
+    weights : ndarray
+        The weight of each node.
+    n_trees : int
+        How many trees each model has.
+    """
+
+    def __init__(self, X: Any, Y: Any, n_values: NDArray[np.int32], weights: Any) -> None:
+        X = numeric(X, n_values)
+        self.n_values, self.n_features = n_values, X.shape[1]
+        self.rare = RareValues().fit(X)
+        X = self.rare.transform(X)
+        self.is_sparse = is_mostly_zero(X)
+        self.precision = SinglePrecision().fit(X, shifted=not self.is_sparse)
+        self.table = self._read(X)
+        n = Y.shape[0]
+        counts = Y.sum(axis=0) if weights is None else weights @ Y * (n / weights.sum())
+        self.start = logit((counts + 0.5) / (n + 1))
+
+    def codes(self) -> tuple[Any, ...]:
+        """Return the training table as trees grow on it: bins of columns, or rows above 0."""
+        dense, (data, indices, indptr) = self.table
+        no_words = np.zeros(0, np.int32), np.zeros(1, np.int64)
+        if self.is_sparse:
+            self.columns = np.arange(self.n_features)
+            self.cuts = np.zeros((self.n_features, 1), np.float32)
+            shape = len(indptr) - 1, self.n_features
+            above = sparse.csr_array((data > 0, indices, indptr), shape=shape)
+            above.eliminate_zeros()
+            return np.zeros((0, 0), np.uint8), np.zeros(0, np.int32), csr_arrays(above.tocsc())[1:]
+        every = [_cuts(column) for column in dense.T]
+        n_bins = np.array([len(cuts) + 1 for cuts in every], np.int32)
+        self.columns = np.flatnonzero(n_bins > 1)
+        self.cuts = np.zeros((len(self.columns), MOST_BINS), np.float32)
+        codes = np.empty((len(self.columns), len(dense)), np.uint8)
+        for place, f in enumerate(self.columns):
+            self.cuts[place, : n_bins[f] - 1] = every[f]
+            codes[place] = np.searchsorted(every[f], dense[:, f])
+        return codes, n_bins[self.columns], no_words
+
+    def gather(self, fits: list[Boosted]) -> None:
+        """Take the trees of all folds, as many of each as give the smallest loss together."""
+        shortest = min(len(each.losses) for each in fits)
+        losses = np.sum([each.losses[:shortest] for each in fits], axis=0)
+        self.n_folds = len(fits)
+        self.n_trees = min(STEP * int(np.argmin(losses)), *(len(each.trees) for each in fits))
+        trees = [tree for each in fits for tree in each.trees[: self.n_trees]]
+        first = np.cumsum([0, *(len(tree.values) for tree in trees)])
+        sizes = [len(tree.weights) for tree in trees]
+        feature, cut, left, right = np.concatenate(
+            [np.empty((4, 0), np.int32), *(tree.nodes for tree in trees)], axis=1
+        )
+        is_leaf = feature < 0
+        left = np.where(is_leaf, left + np.repeat(first[:-1], sizes), left).astype(np.int32)
+        threshold, column = np.zeros(len(feature), np.float32), feature.copy()
+        inner = feature[~is_leaf]
+        threshold[~is_leaf], column[~is_leaf] = self.cuts[inner, cut[~is_leaf]], self.columns[inner]
+        self.stack = column, threshold, left, right, np.cumsum([0, *sizes])
+        none = np.empty((0, len(self.start)), np.float32)
+        self.weights = np.concatenate([none[:, :0].ravel(), *(tree.weights for tree in trees)])
+        self.values = np.concatenate([none, *(tree.values for tree in trees)]) / self.n_folds
+        del self.cuts, self.columns
+
+    def left_out(self, rows: NDArray[np.int64], fold: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the confidences of training rows by the models fitted without them; asked once."""
+        scores = np.zeros((len(rows), len(self.start)))
+        for each in range(self.n_folds):
+            own = np.flatnonzero(fold == each)
+            first = each * self.n_trees
+            found = np.zeros((len(own), len(self.start)))
+            table = _rows_of(self.table, rows[own])
+            self._add(table, found, self.stack[-1][first : first + self.n_trees])
+            scores[own] = found
+        del self.table
+        return expit(self.start + self.n_folds * scores)
+
+    def scores(self, table: tuple[Any, ...], n: int) -> NDArray[np.float64]:
+        """Return the log-odds of `n` new rows, ``(n, n_labels)``, as `read` gives them."""
+        scores = np.zeros((n, len(self.start)))
+        self._add(table, scores, self.stack[-1][:-1])
+        return self.start + scores
+
+    def path_parts(
+        self, table: tuple[Any, ...], label: int, rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], Any]:
+        """Return the log-odds of a label in the roots, and what columns add on the way down.
+
+        The parts of the chosen rows are CSR, ``(len(rows), n_features)``.
+        """
+        *nodes, starts = self.stack
+        values = np.ascontiguousarray(self.values[:, label])
+        means = value_means(self.stack, self.weights, values)
+        made = path_parts(table, self.n_features, tuple(nodes), starts, means, rows)
+        start = self.start[label] + means[starts[:-1]].sum()
+        found = sparse.csr_array(made, shape=(len(rows), self.n_features))
+        return np.full(len(rows), start), found
+
+    def read(self, X: Any) -> tuple[Any, ...]:
+        """Return new rows as the trees take them."""
+        return self._read(self.rare.transform(numeric(X, self.n_values)))
+
+    def _read(self, X: Any) -> tuple[Any, ...]:
+        if self.is_sparse:
+            return NO_TABLE, csr_arrays(self.precision.sparse(X))
+        return self.precision.dense(X.toarray() if sparse.issparse(X) else X), NO_ARRAYS
+
+    def _add(self, table: Any, scores: NDArray[np.float64], starts: NDArray[np.int64]) -> None:
+        stack = (*self.stack[:-1], starts)
+        add_scores(table, self.n_features, stack, self.values, scores)
+
+
+def _cuts(column: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return where a column is cut into bins: in the middle between values that occur."""
+    values = np.unique(column)
+    places = np.arange(len(values) - 1)
+    if len(values) > MOST_BINS:
+        ranks = np.arange(1, MOST_BINS) * len(column) // MOST_BINS
+        places = np.unique(np.searchsorted(values, np.partition(column, ranks)[ranks]))
+        places = places[places < len(values) - 1]
+    below, above = values[places], values[places + 1]
+    middle = below / 2 + above / 2
+    return np.where(middle < above, middle, below).astype(np.float32)
+
+
+def _directions(m: int, random: np.random.Generator) -> NDArray[np.float32]:
+    """Return what the gradient of each label adds to the sketch of a row."""
+    if m <= DIRECTIONS:
+        return np.eye(m, dtype=np.float32)
+    return random.standard_normal((m, DIRECTIONS), dtype=np.float32) * np.float32(DIRECTIONS**-0.5)
+
+
+def _rows_of(table: tuple[Any, ...], rows: NDArray[np.int64]) -> tuple[Any, ...]:
+    """Return some rows of a table as trees take it."""
+    dense, (data, indices, indptr) = table
+    if len(dense):
+        return dense[rows], NO_ARRAYS
+    shape = len(indptr) - 1, int(indices.max(initial=0)) + 1
+    return NO_TABLE, csr_arrays(sparse.csr_array((data, indices, indptr), shape=shape)[rows])

@@ -1,0 +1,250 @@
+"""Boosted trees: each loop against a plain twin, and what the learner promises."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import expit, logit
+
+from labelcover.learners import LabelBoosting
+from labelcover.learners._forest.boosting_kernels import (
+    LEAST_SIDE,
+    MOST_STEP,
+    SHRINKAGE,
+    add_scores,
+    fill_gradients,
+    grow_on_bins,
+    grow_on_words,
+    leaf_values,
+    value_means,
+)
+
+MOST_NODES = 15
+
+
+@pytest.fixture
+def random():
+    return np.random.default_rng(0)
+
+
+def score(total, side, sketch, drawn):
+    """Return what a split into the rows of `side` and the others has in common, in plain NumPy."""
+    own, weight = sketch[side].sum(axis=0), drawn[side].sum()
+    rest, other = total - own, drawn.sum() - weight
+    if min(weight, other) < LEAST_SIDE:
+        return -1.0
+    return own @ own / (weight + SHRINKAGE) + rest @ rest / (other + SHRINKAGE)
+
+
+def plain_tree(splits, sketch, drawn):
+    """Grow a tree, node after node; `splits` maps (feature, cut) to the rows that go left."""
+    nodes, rows = [], [np.ones(len(drawn), bool)]
+    for node in range(MOST_NODES):
+        if node >= len(rows):
+            break
+        own = rows[node]
+        g, w = np.where(own[:, None], sketch, 0), np.where(own, drawn, 0)
+        total = g.sum(axis=0)
+        scores = {each: score(total, own & left, g, w) for each, left in splits.items()}
+        best = max(scores, key=scores.get)
+        is_split = scores[best] > total @ total / (w.sum() + SHRINKAGE) * (1 + 1e-6)
+        if not is_split or len(rows) + 2 > MOST_NODES:
+            nodes.append((-1, 0, 0, 0))
+            continue
+        nodes.append((*best, len(rows), len(rows) + 1))
+        rows += [own & splits[best], own & ~splits[best]]
+    return nodes, rows
+
+
+def arrays(n):
+    tree = np.full((4, MOST_NODES), -1, np.int32)
+    return tree, np.zeros(MOST_NODES, np.float32), np.empty(n, np.int32), np.ones(1, np.uint64)
+
+
+@pytest.mark.parametrize("kind", ["bins", "words"])
+def test_a_tree_splits_where_the_plain_twin_does(random, kind):
+    n, d = 80, 6
+    codes = random.integers(5 if kind == "bins" else 2, size=(d, n)).astype(np.uint8)
+    sketch = random.normal(size=(n, 3)).astype(np.float32)
+    drawn = np.where(random.random(n) < 0.7, 1.0, 0.0).astype(np.float32)
+    sketch[drawn == 0] = 0
+    sketch[:, 0] += drawn * codes[2] * 2
+    tree, weights, at_node, state = arrays(n)
+    if kind == "bins":
+        rows, order = np.flatnonzero(drawn).astype(np.int32), np.arange(d, dtype=np.int32)
+        n_bins = np.full(d, 5, np.int32)
+        rest = tuple(tree), weights, at_node, state
+        size = grow_on_bins(codes, n_bins, rows, drawn, sketch, order, d, *rest)
+    else:
+        columns = sparse.csr_array(codes.T).tocsc()
+        words = columns.indices.astype(np.int32), columns.indptr.astype(np.int64)
+        size = grow_on_words(words, 1.0, 9, drawn, sketch, tuple(tree), weights, at_node, state)
+    last = 4 if kind == "bins" else 1
+    splits = {(f, cut): codes[f] <= cut for f in range(d) for cut in range(last)}
+    nodes, rows = plain_tree(splits, sketch.astype(float), drawn.astype(float))
+    assert size == len(nodes) > 3
+    for node, (feature, cut, left, right) in enumerate(nodes):
+        assert tree[0, node] == feature
+        np.testing.assert_allclose(weights[node], drawn[rows[node]].sum())
+        if feature >= 0:
+            assert tuple(tree[1:, node]) == (cut, left, right)
+        else:
+            assert (at_node[rows[node]] == node).all()
+
+
+def test_gradients_and_leaves_are_those_of_newtons_method(random):
+    n, m = 40, 5
+    p, Y = random.random((n, m)).astype(np.float32), random.integers(2, size=(n, m)).astype("u1")
+    drawn = (random.integers(3, size=n) / 2).astype(np.float32)
+    directions = random.normal(size=(m, 2)).astype(np.float32)
+    gradient, curvature = np.empty((2, n, m), np.float32)
+    sketch = np.empty((n, 2), np.float32)
+    fill_gradients(p, Y, drawn, directions, gradient, curvature, sketch)
+    G, H = drawn[:, None] * (Y - p), drawn[:, None] * p * (1 - p)
+    np.testing.assert_allclose(gradient, G, atol=1e-6)
+    np.testing.assert_allclose(curvature, H, atol=1e-6)
+    np.testing.assert_allclose(sketch, G @ directions, atol=1e-5)
+    tree, *_ = arrays(n)
+    tree[:, 0] = (0, 0, 1, 2)
+    at_node = random.integers(1, 3, size=n).astype(np.int32)
+    values = leaf_values(tuple(tree), 3, at_node, drawn, gradient, curvature, 0.5)
+    prior = SHRINKAGE * H.sum(axis=0) / np.count_nonzero(drawn)
+    for leaf in range(2):
+        own = at_node == leaf + 1
+        step = G[own].sum(axis=0) / (H[own].sum(axis=0) + prior)
+        np.testing.assert_allclose(values[leaf], 0.5 * step.clip(-MOST_STEP, MOST_STEP), rtol=1e-4)
+    assert tree[2, 1:3].tolist() == [0, 1]
+
+
+def test_scores_and_means_are_sums_over_the_leaves(random):
+    stack = (
+        np.array([1, -1, 0, -1, -1, -1], np.int32),
+        np.array([0.5, 0, -1, 0, 0, 0], np.float32),
+        np.array([1, 0, 3, 1, 2, 3], np.int32),
+        np.array([2, 0, 4, 0, 0, 0], np.int32),
+        np.array([0, 5]),
+    )
+    values = random.normal(size=(4, 2)).astype(np.float32)
+    X = random.normal(size=(9, 2)).astype(np.float32)
+    leaf = np.where(X[:, 1] <= 0.5, 0, np.where(X[:, 0] <= -1, 1, 2))
+    none = np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int64)
+    scores = np.zeros((9, 2))
+    add_scores((X, none), 2, stack, values, scores)
+    np.testing.assert_allclose(scores, values[leaf] + values[3])
+    rows = sparse.csr_array(X)
+    again = np.zeros((9, 2))
+    csr = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
+    add_scores((np.zeros((0, 0), np.float32), csr), 2, stack, values, again)
+    np.testing.assert_array_equal(scores, again)
+    weights = np.array([8, 2, 6, 1, 5, 8], np.float32)
+    means = value_means((*stack[:4], np.array([0, 5, 6])), weights, values[:, 0])
+    v = values[:, 0]
+    np.testing.assert_allclose(means[2], (v[1] + 5 * v[2]) / 6, rtol=1e-6)
+    np.testing.assert_allclose(means[0], (2 * v[0] + v[1] + 5 * v[2]) / 8, rtol=1e-6)
+
+
+def problem(random, n=300, *, words=False):
+    X = random.normal(size=(n, 8))
+    Y = (X[:, :5] + 0.5 * random.normal(size=(n, 5)) > 0.3).astype(np.uint8)
+    X = sparse.csr_array(np.where(X > 0.8, 1.0, 0.0)) if words else X
+    return X, Y, np.zeros(8, np.int32)
+
+
+def confidence(trees, X):
+    return expit(trees.scores(trees.read(X), X.shape[0]))
+
+
+def loss(Y, P):
+    return -np.log(np.where(Y > 0, P, 1 - P)).mean()
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_left_out_rows_are_predicted_as_well_as_new_ones(random, words):
+    X, Y, n_values = problem(random, 600, words=words)
+    rows = np.arange(300)
+    trees, left_out = LabelBoosting().fit_labels(X[:300], Y[:300], n_values, left_out=rows, seed=1)
+    new = confidence(trees, X[300:])
+    chance = loss(Y[300:], np.tile(Y[:300].mean(axis=0), (300, 1)))
+    assert loss(Y[300:], new) < 0.9 * chance
+    assert abs(loss(Y[300:], new) / loss(Y[:300], left_out) - 1) < 0.15
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_a_row_alone_and_any_number_of_jobs_give_the_same(random, words):
+    X, Y, n_values = problem(random, words=words)
+    one, left_out = LabelBoosting(20).fit_labels(X, Y, n_values, left_out=np.arange(9), n_jobs=1)
+    two, again = LabelBoosting(20).fit_labels(X, Y, n_values, left_out=np.arange(9), n_jobs=3)
+    np.testing.assert_array_equal(left_out, again)
+    P = confidence(one, X)
+    np.testing.assert_array_equal(P, confidence(two, X))
+    np.testing.assert_array_equal(P[[7]], confidence(one, X[[7]]))
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_paths_add_up_to_the_log_odds(random, words):
+    X, Y, n_values = problem(random, words=words)
+    trees, _ = LabelBoosting(30).fit_labels(X, Y, n_values)
+    rows = np.array([4, 1, 7])
+    start, columns = trees.path_parts(trees.read(X), 2, rows)
+    found = expit(start + columns.sum(axis=1))
+    np.testing.assert_allclose(found, confidence(trees, X)[rows, 2], rtol=1e-5)
+    _, every = trees.path_parts(trees.read(X), 2, np.arange(300))
+    assert np.abs(every.toarray()).sum(axis=0).argmax() == 2
+
+
+def test_weights_say_which_rows_count(random):
+    X, Y, n_values = problem(random)
+    weights = np.where(np.arange(300) < 150, 1.99, 0.01)
+    Y[150:] = 1 - Y[150:]
+    trees, _ = LabelBoosting().fit_labels(X, Y, n_values, weights=weights)
+    P = confidence(trees, X)
+    assert loss(Y[:150], P[:150]) < loss(Y[150:], P[150:]) / 2
+
+
+def test_categories_are_one_column_each(random):
+    X, Y, n_values = problem(random)
+    X[:, 0] = random.integers(3, size=300)
+    Y[:, 0] = X[:, 0] == 2
+    n_values[0] = 3
+    trees, _ = LabelBoosting().fit_labels(X, Y, n_values)
+    P = confidence(trees, X)[:, 0]
+    assert P[X[:, 0] == 2].min() > 0.9 > 0.1 > P[X[:, 0] != 2].max()
+
+
+@pytest.mark.parametrize("case", ["constant columns", "one label", "ten rows", "one positive"])
+@pytest.mark.parametrize("words", [False, True])
+def test_poor_tables_have_finite_confidences(random, case, words):
+    X, Y, n_values = problem(random, 10 if case == "ten rows" else 100, words=words)
+    if case == "constant columns":
+        X = X * 0 if words else np.ones_like(X)
+    if case == "one label":
+        Y = Y[:, :1]
+    if case == "one positive":
+        Y[:, 0] = np.arange(100) == 3
+        Y[:, 1] = 0
+    weights = np.full(len(Y), 1e-6)
+    weights[0] = len(Y)
+    for own in (None, weights):
+        trees, P = LabelBoosting().fit_labels(X, Y, n_values, weights=own, left_out=np.arange(5))
+        for table in (P, confidence(trees, X)):
+            assert np.isfinite(table).all()
+            assert (table > 0).all()
+            assert (table < 1).all()
+
+
+def test_a_table_without_trees_has_the_frequencies(random):
+    X, Y, n_values = problem(random)
+    trees, _ = LabelBoosting().fit_labels(np.ones_like(X), Y, n_values)
+    np.testing.assert_allclose(logit(confidence(trees, X)[0]), trees.start, atol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"n_trees": 0}, "n_trees must be"),
+        ({"learning_rate": 0}, "learning_rate must be a number above 0"),
+        ({"max_leaves": 1}, "max_leaves must be"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, said):
+    with pytest.raises(ValueError, match=said):
+        LabelBoosting(**parameters).check_parameters()
