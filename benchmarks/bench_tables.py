@@ -1,12 +1,18 @@
 """Tables straight through the command: text against scikit-learn, and reading against pandas.
 
-``python -m benchmarks.bench_tables [packages.csv] [--results tables.csv] [--only reading|text]``.
+``python -m benchmarks.bench_tables [packages.csv] [--results tables.csv]
+[--only reading|text|mixed] [--skrub PYTHON]``.
 The file has the columns ``text`` and ``tags`` (separated by semicolons); without it that part is
 left out. The second text is made here: descriptions in docstrings of installed packages, tagged
 with their package, their kind and the sections that follow. All tags count, however rare. All of
 scikit-learn's parts get the same TF-IDF, their C by cross-validation; the cut of the logistic
 regression is tuned on out-of-fold predictions. Seconds are CPU seconds. The text part takes hours;
 with ``--results`` every fold is written to that file, and the same command resumes.
+
+The mixed part has a simulated table of 100,000 rows with two columns of text, a date, three
+categories and two numbers, one with gaps, in one frame: 80,000 rows are fitted, 20,000 predicted.
+``--skrub`` names the Python of an environment with skrub, whose ``tabular_pipeline`` with logistic
+regression, one for each label, is measured on the same file.
 """
 
 import argparse
@@ -61,15 +67,51 @@ print(time.process_time() - start, peak() - before)
 """
 
 
+MIXED = """
+import re, sys, time
+from pathlib import Path
+import numpy as np, pandas as pd
+frame = pd.read_parquet(sys.argv[1])
+names = [name for name in frame if name.startswith("is:")]
+X, Y = frame.drop(columns=names), frame[names].to_numpy()
+n = len(X) * 4 // 5
+def peak():
+    return int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]) / 1e6
+{make}
+before, start = peak(), time.process_time()
+model.fit(X[:n], Y[:n])
+fitted = time.process_time()
+P = np.clip(np.asarray(model.predict_proba(X[n:])), 1e-9, 1 - 1e-9)
+done, T = time.process_time(), Y[n:]
+loss = -(T * np.log(P) + (1 - T) * np.log(1 - P)).mean()
+Q = np.asarray(model.predict(X[n:]))
+f1 = 2 * (Q & T).sum() / (Q.sum() + T.sum())
+print(fitted - start, done - fitted, peak() - before, f1, loss)
+"""
+MAKERS = {
+    "labelcover": "from labelcover import LabelCoverClassifier\n"
+    "model = LabelCoverClassifier(random_state=0, n_jobs=1)",
+    "skrub": "from skrub import tabular_pipeline\n"
+    "from sklearn.linear_model import LogisticRegression\n"
+    "from sklearn.multiclass import OneVsRestClassifier\n"
+    "model = tabular_pipeline(OneVsRestClassifier(LogisticRegression(max_iter=1000)))",
+}
+MIXED_ROWS, MIXED_LABELS = 100_000, 8
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paths", nargs="*")
     parser.add_argument("--results", type=Path)
-    parser.add_argument("--only", choices=["reading", "text"])
+    parser.add_argument("--only", choices=["reading", "text", "mixed"])
+    parser.add_argument("--skrub", help="Python of an environment with skrub")
+    parser.add_argument("--rows", type=int, default=MIXED_ROWS)
     options = parser.parse_args()
-    if options.only != "text":
+    if options.only in (None, "reading"):
         reading()
-    if options.only == "reading":
+    if options.only in (None, "mixed"):
+        mixed(options.skrub, options.rows)
+    if options.only in ("reading", "mixed"):
         return
     results = Results(options.results)
     warnings.filterwarnings("ignore", "Label not", UserWarning)  # tags that a fold does not have
@@ -115,6 +157,53 @@ class Results:
             score, spent = (np.mean([float(e[c]) for e in own]) for c in self.columns[-2:])
             rows, tags = own[0]["rows"], own[0]["tags"]
             print(f"{text:12}{rows:>6}{tags:>6}{TITLES[method]:>36}{score:10.4f}{spent:8.1f}")
+
+
+def mixed(skrub: str | None, n: int) -> None:
+    """Print time, memory and quality on one table with text, a date, categories and numbers."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mixed.parquet"
+        mixed_table(n).to_parquet(path)
+        print(
+            f"{'':12}{'fit CPU s':>11}{'predict':>9}{'peak GB':>9}{'micro-F1':>10}{'log-loss':>10}"
+        )
+        for name, python in {"labelcover": sys.executable, "skrub": skrub}.items():
+            if python is not None:
+                code = MIXED.replace("{make}", MAKERS[name])
+                command = [python, "-W", "ignore", "-c", code, str(path)]
+                run = subprocess.run(command, capture_output=True, text=True, check=True)
+                fit, predict, peak, f1, loss = map(float, run.stdout.split()[-5:])
+                print(f"{name:12}{fit:11.1f}{predict:9.1f}{peak:9.2f}{f1:10.4f}{loss:10.4f}")
+
+
+def mixed_table(n: int):
+    """Return a frame whose labels follow from words, categories, a date and a number."""
+    import pandas as pd
+
+    random = np.random.default_rng(0)
+    words = np.array([f"word{j}" for j in range(5000)])
+    shares = 1 / np.arange(5, 5005)
+    chosen = [random.choice(5000, (n, width), p=shares / shares.sum()) for width in (5, 20)]
+    codes = [random.integers(size, size=n) for size in (10, 50, 500)]
+    days = random.integers(0, 1500, n)
+    hours = random.exponential(8, n)
+    scores = np.zeros((n, MIXED_LABELS))
+    for cells in chosen:
+        scores += random.normal(0, 0.8, (5000, MIXED_LABELS))[cells].sum(axis=1) / 2
+    for cells in codes:
+        scores += random.normal(0, 1, (500, MIXED_LABELS))[cells]
+    scores += np.sin(days[:, None] / 365 * 2 * np.pi + np.arange(MIXED_LABELS))
+    scores += (hours > 12)[:, None] * random.normal(0, 1, MIXED_LABELS)
+    Y = scores + random.logistic(size=scores.shape) > np.quantile(scores, 0.75, axis=0)
+    frame = {
+        "title": [" ".join(row) for row in words[chosen[0]]],
+        "body": [" ".join(row) for row in words[chosen[1]]],
+        "opened": pd.Timestamp("2020-01-01") + pd.to_timedelta(days, unit="D"),
+        **{f"kind{c}": [f"value {j}" for j in codes[c]] for c in range(3)},
+        "hours": np.where(random.random(n) < 0.1, np.nan, hours),
+        "noise": random.normal(size=n),
+    }
+    return pd.DataFrame(frame | {f"is:{j}": Y[:, j].astype(int) for j in range(MIXED_LABELS)})
 
 
 def reading() -> None:
