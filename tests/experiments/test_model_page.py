@@ -13,7 +13,7 @@ from labelcover import LabelCoverClassifier, RakelClassifier
 from labelcover.audit import Suspects, explain_suspects, suspicious_labels
 from labelcover.chance import LabelFrequencies, chance_of
 from labelcover.datasets import Dataset, Reading, feature_words, load, row_contents
-from labelcover.experiments._report import write_audit_page, write_model_page
+from labelcover.experiments._report import write_audit_page, write_model_card, write_model_page
 from labelcover.judgement import Judgement, judged_left_out, judged_on
 from labelcover.metrics import MEASURES, label_f1
 from labelcover.models import fit_model
@@ -401,3 +401,36 @@ def test_the_audit_page_has_one_list_at_every_width(open_page):
     for width in (400, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_card_says_what_the_model_is_and_how_good(model, tmp_path, command):
+    write_model_card(tmp_path / "card.md", model, model_file="a b.skops")
+    text = (tmp_path / "card.md").read_text(encoding="utf-8")
+    judged = judged_left_out(model)
+    for said in (
+        "# What it is",
+        "LabelCoverClassifier(random_state=0)",
+        "some rows: 378 features.",
+        f"| micro_f1 | {judged.scores['micro_f1'].value:.3f} |",
+        str(judged.verdict),
+        "It knows 8 labels, and no other is ever predicted.",
+        "labelcover predict 'a b.skops' new.csv",
+    ):
+        assert said in text
+    write_model_card(tmp_path / "card.md", RakelClassifier(k=2).fit(np.eye(9), np.eye(9)[:, :3]))
+    assert "Not measured: labelcover evaluate does" in (tmp_path / "card.md").read_text()
+
+
+def test_train_writes_a_card(tmp_path, command):
+    lines = [f"printer {i} is broken,hardware" for i in range(20)]
+    lines += [f"forgot password {i} again,account;urgent" for i in range(20)]
+    (tmp_path / "t.csv").write_text("\n".join(["subject,tags", *lines, "once,rare"]))
+    words = ["train", tmp_path / "t.csv", "--tags", "tags", "-o", tmp_path / "m.skops"]
+    code, said, errors = command(*words, "--card", tmp_path / "card.md")
+    assert code == 0, errors
+    assert "card.md" in said
+    text = (tmp_path / "card.md").read_text(encoding="utf-8")
+    assert "subject  text" in text
+    code, _, errors = command(*words, "--card", tmp_path / "card.html")
+    assert code == 2
+    assert "--card must end in .md" in errors

@@ -43,6 +43,10 @@ def train(
     jobs: Annotated[
         int | None, typer.Option(help="Members fitted in parallel; ignored where solved jointly.")
     ] = None,
+    card: Annotated[
+        Path | None,
+        typer.Option(help="Write a model card too, to this Markdown file: what it is, how good."),
+    ] = None,
     scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
@@ -56,6 +60,9 @@ def train(
     Example: labelcover train songs.csv --label-prefix mood: -o model.skops
     """
     check_output(output, data, suffixes=[".skops"])
+    if card is not None:
+        check_output(card, data, option="--card", suffixes=[".md"])
+        from labelcover.experiments import write_model_card  # may say what is missing
     from labelcover.chunks import cluster
     from labelcover.experiments.named_methods import named_method
     from labelcover.models import check_can_save, fit_model, save_model
@@ -79,6 +86,9 @@ def train(
         "seconds": round(time.perf_counter() - began, 3),
         "written": str(output),
     }
+    if card is not None:
+        write_model_card(card, trained, model_file=str(output))
+        facts["card"] = str(card)
     if dataset.encoder is not None and as_json:
         facts["columns"] = {kind.name: kind.kind for kind in dataset.encoder.kinds}
     print_facts(facts | reading_facts([dataset], as_json), as_json)

@@ -8,9 +8,13 @@ from labelcover._imports import lazy_names
 
 if TYPE_CHECKING:
     from labelcover.experiments._paper.reproduce import reproduce
-    from labelcover.experiments._report import write_audit_page, write_model_page
+    from labelcover.experiments._report import (
+        write_audit_page,
+        write_model_card,
+        write_model_page,
+    )
 
-__all__ = ["reproduce", "write_audit_page", "write_model_page"]
+__all__ = ["reproduce", "write_audit_page", "write_model_card", "write_model_page"]
 
 # Pages and tables need pandas, Jinja and Matplotlib.
 __getattr__, __dir__ = lazy_names(
@@ -18,6 +22,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "reproduce": "_paper.reproduce",
         "write_audit_page": "_report",
+        "write_model_card": "_report",
         "write_model_page": "_report",
     },
 )
