@@ -43,7 +43,7 @@ class Reader:
 
 def read_file(path: Path) -> str:
     """Read a file as its suffix says; return how that ended."""
-    from labelcover.cli._failures import message_and_code
+    from labelcover.cli._outputs import message_and_code
     from labelcover.datasets import is_table, read, read_table
     from labelcover.models import load_model
 
@@ -81,7 +81,7 @@ def main() -> None:
     import sklearn.feature_extraction.text
     import skops.io
 
-    import labelcover.cli._failures
+    import labelcover.cli._outputs
     import labelcover.models
 
     del pyarrow, skops, sklearn, labelcover
