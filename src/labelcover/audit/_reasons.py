@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from labelcover.audit._other_labels import LEAST_PROBABILITY
-from labelcover.audit._suspects import Suspect, Suspects, single_labels
+from labelcover.audit._suspects import Suspect, Suspects, expected_labels, single_labels
 from labelcover.ensemble import FeatureNames, rows_of, words_of_rows
 
 # So many suspects are explained by their features too, which takes fits of a model.
@@ -103,13 +102,11 @@ def explain_suspects(
 
 def _label_reasons(suspects: Suspects, i: int, j: int) -> list[tuple[str, float]]:
     """Return what the other labels of row `i` add to the log-odds of label `j`."""
-    if suspects.others is None:
+    if suspects.links is None:
         return []
-    others = suspects.others
-    fold = others.fold[i]
-    labels, theta = others.labels[fold, j], others.theta[fold, j]
-    has = suspects.Y[i, labels]
-    expected = np.clip(suspects.features[i, labels], LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+    own = slice(*suspects.links.indptr[j : j + 2].tolist())
+    labels, theta = suspects.links.indices[own], suspects.links.data[own]
+    has, expected = suspects.Y[i, labels], expected_labels(suspects.features[i, labels])
     return [
         (f"{'has' if has[k] else 'does not have'} {suspects.label_names[labels[k]]}", float(by))
         for k, by in enumerate(theta * (has - expected))

@@ -2,7 +2,7 @@
 
 Every cell of Y is predicted twice. First from the row's features, by members fitted without
 the row (leave-one-out and out-of-bag predictions, so nothing is fitted twice). Then from that and
-from the row's other labels (`labelcover.audit._other_labels`). A cell is the more suspicious the
+from the row's other labels (`labelcover.ensemble.given_others`). A cell is the more suspicious the
 less likely its value is: with calibrated probabilities, and errors that are as likely in one cell
 as in another, this is the order of how likely cells are wrong. How many are wrong is another
 question (`labelcover.audit._error_numbers`): of a coin flip, either value is unlikely.
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.model_selection import cross_val_predict
 
 from labelcover._arguments import check_choice, check_integer, check_real
@@ -32,8 +33,14 @@ from labelcover._imports import naming_extra
 from labelcover._label_values import as_booleans, as_table
 from labelcover._safe_text import write_rows
 from labelcover.audit._error_numbers import LabelErrors, WrongLabels, label_errors
-from labelcover.audit._other_labels import OtherLabels, with_other_labels
-from labelcover.ensemble import LabelCoverClassifier, Pool, label_words, named_labels
+from labelcover.ensemble import (
+    LabelCoverClassifier,
+    Pool,
+    given_others,
+    label_words,
+    linking_cover,
+    named_labels,
+)
 from labelcover.learners import LabelForest
 
 if TYPE_CHECKING:
@@ -44,6 +51,11 @@ FOLDS = 5
 # Least number of draws in a leaf: a wrong label in a leaf of two rows is half of what it says.
 LEAST_LEAF = 5
 KINDS = ("wrong", "missing")
+# Up to so many labels, all are linked with each other; of more, those that depend on each other,
+# by labelsets of so many labels.
+ALL_PAIRS, LINKED = 50, 5
+# Probabilities of the features alone are never surer than this.
+LEAST_PROBABILITY = 1e-4
 # So many suspects are in the display of a notebook.
 MOST_DISPLAYED = 10
 
@@ -94,8 +106,44 @@ def suspicious_labels(
     if estimator is None:
         estimator = single_labels()
     features = np.asarray(_unseen(estimator, X, given, table), dtype=np.float64)
-    suspicion, others = with_other_labels(table, features)
-    return Suspects(suspicion, features, table, names, others)
+    found, links = _contradictions(table, features)
+    return Suspects(found, features, table, names, links)
+
+
+def suspicion(Y: NDArray[np.uint8], P: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how likely each cell has the other value.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, n_labels)
+    P : ndarray of shape (n, n_labels)
+        Probabilities of the labels by models fitted without the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.audit import suspicion
+    >>> random = np.random.default_rng(0)
+    >>> one = random.random(500) < 0.5
+    >>> Y = np.column_stack([one, one]).astype(np.uint8)
+    >>> Y[0] = 0, 1
+    >>> found = suspicion(Y, np.full((500, 2), 0.5))
+    >>> bool(found[0].min() > 0.8 > 0.2 > found[1:].max())
+    True
+    """
+    return _contradictions(Y, P)[0]
+
+
+def expected_labels(P: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities by the features alone, which are never too sure."""
+    return np.clip(P, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+
+
+def _contradictions(Y: NDArray[np.uint8], P: NDArray[np.float64]) -> tuple[NDArray, Any]:
+    """Return how likely each cell has the other value, and the links that say so."""
+    cover = None if Y.shape[1] <= ALL_PAIRS else linking_cover(Y, LINKED)
+    odds, links = given_others(Y, expected_labels(P), cover)
+    return expit(np.where(Y == 1, -odds, odds)), links
 
 
 def single_labels() -> LabelCoverClassifier:
@@ -190,15 +238,16 @@ class Suspects:
     Y : ndarray of shape (n, n_labels)
         The labels as given.
     label_names : list of str
-    others : OtherLabels, optional
-        What the other labels of a row add.
+    links : CSR array of shape (n_labels, n_labels), optional
+        What the other labels of a row add to the log-odds of each, times how far they are from
+        what their features say.
     """
 
     suspicion: NDArray[np.float64]
     features: NDArray[np.float64]
     Y: NDArray[np.uint8]
     label_names: list[str]
-    others: OtherLabels | None = None
+    links: Any = None
 
     @cached_property
     def errors(self) -> LabelErrors:

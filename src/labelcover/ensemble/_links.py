@@ -48,8 +48,7 @@ TINY = 1e-9
 MISMATCH = 6.0
 # The probability that a row has a labelset that never occurred: its labels are then as pooled.
 NEW_LABELSET = 0.03
-# Labels are hidden in so many ways, each row by a share of its own; and once all of them. Rows
-# beyond so many are enough for links.
+# Labels are hidden in so many ways, in no more rows than these, and once all of them in all rows.
 MASKS, LEAST_KNOWN, MOST_KNOWN = 3, 0.05, 0.97
 MOST_MASKED = 1_024
 # Where the changes of α, β and γ bend, in shares of known labels; with nothing known they are 0.
@@ -57,7 +56,7 @@ KNOTS = np.array([0.2, 0.5, 1.0])
 # How far labels deviate with nothing known, as a variance: the pool has weighed each already.
 OWN_VARIANCE = 0.1
 # Penalties on these changes, and on the links of a label.
-CHANGE_PENALTY, LINK_PENALTY = 4.0, 4.0
+CHANGE_PENALTY, LINK_PENALTY = 4.0, 6.0
 # Changes are fitted on no more cells than these.
 MOST_CELLS = 2**18
 TOLERANCE, MOST_STEPS = 1e-3, 12
@@ -114,15 +113,6 @@ class SeenLabelsets:
                 found[rows] += weight * change / np.maximum(mixed * (1 - mixed), TINY)
         return found
 
-    def likeliest(self, P: Floats, known: NDArray[np.int8] | None = None) -> NDArray[np.uint8]:
-        """Return the likeliest labelset of each row, ``(n, n_labels)``, zeros and ones."""
-        lift, odds = _log_lift(self.counts, self.expected), evidence(P, known)
-        best = [
-            (row_products(odds[rows], self.labelsets.T.astype(np.float64)) + lift).argmax(axis=1)
-            for rows in self._blocks(len(P))
-        ]
-        return self.labelsets[np.concatenate([np.zeros(0, np.intp), *best])]
-
     def _blocks(self, n: int) -> Iterator[slice]:
         step = max(1, BLOCK_NUMBERS // max(1, len(self.labelsets)))
         for start in range(0, n, step):
@@ -177,17 +167,12 @@ class _LeftOutLabelsets:
 
     def log_odds(self, rows: NDArray[np.int64], P: Floats, odds: Floats) -> Floats:
         """Return the log-odds of some of the rows with probabilities `P` and some evidence."""
-        joint, lift = self._joint(rows, odds)
-        totals = exponentials_below(joint, lift, True)
-        means = joint @ self.seen.labelsets.astype(np.float64)
-        return _mixed(
-            np.where(totals[:, None] > 0, means / np.maximum(totals, TINY)[:, None], P), P
-        )
-
-    def _joint(self, rows: NDArray[np.int64], odds: Floats) -> tuple[Floats, Floats]:
         joint = odds @ self.seen.labelsets.T.astype(np.float64)
         joint[np.arange(len(rows)), self.own[rows]] += self.without[rows]
-        return joint, _log_lift(self.seen.counts, self.seen.expected)
+        lift = _log_lift(self.seen.counts, self.seen.expected)
+        totals = exponentials_below(joint, lift, True)[:, None]
+        means = joint @ self.seen.labelsets.astype(np.float64)
+        return _mixed(np.where(totals > 0, means / np.maximum(totals, TINY), P), P)
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,19 +255,6 @@ def fit_links(
         Weights of all training rows.
     seed : int
         For which labels are hidden.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from labelcover.covers import Cover
-    >>> from labelcover.ensemble._links import fit_links
-    >>> random = np.random.default_rng(0)
-    >>> one = random.random(400) < 0.5
-    >>> Y = np.column_stack([one, one ^ (random.random(400) < 0.05)]).astype(np.uint8)
-    >>> P = np.full(Y.shape, 0.5)
-    >>> links, _ = fit_links(Y, np.arange(400), P, Cover([[0, 1]], 2), Y.mean(axis=0))
-    >>> bool(links.log_odds(P[:1], np.array([[1, -1]], np.int8))[0, 1] > 2)
-    True
     """
     weights = np.ones(len(Y)) if sample_weight is None else sample_weight / sample_weight.mean()
     random = np.random.default_rng(seed)
@@ -296,18 +268,47 @@ def fit_links(
     return fitted, _combined(start, np.zeros((len(rows), 3)), nothing.L, nothing.C)
 
 
+def given_others(
+    Y: NDArray[np.uint8], P: Floats, cover: Cover | None = None
+) -> tuple[Floats, sparse.csr_array]:
+    """Return the log-odds of every cell of a label table given all other labels of its row.
+
+    And the links by which they are: a regression of each label with a constant, from which each row
+    is left out (approximate leave-one-out, Rad and Maleki, 2020). The labelsets that occur say
+    nothing here: a wrong label makes one that did not occur before.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, n_labels)
+    P : ndarray of shape (n, n_labels)
+        Probabilities of the labels by models fitted without the row, inside (0, 1).
+    cover : Cover, optional
+        Two labels are linked if a labelset holds both; by default all are.
+    """
+    m = Y.shape[1]
+    together = sparse.csr_array(1.0 - np.eye(m)) if cover is None else linked_labels(cover)
+    given, surprise = logit(_inside(P)), Y - P
+    values, weights = np.zeros(together.nnz), np.ones(len(Y))
+    for j in range(m):
+        at = slice(together.indptr[j], together.indptr[j + 1])
+        inputs = np.vstack([surprise[:, together.indices[at]].T, np.ones(len(Y))])
+        penalty = np.full(len(inputs), LINK_PENALTY)
+        theta = _minimum(inputs, given[:, j], Y[:, j], weights, penalty)
+        odds = given[:, j] + theta @ inputs
+        p = expit(odds)
+        curve = (inputs * (p * (1 - p))) @ inputs.T + np.diag(penalty)
+        leverage = (inputs * np.linalg.solve(curve, inputs)).sum(axis=0)
+        # Without the row, the fit would be further from it.
+        leverage /= np.maximum(1 - p * (1 - p) * leverage, 1e-6)
+        given[:, j], values[at] = odds - leverage * (Y[:, j] - p), theta[:-1]
+    return given, sparse.csr_array((values, together.indices, together.indptr), together.shape)
+
+
 @dataclass(frozen=True, eq=False)
 class _Masked:
     """Left-out rows of which some labels are known.
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n,)
-        Which of the left-out rows.
-    Y, L, C : ndarray of shape (n, n_labels)
-        Their labels, log-odds, and log-odds over the labelsets of the other rows.
-    known : int8 array of shape (n, n_labels)
-    surprise : ndarray of shape (n, n_labels)
+    Their labels, log-odds, log-odds over the labelsets of the other rows, and surprises.
     """
 
     rows: NDArray[np.int64]
@@ -426,8 +427,7 @@ def _combined(start: Floats, changed: Floats, L: Floats, C: Floats) -> Floats:
 
 
 def _changed(share: Floats, changes: Floats) -> Floats:
-    """Return the changes of α, β and γ at shares of known labels, ``(n, 3)``."""
-    # No product of matrices: a row alone is rounded as in a batch.
+    """Return the changes of α, β and γ at shares of known labels; no matrix product rounds."""
     return (_hats(share)[:, None, :] * changes).sum(axis=2)
 
 
