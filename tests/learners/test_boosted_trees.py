@@ -15,7 +15,6 @@ from labelcover.learners._forest.boosting_kernels import (
     grow_on_bins,
     grow_on_words,
     leaf_values,
-    value_means,
 )
 
 MOST_NODES = 15
@@ -135,11 +134,6 @@ def test_scores_and_means_are_sums_over_the_leaves(random):
     csr = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
     add_scores((np.zeros((0, 0), np.float32), csr), 2, stack, values, again)
     np.testing.assert_array_equal(scores, again)
-    weights = np.array([8, 2, 6, 1, 5, 8], np.float32)
-    means = value_means((*stack[:4], np.array([0, 5, 6])), weights, values[:, 0])
-    v = values[:, 0]
-    np.testing.assert_allclose(means[2], (v[1] + 5 * v[2]) / 6, rtol=1e-6)
-    np.testing.assert_allclose(means[0], (2 * v[0] + v[1] + 5 * v[2]) / 8, rtol=1e-6)
 
 
 def problem(random, n=300, *, words=False):
@@ -180,14 +174,15 @@ def test_a_row_alone_and_any_number_of_jobs_give_the_same(random, words):
 
 
 @pytest.mark.parametrize("words", [False, True])
-def test_paths_add_up_to_the_log_odds(random, words):
+def test_parts_add_up_to_the_log_odds(random, words):
     X, Y, n_values = problem(random, words=words)
     trees, _ = LabelBoosting(30).fit_labels(X, Y, n_values)
     rows = np.array([4, 1, 7])
-    start, columns = trees.path_parts(trees.read(X), 2, rows)
-    found = expit(start + columns.sum(axis=1))
-    np.testing.assert_allclose(found, confidence(trees, X)[rows, 2], rtol=1e-5)
-    _, every = trees.path_parts(trees.read(X), 2, np.arange(300))
+    weights = random.normal(size=(3, 5))
+    columns = trees.swap_parts(trees.read(X), rows, weights)
+    moved = trees.scores(trees.read(X), 300)[rows] - trees.origin_scores
+    np.testing.assert_allclose(columns.sum(axis=1), (weights * moved).sum(axis=1), atol=1e-9)
+    every = trees.swap_parts(trees.read(X), np.arange(300), np.tile(np.eye(5)[2], (300, 1)))
     assert np.abs(every.toarray()).sum(axis=0).argmax() == 2
 
 

@@ -1,12 +1,15 @@
 """The splits of a forest, followed one by one."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from labelcover.datasets import load
-from labelcover.learners._forest.forest_kernels import node_means, path_parts
+from labelcover.learners._forest.forest_kernels import node_means
 from labelcover.learners._forest.label_forest import LabelForest
+from labelcover.learners._forest.swap_kernels import swap_parts
 
 
 @pytest.fixture(scope="module", params=["dense", "sparse"])
@@ -44,42 +47,64 @@ def test_shares_of_nodes_are_those_of_their_leaves(grown):
         assert shares == pytest.approx(plain_shares(tree, rows, counts, Y[:, 1]))
 
 
-def test_paths_add_up_to_the_confidence_and_follow_every_split(grown):
-    forest, X, Y = grown
-    paths, every = forest.paths(X), np.arange(len(X))
-    confidence = forest.confidence(X)
-    turned = forest.rare.transform(X).astype(np.float32)
-    for label in range(4):
-        start, parts = paths.of_label(label, every)
-        shares = parts.toarray()
-        assert start + shares.sum(axis=1) == pytest.approx(confidence[:, label], abs=1e-12)
-        expected = np.zeros(X.shape[1])
-        for tree, rows, counts in forest.trees:
-            feature, threshold, left, right = tree
-            of_node = plain_shares(tree, rows, counts, Y[:, label])
-            node = 0
-            while feature[node] >= 0:
-                f = feature[node]
-                child = left[node] if turned[7, f] <= threshold[node] else right[node]
-                expected[f] += (of_node[child] - of_node[node]) / len(forest.trees)
-                node = child
-        assert shares[7] == pytest.approx(expected, abs=1e-12)
+def test_parts_are_shapley_values_between_the_origin_and_the_row():
+    """By all orders in which the columns pass from the origin to the row."""
+    random = np.random.default_rng(0)
+    for words in (False, True):
+        X = random.normal(size=(120, 5))
+        X = np.where(X > 0.7, X, 0.0) if words else X
+        Y = (X @ random.normal(size=(5, 3)) > 0.3).astype(np.uint8)
+        forest = LabelForest(6).fit_labels(X, Y, np.zeros(5, np.int32), seed=1)
+        assert forest.is_sparse == words
+        origin = np.zeros(5) if words else X.mean(axis=0)
+        rows, weights = np.array([3, 8, 50]), random.normal(size=(3, 3))
+        paths = forest.paths(X)
+        found = paths.combined(rows, weights).toarray()
+        for at, i in enumerate(rows):
+            expected = np.zeros(5)
+            for order in permutations(range(5)):
+                row = origin.copy()
+                steps = [row.copy()]
+                for f in order:
+                    row[f] = X[i, f]
+                    steps.append(row.copy())
+                answers = forest.confidence(np.array(steps)) @ weights[at]
+                expected[list(order)] += np.diff(answers) / 120
+            np.testing.assert_allclose(found[at], expected, atol=1e-7)
+        np.testing.assert_allclose(paths.starts, forest.confidence(origin[None])[0], atol=1e-12)
 
 
-def test_paths_of_some_rows_are_those_among_all(grown):
+def test_parts_add_up_and_those_of_some_rows_are_those_among_all(grown):
     forest, X, _ = grown
-    some = np.array([9, 3, 3, 140])
-    start, every = forest.paths(X).of_label(1, np.arange(len(X)))
-    own_start, own = forest.paths(X).of_label(1, some)
-    np.testing.assert_array_equal(own.toarray(), every.toarray()[some])
-    np.testing.assert_array_equal(own_start, start[some])
-    *nodes, _, _, node_starts, _ = forest.stack
-    means = np.concatenate([np.zeros(len(tree[0])) for tree, _, _ in forest.trees])
-    data, _, indptr = path_parts(
-        forest.read(X), X.shape[1], tuple(nodes), node_starts, means, np.zeros(0, np.int64)
+    every, some = np.arange(len(X)), np.array([9, 3, 3, 140])
+    confidence = forest.confidence(X)
+    for label in range(4):
+        start, parts = forest.paths(X).of_label(label, every)
+        assert start + parts.sum(axis=1) == pytest.approx(confidence[:, label], abs=1e-12)
+        own_start, own = forest.paths(X).of_label(label, some)
+        np.testing.assert_array_equal(own.toarray(), parts.toarray()[some])
+        np.testing.assert_array_equal(own_start, start[some])
+    none = forest.paths(X).of_label(0, np.zeros(0, np.int64))[1]
+    assert none.shape == (0, X.shape[1])
+
+
+def test_columns_in_which_a_long_path_parts_are_bounded():
+    """A chain of 80 splits on different features: the first 64 share what changes."""
+    n = 80
+    nodes = [np.full(2 * n + 1, -1, np.int32), np.zeros(2 * n + 1, np.float32),
+             np.zeros(2 * n + 1, np.int32), np.zeros(2 * n + 1, np.int32)]  # fmt: skip
+    for f in range(n):
+        nodes[0][2 * f], nodes[1][2 * f] = f, 0.5
+        nodes[2][2 * f], nodes[3][2 * f] = 2 * f + 1, 2 * f + 2
+    means = np.random.default_rng(0).random((1, 2 * n + 1))
+    table = np.ones((1, n), np.float32), (np.zeros(0, np.float32), np.zeros(0, np.int32),
+                                          np.zeros(0, np.int64))  # fmt: skip
+    starts, one = np.array([0, 2 * n + 1]), np.ones((1, 1))
+    data, indices, _ = swap_parts(
+        table, np.zeros(n, np.float32), tuple(nodes), starts, means, one, np.zeros(1, np.int64)
     )
-    assert len(data) == 0
-    assert indptr.tolist() == [0]
+    assert data.sum() == pytest.approx(means[0, 2 * n] - means[0, 1])
+    assert indices.max() == 63
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])

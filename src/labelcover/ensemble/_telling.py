@@ -24,6 +24,8 @@ FeatureNames = Sequence[str] | Callable[[int, float], str]
 
 # Rows are explained in blocks of so many numbers (32 MB), but of no fewer rows than these.
 BLOCK_NUMBERS, BLOCK_ROWS = 2**22, 64
+# Numbers that are held for each nonzero of a sparse row: of neighbours, mostly.
+ROW_NUMBERS = 32
 # Smaller contributions are not told alone: two digits would say 0.00.
 LEAST = 0.005
 # No reason is larger than so many times the way from start to score (or this way, where that is
@@ -128,7 +130,8 @@ def explain_model(
     told = known_labels(known, model.label_names_in_, model.classes_[0], n)
     teller = _Teller(words, names, coding, n_reasons, whole_columns)
     confidence, predicted = np.empty((n, m)), np.zeros((n, m), dtype=bool)
-    for block in blocks(n, max(BLOCK_ROWS, BLOCK_NUMBERS // max(read.shape[1], m, 1))):
+    width = ROW_NUMBERS * read.nnz // max(n, 1) if sparse.issparse(read) else read.shape[1]
+    for block in blocks(n, max(BLOCK_ROWS, BLOCK_NUMBERS // max(width, m, 1))):
         rows = rows_of(read, np.arange(block.start, block.stop))
         (shares, *_) = model.view_.shares(rows, *([] if told is None else [told[block]]))
         answer = TableAnswer(model._checked(shares.confidence), shares.known)
@@ -311,7 +314,11 @@ def _nonzeros(table: Any, i: int) -> tuple[NDArray[np.int64], NDArray[np.float64
 
 
 def _dense_row(X: Any, i: int) -> NDArray[np.float64]:
-    return X[[i]].toarray()[0] if sparse.issparse(X) else X[i]
+    if not sparse.issparse(X):
+        return X[i]
+    row, own = np.zeros(X.shape[1]), slice(*X.indptr[i : i + 2].tolist())
+    row[X.indices[own]] = X.data[own]
+    return row
 
 
 def label_words(known: Sequence[str], given: Sequence[str] | None) -> list[str]:

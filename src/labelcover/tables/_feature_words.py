@@ -204,10 +204,10 @@ class FeatureWords:
 
 
 def _summed(keys: NDArray[np.int64], parts: NDArray[np.float64], name: Any) -> Units:
-    found, at, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    sums = np.zeros(len(found))
-    np.add.at(sums, at, parts)
-    return Units(sums, counts, lambda u: name(int(found[u])))
+    counts, sums = np.bincount(keys), np.bincount(keys, parts)  # sooner than np.unique
+    found = np.flatnonzero(counts)
+    own = np.asarray(sums[found], dtype=np.float64)
+    return Units(own, counts[found], lambda u: name(int(found[u])))
 
 
 def _is_common(term: str, weight: float = np.inf) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from labelcover.covers import Cover
-from labelcover.ensemble._shares import Parts, Shares, bent
+from labelcover.ensemble._shares import CLOSE, Parts, Shares
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
 from labelcover.ensemble._views._single_labels import LEAST
 from labelcover.learners import BoostedTrees, LabelBoosting
@@ -63,7 +63,7 @@ class BoostedView(View):
     no_shares = ""
 
     def shares(self, X: Any) -> list[Shares]:
-        """Return what splits change on the paths of rows."""
+        """Return what columns add to the confidences of rows."""
         return [BoostedShares(self.trees, X)]
 
 
@@ -72,10 +72,23 @@ class BoostedShares(Shares):
 
     def __init__(self, trees: BoostedTrees, X: Any) -> None:
         self.trees, self.table = trees, trees.read(X)
-        self.scores = trees.scores(self.table, X.shape[0])
+        self.scores, self.origin = trees.scores(self.table, X.shape[0]), trees.origin_scores
         self.confidence = expit(self.scores)
 
+    @property
+    def starts(self) -> NDArray[np.float64]:
+        """The confidences before anything of a row is known."""
+        return expit(self.origin)
+
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
-        """Return the confidence in the roots, and what splits change."""
-        parts = Parts(*self.trees.path_parts(self.table, label, rows))
-        return bent(parts, self.scores[rows, label], expit)
+        """Return the confidence of a label at the start, and what columns add."""
+        weights = np.zeros((len(rows), len(self.origin)))
+        weights[:, label] = 1.0
+        return Parts(np.full(len(rows), self.starts[label]), self.combined(rows, weights))
+
+    def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
+        """Return what columns add to a sum of the confidences of all labels."""
+        way = self.scores[rows] - self.origin
+        far = np.abs(way) > CLOSE
+        slopes = np.where(far, self.confidence[rows] - self.starts, 0) / np.where(far, way, 1.0)
+        return self.trees.swap_parts(self.table, rows, weights * slopes)

@@ -85,7 +85,7 @@ class ForestView(View):
     no_shares = ""
 
     def shares(self, X: Any) -> list[Shares]:
-        """Return what splits change on the paths of rows."""
+        """Return what columns add to the confidences of rows."""
         return [ForestShares(self.forest, X)]
 
     def similar(self, X: Any, n: int) -> Similar:
@@ -109,15 +109,19 @@ class ForestShares(Shares):
 
     def __init__(self, forest: GrownForest, X: Any) -> None:
         self.paths, self.confidence = forest.paths(X), forest.confidence(X)
-        self._starts = np.clip(forest.root_values(), 0, 1)
 
     @property
     def starts(self) -> NDArray[np.float64]:
-        """The shares of labels in the roots."""
-        return self._starts
+        """The confidences before anything of a row is known."""
+        return self.paths.starts
+
+    def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
+        """Return what columns add to a sum of the confidences of all labels."""
+        found = self.paths.combined(rows, weights)
+        return super().combined(rows, weights) if found is None else found
 
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
-        """Return the share of a label in the roots, and what splits change."""
+        """Return the confidence of a label at the start, and what columns add."""
         parts = Parts(*self.paths.of_label(label, rows))
         # A correction keeps shares between 0 and 1, in single precision.
         return bent(parts, self.confidence[rows, label], lambda p: p)

@@ -19,11 +19,10 @@ from labelcover.learners._forest.boosting_kernels import (
     grow_on_bins,
     grow_on_words,
     leaf_values,
-    value_means,
 )
 from labelcover.learners._forest.feature_forest import NO_ARRAYS, NO_TABLE, SinglePrecision
-from labelcover.learners._forest.forest_kernels import path_parts
 from labelcover.learners._forest.grown_forest import in_threads, is_mostly_zero
+from labelcover.learners._forest.swap_kernels import swap_parts
 from labelcover.learners._rare_values import RareValues
 
 # Columns of numbers are cut into so many bins.
@@ -219,6 +218,9 @@ class BoostedTrees:
         self.is_sparse = is_mostly_zero(X)
         self.precision = SinglePrecision().fit(X, shifted=not self.is_sparse)
         self.table = self._read(X)
+        self.origin = np.zeros(self.n_features, dtype=np.float32)
+        if not self.is_sparse:
+            self.origin = self.table[0].mean(axis=0, dtype=np.float64).astype(np.float32)
         n = Y.shape[0]
         counts = Y.sum(axis=0) if weights is None else weights @ Y * (n / weights.sum())
         self.start = logit((counts + 0.5) / (n + 1))
@@ -286,20 +288,30 @@ class BoostedTrees:
         self._add(table, scores, self.stack[-1][:-1])
         return self.start + scores
 
-    def path_parts(
-        self, table: tuple[Any, ...], label: int, rows: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], Any]:
-        """Return the log-odds of a label in the roots, and what columns add on the way down.
+    @property
+    def origin_scores(self) -> NDArray[np.float64]:
+        """The log-odds of the labels at the origin."""
+        table = (self.origin[None], NO_ARRAYS)
+        if self.is_sparse:
+            table = NO_TABLE, (NO_ARRAYS[0], NO_ARRAYS[1], np.zeros(2, np.int64))
+        return self.scores(table, 1)[0]
 
-        The parts of the chosen rows are CSR, ``(len(rows), n_features)``.
+    def swap_parts(
+        self, table: tuple[Any, ...], rows: NDArray[np.int64], weights: NDArray[np.float64]
+    ) -> Any:
+        """Return what columns add to a sum of the log-odds of labels at the origin.
+
+        The parts of the chosen rows are CSR, ``(len(rows), n_features)``; `weights` are those of
+        labels in each row. As `labelcover.learners._forest.feature_forest.FeaturePaths`.
         """
         *nodes, starts = self.stack
-        values = np.ascontiguousarray(self.values[:, label])
-        means = value_means(self.stack, self.weights, values)
-        made = path_parts(table, self.n_features, tuple(nodes), starts, means, rows)
-        start = self.start[label] + means[starts[:-1]].sum()
-        found = sparse.csr_array(made, shape=(len(rows), self.n_features))
-        return np.full(len(rows), start), found
+        used = np.flatnonzero(weights.any(axis=0))
+        leaves = np.flatnonzero(nodes[0] < 0)
+        means = np.zeros((len(used), len(nodes[0])))
+        means[:, leaves] = self.values[nodes[2][leaves]][:, used].T
+        own = np.ascontiguousarray(weights[:, used])
+        made = swap_parts(table, self.origin, tuple(nodes), starts, means, own, rows)
+        return sparse.csr_array(made, shape=(len(rows), self.n_features))
 
     def read(self, X: Any) -> tuple[Any, ...]:
         """Return new rows as the trees take them."""

@@ -312,20 +312,3 @@ def add_scores(table, n_features, stack, values, scores):
         if not len(dense):
             for at in range(indptr[i], indptr[i + 1]):
                 x[indices[at]] = 0.0
-
-
-@njit(cache=True, nogil=True)
-def value_means(stack, weights, values):
-    """Return the value of each node of all trees: of inner ones the mean over rows in leaves."""
-    feature, _, left, right, starts = stack
-    means = np.zeros(len(feature))
-    for t in range(len(starts) - 1):
-        # Children have higher numbers than their parent.
-        for node in range(starts[t + 1] - 1, starts[t] - 1, -1):
-            if feature[node] < 0:
-                means[node] = values[left[node]]
-            else:
-                a, b = starts[t] + left[node], starts[t] + right[node]
-                share = weights[a] / (weights[a] + weights[b])
-                means[node] = share * means[a] + (1.0 - share) * means[b]
-    return means

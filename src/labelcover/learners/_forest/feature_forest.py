@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover._table_numbers import blocks
 from labelcover.learners._features import csr_arrays
 from labelcover.learners._forest.forest_kernels import (
     add_answers_of_trees,
     grow_tree,
     node_means,
-    path_parts,
 )
-from labelcover.learners._forest.grown_forest import GrownForest
+from labelcover.learners._forest.grown_forest import MOST_MEANS, ForestPaths, GrownForest
 from labelcover.learners._forest.sparse_tree_kernels import (
     SKETCH_COLUMNS,
     grow_sparse_tree,
 )
+from labelcover.learners._forest.swap_kernels import swap_parts
 
 # Trees of a forest, and of one on a sparse table, where trees are quick and differ more.
 TREES, SPARSE_TREES = 100, 200
@@ -122,7 +123,9 @@ class FeatureForest(GrownForest):
         self.precision = SinglePrecision().fit(X, shifted=not self.is_sparse)
         self.table = self._read(X)
         self.is_large = self.is_sparse and X.shape[0] >= MANY_ROWS
+        self.origin = np.zeros(self.n_features, dtype=np.float32)
         if not self.is_sparse:
+            self.origin = self.table[0].mean(axis=0, dtype=np.float64).astype(np.float32)
             self.training = np.ascontiguousarray(self.table[0].T)
 
     @property
@@ -199,20 +202,58 @@ class FeatureForest(GrownForest):
         """Return the means of a value of training rows in the nodes of each tree."""
         return [node_means(tree, own, counts, values) for tree, own, counts in self.trees]
 
-    def path_parts(self, table, means, rows) -> tuple[NDArray[np.float64], Any]:
-        """Return the mean of the roots, and what splits change on the paths of rows."""
-        start = sum(own[0] for own in means) / len(means)
-        *nodes, _, _, node_starts, _ = self.stack
-        made = path_parts(
-            table, self.n_features, tuple(nodes), node_starts, np.concatenate(means), rows
-        )
-        found = sparse.csr_array(made, shape=(len(rows), self.n_features))
-        return np.full(len(rows), start), found / len(means)
+    def paths(self, X) -> FeaturePaths:
+        """Return the confidences of new rows as sums over the columns of the table."""
+        return FeaturePaths(self, X)
 
     def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
         stack = trees if isinstance(trees, tuple) else _stacked(trees)
         how = self.labels, asked, True, sums, n_trees
         add_answers_of_trees(self.table, self.n_features, stack, *how)
+
+
+class FeaturePaths(ForestPaths):
+    """What the columns of rows add to the answers of a forest at its origin: Shapley values.
+
+    The origin is the mean of the training rows, of a sparse table the row without anything. What a
+    column adds is averaged over all orders in which columns pass from the origin to the row [1]_.
+
+    References
+    ----------
+    .. [1] S. M. Lundberg, G. Erion et al. (2020). From local explanations to global understanding
+       with explainable AI for trees. Nature Machine Intelligence 2, 56–67.
+    """
+
+    forest: FeatureForest
+
+    def __init__(self, forest: FeatureForest, X: Any) -> None:
+        super().__init__(forest, X)
+        at_origin: Any = (forest.origin[None], NO_ARRAYS)
+        if forest.is_sparse:
+            at_origin = NO_TABLE, (NO_ARRAYS[0], NO_ARRAYS[1], np.zeros(2, np.int64))
+        answers = np.zeros((1, forest.n_labels))
+        forest._add_answers(at_origin, answers)
+        self.starts = answers[0] / len(forest.trees)
+
+    def of_label(self, label, rows) -> tuple[NDArray[np.float64], Any]:
+        """Return where some of the rows start, and the parts, CSR ``(n_rows, n_columns)``."""
+        weights = np.zeros((len(rows), self.forest.n_labels))
+        weights[:, label] = 1.0
+        return np.full(len(rows), self.starts[label]), self.combined(rows, weights)
+
+    def combined(self, rows, weights) -> Any:
+        """Return the parts of a sum of labels, CSR ``(n_rows, n_columns)``."""
+        *nodes, _, _, node_starts, _ = self.forest.stack
+        total: Any = sparse.csr_array((len(rows), self.forest.n_features))
+        used = np.flatnonzero(weights.any(axis=0))
+        for some in blocks(len(used), MOST_MEANS // max(1, int(node_starts[-1]))):
+            means = np.array([np.concatenate(self.means_of(int(k))) for k in used[some]])
+            own = np.ascontiguousarray(weights[:, used[some]])
+            made = swap_parts(
+                self.table, self.forest.origin, tuple(nodes), node_starts, means, own, rows
+            )
+            total = total + sparse.csr_array(made, shape=total.shape)
+        return total / len(self.forest.trees)
 
 
 def _stacked(trees: list[tuple[Any, ...]]) -> tuple[NDArray[Any], ...]:

@@ -107,9 +107,9 @@ class GrownForest(ABC):
         """Return new rows as the trees take them."""
         return self._read(self.rare.transform(numeric(X, self.n_values)))
 
+    @abstractmethod
     def paths(self, X: Any) -> ForestPaths:
         """Return the confidences of new rows as sums over the columns of the table."""
-        return ForestPaths(self, X)
 
     def row_values(self, label: int) -> NDArray[np.float64]:
         """Return a value of each training row whose mean in leaves is the confidence of a label."""
@@ -117,15 +117,6 @@ class GrownForest(ABC):
         holds = np.zeros(len(starts) - 1)
         holds[np.searchsorted(starts, np.flatnonzero(indices == label), side="right") - 1] = 1.0
         return holds
-
-    def root_values(self) -> NDArray[np.float64]:
-        """Return the means over the roots of what `row_values` gives for each label."""
-        n = len(self.labels[1]) - 1
-        drawn = np.zeros(n)
-        for _, rows, counts in self.trees:
-            drawn[rows] += counts / counts.sum()
-        held = (np.ones(len(self.labels[0])), *self.labels)
-        return (drawn / len(self.trees)) @ sparse.csr_array(held, shape=(n, self.n_labels))
 
     def row_shares(self, X: Any) -> NDArray[np.float64]:
         """Return the mean share of every training row in the leaves of new rows, ``(n, rows)``."""
@@ -193,25 +184,12 @@ class GrownForest(ABC):
         """Return the means of a value of training rows in the nodes of each tree."""
 
     @abstractmethod
-    def path_parts(
-        self, table: tuple[Any, ...], means: list[NDArray[np.float64]], rows: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], Any]:
-        """Return the mean of the roots, and what columns add to it on the way down.
-
-        `means` are those of nodes, and `table` is as `read` gives it. The parts of the chosen rows
-        are CSR, ``(len(rows), n_features)``.
-        """
-
-    @abstractmethod
     def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
         """Add those of training rows in the trees without them, and how many trees these are."""
 
 
-class ForestPaths:
+class ForestPaths(ABC):
     """The parts of columns in the confidences of some rows.
-
-    The confidence of a tree is the share of the label in its root plus what every split on the way
-    to the leaf changes [1]_; that of the forest is the mean.
 
     Parameters
     ----------
@@ -219,25 +197,34 @@ class ForestPaths:
     X : ndarray or CSR matrix
         The rows, nominal features as numbers of their values.
 
-    References
+    Attributes
     ----------
-    .. [1] A. Palczewska, J. Palczewski, R. Marchese Robinson and D. Neagu (2014). Interpreting
-       random forest classification models using a feature contribution method. Integration of
-       Reusable Systems, 193–218.
+    starts : ndarray of shape (n_labels,)
+        The confidences before anything of a row is known.
     """
+
+    starts: NDArray[np.float64]
 
     def __init__(self, forest: GrownForest, X: Any) -> None:
         self.forest, self.table = forest, forest.read(X)
         self._means: dict[int, list[NDArray[np.float64]]] = {}
 
+    @abstractmethod
     def of_label(self, label: int, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], Any]:
         """Return where some of the rows start, and the parts, CSR ``(n_rows, n_columns)``."""
+
+    def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
+        """Return the parts of a sum of labels, CSR; None if labels are better asked one by one."""
+        return None
+
+    def means_of(self, label: int) -> list[NDArray[np.float64]]:
+        """Return the means of a label in the nodes of each tree, which are kept for a while."""
         if label not in self._means:
             found = self.forest.node_means(self.forest.row_values(label))
             if len(self._means) * sum(map(len, found)) > MOST_MEANS:
                 self._means.clear()
             self._means[label] = found
-        return self.forest.path_parts(self.table, self._means[label], rows)
+        return self._means[label]
 
 
 def in_threads(jobs: Iterable[Any], n_jobs: int | None, **how: Any) -> Iterator[Any]:

@@ -12,7 +12,7 @@ from sklearn.utils import gen_batches
 
 from labelcover._table_numbers import blocks
 from labelcover.learners._features import csr_arrays
-from labelcover.learners._forest.grown_forest import GrownForest
+from labelcover.learners._forest.grown_forest import ForestPaths, GrownForest
 from labelcover.learners._forest.mean_tree_kernels import (
     add_leaf_means,
     add_mean_paths,
@@ -114,34 +114,13 @@ class MeanForest(GrownForest):
         fitted = table[:, correction.inputs] @ correction.slopes[:, label].astype(np.float64)
         return own + correction.trust[label] * (fitted + correction.intercept[label] - own)
 
-    def root_values(self) -> NDArray[np.float64]:
-        """Return the corrected mean labels of the roots."""
-        own = super().root_values()
-        if self.correction is None:
-            return own
-        fitted = own[self.correction.inputs] @ self.correction.slopes + self.correction.intercept
-        return own + self.correction.trust * (fitted - own)
-
     def node_means(self, values) -> list[NDArray[np.float64]]:
         """Return the means of a value of training rows in the nodes of each tree."""
         return [_node_means(tree, own, counts, values) for tree, own, counts in self.trees]
 
-    def path_parts(self, table, means, rows) -> tuple[NDArray[np.float64], Any]:
-        """Return the mean of the roots, and what nodes change on the paths of rows."""
-        start, found = np.zeros(len(rows)), []
-        for block in blocks(len(rows), BLOCK_NUMBERS // max(1, self.n_features)):
-            sums = np.zeros((len(rows[block]), self.n_features))
-            place = np.empty(len(table[2]) - 1, dtype=np.int32)
-            place[rows[block]] = np.arange(len(sums))
-            for (tree, _, _), of_nodes in zip(self.trees, means, strict=True):
-                order = rows[block].astype(np.int32)
-                starts, ends = sort_into_leaves(table, self.n_features, tree, order)
-                start[block] += of_nodes[0]
-                how = order, starts, ends, place, sums, start[block]
-                add_mean_paths(table, self.n_features, tree, of_nodes, *how)
-            found.append(sparse.csr_array(sums / len(self.trees)))
-        parts = sparse.vstack(found, format="csr") if found else np.zeros((0, self.n_features))
-        return start / len(self.trees), sparse.csr_array(parts)
+    def paths(self, X) -> MeanPaths:
+        """Return the confidences of new rows as sums over the columns of the table."""
+        return MeanPaths(self, X)
 
     def _fit_scale(self, X: Any) -> None:
         """Choose how columns are scaled: so that no unit of measurement counts, and rarity does."""
@@ -204,6 +183,50 @@ class MeanForest(GrownForest):
         order = asked.astype(np.int32)
         starts, ends = sort_into_leaves(table, self.n_features, tree, order)
         add_leaf_means(tree, rows, counts, self.labels, place[order], starts, ends, sums)
+
+
+class MeanPaths(ForestPaths):
+    """What nodes change on the paths of rows, from the mean labels of the roots [1]_.
+
+    References
+    ----------
+    .. [1] A. Palczewska, J. Palczewski, R. Marchese Robinson and D. Neagu (2014). Interpreting
+       random forest classification models using a feature contribution method. Integration of
+       Reusable Systems, 193–218.
+    """
+
+    forest: MeanForest
+
+    def __init__(self, forest: MeanForest, X: Any) -> None:
+        super().__init__(forest, X)
+        n, correction = len(forest.labels[1]) - 1, forest.correction
+        drawn = np.zeros(n)
+        for _, rows, counts in forest.trees:
+            drawn[rows] += counts / counts.sum()
+        held = (np.ones(len(forest.labels[0])), *forest.labels)
+        roots = drawn @ sparse.csr_array(held, shape=(n, forest.n_labels)) / len(forest.trees)
+        if correction is not None:
+            fitted = roots[correction.inputs] @ correction.slopes + correction.intercept
+            roots = roots + correction.trust * (fitted - roots)
+        self.starts = np.clip(roots, 0, 1)
+
+    def of_label(self, label, rows) -> tuple[NDArray[np.float64], Any]:
+        """Return where some of the rows start, and the parts, CSR ``(n_rows, n_columns)``."""
+        table, n_features = self.table, self.forest.n_features
+        start, found = np.zeros(len(rows)), []
+        for block in blocks(len(rows), BLOCK_NUMBERS // max(1, n_features)):
+            sums = np.zeros((len(rows[block]), n_features))
+            place = np.empty(len(table[2]) - 1, dtype=np.int32)
+            place[rows[block]] = np.arange(len(sums))
+            for (tree, _, _), means in zip(self.forest.trees, self.means_of(label), strict=True):
+                order = rows[block].astype(np.int32)
+                starts, ends = sort_into_leaves(table, n_features, tree, order)
+                start[block] += means[0]
+                how = order, starts, ends, place, sums, start[block]
+                add_mean_paths(table, n_features, tree, means, *how)
+            found.append(sparse.csr_array(sums / len(self.forest.trees)))
+        parts = sparse.vstack(found, format="csr") if found else np.zeros((0, n_features))
+        return start / len(self.forest.trees), sparse.csr_array(parts)
 
 
 def _node_means(tree, rows, counts, values) -> NDArray[np.float64]:
