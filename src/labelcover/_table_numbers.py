@@ -82,6 +82,18 @@ def is_plain(X: Any) -> bool:
     return float(X.max()) <= LARGEST and float(X.min()) >= -LARGEST
 
 
+def is_frame(X: Any) -> bool:
+    """Tell whether `X` is a pandas or polars data frame."""
+    # Asked of the type, for pandas makes the dtypes of a wide frame anew each time.
+    return hasattr(type(X), "columns") and hasattr(type(X), "dtypes")
+
+
+def is_categorical(column: Any) -> bool:
+    """Tell whether a pandas or polars column is of categorical dtype."""
+    kind = type(getattr(column, "dtype", None)).__name__
+    return kind in ("CategoricalDtype", "Categorical", "Enum")
+
+
 def check_size(X: Any, names: Sequence[str] | None = None) -> None:
     """Raise a ``ValueError`` that names the column if a number is beyond single precision.
 

@@ -91,7 +91,8 @@ def test_weights_come_from_rows_that_the_views_have_not_seen():
 
 def test_unseen_predictions_are_not_those_of_the_fitted_model(fitted):
     model, X, Y = fitted
-    kept, unseen, weights, labelsets = model._unseen
+    kept, answer, weights, labelsets = model._unseen
+    unseen = answer.dense()
     np.testing.assert_array_equal(kept, Y[:80])
     assert weights is None
     np.testing.assert_array_equal(labelsets, np.unique(Y[:80], axis=0))

@@ -16,6 +16,8 @@ from sklearn.utils.validation import validate_data
 from labelcover._table_numbers import (
     canonical_rows,
     check_size,
+    is_categorical,
+    is_frame,
     is_plain,
     missing_where_masked,
 )
@@ -298,7 +300,7 @@ def _nominal_mask(X: Any, categorical_features: Any) -> NDArray[np.bool_]:
                 f"features, got {categorical_features!r}."
             )
         if is_frame(X):
-            mask[:] = [_is_categorical(X[name]) for name in X.columns]
+            mask[:] = [is_categorical(X[name]) for name in X.columns]
         return mask
     given = np.asarray(categorical_features)
     if given.dtype == bool:
@@ -332,12 +334,6 @@ def _positions(X: Any, names: NDArray[Any]) -> NDArray[np.int64]:
     return np.array([known[name] for name in names], dtype=np.int64)
 
 
-def is_frame(X: Any) -> bool:
-    """Tell whether `X` is a pandas or polars data frame."""
-    # Asked of the type, for pandas makes the dtypes of a wide frame anew each time.
-    return hasattr(type(X), "columns") and hasattr(type(X), "dtypes")
-
-
 def _each_column(X: Any, chosen: NDArray[np.bool_]) -> Iterator[tuple[int, Any]]:
     """Yield the number and the values of each column that a mask chooses."""
     names = list(X.columns) if is_frame(X) else None
@@ -354,11 +350,6 @@ def _columns(X: Any, features: NDArray[np.int64]) -> Any:
 
 def _dtype_kind(column: Any) -> str:
     return type(getattr(column, "dtype", None)).__name__
-
-
-def _is_categorical(column: Any) -> bool:
-    """Tell whether a pandas or polars column is of categorical dtype."""
-    return _dtype_kind(column) in ("CategoricalDtype", "Categorical", "Enum")
 
 
 def _declared_categories(column: Any) -> Any:

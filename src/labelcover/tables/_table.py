@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
 from labelcover._imports import naming_extra
+from labelcover._table_numbers import is_categorical, is_frame
 from labelcover.tables._cell_values import DataError, Features, is_text, without_markers
 from labelcover.tables._feature_words import FeatureWords
 from labelcover.tables._table_encoder import TableEncoder
@@ -92,18 +93,6 @@ class Table:
 
     def check_bytes(self, needed: int, what: str) -> None:
         """Raise a `DataError` if features would take more memory than the table may."""
-
-
-def is_frame(X: Any) -> bool:
-    """Tell whether `X` is a pandas or polars data frame."""
-    # Asked of the type, for pandas makes the dtypes of a wide frame anew each time.
-    return hasattr(type(X), "columns") and hasattr(type(X), "dtypes")
-
-
-def is_categorical(column: Any) -> bool:
-    """Tell whether a pandas or polars column is of categorical dtype."""
-    kind = type(getattr(column, "dtype", None)).__name__
-    return kind in ("CategoricalDtype", "Categorical", "Enum")
 
 
 def is_table(X: Any) -> bool:
