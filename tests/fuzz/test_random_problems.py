@@ -10,20 +10,8 @@ from random_problems import Problem, random_problem
 # Seeds, so many at a time that a failure is found quickly.
 FIRST, N_PROBLEMS, AT_ONCE = 10**6, 300, 25
 
-# Not ours to mend: a row alone differs from the same row in a batch.
-STILL_FAIL = {
-    "balancorclassifier-30000136": "RidgeClassifier of scikit-learn rounds 1e12 as BLAS has it",
-}
 
-
-def kept(path: Path):
-    """Return a kept case, marked if it is known to fail."""
-    reason = STILL_FAIL.get(path.stem)
-    marks = [] if reason is None else [pytest.mark.xfail(raises=AssertionError, reason=reason)]
-    return pytest.param(path, id=path.stem, marks=marks)
-
-
-@pytest.mark.parametrize("path", [kept(path) for path in sorted(FAILED.glob("*.json"))])
+@pytest.mark.parametrize("path", sorted(FAILED.glob("*.json")), ids=lambda path: path.stem)
 def test_what_failed_once_does_not_fail_again(path: Path):
     check_problem(Problem.read(path))
 
