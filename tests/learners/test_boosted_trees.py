@@ -236,6 +236,7 @@ def test_a_table_without_trees_has_the_frequencies(random):
     ("parameters", "said"),
     [
         ({"n_trees": 0}, "n_trees must be"),
+        ({"n_trees": "many"}, "n_trees must be"),
         ({"learning_rate": 0}, "learning_rate must be a number above 0"),
         ({"max_leaves": 1}, "max_leaves must be"),
     ],

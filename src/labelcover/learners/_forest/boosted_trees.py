@@ -31,14 +31,19 @@ MOST_BINS = 32
 DIRECTIONS = 4
 # The share of the rows that a tree sees; of columns in a node of a dense table it is that below, or
 # the square root of their number, and in a level of a sparse one that behind it.
-ROW_SHARE, COLUMN_SHARE, WORD_SHARE = 0.7, 0.1, 0.25
+ROW_SHARE, COLUMN_SHARE, WORD_SHARE = 0.7, 0.1, 0.15
 # So many levels of a tree on a sparse table are split at most.
-WORD_LEVELS = 6
+WORD_LEVELS = 5
 # Left-out predictions come from so many folds; of few rows each counts, and folds are quick.
 N_FOLDS, MORE_FOLDS, FEW_ROWS = 3, 5, 1_000
 # The loss of left-out rows is looked at after every so many trees, and boosting ends after so many
 # that do not lower it.
-STEP, PATIENCE = 5, 25
+STEP, PATIENCE = 5, 15
+# Default number of trees and learning rate. On a sparse table fewer and longer steps give as much,
+# in half the time (benchmarks/bench_quality.py).
+AUTO = "auto"
+TREES, SPARSE_TREES = 150, 100
+RATE, SPARSE_RATE = 0.08, 0.12
 
 
 class LabelBoosting(BaseEstimator):
@@ -53,9 +58,10 @@ class LabelBoosting(BaseEstimator):
 
     Parameters
     ----------
-    n_trees : int, default=150
-        Most trees of a model.
-    learning_rate : float, default=0.08
+    n_trees : int or "auto", default="auto"
+        Most trees of a model. ``"auto"`` is 150, and 100 on a sparse table.
+    learning_rate : float or "auto", default="auto"
+        ``"auto"`` is 0.08, and 0.12 on a sparse table.
     max_leaves : int, default=32
         Most leaves of a tree.
     random_state : int, RandomState or None, default=None
@@ -70,7 +76,7 @@ class LabelBoosting(BaseEstimator):
     multioutput problems. NeurIPS 35, 25422–25435.
     """
 
-    def __init__(self, n_trees=150, *, learning_rate=0.08, max_leaves=32, random_state=None):
+    def __init__(self, n_trees=AUTO, *, learning_rate=AUTO, max_leaves=32, random_state=None):
         self.n_trees = n_trees
         self.learning_rate = learning_rate
         self.max_leaves = max_leaves
@@ -78,8 +84,10 @@ class LabelBoosting(BaseEstimator):
 
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
-        check_integer("n_trees", self.n_trees, low=1)
-        check_real("learning_rate", self.learning_rate, above=0, high=1)
+        if not _is_auto(self.n_trees):
+            check_integer("n_trees", self.n_trees, low=1)
+        if not _is_auto(self.learning_rate):
+            check_real("learning_rate", self.learning_rate, above=0, high=1)
         check_integer("max_leaves", self.max_leaves, low=2)
         check_seed(self.random_state)
 
@@ -123,18 +131,26 @@ class LabelBoosting(BaseEstimator):
         codes, Y = found.codes(), np.ascontiguousarray(Y, dtype=np.uint8)
         own = np.ones(n, np.float32) if weights is None else weights.astype(np.float32)
         seeds = random.integers(2**63, size=n_folds)
+        how = self._steps(is_sparse=found.is_sparse)
         jobs = [
-            delayed(self._boosted)(codes, Y, own, found.start, fold == each, seeds[each])
+            delayed(self._boosted)(codes, Y, own, found.start, fold == each, seeds[each], *how)
             for each in range(n_folds)
         ]
         found.gather(list(in_threads(jobs, n_jobs, text="boosting trees", verbose=verbose)))
         asked = np.empty(0, np.int64) if left_out is None else left_out
         return found, found.left_out(asked, fold[asked])
 
-    def _boosted(self, codes, Y, weights, start, is_left_out, seed) -> Boosted:
+    def _steps(self, *, is_sparse: bool) -> tuple[int, float]:
+        """Return the most trees of a model, and the learning rate."""
+        n_trees, rate = (SPARSE_TREES, SPARSE_RATE) if is_sparse else (TREES, RATE)
+        return (
+            n_trees if _is_auto(self.n_trees) else int(self.n_trees),
+            rate if _is_auto(self.learning_rate) else float(self.learning_rate),
+        )
+
+    def _boosted(self, codes, Y, weights, start, is_left_out, seed, n_trees, rate) -> Boosted:
         """Return the trees of one fold, and the losses of its left-out rows."""
         random = np.random.default_rng(seed)
-        n_trees, rate = int(self.n_trees), float(self.learning_rate)
         n, m = Y.shape
         fitted = np.where(is_left_out, np.float32(0.0), weights)
         scores = np.tile(start.astype(np.float32), (n, 1))
@@ -338,6 +354,10 @@ def _cuts(column: NDArray[np.float32]) -> NDArray[np.float32]:
     below, above = values[places], values[places + 1]
     middle = below / 2 + above / 2
     return np.where(middle < above, middle, below).astype(np.float32)
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == AUTO
 
 
 def _directions(m: int, random: np.random.Generator) -> NDArray[np.float32]:
