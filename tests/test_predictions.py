@@ -160,3 +160,59 @@ def test_a_cell_that_breaks_lines_is_written_as_one_cell(tmp_path, cell):
     read = read_raw(path, as_text=["id", "n"]).columns.to_pydict()
     assert read == {"id": [cell, "x"], "n": ["1", "2"]}
     assert path.read_bytes().endswith(b"\nx,2\n")
+
+
+@pytest.fixture
+def partly_tagged(tmp_path, command):
+    """A model of weather tags, and a file in which some tags are set."""
+    random = np.random.default_rng(0)
+    wet = random.normal(size=300)
+    tags = [
+        "; ".join(["rain", "fog"] if w > 0.6 else ["sun"] if w < -0.2 else ["wind"])
+        for w in wet + 0.5 * random.normal(size=300)
+    ]
+    lines = [f"{w:.3f},{tag}" for w, tag in zip(wet, tags, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["wet,tags", *lines]) + "\n")
+    model = tmp_path / "m.skops"
+    code, _, err = command("train", tmp_path / "t.csv", "--tags", "tags", "-o", model)
+    assert code == 0, err
+    return model, tmp_path
+
+
+def test_tags_of_the_file_are_known_and_the_rest_is_predicted(partly_tagged, command):
+    model, folder = partly_tagged
+    (folder / "new.csv").write_text("wet,tags\n0.0,rain\n0.0,\n0.0,sun\n")
+    out = folder / "p.csv"
+    code, told, err = command("predict", model, folder / "new.csv", "--known", "-o", out)
+    assert code == 0, err
+    assert "known labels" in told
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["rain"] for row in rows] == ["1", rows[1]["rain"], "0"]
+    assert float(rows[0]["probability of rain"]) == 1
+    fog = [float(row["probability of fog"]) for row in rows]
+    assert fog[0] > fog[1] > fog[2]
+
+
+def test_label_columns_of_the_file_may_be_partly_filled(partly_tagged, command):
+    _, folder = partly_tagged
+    lines = [f"{i % 7},{int(i % 7 > 3)},{int(i % 7 > 3)},{int(i % 5 > 3)}" for i in range(140)]
+    (folder / "table.csv").write_text("\n".join(["wet,rain,fog,sun", *lines]))
+    table = folder / "table.skops"
+    code, _, err = command("train", folder / "table.csv", "--labels", "rain,fog,sun", "-o", table)
+    assert code == 0, err
+    (folder / "new.csv").write_text("wet,rain\n3,1\n3,\n3,0\n")
+    out = folder / "p.csv"
+    code, _, err = command("predict", table, folder / "new.csv", "--known", "--why", "1", "-o", out)
+    assert code == 0, err
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [rows[0]["rain"], rows[2]["rain"]] == ["1", "0"]
+    (folder / "new.csv").write_text("wet,rain\n3,2\n")
+    code, _, err = command("predict", table, folder / "new.csv", "--known", "-o", out)
+    assert code == 2
+    assert "label 'rain' must be 0, 1 or empty, got 2" in err
+    (folder / "new.csv").write_text("wet\n3\n")
+    code, _, err = command("predict", table, folder / "new.csv", "--known", "-o", out)
+    assert code == 2
+    assert "no column is a label of the model" in err

@@ -26,6 +26,7 @@ def write_predictions(
     threshold: float | None = None,
     n_reasons: int = 0,
     n_similar: int = 0,
+    known: Any = None,
     more: Mapping[str, Sequence[Any]] | None = None,
     suffix: str = "",
     raw: bool = False,
@@ -54,6 +55,8 @@ def write_predictions(
         it; they are found in the same pass over the rows.
     n_similar : int, default=0
         Add a column ``like`` with so many training rows that are like the row, and their labels.
+    known : array-like, optional
+        What is known of the labels of the rows; see `LabelCoverClassifier.predict_proba`.
     more : mapping of str to sequence, optional
         Columns to write last, by name.
     suffix, raw
@@ -65,13 +68,23 @@ def write_predictions(
         If the model cannot decide for another measure, or has no reasons or similar rows.
     """
     rule = _rule(model, decide, threshold)
+    if known is not None and not isinstance(model, LabelCoverClassifier):
+        raise ValueError(
+            "known labels are for models of LabelCoverClassifier (method LabelCover), got one of "
+            f"{type(model).__name__}."
+        )
     told: dict[str, list[str]] = {}
     if n_reasons:
         check_reasons(model)
         words = None if dataset.encoder is not None else feature_words(dataset)
-        found = model._explained(dataset.rows, None, n_reasons, words, None, decide=rule)
+        how = {"decide": rule} if known is None else {"decide": rule, "known": known}
+        found = model._explained(dataset.rows, None, n_reasons, words, None, **how)
         probability, predicted = found.confidence, found.predicted.astype(np.int64)
         told["why"] = _reasons(found.explanation, len(predicted), n_reasons)
+    elif known is not None:
+        answer = model._answer(dataset.rows, known)
+        probability = answer.dense()
+        predicted = answer.decided(rule or model.decision_.decide).astype(np.int64)
     else:
         probability = np.asarray(model.predict_proba(dataset.rows))
         chosen = model.predict(dataset.rows) if rule is None else rule(probability)

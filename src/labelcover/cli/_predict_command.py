@@ -53,6 +53,14 @@ def predict(
         int,
         typer.Option(help="Add a column with so many training rows that are like the row."),
     ] = 0,
+    known: Annotated[
+        bool,
+        typer.Option(
+            "--known",
+            help="Labels that the file has are known: columns of labels or tags, partly filled. "
+            "They stay, and speak for and against the others.",
+        ),
+    ] = False,
     raw: Raw = False,
     as_json: AsJson = False,
 ) -> None:
@@ -61,6 +69,8 @@ def predict(
     Columns are found by name and read as in training.
 
     Example: labelcover predict model.skops new-songs.csv -o moods.csv
+
+    Example: labelcover predict model.skops partly.csv --known -o all-tags.csv
     """
     check_output(output, model, data)
     for name, number, what in (("--why", why, "reasons"), ("--like", like, "rows")):
@@ -83,7 +93,9 @@ def predict(
     trained = load_model(model)
     if why:
         check_reasons(trained)
-    dataset = Reading.of_model(trained).read(local_file(data), with_labels=False, **asdict(csv))
+    reading = Reading.of_model(trained)
+    dataset = reading.read(local_file(data), with_labels=False, **asdict(csv))
+    told = reading.known(dataset) if known else None
     predicted = write_predictions(
         trained,
         dataset,
@@ -92,12 +104,14 @@ def predict(
         threshold=threshold,
         n_reasons=why,
         n_similar=like,
+        known=told,
         suffix=suffix,
         raw=raw,
     )
     facts = {
         "rows": len(predicted),
         "labels": len(trained.label_names_in_),
+        **({} if told is None else {"known labels": int((told == told).sum())}),
         "labels per row": round(float(predicted.sum(axis=1).mean()), 3),
         "written": str(output),
     }

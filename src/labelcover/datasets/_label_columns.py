@@ -191,6 +191,33 @@ class LabelColumns:
         check_bytes(table.path, len(rows) * len(self.names), size)
         return tag_table(rows, self.names)[0]
 
+    def known(self, table: RawTable) -> NDArray[np.float64]:
+        """Return what a table says of the labels: 0, 1, and NaN where it says nothing.
+
+        Tags that are there are ones, and all others are not known. Columns of labels may be
+        missing, and so may cells.
+        """
+        found = np.full((table.n_rows, len(self.names)), np.nan)
+        if self.tags is not None:
+            self._check(table)
+            rows = _tag_rows(table, self.tags, self.separators)[0]
+            found[tag_table(rows, self.names)[0] == 1] = 1
+            return found
+        given = [name for name in self.names if name in table.names]
+        if not given:
+            text = f"no column is a label of the model, expected some of {shown(self.names)}."
+            raise DataError(table.path, text)
+        for name in given:
+            read = as_truth(table.columns.column(name))
+            if read.bad.any():
+                row = int(np.flatnonzero(read.bad)[0])
+                where, line = table.place(row)
+                value = table.columns.column(name)[row].as_py()
+                text = f"label {name!r} must be 0, 1 or empty, got {value!r} in {where}."
+                raise DataError(table.path, text, line)
+            found[:, self.names.index(name)] = read.numbers
+        return found
+
     def count_others(self, table: RawTable) -> int:
         """Return how many tags the rows of a table have that are not among the labels."""
         if self.tags is None:

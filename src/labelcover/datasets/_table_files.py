@@ -369,6 +369,12 @@ class Reading:
                 )
         return dataset
 
+    def known(self, dataset: Dataset) -> NDArray[np.float64]:
+        """Return what the table of a data set says of the labels: 0, 1, NaN for nothing."""
+        if not isinstance(dataset.table, RawTable):
+            raise ValueError(f"known labels are read from tables, {dataset.name!r} is none.")
+        return (self.labels or _labels_by_name(self.label_names)).known(dataset.table)
+
     def _read_table(self, path: Any, with_labels: bool, written: dict[str, Any]) -> Dataset:
         assert self.encoder is not None
         labels = self.labels or _labels_by_name(self.label_names)
