@@ -8,9 +8,10 @@ keep their lines. Needs the data folder (``LABELCOVER_DATA``) and, for ``deletio
   the greatest difference between the sum of contributions and the score of `predict_proba`.
 - ``sets``: of predicted labels of test rows, how often the first reason speaks for the label and
   names a column, and which share of the way from start to score the reasons shown explain.
-- ``deletion``: three columns of each predicted label are set to the mean (numbers) or to 0 (words):
-  those that reasons name first, those of SHAP's permutation explainer, and three at random. What
-  the log-odds fall by, and the CPU seconds of both explanations.
+- ``deletion``: three columns of each predicted label are set to the training mean (numbers) or to
+  their commoner value (words and flags of a sparse table): those that reasons name first, those of
+  SHAP's permutation explainer, and three at random. What the log-odds fall by, and the CPU seconds
+  of both explanations.
 - ``command``: CPU seconds of ``labelcover predict`` with and without ``--why 3``.
 """
 
@@ -130,7 +131,7 @@ def difference(model, X):
     for reason in why:
         totals[reason.row, reason.label] += reason.contribution
     names = [str(name) for name in model.label_names_in_]
-    found = 0.0
+    found = views_difference(model, X)
     for (row, label), total in totals.items():
         p = P[row, names.index(label)]
         if why.scale == "log-odds":
@@ -142,11 +143,23 @@ def difference(model, X):
     return found
 
 
+def views_difference(model, X):
+    """Return the same for the confidences of each view: a pool leaves what is missing to labels."""
+    read, found = model._coding.read(model, X), 0.0
+    for view in getattr(model.view_, "views", [model.view_]):
+        for shares in view.shares(read):
+            rows = np.arange(len(shares.confidence))
+            for label in range(shares.confidence.shape[1]):
+                away = shares.of_label(label, rows).total() - shares.confidence[:, label]
+                found = max(found, float(np.abs(away).max()))
+    return found
+
+
 def sets():
     """Return whom the first reasons speak for, what they name, and how much they explain."""
     lines = []
     for name in TEXT + NUMBERS:
-        model, X, words = fitted(name)
+        model, X, words, _ = fitted(name)
         for n in (3, 10):
             why = model.explain(X, n_reasons=n, feature_names=words)
             is_for, is_column, shown, ways, largest = [], [], [], [], []
@@ -184,7 +197,7 @@ def by_pair(why):
 
 
 def fitted(name):
-    """Return the default on some rows of a set, other rows of it, and the words of its features."""
+    """Return the default on some rows, other rows, the words of features, and training means."""
     if name == "docstrings":
         with tempfile.TemporaryDirectory() as folder:
             dataset = texts(Path(folder) / "text.csv", TRAIN_ROWS + TEST_ROWS)
@@ -196,7 +209,7 @@ def fitted(name):
     model = LabelCoverClassifier(random_state=0).fit(dataset.X[train], dataset.Y[train])
     words = feature_words(dataset)
     words = words.of_rows(test.tolist()) if hasattr(words, "of_rows") else words
-    return model, dataset.X[test], words
+    return model, dataset.X[test], words, np.asarray(dataset.X[train].mean(axis=0)).ravel()
 
 
 def texts(path, n):
@@ -216,11 +229,11 @@ def deletion(n_rows):
 
     lines = []
     for name in DELETED:
-        model, X, _ = fitted(name)
+        model, X, _, mean = fitted(name)
         X = X.toarray() if sparse.issparse(X) else np.asarray(X)
         X = X[:n_rows]
         is_sparse = np.count_nonzero(X) < 0.25 * X.size
-        absent = np.zeros(X.shape[1]) if is_sparse else X.mean(axis=0)
+        absent = np.where(mean > 0.5, 1.0, 0.0) if is_sparse else mean
         predicted = np.asarray(model.predict(X)) == 1
 
         def odds(table, model=model):
