@@ -118,4 +118,4 @@ def test_a_data_frame_of_sparse_columns_is_a_sparse_table(fitted):
     X[[3, 5], [1, 1]] = np.nan
     gaps = pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(X)).add_prefix("word ")
     with pytest.raises(ValueError, match=r"NaN in 'word 1' \(2\) of 260 rows"):
-        model().fit(gaps, Y)
+        from_frame.predict(gaps)

@@ -108,7 +108,7 @@ def test_weights_come_from_rows_that_the_views_have_not_seen():
 
 def test_unseen_predictions_look_like_those_of_new_rows(fitted):
     model, X, Y = fitted
-    _, unseen, _, _ = model._unseen
+    unseen = model.left_out_predictions_.confidence
     seen = model.predict_proba(X[:150])
     assert log_loss(Y[:150], unseen) > log_loss(Y[:150], seen)
     new = log_loss(Y[150:], model.predict_proba(X[150:]))
