@@ -22,6 +22,8 @@ from labelcover.learners import PLAIN, FeatureCoding, numeric, one_hot_columns
 #: (`labelcover.datasets`) says which features are told together.
 FeatureNames = Sequence[str] | Callable[[int, float], str]
 
+# Parts that are no larger are rounding, which depends on the rows beside a row.
+ROUNDING = 1e-12
 # Rows are explained in blocks of so many numbers (32 MB), but of no fewer rows than these.
 BLOCK_NUMBERS, BLOCK_ROWS = 2**22, 64
 # Numbers that are held for each nonzero of a sparse row: of neighbours, mostly.
@@ -263,7 +265,7 @@ class _Groups:
         self.groups: list[list[int]] = []
         self.sums = parts.copy()
         self.members: dict[int, list[int]] = {}
-        self.left = parts != 0
+        self.left = np.abs(parts) > ROUNDING
         while len(self.sums):
             largest = int(np.abs(self.sums).argmax())
             other = int((-np.sign(self.sums[largest]) * self.sums).argmax())
