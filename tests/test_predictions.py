@@ -216,3 +216,18 @@ def test_label_columns_of_the_file_may_be_partly_filled(partly_tagged, command):
     code, _, err = command("predict", table, folder / "new.csv", "--known", "-o", out)
     assert code == 2
     assert "no column is a label of the model" in err
+
+
+def test_training_shows_what_labels_say_of_each_other(partly_tagged, command):
+    _, folder = partly_tagged
+    out = folder / "again.skops"
+    arguments = ("train", folder / "t.csv", "--tags", "tags", "-o", out, "--show-links", "--json")
+    code, told, err = command(*arguments)
+    assert code == 0, err
+    links = json.loads(told)["links"]
+    assert set(links) == {"rain", "fog", "sun", "wind"}
+    assert links["fog"]["rain"] > 0 > links["fog"]["sun"]
+    page = folder / "page.html"
+    code, _, err = command("report", out, "-o", page)
+    assert code == 0, err
+    assert "What does a known label say of the others?" in page.read_text()

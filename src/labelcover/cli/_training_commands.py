@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from labelcover._arguments import check_integer
@@ -25,6 +26,9 @@ from labelcover.cli._outputs import check_output, print_facts, print_reading, re
 
 if TYPE_CHECKING:
     from labelcover.ensemble import Plan
+
+# Labels whose links are printed, and how many of each.
+MOST_LINKED, LINKS_SHOWN = 40, 4
 
 
 def train(
@@ -47,6 +51,10 @@ def train(
         Path | None,
         typer.Option(help="Write a model card too, to this Markdown file: what it is, how good."),
     ] = None,
+    show_links: Annotated[
+        bool,
+        typer.Option("--show-links", help="Print which labels speak for and against each other."),
+    ] = False,
     scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
@@ -91,7 +99,29 @@ def train(
         facts["card"] = str(card)
     if dataset.encoder is not None and as_json:
         facts["columns"] = {kind.name: kind.kind for kind in dataset.encoder.kinds}
+    if show_links:
+        links = _links(trained)
+        words = {
+            f"links of {label}": ", ".join(f"{name} {by:+.2f}" for name, by in own.items())
+            for label, own in links.items()
+        }
+        facts |= {"links": links} if as_json else words
     print_facts(facts | reading_facts([dataset], as_json), as_json)
+
+
+def _links(trained: Any) -> Any:
+    """Return for the most frequent labels which others make them likelier or less likely."""
+    from labelcover.ensemble import effects_of_labels
+
+    effects = effects_of_labels(trained)
+    if effects is None:
+        raise ValueError("--show-links needs a model with links, such as of method LabelCover.")
+    names = [str(name) for name in trained.label_names_in_]
+    told = {}
+    for j in np.argsort(-trained.view_.pool.base, kind="stable")[:MOST_LINKED]:
+        order = np.argsort(-np.abs(effects[:, j]), kind="stable")[:LINKS_SHOWN]
+        told[names[j]] = {names[k]: round(float(effects[k, j]), 2) for k in order if k != j}
+    return told
 
 
 def plan(

@@ -1,5 +1,6 @@
 """The estimators people use."""
 
+from labelcover.ensemble._answers import effects_of_labels
 from labelcover.ensemble._choose_cover import (
     balancor_size,
     choose_cover,
@@ -77,6 +78,7 @@ __all__ = [
     "default_cover",
     "draw_seeds",
     "drawn_seed",
+    "effects_of_labels",
     "given_others",
     "label_words",
     "labels_are_many",

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import expit
 
 from labelcover._label_values import as_table
 from labelcover._tags import read_tags
@@ -199,3 +200,19 @@ def _values(
 
 def _is_missing(cell: Any) -> bool:
     return cell is None or cell != cell or type(cell).__name__ in ("NAType", "NaTType")
+
+
+def effects_of_labels(model: Any) -> NDArray[np.float64] | None:
+    """Return what setting a label adds to the log-odds of each, ``(n_labels, n_labels)``.
+
+    In a row of which nothing is known but the frequencies of labels: row ``k`` is for label ``k``
+    set. None for a model without links.
+    """
+    links = getattr(model.view_, "links", None)
+    if links is None:
+        return None
+    m = len(model.label_names_in_)
+    P = np.tile(expit(model.view_.pool.base), (m, 1))
+    found = links.log_odds(P, (2 * np.eye(m) - 1).astype(np.int8)) - links.log_odds(P)
+    np.fill_diagonal(found, 0.0)
+    return found

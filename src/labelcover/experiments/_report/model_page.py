@@ -14,7 +14,7 @@ from labelcover._files import replacing
 from labelcover._imports import naming_extra
 from labelcover.datasets import Reading
 from labelcover.dependence import phi
-from labelcover.ensemble import rows_of, speaking_features
+from labelcover.ensemble import effects_of_labels, rows_of, speaking_features
 from labelcover.experiments._report import pictures
 from labelcover.experiments._report.html_page import HERE, versions_shown, write_html_page
 from labelcover.judgement import Judgement, judged_left_out, judged_on
@@ -93,6 +93,7 @@ def write_model_page(
         "curve": _curve(judged.reliability(range(n_labels))),
         "pairs": _pairs(judged),
         "dependence": _dependence(judged),
+        "links": _links(model, judged),
         "speaking": _speaking(model, shown),
         "mistakes": _mistakes(model, dataset, judged),
         "versions": versions_shown(),
@@ -212,6 +213,19 @@ def _dependence(judged):
     text = "A square for each two labels: the strongest pairs are in the table beside it."
     return {
         "svg": Markup(pictures.to_svg(figure, "dependence", "Which labels go together", text)),
+        "note": _some(judged.Y.shape[1], pictures.MOST_LABELS, "labels"),
+    }
+
+
+def _links(model, judged):
+    """Return a picture of what labels say of each other, if the model has links."""
+    effects = effects_of_labels(model) if hasattr(model, "view_") else None
+    if effects is None or judged.Y.shape[1] < 3:
+        return None
+    figure = pictures.dependence_picture(judged.Y, judged.label_names, effects)
+    text = "A square for each two labels: what the label of the column, if set, says of the row's."
+    return {
+        "svg": Markup(pictures.to_svg(figure, "links", "What labels say of each other", text)),
         "note": _some(judged.Y.shape[1], pictures.MOST_LABELS, "labels"),
     }
 

@@ -229,12 +229,19 @@ def cover_picture(cover: Cover, label_names: list[str]) -> Figure:
         return figure
 
 
-def dependence_picture(Y: np.ndarray, label_names: list[str]) -> Figure:
-    """Draw the dependence between labels (phi), in an order that groups related labels."""
+def dependence_picture(
+    Y: np.ndarray, label_names: list[str], effects: np.ndarray | None = None
+) -> Figure:
+    """Draw the dependence between labels (phi), in an order that groups related labels.
+
+    With `effects`, what setting the label of a column adds to the log-odds of that of a row.
+    """
     with rc_context(STYLE):
         chosen = most_frequent(Y.sum(axis=0), MOST_LABELS)
         table = phi(Y[:, chosen])
         order = clustered_order(table)
+        if effects is not None:
+            table = np.tanh(effects.T[np.ix_(chosen, chosen)] / 2)
         table = table[np.ix_(order, order)]
         names = [shortened(label_names[chosen[j]]) for j in order]
         m = len(names)
