@@ -212,11 +212,11 @@ def test_a_cache_that_cannot_be_written_is_one_line():
 
 
 def test_an_unknown_kind_of_file_is_named_before_its_options(command, tmp_path):
-    path = tmp_path / "t.xlsx"
+    path = tmp_path / "t.ods"
     path.write_bytes(b"PK")
     code, _, errors = command("train", path, "--tags", "tags", "-o", tmp_path / "m.skops")
     assert code == 2
-    assert "t.xlsx: unknown kind of file, expected one of" in errors
+    assert "t.ods: unknown kind of file, expected one of" in errors
 
 
 def test_long_names_of_columns_are_printed_whole(command, tmp_path):

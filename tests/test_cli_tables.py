@@ -163,7 +163,7 @@ def test_tables_can_be_compared(tmp_path, command):
 
 def test_options_of_tables_are_refused_for_other_data(tmp_path, command):
     for words, message in [
-        (["debtags", "--tags", "tags"], "--tags is for tables (.csv, .tsv, .parquet, .jsonl)"),
+        (["debtags", "--tags", "tags"], "--tags is for tables (.csv, .parquet, .jsonl, .xlsx)"),
         (["debtags", "--delimiter", ";"], "--delimiter is for tables"),
         ([messy_files.plain(tmp_path), "--labels", "3"], "--labels 3 is for ARFF files only"),
         ([messy_files.parquet(tmp_path), "--tags", "tags", "--decimal", ","], "decimal is for CSV"),

@@ -50,9 +50,10 @@ class Entry:
 #: In the order of the table.
 ENTRIES = {
     "LabelCoverClassifier": Entry(
-        "σ members of up to 2^k classes and m of two, solved jointly, a forest, and neighbours on "
-        "sparse tables",
-        "dependence within labelsets, and which labelsets occur",
+        "m members of two classes, solved jointly, a forest, boosted trees, neighbours on sparse "
+        "tables, and the links of a cover",
+        "each label, then which labels speak for and against each other: labelsets that occur, "
+        "links",
         "the default: good probabilities, a decision for the measure that counts",
         "this library",
     ),

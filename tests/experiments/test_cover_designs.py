@@ -52,14 +52,15 @@ def test_the_time_of_a_design_is_there_where_labelsets_are_made():
         BalancorClassifier(k=4, r=3),
         DDBalancorClassifier(k=3, size=7),
         RakelClassifier(size=9),
-        LabelCoverClassifier(),
+        LabelCoverClassifier(cover="best"),
     ):
         assert design_seconds(model, 9) >= 0
-    # BR has no labelsets to make; the others have a size, or a k, that only the fit knows.
+    # BR has no labelsets to make; the others have a size, a k or a cover that only the fit knows.
     for model in (
         BinaryRelevanceClassifier(),
         RakelClassifier(),
         BalcoClassifier(),
+        LabelCoverClassifier(),
         LabelCoverClassifier(k="auto"),
     ):
         assert design_seconds(model, 9) is None

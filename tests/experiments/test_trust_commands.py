@@ -97,7 +97,7 @@ def test_audit_finds_the_wrong_cell(table, command, tmp_path):
     text = page.read_text(encoding="utf-8")
     assert "of 450 labels (150 rows × 3) look wrong" in text
     assert "energy = " in text
-    assert f"row {wrong_row + 1} · suspicion" in text, "numbered from 1, as by predict"
+    assert f"row {wrong_row + 1}</span>" in text, "numbered from 1, as by predict"
 
 
 def test_audit_says_how_many_labels_look_wrong_and_lists_more_if_asked(table, command, tmp_path):
