@@ -90,7 +90,7 @@ def train(
         "rows": len(dataset.Y),
         "features": len(dataset.feature_names),
         "labels": len(dataset.label_names),
-        **({"members": len(cover)} if cover is not None else {}),
+        **({"labelsets": len(cover)} if cover is not None else {}),
         "seconds": round(time.perf_counter() - began, 3),
         "written": str(output),
     }
