@@ -3,6 +3,7 @@
 import io
 import sqlite3
 import sys
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -110,10 +111,39 @@ def test_a_sheet_or_a_table_that_is_not_there_is_named_without_the_password(fram
     database = write_sqlite(frame, tmp_path)
     with pytest.raises(DataError, match=r"t.db#orders: .*, expected a table or a query"):
         read_raw(database.replace("#tickets", "#orders"))
+    with pytest.raises(DataError, match=r"no 'orders' among tickets"):
+        read_raw(database.replace("#tickets", "#orders"))
+    with pytest.raises(DataError, match=r"none.db#tickets: no such file, expected a table"):
+        read_raw(database.replace("t.db", "none.db"))
+    assert not (tmp_path / "none.db").exists()
+    with pytest.raises(DataError, match=r"nowhere:///a#b: .*, expected a table or a query"):
+        read_raw("nowhere:///a#b")
     with pytest.raises(DataError, match=r"t.db: no table, expected its name, or a query, after"):
         read_raw(database.replace("#tickets", ""))
     with pytest.raises(DataError, match=r"me:\*\*\*@"):
         read_raw("sqlite://me:secret@there/db")
+
+
+def test_a_query_changes_nothing(frame, tmp_path):
+    pytest.importorskip("sqlalchemy")
+    database = write_sqlite(frame, tmp_path)
+    for query in (
+        "delete from tickets",
+        "drop table tickets",
+        "with a as (select 1) delete from tickets",
+    ):
+        with pytest.raises(DataError, match="expected a table or a query"):
+            read_raw(database.replace("#tickets", f"#{query}"))
+    assert read_raw(database).n_rows == len(frame)
+
+
+def test_a_book_that_unpacks_to_too_much_is_refused_before_it_is_read(frame, tmp_path):
+    pytest.importorskip("openpyxl")
+    path = write_excel(frame, tmp_path).partition("#")[0]
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet9.xml", bytes(200_000_000))
+    with pytest.raises(DataError, match="what the archive unpacks to would take 200 MB"):
+        read_raw(path)
 
 
 def test_standard_input_is_read_for_what_it_is(frame, tmp_path, command, monkeypatch):

@@ -21,6 +21,7 @@ from labelcover._safe_text import write_rows
 from labelcover.datasets._csv_columns import check_names, read_columns
 from labelcover.datasets._csv_lines import hint, numbered_rows
 from labelcover.datasets._file_limits import (
+    check_archive,
     check_bytes,
     check_ordinary,
     reason,
@@ -238,7 +239,10 @@ def _read_excel(path: str | os.PathLike[str]) -> pa.Table:
     import pandas as pd
 
     try:
+        check_archive(file)
         return arrow_table(path, pd.read_excel(file, sheet_name=sheet or 0, engine="openpyxl"))
+    except DataError:
+        raise
     except (ValueError, KeyError, zipfile.BadZipFile) as error:
         raise DataError(path, f"{reason(error)}, expected a sheet of an Excel file.") from None
 
@@ -251,15 +255,26 @@ def _read_sql(path: str | os.PathLike[str]) -> pa.Table:
     import pandas as pd
     import sqlalchemy
 
-    engine = sqlalchemy.create_engine(url)
     try:
+        engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.pool.NullPool)
+        file = engine.url.database if engine.dialect.name == "sqlite" else None
+        if file and not (file.startswith(("file:", ":memory:")) or os.path.exists(file)):
+            raise ValueError("no such file")  # SQLite would make an empty one
         with engine.connect() as connection:
-            query: Any = sqlalchemy.text(what) if " " in what else what
-            rows = pd.read_sql(query, connection)
+            if " " in what:
+                if not re.match(r"\s*(select|with|values)\b", what, re.I):
+                    raise ValueError("the query may change the database")
+                if file:
+                    connection.exec_driver_sql("PRAGMA query_only = ON")
+                rows = pd.read_sql(sqlalchemy.text(what), connection)
+            else:
+                found = sqlalchemy.inspect(connection)
+                names = [*found.get_table_names(), *found.get_view_names()]
+                if what not in names:
+                    raise ValueError(f"no {what!r} among {', '.join(names) or 'no tables'}")
+                rows = pd.read_sql_table(what, connection)
     except (sqlalchemy.exc.SQLAlchemyError, pd.errors.DatabaseError, ValueError) as error:
         raise DataError(path, f"{reason(error)}, expected a table or a query.") from None
-    finally:
-        engine.dispose()
     return arrow_table(path, rows)
 
 
