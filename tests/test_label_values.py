@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,9 @@ from labelcover._label_values import (
     alike_rows,
     as_booleans,
     as_table,
+    label_pair,
     label_rows,
+    split_unknown,
 )
 
 BITS = np.array([[0, 1, 1], [1, 0, 0]])
@@ -38,6 +41,49 @@ def test_objects_may_be_any_numbers_and_booleans():
     np.testing.assert_array_equal(as_booleans(mixed), [[1, 0, 1], [0, 1, 0]])
     frame = pd.DataFrame(BITS).astype("Int64")
     np.testing.assert_array_equal(label_rows(frame).toarray(), BITS)
+
+
+NOT_KNOWN = [[1, None, 0], [None, None, 1]]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda cells: cells,
+        lambda cells: np.array(cells, dtype=float),
+        lambda cells: pd.DataFrame(cells),
+        lambda cells: pd.DataFrame(cells).astype("Int8"),
+        lambda cells: pd.DataFrame(cells).astype("boolean"),
+        lambda cells: pl.DataFrame(cells, orient="row"),
+        lambda cells: pl.DataFrame(cells, orient="row").cast(pl.Boolean),
+    ],
+)
+def test_unknown_cells_of_every_kind_of_table_are_split_off(make):
+    table, known = split_unknown(make(NOT_KNOWN))
+    np.testing.assert_array_equal(known, [[1, 0, 1], [0, 0, 1]])
+    np.testing.assert_array_equal(as_booleans(table), [[1, 0, 0], [0, 0, 1]])
+
+
+def test_unknown_cells_of_other_pairs_are_the_lower_value():
+    table, known = split_unknown([["yes", None], ["no", "no"]])
+    assert label_pair(table).tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(as_booleans(table, pair=label_pair(table)), [[1, 0], [0, 0]])
+    np.testing.assert_array_equal(known, [[1, 0], [1, 1]])
+    table, _ = split_unknown(np.array([[-1.0, np.nan], [1.0, 1.0]]))
+    np.testing.assert_array_equal(table, [[-1, -1], [1, 1]])
+
+
+def test_a_table_that_is_all_known_or_all_unknown_is_split_too():
+    table, known = split_unknown(BITS)
+    assert table is BITS
+    assert known is None
+    stored = sparse.csr_array(BITS)
+    assert split_unknown(stored) == (stored, None)
+    table, known = split_unknown(np.full((2, 2), np.nan))
+    assert not known.any()
+    assert not table.any()
+    with pytest.raises(ValueError, match="Y must not hold NaN where it is sparse: give a dense"):
+        split_unknown(sparse.coo_array(np.array([[np.nan, 1.0]])))
 
 
 def test_booleans_are_not_copied():

@@ -167,6 +167,53 @@ def unknown_cells(table: NDArray) -> NDArray[np.bool_] | None:
     return unknown if unknown.any() else None
 
 
+def split_unknown(Y: Any, name: str = "Y") -> tuple[Any, NDArray[np.bool_] | None]:
+    """Return a label table with zeros for cells that are not known, and which cells are known.
+
+    Parameters
+    ----------
+    Y : array-like, sparse array or data frame of shape (n, n_labels)
+        NaN, None, pandas.NA and nulls are not known. A sparse table is known everywhere.
+    name : str
+        What the table is called in errors.
+
+    Returns
+    -------
+    table : ndarray or sparse array of shape (n, n_labels)
+        The first value of the pair of the known cells (`label_pair`), 0 in most tables, stands
+        where nothing is known.
+    known : ndarray of bool of shape (n, n_labels), or None
+        None if every cell is known; the table is then `as_table` of `Y`.
+
+    Raises
+    ------
+    ValueError
+        If `Y` is not a table, or is sparse and holds NaN.
+
+    Examples
+    --------
+    >>> from labelcover._label_values import split_unknown
+    >>> split_unknown([[1, None], [0, 1]])
+    (array([[1, 0],
+           [0, 1]], dtype=object), array([[ True, False],
+           [ True,  True]]))
+    """
+    table = as_table(Y, name)
+    if sparse.issparse(table):
+        if table.dtype.kind == "f" and np.isnan(table.tocsr().data).any():
+            raise ValueError(
+                f"{name} must not hold NaN where it is sparse: give a dense table, whose cells may "
+                "be unknown (NaN or None)."
+            )
+        return table, None
+    unknown = unknown_cells(table)
+    if unknown is None:
+        return table, None
+    values = table[~unknown]
+    pair = label_pair(values) if values.size else ZERO_ONE
+    return np.where(unknown, pair[0], table), ~unknown
+
+
 def alike_rows(table: NDArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the group of each row of a table of integers, equal rows being one, and first rows.
 

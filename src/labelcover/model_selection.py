@@ -16,7 +16,7 @@ from sklearn.model_selection import BaseCrossValidator, ShuffleSplit
 from sklearn.utils import check_random_state
 
 from labelcover._arguments import check_integer
-from labelcover._label_values import as_table, label_pair, label_rows, unknown_cells
+from labelcover._label_values import label_pair, label_rows, split_unknown
 from labelcover._stratification_kernels import spread_rows
 from labelcover._tags import read_tags, tag_table
 
@@ -122,14 +122,8 @@ def rows_having(Y: Any) -> sparse.csr_array:
     tags = read_tags(Y)
     if tags is not None:
         return tag_table(tags, as_sparse=True)[0]
-    table = as_table(Y)
-    if sparse.issparse(table):
-        return label_rows(table, pair=label_pair(table))
-    unknown = unknown_cells(table)
-    if unknown is None:
-        return label_rows(table, pair=label_pair(table))
-    pair = label_pair(table[~unknown][None, :]) if not unknown.all() else np.array([0, 1])
-    return label_rows(np.where(unknown, pair[0], table), pair=pair)
+    table, _ = split_unknown(Y)
+    return label_rows(table, pair=label_pair(table))
 
 
 def spread(
