@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn.metrics
 from hypothesis import given, settings
@@ -267,3 +268,117 @@ def test_precision_at_leaves_sparse_scores_as_they_are():
     assert metrics.precision_at(sparse.csr_array([[1, 0, 0], [0, 0, 1]]), scores, 1) == 0.5
     for now, was in zip((scores.data, scores.indices, scores.indptr), cells, strict=True):
         np.testing.assert_array_equal(now, was)
+
+
+OF_ROWS = ("example_f1", "subset_accuracy", "example_accuracy", "one_error", "ranking_depth")
+OF_ROWS += ("ranking_loss", "average_precision")
+OF_CELLS = ("micro_f1", "hamming_loss", "micro_average_precision", "log_loss", "brier_score")
+
+
+@st.composite
+def unknown_tables(draw):
+    """Labels, predictions, scores, and which labels are known."""
+    shape = draw(shapes)
+    bits = arrays(np.uint8, shape, elements=st.integers(0, 1))
+    scores = arrays(np.float64, shape, elements=st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0]))
+    return draw(bits), draw(bits), draw(scores), draw(arrays(np.bool_, shape))
+
+
+def with_unknown(Y, known):
+    return np.where(known, Y, np.nan)
+
+
+def approx(value):
+    return pytest.approx(value, nan_ok=True)
+
+
+@given(unknown_tables())
+def test_measures_of_rows_with_unknown_labels_are_means_over_rows_of_known_ones(tables):
+    Y, P, S, known = tables
+    for name in OF_ROWS:
+        measure = MEASURES[name]
+        values = []
+        for y, p, s, k in zip(Y, P, S, known, strict=True):
+            if k.any() and (measure.of_predictions or y[k].any()):
+                given = p if measure.of_predictions else s
+                values.append(measure.function(y[None, k], given[None, k]))
+        expected = np.mean(values) if values else np.nan
+        given = P if measure.of_predictions else S
+        assert measure.function(with_unknown(Y, known), given) == approx(expected), name
+
+
+@given(unknown_tables())
+def test_measures_of_cells_with_unknown_labels_are_those_of_known_cells(tables):
+    Y, P, S, known = tables
+    missing = with_unknown(Y, known)
+    for name in OF_CELLS:
+        measure = MEASURES[name]
+        given = P if measure.of_predictions else S
+        cells = [measure.function(Y[known][None], given[known][None])] if known.any() else []
+        assert measure.function(missing, given) == approx(cells[0] if cells else np.nan), name
+    each = [
+        metrics.micro_f1(Y[k, j][:, None], P[k, j][:, None]) if k.any() else np.nan
+        for j, k in enumerate(known.T)
+    ]
+    assert metrics.label_f1(missing, P) == approx(np.array(each))
+    mean = np.nanmean(each) if known.any() else np.nan
+    assert metrics.macro_f1(missing, P) == approx(mean)
+    if known.any():
+        for function in (metrics.micro_precision, metrics.micro_recall):
+            assert function(missing, P) == approx(function(Y[known][None], P[known][None]))
+        error = metrics.expected_calibration_error
+        assert error(missing, S) == approx(error(Y[known][None], S[known][None]))
+
+
+@given(unknown_tables(), st.data())
+def test_what_is_predicted_for_an_unknown_cell_changes_no_measure(tables, data):
+    Y, P, S, known = tables
+    missing = with_unknown(Y, known)
+    others = data.draw(arrays(np.uint8, Y.shape, elements=st.integers(0, 1)))
+    for measure in MEASURES.values():
+        given = P if measure.of_predictions else S
+        other = np.where(known, given, others)
+        assert measure.function(missing, given) == approx(measure.function(missing, other))
+    of_all = metrics.precision_at(missing, S, 2)
+    assert of_all == approx(metrics.precision_at(missing, np.where(known, S, others), 2))
+
+
+@given(unknown_tables(), st.integers(1, 2))
+def test_precision_at_ranks_known_labels_only(tables, k):
+    Y, _, S, known = tables
+    values = []
+    for y, s, row in zip(Y, S, known, strict=True):
+        if row.any():
+            values.append(metrics.precision_at(y[None, row], s[None, row], min(k, row.sum())))
+    expected = np.mean(values) if values else np.nan
+    assert metrics.precision_at(with_unknown(Y, known), S, k) == approx(expected)
+
+
+@pytest.mark.parametrize("function", [*OF_PREDICTIONS, metrics.label_f1])
+@given(unknown_tables(), st.data())
+def test_a_weight_is_how_often_a_row_counts_with_unknown_cells_too(function, tables, data):
+    Y, P, _, known = tables
+    known[:, 0] = True
+    times = data.draw(arrays(np.int64, len(Y), elements=st.integers(1, 4)))
+    missing = with_unknown(Y, known)
+    repeated = function(np.repeat(missing, times, axis=0), np.repeat(P, times, axis=0))
+    assert function(missing, P, sample_weight=times) == approx(repeated)
+
+
+@pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
+def test_unknown_cells_may_be_of_any_kind_and_nothing_known_is_nan(measure):
+    Y = np.array([[1, np.nan, 0], [np.nan, 1, 0], [1, 1, 0]])
+    given = np.array([[1, 0, 1], [1, 1, 1], [0, 1, 0]])
+    expected = measure.function(Y, given)
+    nullable = pd.DataFrame(Y).astype("Int8")
+    nulls = pl.DataFrame(Y, orient="row").fill_nan(None)
+    for kind in (nullable, nulls, np.where(np.isnan(Y), None, Y), pd.DataFrame(Y)):
+        assert measure.function(kind, given) == expected
+    assert np.isnan(measure.function(np.full((2, 3), np.nan), given[:2]))
+    with pytest.raises(ValueError, match="Y must not hold NaN where it is sparse"):
+        measure.function(sparse.csr_array(Y), sparse.csr_array(given))
+
+
+def test_predictions_must_be_known():
+    with pytest.raises(ValueError, match="Y_pred must hold only 0 and 1, got nan"):
+        metrics.micro_f1([[1, 0]], [[1, np.nan]])

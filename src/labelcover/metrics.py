@@ -9,6 +9,12 @@ Where nothing is there and nothing was predicted, nothing was done wrong: empty 
 counts 1 in every F1 and accuracy, as it does in MULAN (scikit-learn's default is 0 with a warning).
 An example without labels has nothing to be ranked first: measures of rankings within examples leave
 it out, and are NaN if no example has labels.
+
+Cells of Y may be unknown (NaN, None, pandas.NA, nulls; not in a sparse table): every measure is
+then one of the known cells. Measures of cells (micro and macro F1, precision, recall, Hamming loss,
+micro average precision, those of probabilities) leave unknown cells out; measures of examples count
+and rank the known labels of each example, and leave out examples without any. What is predicted for
+an unknown cell changes nothing. Where nothing is known, a measure is NaN.
 """
 
 from __future__ import annotations
@@ -21,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from labelcover._arguments import check_integer
-from labelcover._label_values import as_booleans, as_table, label_pair, label_rows
+from labelcover._label_values import as_booleans, as_table, label_pair, label_rows, split_unknown
 from labelcover._table_numbers import canonical_rows
 
 __all__ = [
@@ -47,10 +53,11 @@ __all__ = [
     "subset_accuracy",
 ]
 
+Weights = ArrayLike | None
 ROUNDING = 1e-9
 
 
-def micro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+def micro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) -> float:
     """Return the F-measure over all cells of the table together (Section 5.2).
 
     Examples
@@ -59,33 +66,29 @@ def micro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None
     >>> micro_f1([[1, 0], [1, 1]], [[1, 0], [0, 1]])
     0.8
     """
-    hits, truth, guess = _overlap(Y, Y_pred)
-    both = _counts(truth, guess, sample_weight)
-    return float(_ratio(2 * _row_weighted(hits, sample_weight).sum(), both.sum()))
+    hits, both, known = _label_counts(Y, Y_pred, sample_weight)
+    return float(_ratio(2 * hits.sum(), both.sum()) if known.any() else np.nan)
 
 
-def macro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Return the mean over labels of the F-measure of each label."""
-    return float(label_f1(Y, Y_pred, sample_weight=sample_weight).mean())
+def macro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) -> float:
+    """Return the mean over labels of the F-measure of each label that is known in an example."""
+    each = label_f1(Y, Y_pred, sample_weight=sample_weight)
+    return _row_mean(each[~np.isnan(each)])
 
 
-def example_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+def example_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) -> float:
     """Return the mean over examples of the F-measure of each example."""
-    hits, truth, guess = (table.sum(axis=1) for table in _overlap(Y, Y_pred))
-    return _mean(_ratio(2 * hits, truth + guess), sample_weight)
+    hits, truth, guess, n_known = _example_counts(Y, Y_pred)
+    return _mean(_ratio(2 * hits, truth + guess), sample_weight, n_known)
 
 
-def micro_precision(
-    Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> float:
+def micro_precision(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) -> float:
     """Return the share of all predicted labels that are true; NaN if none is predicted."""
-    hits, _, guess = _overlap(Y, Y_pred)
+    hits, _, guess, _ = _overlap(Y, Y_pred)
     return _share(_row_weighted(hits, sample_weight), _row_weighted(guess, sample_weight))
 
 
-def micro_recall(
-    Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> float:
+def micro_recall(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) -> float:
     """Return the share of all true labels that are predicted; NaN if none is true.
 
     Examples
@@ -95,38 +98,34 @@ def micro_recall(
     >>> micro_precision(Y, Y_pred), round(micro_recall(Y, Y_pred), 3)
     (1.0, 0.667)
     """
-    hits, truth, _ = _overlap(Y, Y_pred)
+    hits, truth, _, _ = _overlap(Y, Y_pred)
     return _share(_row_weighted(hits, sample_weight), _row_weighted(truth, sample_weight))
 
 
 def label_f1(
-    Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
+    Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None
 ) -> NDArray[np.float64]:
-    """Return the F-measure of each label, ``(n_labels,)``."""
-    hits, truth, guess = _overlap(Y, Y_pred)
-    both = _counts(truth, guess, sample_weight)
-    return _ratio(2 * _row_weighted(hits, sample_weight), both)
+    """Return the F-measure of each label, ``(n_labels,)``; NaN where no cell is known."""
+    hits, both, known = _label_counts(Y, Y_pred, sample_weight)
+    return np.where(known, _ratio(2 * hits, both), np.nan)
 
 
-def hamming_loss(
-    Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> float:
+def hamming_loss(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) -> float:
     """Return the share of cells that are wrong (Section 5.2); less is better."""
-    wrong, n_labels = _wrong(Y, Y_pred)
-    return _mean(wrong / n_labels, sample_weight)
+    hits, truth, guess, n_known = _example_counts(Y, Y_pred)
+    wrong = truth + guess - 2 * hits
+    if n_known is None:
+        return _mean(wrong / np.shape(Y)[1], sample_weight)
+    return _share(_row_weighted(wrong, sample_weight), _row_weighted(n_known, sample_weight))
 
 
-def subset_accuracy(
-    Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> float:
+def subset_accuracy(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) -> float:
     """Return the share of examples whose labels are all predicted right (Section 5.2)."""
-    wrong, _ = _wrong(Y, Y_pred)
-    return _mean(wrong == 0, sample_weight)
+    hits, truth, guess, n_known = _example_counts(Y, Y_pred)
+    return _mean(truth + guess == 2 * hits, sample_weight, n_known)
 
 
-def example_accuracy(
-    Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> float:
+def example_accuracy(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) -> float:
     """Return the mean over examples of |true ∩ predicted| / |true ∪ predicted| (Section 5.2).
 
     An example without labels for which none is predicted counts 1.
@@ -137,8 +136,8 @@ def example_accuracy(
     >>> example_accuracy([[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]])
     0.75
     """
-    hits, truth, guess = (table.sum(axis=1) for table in _overlap(Y, Y_pred))
-    return _mean(_ratio(hits, truth + guess - hits), sample_weight)
+    hits, truth, guess, n_known = _example_counts(Y, Y_pred)
+    return _mean(_ratio(hits, truth + guess - hits), sample_weight, n_known)
 
 
 def one_error(Y: ArrayLike, scores: ArrayLike) -> float:
@@ -146,7 +145,7 @@ def one_error(Y: ArrayLike, scores: ArrayLike) -> float:
 
     Where several labels share the top score, the share of them that is wrong counts.
     """
-    truth, given = _ranked(Y, scores)
+    truth, given, _ = _ranked(Y, scores)
     top = given == given.max(axis=1, keepdims=True)
     return _row_mean(1 - (top & truth).sum(axis=1) / top.sum(axis=1))
 
@@ -158,19 +157,26 @@ def ranking_depth(Y: ArrayLike, scores: ArrayLike) -> float:
     Singer, 2000, who call it coverage). This is scikit-learn's ``coverage_error``, whose ranks
     begin at 1, less one. Equal scores share the worse rank.
     """
-    truth, given = _ranked(Y, scores)
+    truth, given, _ = _ranked(Y, scores)
     lowest = np.where(truth, given, np.inf).min(axis=1, keepdims=True)
     return _row_mean((given >= lowest).sum(axis=1) - 1)
 
 
 def ranking_loss(Y: ArrayLike, scores: ArrayLike) -> float:
     """Return the mean share of (true, false) label pairs in the wrong order; less is better."""
-    truth, given = _ranked(Y, scores)
+    truth, given, known = _ranked(Y, scores)
     if not len(truth) or truth.shape[1] == 1:
         return _row_mean(np.zeros(len(truth)))  # a single label is in order
     from sklearn.metrics import label_ranking_loss  # slow to import
 
-    return float(label_ranking_loss(truth, given))
+    if known is None:
+        return float(label_ranking_loss(truth, given))
+    # Labels that are not known stand last, in order, as if false: those pairs are taken out again.
+    false, n_pairs = (~truth).sum(axis=1), (known & ~truth).sum(axis=1)
+    weights = np.where(n_pairs > 0, false / np.maximum(n_pairs, 1), 0.0)
+    if not weights.any():
+        return 0.0
+    return float(label_ranking_loss(truth, given, sample_weight=weights) * weights.mean())
 
 
 def average_precision(Y: ArrayLike, scores: ArrayLike) -> float:
@@ -180,7 +186,7 @@ def average_precision(Y: ArrayLike, scores: ArrayLike) -> float:
     ``label_ranking_average_precision_score`` is the same but for examples without labels, which it
     counts as 1.
     """
-    truth, given = _ranked(Y, scores)
+    truth, given, _ = _ranked(Y, scores)
     if not len(truth) or truth.shape[1] == 1:
         return _row_mean(np.ones(len(truth)))  # a single label is in order
     from sklearn.metrics import label_ranking_average_precision_score  # slow to import
@@ -194,9 +200,11 @@ def micro_average_precision(Y: ArrayLike, scores: ArrayLike) -> float:
     This is scikit-learn's ``average_precision_score`` with ``average="micro"``. A table without
     labels counts 1.
     """
-    truth, given = _tables(Y, scores, ranking=True)
+    truth, given, known = _scored(Y, scores)
+    if known is not None:
+        truth, given = truth[known], given[known]
     if not truth.any():
-        return 1.0
+        return 1.0 if len(truth) else float("nan")
     from sklearn.metrics import average_precision_score  # slow to import
 
     return float(average_precision_score(truth.ravel(), given.ravel()))
@@ -205,8 +213,8 @@ def micro_average_precision(Y: ArrayLike, scores: ArrayLike) -> float:
 def precision_at(Y: ArrayLike, scores: ArrayLike, k: int) -> float:
     """Return the mean share of true labels among the `k` that are ranked highest in an example.
 
-    Of equal scores, the label that comes first is ranked higher. Two sparse tables are not made
-    dense.
+    Of equal scores, the label that comes first is ranked higher. Labels that are not known are not
+    ranked; where fewer than `k` are known, those are taken. Two sparse tables are not made dense.
 
     Examples
     --------
@@ -216,10 +224,15 @@ def precision_at(Y: ArrayLike, scores: ArrayLike, k: int) -> float:
     """
     if sparse.issparse(Y) and sparse.issparse(scores):
         return _sparse_precision_at(Y, scores, k)
-    truth, given = _tables(Y, scores, ranking=True)
+    truth, given, known = _scored(Y, scores)
     check_integer("k", k, low=1, high=truth.shape[1])
-    top = np.argsort(-given, axis=1, kind="stable")[:, :k]
-    return float(np.take_along_axis(truth, top, axis=1).mean())
+    order = -given if known is None else np.where(known, -given, np.inf)
+    top = np.argsort(order, axis=1, kind="stable")[:, :k]
+    chosen = np.take_along_axis(truth, top, axis=1)
+    if known is None:
+        return float(chosen.mean())
+    n_known = known.sum(axis=1)
+    return _mean(chosen.sum(axis=1) / np.clip(n_known, 1, k), None, n_known)
 
 
 def log_loss(Y: ArrayLike, P: ArrayLike) -> float:
@@ -235,13 +248,13 @@ def log_loss(Y: ArrayLike, P: ArrayLike) -> float:
     """
     truth, given = _probabilities(Y, P)
     inside = np.clip(given, 1e-15, 1 - 1e-15)
-    return float(-np.where(truth, np.log(inside), np.log1p(-inside)).mean())
+    return _row_mean(-np.where(truth, np.log(inside), np.log1p(-inside)))
 
 
 def brier_score(Y: ArrayLike, P: ArrayLike) -> float:
     """Return the mean over all cells of the squared error of the probability; less is better."""
     truth, given = _probabilities(Y, P)
-    return float(((given - truth) ** 2).mean())
+    return _row_mean((given - truth) ** 2)
 
 
 def expected_calibration_error(Y: ArrayLike, P: ArrayLike, bins: int = 10) -> float:
@@ -261,7 +274,7 @@ def expected_calibration_error(Y: ArrayLike, P: ArrayLike, bins: int = 10) -> fl
     check_integer("bins", bins, low=1)
     group = np.minimum((given.ravel() * bins).astype(np.int64), bins - 1)
     error = np.bincount(group, given.ravel() - truth.ravel(), minlength=bins)
-    return float(np.abs(error).sum() / given.size)
+    return float(np.abs(error).sum() / given.size) if given.size else float("nan")
 
 
 class Measure(NamedTuple):
@@ -302,9 +315,11 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def _counts(truth, guess, weights):
-    """For each label, how often it is true plus how often it is predicted."""
-    return _row_weighted(truth, weights) + _row_weighted(guess, weights)
+def _label_counts(Y, Y_pred, weights):
+    """For each label: hits, how often it is true plus predicted, and whether a cell is known."""
+    *tables, known = _overlap(Y, Y_pred)
+    hits, truth, guess = (_row_weighted(table, weights) for table in tables)
+    return hits, truth + guess, np.array(True) if known is None else known.any(axis=0)
 
 
 def _row_weighted(table, weights):
@@ -312,8 +327,13 @@ def _row_weighted(table, weights):
     return table.sum(axis=0) if weights is None else np.asarray(weights) @ table
 
 
-def _mean(values, weights):
-    return float(np.average(values, weights=weights))
+def _mean(values, weights, n_known=None):
+    """Return the mean over examples, of those with known labels if their numbers are given."""
+    if n_known is None:
+        return float(np.average(values, weights=weights))
+    some = n_known > 0
+    weights = None if weights is None else np.asarray(weights)[some]
+    return float(np.average(values[some], weights=weights)) if some.any() else float("nan")
 
 
 def _ratio(part, whole):
@@ -327,36 +347,40 @@ def _share(part, whole):
 
 
 def _row_mean(values):
-    """Return the mean over examples; NaN, without a warning, if there are none."""
+    """Return the mean over examples or cells; NaN, without a warning, if there are none."""
     return float(values.mean()) if len(values) else float("nan")
 
 
 def _overlap(Y, Y_pred):
-    """Return what is true and predicted, what is true, and what is predicted: three tables.
+    """Return three tables: what is true and predicted, true, and predicted; and what is known.
 
-    They are sparse if both tables are given so, and then hold integers.
+    They are sparse if both tables are given so, and then hold integers. Unknown cells are neither
+    true nor predicted; None stands for all being known.
     """
+    Y, known = split_unknown(Y)
     if not (sparse.issparse(Y) and sparse.issparse(Y_pred)):
-        truth, guess = _tables(Y, Y_pred)
-        return truth & guess, truth, guess
-    pair = label_pair(as_table(Y), as_table(Y_pred, "Y_pred"))
-    truth, guess = (
-        label_rows(Y, "Y", pair).astype(np.int64),
-        label_rows(Y_pred, "Y_pred", pair).astype(np.int64),
-    )
+        truth, guess = _dense(Y, "Y"), _dense(Y_pred, "Y_pred")
+        _check_shape(truth, guess, "Y_pred")
+        pair = label_pair(truth, guess)
+        truth, guess = as_booleans(truth, "Y", pair), as_booleans(guess, "Y_pred", pair)
+        guess = guess if known is None else guess & known
+        return truth & guess, truth, guess, known
+    pair = label_pair(Y, as_table(Y_pred, "Y_pred"))
+    tables = label_rows(Y, "Y", pair), label_rows(Y_pred, "Y_pred", pair)
+    truth, guess = (table.astype(np.int64) for table in tables)
     _check_shape(truth, guess, "Y_pred")
-    return sparse.csr_array(truth.multiply(guess)), truth, guess
+    return sparse.csr_array(truth.multiply(guess)), truth, guess, None
 
 
-def _wrong(Y, Y_pred):
-    """Return how many cells of each example are wrong, and how many it has."""
-    tables = _overlap(Y, Y_pred)
-    hits, truth, guess = (table.sum(axis=1) for table in tables)
-    return truth + guess - 2 * hits, tables[0].shape[1]
+def _example_counts(Y, Y_pred):
+    """Return the numbers of each example's labels: hit, true, predicted, and known (or None)."""
+    *tables, known = _overlap(Y, Y_pred)
+    return *(table.sum(axis=1) for table in tables), None if known is None else known.sum(axis=1)
 
 
 def _sparse_precision_at(Y, scores, k):
-    truth, given = label_rows(Y), canonical_rows(sparse.csr_array(as_table(scores, "scores")))
+    given = canonical_rows(sparse.csr_array(as_table(scores, "scores")))
+    truth = label_rows(split_unknown(Y)[0])
     _check_shape(truth, given, "scores")
     check_integer("k", k, low=1, high=truth.shape[1])
     if not np.isfinite(given.data).all():
@@ -380,40 +404,45 @@ def _check_shape(truth, given, name):
         raise ValueError(f"{name} must have the shape of Y, {truth.shape}, got {given.shape}.")
 
 
-def _tables(Y, other, *, ranking=False):
-    if not ranking:
-        truth, given = _dense(Y, "Y"), _dense(other, "Y_pred")
-        _check_shape(truth, given, "Y_pred")
-        pair = label_pair(truth, given)
-        return as_booleans(truth, "Y", pair), as_booleans(given, "Y_pred", pair)
-    truth, given = _alike(Y, other, "scores")
+def _scored(Y, scores):
+    """Return dense tables of labels and of scores, and which cells are known (or None)."""
+    truth, given, known = _alike(Y, scores, "scores")
     if not np.isfinite(given).all():
         raise ValueError("scores must be finite numbers, got NaN or infinity.")
-    return truth, given
+    return truth, given, known
 
 
 def _ranked(Y, scores):
-    """Return labels and scores of the examples that have labels."""
-    truth, given = _tables(Y, scores, ranking=True)
+    """Return labels, scores and known cells of the examples that have labels.
+
+    Where a cell is not known, scores are replaced by their order, unknown labels being last.
+    """
+    truth, given, known = _scored(Y, scores)
     labelled = truth.any(axis=1)
-    return truth[labelled], given[labelled]
+    if known is None:
+        return truth[labelled], given[labelled], None
+    order = np.unique(given, return_inverse=True)[1].reshape(given.shape) + 1
+    return truth[labelled], np.where(known, order, 0)[labelled], known[labelled]
 
 
 def _probabilities(Y, P):
-    truth, given = _alike(Y, P, "P")
+    """Return what is true and its probability, of all cells or of those that are known."""
+    truth, given, known = _alike(Y, P, "P")
     # A mean of ones may be above 1 by rounding.
     outside = ~((given >= -ROUNDING) & (given <= 1 + ROUNDING))
     if outside.any():
         odd = given[outside].tolist()[0]
         raise ValueError(f"P must hold probabilities between 0 and 1, got {odd!r}.")
-    return truth, np.clip(given, 0.0, 1.0)
+    given = np.clip(given, 0.0, 1.0)
+    return (truth, given) if known is None else (truth[known], given[known])
 
 
 def _alike(Y, other, name):
-    """Return both as dense tables of one shape, the first of booleans."""
+    """Return both as dense tables of one shape, the first of booleans; and what is known."""
+    Y, known = split_unknown(Y)
     truth, given = _dense(Y, "Y"), _dense(other, name)
     _check_shape(truth, given, name)
-    return as_booleans(truth, "Y", label_pair(truth)), given
+    return as_booleans(truth, "Y", label_pair(truth)), given, known
 
 
 def _dense(table, name):
