@@ -282,3 +282,57 @@ def test_a_threshold_is_not_given_with_another_decision(files, command, tmp_path
     assert "--threshold 0.5 and --decide macro_f1 are two ways to decide, expected one" in err
     code, _, err = command(*words, "--why", "2")  # reasons are told of whatever is decided
     assert code == 0, err
+
+
+def with_unknown(dataset, share=0.4, seed=0):
+    """The same rows, of which some labels are not known; and which are known."""
+    known = np.random.default_rng(seed).random(dataset.Y.shape) >= share
+    return replace(dataset, Y=np.where(known, dataset.Y, np.float32(np.nan))), known
+
+
+@pytest.mark.parametrize("threshold", [None, 0.4])
+def test_unknown_labels_of_test_rows_are_not_judged(good, threshold):
+    whole = rows(1, informative=True)
+    dataset, known = with_unknown(whole)
+    judged = judged_on(good, dataset, threshold=threshold)
+    every = judged_on(good, whole, threshold=threshold)
+    np.testing.assert_array_equal(judged.known, known)
+    np.testing.assert_array_equal(judged.Y, np.where(known, whole.Y, 0))
+    hits = (known & (every.Y == 1) & (every.predicted == 1)).sum()
+    size = (known & (every.Y == 1)).sum() + (known & (every.predicted == 1)).sum()
+    assert judged.scores["micro_f1"].value == pytest.approx(2 * hits / size)
+    assert judged.verdict.said == "better than chance"
+    said = f"{1 - known.mean():.0%} of the labels of these rows are not known"
+    assert any(text.startswith(said) for text in judged.told)
+    assert judged.all_tags_f1 == judged.scores["micro_f1"].value
+
+
+def test_counts_of_labels_are_of_known_cells(good):
+    whole = rows(1, informative=True)
+    dataset, known = with_unknown(whole)
+    judged, every = judged_on(good, dataset), judged_on(good, whole)
+    for j, line in enumerate(judged.label_lines(range(4))):
+        own = known[:, j]
+        y, guess = whole.Y[own, j], every.predicted[own, j]
+        assert (line.known, line.support, line.predicted) == (own.sum(), y.sum(), guess.sum())
+        assert line.precision == pytest.approx((y & guess).sum() / guess.sum())
+        assert line.always_f1 == pytest.approx(2 * y.sum() / (y.sum() + own.sum()))
+        true, false = judged.counts([j])
+        assert (sum(true), sum(false)) == (y.sum(), own.sum() - y.sum())
+        assert sum(count for *_, count in judged.reliability([j])) == own.sum()
+    cells = {(each.row, each.label) for row in judged.mistakes(240, 4) for each in row}
+    wrong = np.argwhere(known & (every.predicted != whole.Y))
+    assert cells == set(map(tuple, wrong.tolist()))
+    some = judged.sampled(50)
+    np.testing.assert_array_equal(some.known, known[some.rows])
+    assert [line.known for line in every.label_lines([0, 1])] == [240, 240]
+
+
+def test_a_label_that_is_never_known_has_no_measure(good):
+    dataset, known = with_unknown(rows(1, informative=True))
+    known[:, 2] = False
+    judged = judged_on(good, replace(dataset, Y=np.where(known, dataset.Y, np.nan)))
+    line = judged.label_lines([2])[0]
+    assert (line.known, line.support) == (0, 0)
+    assert np.isnan([line.f1, line.calibration_error, line.average_precision]).all()
+    assert np.isfinite([score.value for score in judged.scores.values()]).all()

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
+from labelcover._label_values import split_unknown
 from labelcover.decisions import MEASURES_OF_DECISIONS, fit_decision
 from labelcover.metrics import MEASURES
 
@@ -42,8 +43,8 @@ class LabelFrequencies:
     ----------
     counts : ndarray of shape (n_labels,)
         How many rows have each label.
-    n_rows : int
-        How many rows there are.
+    n_rows : int or ndarray of shape (n_labels,)
+        How many rows there are; where labels are not known, in how many rows each of them is.
     decided : ndarray of shape (n_labels,) or None
         What the model's decision, fitted on these shares alone, predicts for every row; None if
         the model has a threshold that was given.
@@ -52,7 +53,7 @@ class LabelFrequencies:
     """
 
     counts: NDArray[np.int64]
-    n_rows: int
+    n_rows: int | NDArray[np.int64]
     decided: NDArray[np.bool_] | None
     measure: str
 
@@ -64,16 +65,19 @@ class LabelFrequencies:
     @classmethod
     def of(cls, estimator: Any, Y: Any) -> LabelFrequencies:
         """Return the label frequencies of training labels `Y`, decided as `estimator` does."""
+        Y, known = split_unknown(Y)
         n = Y.shape[0]
         counts = np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
-        plain = cls(counts, n, None, "micro_f1")
+        plain = cls(counts, n if known is None else known.sum(axis=0), None, "micro_f1")
         decide = _tuned_for(estimator)
         if decide is None:
             return plain
         share = plain.share
         some = np.sort(np.random.default_rng(0).permutation(n)[:MOST_ROWS])
         rows = Y[some].toarray() if sparse.issparse(Y) else np.asarray(Y)[some]
-        decision = fit_decision(decide, rows, np.tile(share, (len(rows), 1)))
+        cells = None if known is None else known[some].astype(np.float64)
+        shares = np.tile(share, (len(rows), 1))
+        decision = fit_decision(decide, rows.astype(np.uint8), shares, sample_weight=cells)
         measure = decide if isinstance(decide, str) else "micro_f1"
         return cls(counts, n, decision.decide(share[None])[0], measure)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
 from labelcover._arguments import check_real
+from labelcover._label_values import split_unknown
 from labelcover.chance import Chance, LabelFrequencies, Verdict, chance_of, verdict
 from labelcover.decisions import fit_decision
 from labelcover.metrics import (
@@ -68,8 +69,8 @@ class LabelLine(NamedTuple):
     """How well one label is predicted; NaN where something is not defined."""
 
     label: str
-    support: int
-    predicted: int
+    support: int  # rows that are known to have it
+    predicted: int  # of the rows in which it is known
     precision: float
     recall: float
     f1: float
@@ -77,6 +78,7 @@ class LabelLine(NamedTuple):
     threshold: float
     average_precision: float
     calibration_error: float
+    known: int  # rows in which it is known
 
 
 class Mistake(NamedTuple):
@@ -98,7 +100,7 @@ class Judgement:
     rows : ndarray of shape (n,)
         The numbers of the rows, from 0.
     Y, predicted : ndarray of shape (n, n_labels)
-        Zeros and ones.
+        Zeros and ones. `Y` is 0 where a label is not known.
     P : ndarray of shape (n, n_labels)
         Confidences.
     label_names : list of str
@@ -111,6 +113,8 @@ class Judgement:
         How many tags these rows have, or may be expected to have, that the model does not know.
     n_others_judged : float
         How many of these are in `Y` all the same.
+    known : ndarray of bool of shape (n, n_labels), or None
+        Which cells of `Y` are known; None if all are. Measures and counts are of these.
     """
 
     rows: NDArray[np.int64]
@@ -123,6 +127,17 @@ class Judgement:
     measure: str = "micro_f1"
     n_other_tags: float = 0.0
     n_others_judged: float = 0.0
+    known: NDArray[np.bool_] | None = None
+
+    @cached_property
+    def truth(self) -> NDArray[Any]:
+        """The labels as measures take them: `Y`, with NaN where it is not known."""
+        return self.Y if self.known is None else np.where(self.known, self.Y, np.nan)
+
+    @cached_property
+    def judged(self) -> NDArray[np.bool_]:
+        """Which cells are judged: those that are known."""
+        return np.ones(self.Y.shape, dtype=bool) if self.known is None else self.known
 
     def sampled(self, most: int) -> Judgement:
         """Return a random sample of so many rows; itself if it has no more."""
@@ -138,6 +153,7 @@ class Judgement:
             Y=self.Y[kept],
             P=self.P[kept],
             predicted=self.predicted[kept],
+            known=None if self.known is None else self.known[kept],
             chance=chance,
             n_other_tags=self.n_other_tags * most / len(self.rows),
             n_others_judged=self.n_others_judged * most / len(self.rows),
@@ -150,8 +166,8 @@ class Judgement:
             name: Score(
                 name,
                 measure.title,
-                measure.function(self.Y, self.predicted if measure.of_predictions else self.P),
-                self.chance.value(measure, self.Y),
+                measure.function(self.truth, self.predicted if measure.of_predictions else self.P),
+                self.chance.value(measure, self.truth),
                 measure.direction,
                 EXPLANATIONS[name],
             )
@@ -161,18 +177,23 @@ class Judgement:
     @cached_property
     def verdict(self) -> Verdict:
         """Whether the predictions are better than chance."""
-        return verdict(self.measure, self.Y, self.predicted, self.chance)
+        return verdict(self.measure, self.truth, self.predicted, self.chance)
 
     @property
     def all_tags_f1(self) -> float:
         """The micro-F1 with tags that the model does not know counted as missed."""
-        known = float(self.Y.sum() + self.predicted.sum()) - self.n_others_judged
+        known = float(self.Y.sum() + self.predicted[self.judged].sum()) - self.n_others_judged
         return self.scores["micro_f1"].value * _ratio(known, known + self.n_other_tags)
 
     @property
     def told(self) -> list[str]:
         """What is to be known of the measures, in sentences."""
         said = [self.chance.told]
+        if self.known is not None:
+            said.append(
+                f"{1 - self.known.mean():.0%} of the labels of these rows are not known: measures "
+                "and counts are of the others."
+            )
         if self.n_without_labels:
             said.append(
                 f"{self.n_without_labels:,} of {len(self.rows):,} rows have no labels; rankings of "
@@ -209,11 +230,13 @@ class Judgement:
         cuts = np.full(m, np.nan) if self.threshold is None else self.threshold
         cuts = np.broadcast_to(np.asarray(cuts, dtype=np.float64), (m,))
         hits = (self.Y & self.predicted).sum(axis=0)
-        support, predicted = self.Y.sum(axis=0), self.predicted.sum(axis=0)
+        support, predicted = self.Y.sum(axis=0), (self.predicted & self.judged).sum(axis=0)
+        n_known = self.judged.sum(axis=0)
         lines = []
         for j in labels:
             both = support[j] + predicted[j]
-            y, p = self.Y[:, j], self.P[:, j]
+            own = self.judged[:, j]
+            y, p = self.Y[own, j], self.P[own, j]
             lines.append(
                 LabelLine(
                     self.label_names[j],
@@ -222,10 +245,11 @@ class Judgement:
                     _ratio(hits[j], predicted[j]),
                     _ratio(hits[j], support[j]),
                     _ratio(2 * hits[j], both),
-                    _ratio(2 * support[j], support[j] + len(self.Y)),
+                    _ratio(2 * support[j], support[j] + n_known[j]),
                     float(cuts[j]),
                     float(average_precision_score(y, p)) if support[j] else np.nan,
-                    expected_calibration_error(y[:, None], p[:, None]),
+                    expected_calibration_error(self.truth[:, [j]], self.P[:, [j]]),
+                    int(n_known[j]),
                 )
             )
         return lines
@@ -234,8 +258,9 @@ class Judgement:
         """Return how many cells of some labels have each class of confidence: true, and false."""
         # A class begins at its threshold exactly, as the command's --threshold cuts.
         cuts = np.arange(STEPS) / STEPS
-        step = np.searchsorted(cuts, self.P[:, labels].ravel(), side="right") - 1
-        truth = self.Y[:, labels].ravel() == 1
+        own = self.judged[:, labels]
+        step = np.searchsorted(cuts, self.P[:, labels][own], side="right") - 1
+        truth = self.Y[:, labels][own] == 1
         return (
             np.bincount(step[truth], minlength=STEPS).tolist(),
             np.bincount(step[~truth], minlength=STEPS).tolist(),
@@ -243,7 +268,8 @@ class Judgement:
 
     def reliability(self, labels: Sequence[int]) -> list[tuple[float, float, int]]:
         """Return mean confidence, share of true cells and number of cells, of ten equal bins."""
-        p, y = self.P[:, labels].ravel(), self.Y[:, labels].ravel()
+        own = self.judged[:, labels]
+        p, y = self.P[:, labels][own], self.Y[:, labels][own]
         bins = np.minimum((p * RELIABILITY_BINS).astype(np.int64), RELIABILITY_BINS - 1)
         found = []
         for b in np.unique(bins).tolist():
@@ -253,7 +279,7 @@ class Judgement:
 
     def mistakes(self, most_rows: int, most_cells: int = 3) -> list[list[Mistake]]:
         """Return the mistakes row by row: the rows with the surest one first."""
-        wrong = self.predicted != self.Y
+        wrong = (self.predicted != self.Y) & self.judged
         sureness = np.where(wrong, np.where(self.predicted == 1, self.P, 1 - self.P), -1.0)
         worst = sureness.max(axis=1, initial=-1.0)
         order = [i for i in np.argsort(-worst, kind="stable")[:most_rows] if worst[i] >= 0]
@@ -312,7 +338,7 @@ def judged_left_out(model: Any, *, threshold: float | None = None) -> Judgement:
             "a file with test data, or train a LabelCover model."
         )
     order = np.argsort(kept.rows, kind="stable")
-    Y, P = _table(kept.Y)[order], _dense(kept.confidence)[order]
+    Y, P = _dense(kept.Y)[order], _dense(kept.confidence)[order]
     own = None if threshold is not None else _cross_fitted(model, Y, P)
     judged = _judged(model, kept.rows[order], Y, P, own, threshold)
     tags = getattr(getattr(model, "reading_", None), "labels", None)
@@ -321,8 +347,8 @@ def judged_left_out(model: Any, *, threshold: float | None = None) -> Judgement:
         return judged
     # A tag is learned from two rows. To a row that is left out before tags are chosen, its tags of
     # one row, which are not in Y, and of two rows, which are, would not be known.
-    twice = float(Y[:, frequencies.counts == 2].sum())
-    once = len(tags.left_out) * len(Y) / frequencies.n_rows
+    twice = float(judged.Y[:, frequencies.counts == 2].sum())
+    once = len(tags.left_out) * len(Y) / float(np.max(frequencies.n_rows))
     return replace(judged, n_other_tags=once + twice, n_others_judged=twice)
 
 
@@ -331,6 +357,7 @@ def _cross_fitted(estimator, Y, P):
 
     Labelsets of other training rows are not made known to them: the own one would be among them.
     """
+    Y, known = _zeros_and_ones(Y)
     folds = min(FOLDS, len(Y))
     if folds < 2:
         return _table(estimator.decision_.decide(P))
@@ -339,7 +366,9 @@ def _cross_fitted(estimator, Y, P):
     predicted = np.empty(Y.shape, dtype=np.uint8)
     for f in range(folds):
         own = fold == f
-        predicted[own] = fit_decision(estimator.decide, Y[~own], P[~own], ties=ties).decide(P[own])
+        cells = None if known is None else known[~own].astype(np.float64)
+        fitted = fit_decision(estimator.decide, Y[~own], P[~own], sample_weight=cells, ties=ties)
+        predicted[own] = fitted.decide(P[own])
     return predicted
 
 
@@ -349,14 +378,21 @@ def _judged(model, rows, Y, P, predicted, threshold):
     if threshold is not None:
         cuts = check_real("threshold", threshold, low=0, high=1)
         predicted = cut(P, cuts, "positive").astype(np.uint8)
+    Y, known = _zeros_and_ones(Y)
     frequencies = getattr(model, "frequencies_", None)
     if frequencies is None:  # a model that was not made by `labelcover.models.fit_model`
-        frequencies = LabelFrequencies(Y.sum(axis=0, dtype=np.int64), len(Y), None, "micro_f1")
+        n = len(Y) if known is None else known.sum(axis=0)
+        frequencies = LabelFrequencies(Y.sum(axis=0, dtype=np.int64), n, None, "micro_f1")
     chance = chance_of(frequencies, predicted, threshold_is_given=threshold is not None)
     measure = "micro_f1" if threshold is not None else frequencies.measure
-    return Judgement(
-        rows, Y, P, predicted, list(map(str, model.label_names_in_)), cuts, chance, measure
-    )
+    names = list(map(str, model.label_names_in_))
+    return Judgement(rows, Y, P, predicted, names, cuts, chance, measure, known=known)
+
+
+def _zeros_and_ones(Y):
+    """Return labels as zeros and ones, and which of them are known (None: all)."""
+    table, known = split_unknown(Y)
+    return table.astype(np.uint8), known
 
 
 def _dense(table: Any) -> NDArray[Any]:

@@ -9,7 +9,7 @@ import pytest
 import sklearn.datasets
 from sklearn.utils import Bunch
 
-from labelcover.datasets import KNOWN, DataError, load
+from labelcover.datasets import KNOWN, DataError, Dataset, load
 from labelcover.datasets import _loading as loading
 
 # Table 6 misprints two densities; the table's cardinalities and label counts give the right ones.
@@ -188,3 +188,12 @@ def test_a_wrong_download_is_refused_and_not_kept(monkeypatch, tmp_path):
 def test_every_known_set_tells_its_source():
     for known in KNOWN.values():
         assert "http" in known.source
+
+
+def test_a_data_set_may_have_labels_that_are_not_known():
+    Y = np.array([[1, np.nan, 0], [1, 1, np.nan]], dtype=np.float32)
+    data = Dataset("some", np.eye(2), Y, ["a", "b"], ["x", "y", "z"], np.zeros(2, dtype=bool))
+    assert data.unknown == pytest.approx(1 / 3)
+    assert (data.cardinality, data.density) == (1.5, 0.75)
+    assert data.labels.isna().to_numpy().tolist() == np.isnan(Y).tolist()
+    assert load("debtags").unknown == 0

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.stats import chi2_contingency
@@ -68,6 +69,13 @@ def test_phi_is_the_correlation_and_chi_square_is_n_phi_squared():
     dependence = label_dependence(Y, 2)
     i, j = dependence.labelsets.T
     np.testing.assert_allclose(dependence.chi_square, len(Y) * found[i, j] ** 2)
+
+
+def test_phi_of_unknown_labels_is_that_of_the_rows_that_know_both():
+    random = np.random.default_rng(0)
+    Y = np.where(random.random((60, 5)) < 0.3, np.nan, random_labels(7, m=5)[:60])
+    expected = pd.DataFrame(Y).corr().fillna(0).to_numpy()
+    np.testing.assert_allclose(phi(Y), expected, atol=1e-12)
 
 
 def test_constant_and_missing_labels_depend_on_nothing():

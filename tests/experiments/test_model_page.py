@@ -434,3 +434,16 @@ def test_train_writes_a_card(tmp_path, command):
     code, _, errors = command(*words, "--card", tmp_path / "card.html")
     assert code == 2
     assert "--card must end in .md" in errors
+
+
+def test_the_page_counts_known_labels_only(model, test_rows, tmp_path):
+    known = np.random.default_rng(0).random(test_rows.Y.shape) < 0.7
+    some = replace(test_rows, Y=np.where(known, test_rows.Y, np.nan))
+    judged = write_model_page(tmp_path / "page.html", model, some)
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    line = judged.label_lines(judged.by_support[:1])[0]
+    assert line.known == known[:, judged.by_support[0]].sum()
+    assert f">{line.support} of {line.known}</td>" in text
+    assert f"{1 - known.mean():.0%} of the labels of these rows are not known" in text
+    write_model_page(tmp_path / "page.html", model, test_rows)
+    assert " of 200</td>" not in (tmp_path / "page.html").read_text(encoding="utf-8")

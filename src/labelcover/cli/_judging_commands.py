@@ -69,13 +69,14 @@ def _as_json(judged: Any, threshold: float | None) -> dict[str, Any]:
 
     scores = judged.scores.values()
     lines = judged.label_lines(judged.by_support)
-    each = label_f1(judged.Y, judged.predicted).tolist()
+    each = map(_number, label_f1(judged.truth, judged.predicted).tolist())
     verdict = {**judged.verdict._asdict(), "said": judged.verdict.said}
     return {
         **{score.name: _number(score.value) for score in scores},
         "label_f1": dict(zip(judged.label_names, each, strict=True)),
         "rows": len(judged.rows),
         "rows_without_labels": judged.n_without_labels,
+        "known": int(judged.judged.sum()),
         "other_tags": judged.n_other_tags,
         "micro_f1_of_all_tags": _number(judged.all_tags_f1),
         "threshold": threshold,
@@ -108,7 +109,8 @@ def _print(judged: Any) -> None:
     for title in ("rows", "predicted", "precision", "recall", "F1", "F1 if always predicted"):
         labels.add_column(title, justify="right")
     for line in judged.label_lines(judged.by_support[:MOST_LABELS]):
-        counts = f"{line.support:,}", f"{line.predicted:,}"
+        of_known = "" if judged.known is None else f" of {line.known:,}"
+        counts = f"{line.support:,}{of_known}", f"{line.predicted:,}"
         labels.add_row(line.label, *counts, *map(_shown, line[3:7]))
     console().print(labels)
     hidden = len(judged.label_names) - MOST_LABELS

@@ -36,8 +36,8 @@ class Dataset:
     X : ndarray or CSR array of shape (n, d), float64
         Features. A missing value is NaN. A nominal value is its position among the values that
         the file declares for it, from 0 (see `categories`).
-    Y : ndarray of shape (n, m), uint8
-        Labels, zeros and ones.
+    Y : ndarray of shape (n, m), uint8 or float32
+        Labels, zeros and ones; where some are not known, floats with NaN for these.
     feature_names, label_names : list of str
         Names of the columns of X and Y.
     categorical : ndarray of shape (d,), bool
@@ -62,7 +62,7 @@ class Dataset:
 
     name: str
     X: Features
-    Y: NDArray[np.uint8]
+    Y: NDArray[Any]
     feature_names: list[str]
     label_names: list[str]
     categorical: NDArray[np.bool_]
@@ -114,13 +114,18 @@ class Dataset:
 
     @property
     def cardinality(self) -> float:
-        """Mean number of labels of a row."""
-        return float(self.Y.sum(axis=1).mean())
+        """Mean number of labels that a row is known to have."""
+        return float(np.nansum(self.Y, axis=1).mean())
 
     @property
     def density(self) -> float:
-        """Share of the label table that is one: cardinality over the number of labels."""
-        return float(self.Y.mean())
+        """Share of the label table that is one, of the cells that are known."""
+        return float(np.nanmean(self.Y))
+
+    @property
+    def unknown(self) -> float:
+        """Share of the label table that is not known."""
+        return float(np.isnan(self.Y).mean()) if self.Y.dtype.kind == "f" else 0.0
 
     @property
     def many_valued(self) -> NDArray[np.bool_]:

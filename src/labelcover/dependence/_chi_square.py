@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_integer
-from labelcover._label_values import label_rows
+from labelcover._label_values import label_rows, split_unknown
 from labelcover.covers import Cover, labelset_ranks
 from labelcover.dependence._dependence_kernels import frequent_labelsets
 
@@ -160,17 +160,20 @@ def phi(Y: Any) -> NDArray[np.float64]:
     """Return the φ coefficient of every pair of labels, ``(m, m)``.
 
     φ is the correlation of two labels, in [-1, 1]; a pair has χ² = n·φ². It is 0 where a label
-    is constant, except that every label has φ = 1 with itself.
+    is constant, except that every label has φ = 1 with itself. Where cells of `Y` are not known
+    (NaN), φ is that of the rows that know both labels.
     """
-    rows = label_rows(Y)
-    n = rows.shape[0]
-    wide = rows.astype(np.int64)
+    table, known = split_unknown(Y)
+    wide = label_rows(table).astype(np.int64)
     together = (wide.T @ wide).toarray().astype(float)
-    ones = np.diag(together).copy()
+    n, ones = np.array(float(wide.shape[0])), np.diag(together)[:, None]
+    if known is not None:
+        cells = known.astype(np.float64)
+        n, ones = cells.T @ cells, wide.T @ cells
     spread = np.sqrt(ones * (n - ones))
-    scale = np.outer(spread, spread)
+    scale = spread * spread.T
     result = np.divide(
-        n * together - np.outer(ones, ones), scale, out=np.zeros_like(together), where=scale > 0
+        n * together - ones * ones.T, scale, out=np.zeros_like(together), where=scale > 0
     )
     np.fill_diagonal(result, 1.0)
     return np.clip(result, -1.0, 1.0)

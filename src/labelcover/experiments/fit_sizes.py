@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelcover._label_values import label_rows
+from labelcover._label_values import label_rows, split_unknown
 from labelcover.ensemble import (
     LabelCoverClassifier,
     Plan,
@@ -91,7 +91,7 @@ def fit_sizes(estimator: LabelCoverClassifier, X: Any, Y: Any) -> FitSizes:
             "estimator must be the default, whose sizes are known, "
             f"got LabelCoverClassifier({estimator.estimator!r})."
         )
-    many, labels = labels_are_many(Y), label_rows(Y)
+    many, labels = labels_are_many(Y), label_rows(split_unknown(Y)[0])
     given: Any = labels if many else labels.toarray()
     by_default = isinstance(estimator.cover, str) and estimator.cover == "auto"
     cover, _ = choose_cover(

@@ -83,6 +83,7 @@ def write_model_page(
         "scores": list(judged.scores.values()),
         "told": judged.told,
         "lines": lines,
+        "unknown": judged.known is not None,
         "lines_note": _some(n_labels, MOST_LINES, "labels"),
         "number": _number,
         "percent": lambda share: 0 if np.isnan(share) else round(100 * share, 1),
@@ -118,14 +119,14 @@ def _findings(judged, lines, model, dataset, n_every):
         f"{where}, {judged.verdict}",
         f"{_percent(scores['micro_precision'].value)} of the predicted labels are true (precision)"
         f", and {_percent(scores['micro_recall'].value)} of the true ones are predicted (recall): "
-        f"{judged.predicted.sum(axis=1).mean():.2f} labels are predicted a row, "
+        f"{(judged.predicted & judged.judged).sum(axis=1).mean():.2f} labels are predicted a row, "
         f"{judged.Y.sum(axis=1).mean():.2f} are true.",
     ]
     if judged.n_other_tags:
         found.append(judged.other_tags_told)
     if dataset is None and hasattr(model, "columns_"):
         found.append(LEFT_OUT_IS)
-    error = expected_calibration_error(judged.Y, judged.P)
+    error = expected_calibration_error(judged.truth, judged.P)
     found.append(
         f"Confidences are off by {100 * error:.1f} points on average (expected calibration error)."
     )
@@ -188,7 +189,7 @@ def _pairs(judged):
     """Return the labels that go together, or exclude each other, the most."""
     if judged.Y.shape[1] < 2:
         return []
-    table = phi(judged.Y)
+    table = phi(judged.truth)
     i, j = np.triu_indices(len(table), 1)
     strongest = np.argsort(-np.abs(table[i, j]), kind="stable")[:MOST_PAIRS]
     # Products of floats, which are exact here, are far faster than those of integers.
@@ -209,7 +210,7 @@ def _pairs(judged):
 def _dependence(judged):
     if judged.Y.shape[1] < 3:
         return None
-    figure = pictures.dependence_picture(judged.Y, judged.label_names)
+    figure = pictures.dependence_picture(judged.truth, judged.label_names)
     text = "A square for each two labels: the strongest pairs are in the table beside it."
     return {
         "svg": Markup(pictures.to_svg(figure, "dependence", "Which labels go together", text)),
@@ -222,7 +223,7 @@ def _links(model, judged):
     effects = effects_of_labels(model) if hasattr(model, "view_") else None
     if effects is None or judged.Y.shape[1] < 3:
         return None
-    figure = pictures.dependence_picture(judged.Y, judged.label_names, effects)
+    figure = pictures.dependence_picture(judged.truth, judged.label_names, effects)
     text = "A square for each two labels: what the label of the column, if set, says of the row's."
     return {
         "svg": Markup(pictures.to_svg(figure, "links", "What labels say of each other", text)),

@@ -237,7 +237,7 @@ def dependence_picture(
     With `effects`, what setting the label of a column adds to the log-odds of that of a row.
     """
     with rc_context(STYLE):
-        chosen = most_frequent(Y.sum(axis=0), MOST_LABELS)
+        chosen = most_frequent(np.nansum(Y, axis=0), MOST_LABELS)
         table = phi(Y[:, chosen])
         order = clustered_order(table)
         if effects is not None:

@@ -163,12 +163,12 @@ def label_table(dataset: Dataset, results: pd.DataFrame, cut: CutTable) -> dict[
     column = f"{cut.prefix}label_f1"
     good = results[(results["dataset"] == dataset.name) & (results[column] != "")]
     means = {
-        method: np.mean([np.array(text.split(), dtype=float) for text in lines], axis=0)
+        method: _known_mean([np.array(text.split(), dtype=float) for text in lines])
         for method, lines in good.groupby("method", sort=False)[column]
     }
     if not means:
         return None
-    counts = dataset.Y.sum(axis=0)
+    counts, n_known = np.nansum(dataset.Y, axis=0), (dataset.Y == dataset.Y).sum(axis=0)
     chosen = pictures.most_frequent(counts, pictures.MOST_LABELS)
     return {
         "methods": list(means),
@@ -176,10 +176,12 @@ def label_table(dataset: Dataset, results: pd.DataFrame, cut: CutTable) -> dict[
         "rows": [
             {
                 "label": dataset.label_names[j],
-                "share": float(counts[j] / len(dataset.Y)),
+                "share": float(counts[j] / max(n_known[j], 1)),
                 "cells": [
                     Cell(
-                        f"{mean[j]:.2f}", mean[j], best=mean[j] == max(m[j] for m in means.values())
+                        _number(mean[j], 2),
+                        mean[j],
+                        best=mean[j] == max(m[j] for m in means.values()),
                     )
                     for mean in means.values()
                 ],
@@ -187,6 +189,14 @@ def label_table(dataset: Dataset, results: pd.DataFrame, cut: CutTable) -> dict[
             for j in chosen
         ],
     }
+
+
+def _known_mean(folds: list[np.ndarray]) -> np.ndarray:
+    """Return the mean over folds; NaN of a fold in which a label is not known is left out."""
+    table = np.array(folds)
+    known = ~np.isnan(table)
+    total = np.where(known, table, 0).sum(axis=0)
+    return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
 
 
 def some_of(count: int, most: int, what: str) -> str:
