@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from labelcover.cli._dataset_loading import named_columns
@@ -90,4 +91,58 @@ def test_empty_labels_are_decided_by_an_option(command_that_warns, tmp_path):
     assert "12 of 20 rows (60%) without tags, left out" in printed
     code, _, errors = command_that_warns(*words, "--empty", "maybe")
     assert code == 2
-    assert "--empty must be one of 'none', 'skip', got 'maybe'" in errors
+    assert "--empty must be one of 'none', 'skip', 'unknown', got 'maybe'" in errors
+
+
+@pytest.fixture
+def partly(tmp_path):
+    """A table with two labels, one of which is empty in a quarter of the rows; and a whole one."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(80, 2)).round(3)
+    rows = [f"{a},{b},{int(a > 0)},{int(b > 0.5)}" for a, b in X]
+    (tmp_path / "whole.csv").write_text("\n".join(["a,b,is:one,is:two", *rows]), encoding="utf-8")
+    partly = [row if i % 4 else row[:-1] for i, row in enumerate(rows)]
+    path = tmp_path / "partly.csv"
+    path.write_text("\n".join(["a,b,is:one,is:two", *partly]), encoding="utf-8")
+    return path
+
+
+ASKED = (
+    "12% of the label cells are empty ('is:two' 25%): say whether nobody looked, --empty unknown, "
+    "or they mean 0, --empty none."
+)
+
+
+@pytest.mark.parametrize("name", ["train", "audit", "compare", "plan"])
+def test_empty_label_cells_stop_a_command_until_it_is_said_what_they_mean(command, partly, name):
+    words = [name, partly, "--label-prefix", "is:"]
+    out = {"audit": "s.csv", "train": "m.skops", "compare": "folder"}.get(name)
+    words += [] if out is None else ["-o", partly.with_name(out)]
+    code, printed, errors = command(*words)
+    assert (code, printed) == (2, "")
+    assert errors == f"labelcover: {partly}: {ASKED}\n"
+
+
+def test_evaluate_and_report_ask_what_empty_labels_mean_too(command, partly):
+    model, page = partly.with_name("m.skops"), partly.with_name("page.html")
+    whole = partly.with_name("whole.csv")
+    words = ["--label-prefix", "is:", "--method", "BR", "-o", model]
+    assert command("train", whole, *words)[0] == 0
+    for words in (["evaluate", model, partly], ["report", model, partly, "-o", page]):
+        code, _, errors = command(*words)
+        assert code == 2
+        assert ASKED in errors
+        assert command(*words, "--empty", "unknown")[0] == 0
+    _, printed, _ = command("evaluate", model, partly, "--empty", "unknown", "--json")
+    found = json.loads(printed)
+    assert found["known"] == 140
+    assert {line["label"]: line["known"] for line in found["labels"]} == {
+        "is:one": 80,
+        "is:two": 60,
+    }
+    _, printed, _ = command("evaluate", model, partly, "--empty", "unknown")
+    assert "12% of the labels of these rows are not known" in printed
+    assert " of 60 " in printed
+    code, _, errors = command("evaluate", model, partly, "--empty", "maybe")
+    assert code == 2
+    assert "--empty must be one of" in errors

@@ -214,6 +214,27 @@ def split_unknown(Y: Any, name: str = "Y") -> tuple[Any, NDArray[np.bool_] | Non
     return np.where(unknown, pair[0], table), ~unknown
 
 
+def drawn_by_frequency(Y: Any, known: NDArray[Any] | None, seed: int = 0) -> Any:
+    """Return labels as zeros and ones, those that are not known drawn by their frequencies.
+
+    For what looks for dependence on labels, such as encoders and covers: drawn ones depend on
+    nothing.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, n_labels)
+        Zeros and ones, of any value where a label is not known.
+    known : ndarray of shape (n, n_labels) or None
+        Above 0 where a label is known; None if all are, and `Y` is returned.
+    """
+    if known is None:
+        return Y
+    known = known > 0
+    frequency = ((Y * known).sum(axis=0) + 0.5) / (known.sum(axis=0) + 1)
+    drawn = np.random.default_rng(seed).random(Y.shape) < frequency
+    return np.where(known, Y, drawn).astype(np.uint8)
+
+
 def alike_rows(table: NDArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the group of each row of a table of integers, equal rows being one, and first rows.
 

@@ -142,7 +142,10 @@ BAD = {
         ":3: .*a",
     ),
     "label is no bit": (HEADER.replace("rain {0,1}", "rain real") + "2,1,1,clear\n", ":9: .*is 2"),
-    "label missing": (HEADER + "?,1,1,clear\n", r":9: label 'rain' is \?, expected 0 or 1"),
+    "label missing": (
+        HEADER + "?,1,1,clear\n",
+        ": 50% of the label cells are empty",
+    ),
     "labels not said": (
         HEADER.replace("-C 2", "") + "1,1,1,clear\n",
         ": does not say which attributes are lab",

@@ -2,9 +2,11 @@
 
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from labelcover.datasets import DataError, read_csv, read_table
+from labelcover.datasets import DataError, read, read_arff, read_csv, read_table
 from labelcover.methods import BinaryRelevanceClassifier
 from labelcover.models import fit_model, load_model, save_model
 
@@ -82,8 +84,11 @@ def test_more_than_half_without_tags_is_a_warning_unless_it_was_asked_for(tmp_pa
 
 def test_an_empty_label_is_an_error_that_says_what_may_be_done(tmp_path):
     path = write(tmp_path, ["1", "0", "", "1"], name="is wet")
-    with pytest.raises(DataError, match=r"empty, .*empty='none' takes .* 0, empty='skip' leaves"):
+    said = r"25% of the label cells are empty \('is wet' 25%\).*empty='unknown', or .*empty='none'"
+    with pytest.raises(DataError, match=said):
         read_table(path, labels=["is wet"])
+    unknown = read_table(path, labels=["is wet"], empty="unknown").Y.ravel()
+    np.testing.assert_array_equal(unknown, [1, 0, np.nan, 1])
     assert read_table(path, labels=["is wet"], empty="none").Y.ravel().tolist() == [1, 0, 0, 1]
     assert read_table(path, labels=["is wet"], empty="skip").Y.ravel().tolist() == [1, 0, 1]
 
@@ -96,7 +101,7 @@ def test_errors_name_the_line_of_the_file_where_rows_were_skipped(tmp_path):
 
 def test_an_unknown_meaning_of_empty_cells_is_refused(tmp_path):
     path = write(tmp_path, ["rain", "wind"] * 3)
-    with pytest.raises(ValueError, match="empty must be one of 'none', 'skip', got 'drop'"):
+    with pytest.raises(ValueError, match="'none', 'skip', 'unknown', got 'drop'"):
         read_table(path, tags="tags", empty="drop")
     with pytest.raises(DataError, match="empty in all 3 rows"):
         read_table(write(tmp_path, ["", "", ""], name="wet"), labels=["wet"], empty="skip")
@@ -155,3 +160,102 @@ def test_labels_that_are_not_there_or_given_twice_are_named(wide, given, message
 
 def test_tables_of_numbers_take_several_prefixes(wide):
     assert read_csv(wide, label_prefix=["is:", "has:"]).label_names == ["is:wet", "has:fog"]
+
+
+PARTLY = {
+    "height": [1.5, 2.5, 0.5, 4.0, 2.0, 3.5],
+    "rain": [1, 0, None, 1, None, 0],
+    "wind": [None, 1, 0, 0, None, 1],
+    "snow": [0, 1, 0, 1, 0, 1],
+}
+EXPECTED = np.array([PARTLY[name] for name in ("rain", "wind", "snow")], dtype=float).T
+
+
+def written(tmp_path, suffix):
+    frame, path = pd.DataFrame(PARTLY), tmp_path / f"partly{suffix}"
+    if suffix == ".csv":
+        text = frame.astype(object).where(frame.notna(), None).to_csv(index=False)
+        path.write_text(text.replace(",,", ",n/a,", 1), encoding="utf-8")
+    elif suffix == ".parquet":
+        frame.astype("Int8" if tmp_path.name.endswith("0") else float).to_parquet(path)
+    elif suffix == ".xlsx":
+        frame.to_excel(path, index=False)
+    elif suffix == ".arff":
+        names = "".join(f"@attribute {name} {{0,1}}\n" for name in frame.columns[1:])
+        rows = frame.astype(object).where(frame.notna(), "?").astype(str)
+        cells = rows.iloc[:, 1:].replace({"1.0": "1", "0.0": "0"})
+        lines = pd.concat([rows["height"], cells], axis=1).to_csv(index=False, header=False)
+        path.write_text(f"@relation partly\n@attribute height numeric\n{names}@data\n{lines}")
+    else:
+        frame.to_json(path, orient="records", lines=suffix == ".jsonl")
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl", ".json", ".xlsx", ".arff"])
+def test_empty_label_cells_of_every_format_are_asked_for_and_may_be_unknown(tmp_path, suffix):
+    path = written(tmp_path, suffix)
+
+    def reading(**empty):
+        if suffix == ".arff":
+            return read_arff(path, -3, **empty)
+        return read_table(path, labels=["rain", "wind", "snow"], **empty)
+
+    said = r"22% of the label cells are empty \('rain' 33%, 'wind' 33%\): say whether nobody looked"
+    with pytest.raises(DataError, match=said):
+        reading()
+    np.testing.assert_array_equal(reading(empty="unknown").Y, EXPECTED)
+    zeros = reading(empty="none").Y
+    assert zeros.dtype == np.uint8
+    np.testing.assert_array_equal(zeros, np.nan_to_num(EXPECTED))
+
+
+def test_tables_of_numbers_have_unknown_labels_too(tmp_path):
+    path = written(tmp_path, ".csv")
+    data = read(path, ["rain", "wind"], drop=["snow"], empty="unknown")
+    np.testing.assert_array_equal(data.Y, EXPECTED[:, :2])
+    with pytest.raises(ValueError, match="empty must be one of 'none', 'unknown', got 'skip'"):
+        read_arff(written(tmp_path, ".arff"), -3, empty="skip")
+    (tmp_path / "t.svm").write_text("0,1 1:2\n")
+    with pytest.raises(ValueError, match="empty='none' is for files whose labels are columns"):
+        read(tmp_path / "t.svm", empty="none")
+
+
+def test_only_the_largest_shares_of_empty_cells_are_told(tmp_path):
+    path = tmp_path / "wide.csv"
+    table = np.ones((200, 8))
+    for j in range(8):
+        table[: 1 + 20 * j, j] = np.nan
+    pd.DataFrame(table, columns=[f"t{j}" for j in range(8)]).assign(a=1.5).to_csv(path, index=False)
+    said = r"\('t7' 70%, 't6' 60%, 't5' 50%, 't4' 40%, 't3' 30% and 3 more\)"
+    with pytest.raises(DataError, match=said):
+        read_table(path, label_prefix="t")
+
+
+def test_crosses_are_never_asked_for(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,wet,cold\n1,x,1\n2,,0\n3,X,\n4,,1\n", encoding="utf-8")
+    data = read_table(path, labels=["wet", "cold"], empty="unknown")
+    np.testing.assert_array_equal(data.Y, [[1, 1], [0, 0], [1, np.nan], [0, 1]])
+
+
+def test_rows_with_an_empty_cell_of_tags_may_have_unknown_labels(tmp_path):
+    path = write(tmp_path, ["rain", "", "wind", "k.A.", "rain; wind"] * 3)
+    data = read_table(path, tags="tags", empty="unknown")
+    assert data.label_names == ["rain", "wind"]
+    rows = [[1, 0], [np.nan] * 2, [0, 1], [np.nan] * 2, [1, 1]]
+    np.testing.assert_array_equal(data.Y, rows * 3)
+    assert "6 of 15 rows (40%) with an empty cell, their tags not known" in str(data.report)
+    again = data.reading.read(path, with_labels=True)
+    np.testing.assert_array_equal(again.Y, data.Y)
+    assert len(data.reading.read(path, with_labels=True, empty="skip").Y) == 9
+
+
+def test_the_report_tells_how_many_labels_are_not_known(tmp_path):
+    path = written(tmp_path, ".csv")
+    data = read_table(path, labels=["rain", "wind", "snow"], empty="unknown")
+    assert data.unknown == pytest.approx(4 / 18)
+    said = str(data.report)
+    assert "22% of the labels are not known: rain (33%), wind (33%)" in said
+    assert "3 labels: snow (3), rain (2), wind (2)" in said
+    assert "without a label" not in said  # nobody knows whether the fifth row has none
+    assert data.report.as_dict()["labels"]["unknown"] == {"rain": 2, "wind": 2}

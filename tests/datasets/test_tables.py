@@ -46,7 +46,7 @@ BAD = {
     "unnamed column": ("a,,l\n1,2,0\n", ":1: column 2 has no name"),
     "short row": (TEXT + "1,2,0\n", ":4: 3 cells, expected 4 as in line 1"),
     "label is no bit": (TEXT + "1,2,0,7\n", ":4: label 'is:wind' is 7, expected 0 or 1"),
-    "label is empty": (TEXT + "1,2,,1\n", ":4: label 'is:rain' is empty, expected 0 or 1"),
+    "label is empty": (TEXT + "1,2,,1\n", r": 17% of the label cells are empty \('is:rain' 33%\)"),
     "binary": (b"a,is:l\n1,\x00\n", ":2: not a text file"),
     "odd letters": (b"a,is:l\n\xff\xfe,1\n", ":2: column 'a' holds 'ÿþ', expected a number"),
     "no labels": ("a,b\n1,2\n", ": no column starts with 'is:'"),

@@ -48,7 +48,7 @@ def _read(source: str, columns: ColumnOptions, csv: CsvOptions) -> Dataset:
         check_kind(source)
     if known or not is_table(source):
         for name, value in (given | written).items():
-            if name not in ("labels", "label_prefix", "drop"):
+            if name not in ("labels", "label_prefix", "drop", *([] if known else ["empty"])):
                 raise ValueError(
                     f"{parameter(name)} is for tables (.csv, .parquet, .jsonl, .xlsx), got "
                     f"{parameter(name, value)} for {source}."

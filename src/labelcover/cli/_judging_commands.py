@@ -19,6 +19,7 @@ from labelcover.cli._options import (
     ColumnOptions,
     CsvOptions,
     Data,
+    Empty,
     ModelFile,
     Raw,
     Threshold,
@@ -43,6 +44,7 @@ def evaluate(
     model: ModelFile,
     data: Data,
     threshold: Threshold = None,
+    empty: Empty = None,
     csv: CsvOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -56,7 +58,8 @@ def evaluate(
     from labelcover.models import load_model
 
     trained = load_model(model)
-    dataset = Reading.of_model(trained).read(local_file(data), with_labels=True, **asdict(csv))
+    written = {"empty": empty, **asdict(csv)}
+    dataset = Reading.of_model(trained).read(local_file(data), with_labels=True, **written)
     judged = judged_on(trained, dataset, threshold=threshold)
     if as_json:
         print(json.dumps(_as_json(judged, threshold)))
@@ -140,6 +143,7 @@ def report(
         Path, typer.Option("--output", "-o", help="Write the page to this HTML file.")
     ] = Path("report.html"),
     threshold: Threshold = None,
+    empty: Empty = None,
     csv: CsvOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -154,11 +158,9 @@ def report(
     from labelcover.models import load_model
 
     trained = load_model(model)
-    dataset = (
-        None
-        if data is None
-        else Reading.of_model(trained).read(local_file(data), with_labels=True, **asdict(csv))
-    )
+    written, dataset = {"empty": empty, **asdict(csv)}, None
+    if data is not None:
+        dataset = Reading.of_model(trained).read(local_file(data), with_labels=True, **written)
 
     from labelcover.experiments import write_model_page
 

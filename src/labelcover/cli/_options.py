@@ -58,6 +58,14 @@ Threshold = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Empty = Annotated[
+    str | None,
+    typer.Option(
+        help="What an empty cell of the labels means: unknown (nobody looked), none (0, or no "
+        "tags), or skip (the row).",
+        show_default=False,
+    ),
+]
 Raw = Annotated[
     bool,
     typer.Option(
@@ -96,12 +104,7 @@ class ColumnOptions:
             show_default=False,
         ),
     ] = None
-    empty: Annotated[
-        str | None,
-        typer.Option(
-            help="What an empty cell of the labels means: none (of them), or skip (the row)."
-        ),
-    ] = None
+    empty: Empty = None
     text: Annotated[list[str] | None, typer.Option(help=f"Columns of free text, {NAMES}.")] = None
     category: Annotated[list[str] | None, typer.Option(help=f"Columns of categories, {NAMES}.")] = (
         None

@@ -13,8 +13,14 @@ import defusedxml.sax
 import numpy as np
 from scipy import sparse
 
+from labelcover._arguments import check_choice, parameter
 from labelcover.datasets._arff_text import Attribute, read_arff_table
-from labelcover.datasets._dataset import Dataset, choose_features, choose_labels
+from labelcover.datasets._dataset import (
+    Dataset,
+    choose_features,
+    choose_labels,
+    settled_labels,
+)
 from labelcover.datasets._file_limits import read_bytes
 from labelcover.tables import DataError
 
@@ -29,6 +35,7 @@ def read_arff(
     label_prefix: str | Sequence[str] | None = None,
     drop: Sequence[str] = (),
     features: Sequence[str] | None = None,
+    empty: str | None = None,
 ) -> Dataset:
     """Return the data set in an ARFF file.
 
@@ -48,6 +55,8 @@ def read_arff(
     features : list of str, optional
         Take just these attributes as features, in this order; with ``labels=[]`` the file need
         not hold labels.
+    empty : {"none", "unknown"}, optional
+        What ``?`` of a label means: 0, or that nobody looked (NaN in Y). By default it is an error.
 
     Returns
     -------
@@ -61,6 +70,8 @@ def read_arff(
     DataError
         With file, line and what was expected.
     """
+    if empty is not None:
+        check_choice(parameter("empty"), empty, ("none", "unknown"))
     table = read_arff_table(path)
     names = [attribute.name for attribute in table.attributes]
     label_names, at = _labels(path, table, labels, label_prefix)
@@ -77,7 +88,7 @@ def read_arff(
     return Dataset(
         name=Path(path).stem,
         X=_features(table.cells, chosen),
-        Y=_label_bits(path, table, at),
+        Y=settled_labels(path, _label_bits(path, table, at), label_names, empty),
         feature_names=[attribute.name for attribute in kept],
         label_names=label_names,
         categorical=np.array([attribute.values is not None for attribute in kept], dtype=bool),
@@ -167,7 +178,7 @@ def _features(cells, at):
 
 
 def _label_bits(path, table, at):
-    """Return the label columns as zeros and ones, in whatever order 0 and 1 are declared."""
+    """Return the label columns as zeros, ones and NaN, in whatever order 0 and 1 are declared."""
     cells = table.cells[:, at]
     cells = cells.toarray() if sparse.issparse(cells) else cells
     for column, j in enumerate(at):
@@ -182,13 +193,12 @@ def _label_bits(path, table, at):
             )
         elif attribute.values == ("1",):
             cells[:, column] += 1
-    wrong = ~((cells == 0) | (cells == 1))
+    wrong = ~((cells == 0) | (cells == 1) | np.isnan(cells))
     if wrong.any():
         i, column = np.argwhere(wrong)[0]
-        name = table.attributes[at[column]].name
-        value = "?" if np.isnan(cells[i, column]) else f"{cells[i, column]:g}"
+        name, value = table.attributes[at[column]].name, f"{cells[i, column]:g}"
         raise DataError(path, f"label {name!r} is {value}, expected 0 or 1.", table.lines[i])
-    return cells.astype(np.uint8)
+    return cells.astype(np.float32)
 
 
 def _listed(attribute: Attribute) -> str:

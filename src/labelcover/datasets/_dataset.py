@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from labelcover.tables import Features, Table, TableEncoder
 
 MOST_CHARACTERS, MOST_FEATURES = 400, 8
+#: What an empty cell of the labels means: none of them, the row is left out, or nobody looked.
+EMPTY = ("none", "skip", "unknown")
+MOST_EMPTY = 5  # labels whose share of empty cells is told
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -193,6 +196,45 @@ def choose_labels(
             text = f"no column starts with {each!r}, expected the labels to."
             raise MissingColumn(path, text, name=each)
     return [j for j, name in enumerate(columns) if name.startswith(prefixes)]
+
+
+def settled_labels(
+    path: str | os.PathLike[str], Y: NDArray[np.float32], names: Sequence[str], empty: str | None
+) -> NDArray[Any]:
+    """Return labels whose empty cells, NaN in `Y`, mean what `empty` says.
+
+    Zeros and ones; where labels are unknown, floats with NaN.
+
+    Raises
+    ------
+    DataError
+        If there are empty cells, and it is not said what they mean; or all are empty.
+    """
+    missing = np.isnan(Y)
+    if not missing.any():
+        return Y.astype(np.uint8)
+    if empty == "none":
+        return np.where(missing, 0, Y).astype(np.uint8)
+    if missing.all():
+        which = [*map(repr, names[:MOST_EMPTY]), *(["…"] if len(names) > MOST_EMPTY else [])]
+        text = f"labels {', '.join(which)} are empty in all {len(Y)} rows, expected some filled."
+        raise DataError(path, text)
+    if empty == "unknown":
+        return Y
+    shares = missing.mean(axis=0)
+    order = np.argsort(-shares, kind="stable")[: np.count_nonzero(shares)]
+    told = [f"{names[j]!r} {_percent(shares[j])}" for j in order[:MOST_EMPTY].tolist()]
+    more = f" and {len(order) - MOST_EMPTY} more" if len(order) > MOST_EMPTY else ""
+    raise DataError(
+        path,
+        f"{_percent(missing.mean())} of the label cells are empty ({', '.join(told)}{more}): say "
+        f"whether nobody looked, {parameter('empty', 'unknown')}, or they mean 0, "
+        f"{parameter('empty', 'none')}.",
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.01 else "<1%"
 
 
 def _span(path, columns: Sequence[str], span: str) -> list[int]:

@@ -22,7 +22,7 @@ from labelcover._tags import (
     separated_tags,
     tag_table,
 )
-from labelcover.datasets._dataset import choose_labels
+from labelcover.datasets._dataset import EMPTY, choose_labels, settled_labels
 from labelcover.datasets._file_limits import check_bytes
 from labelcover.datasets._reading_report import LabelFacts
 from labelcover.tables import (
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from labelcover.datasets._raw_tables import RawTable
 
 FEWEST_ROWS = 2  # a tag of one row cannot be learned: without that row there is nothing to see
-#: What an empty cell of the labels means: none of them, or that the row is left out.
-EMPTY = ("none", "skip")
 TAG_BYTES = 64  # of a tag, or of a row of them, as an object of Python
 CROSSES = {"x", "X", "✓", "✔"}  # in a column of these alone, an empty cell is 0
 
@@ -74,11 +72,12 @@ class LabelColumns:
     separators : Separators or None
         What separates the tags of a cell.
     empty : str or None
-        What an empty cell means, "none" or "skip"; None is not said.
+        What an empty cell means, "none", "skip" or "unknown"; None is not said.
     left_out : tuple of str
         Tags of one row only.
     n_empty : int
-        Rows of the training table without tags, or left out for an empty cell.
+        Rows of the training table without tags, or left out for an empty cell, or whose tags are
+        not known.
     no_value : tuple of str
         What looks like a mark for a missing value, and is no tag.
     """
@@ -116,7 +115,7 @@ class LabelColumns:
         kept = where.without_skipped(table)
         return cls(names, empty=given.empty, n_empty=table.n_rows - kept.n_rows), kept
 
-    def facts(self, Y: NDArray[np.uint8]) -> LabelFacts:
+    def facts(self, Y: NDArray[Any]) -> LabelFacts:
         """Return what there is to say of the labels of the training rows."""
         return LabelFacts.of(
             Y,
@@ -153,8 +152,8 @@ class LabelColumns:
             )
         return table[np.flatnonzero(~empty)] if empty.any() else table
 
-    def read(self, table: RawTable, *, warn: bool) -> NDArray[np.uint8]:
-        """Return the labels of a table as zeros and ones.
+    def read(self, table: RawTable, *, warn: bool) -> NDArray[Any]:
+        """Return the labels of a table as zeros and ones; floats with NaN where some are unknown.
 
         Parameters
         ----------
@@ -165,11 +164,13 @@ class LabelColumns:
         Raises
         ------
         DataError
-            If a column is missing, or a label is neither 0 nor 1.
+            If a column is missing, a label is neither 0 nor 1, or is empty and nobody said what
+            that means.
         """
         self._check(table)
         if self.tags is None:
-            return np.column_stack([self._zeros_and_ones(table, name) for name in self.names])
+            columns = [self._zeros_and_ones(table, name) for name in self.names]
+            return settled_labels(table.path, np.column_stack(columns), self.names, self.empty)
         rows = _tag_rows(table, self.tags, self.separators)[0]
         known = set(self.names)
         strange = sorted({tag for row in rows for tag in row} - known)
@@ -189,7 +190,10 @@ class LabelColumns:
             )
         size = f"a table of {len(rows)} rows and {len(self.names)} tags"
         check_bytes(table.path, len(rows) * len(self.names), size)
-        return tag_table(rows, self.names)[0]
+        Y, empty = tag_table(rows, self.names)[0], self._is_empty(table)
+        if self.empty != "unknown" or not empty.any():
+            return Y
+        return np.where(empty[:, None], np.float32(np.nan), Y)
 
     def known(self, table: RawTable) -> NDArray[np.float64]:
         """Return what a table says of the labels: 0, 1, and NaN where it says nothing.
@@ -235,34 +239,25 @@ class LabelColumns:
     def _is_empty(self, table: RawTable) -> NDArray[np.bool_]:
         """Return which rows have an empty cell among the labels."""
         columns = [table.columns.column(name) for name in self.columns]
-        return np.any([column.is_null().to_numpy() for column in columns], axis=0)
+        return np.any([column.is_null(nan_is_null=True).to_numpy() for column in columns], axis=0)
 
-    def _zeros_and_ones(self, table: RawTable, name: str) -> NDArray[np.uint8]:
+    def _zeros_and_ones(self, table: RawTable, name: str) -> NDArray[np.float32]:
+        """Return a label as zeros and ones, NaN where its cell is empty."""
         column = table.columns.column(name)
-        numbers = as_truth(column).numbers
         filled = column.drop_null()
         if is_text(column) and filled and CROSSES.issuperset(filled.unique().to_pylist()):
-            return column.is_valid().to_numpy().astype(np.uint8)
-        if self.empty == "none":
-            numbers = np.where(column.is_null().to_numpy(), 0.0, numbers)
-        wrong = np.isnan(numbers)
-        if wrong.any():
-            row = int(np.argmax(wrong))
+            return column.is_valid().to_numpy().astype(np.float32)
+        read = as_truth(column)
+        if read.bad.any():
+            row = int(np.argmax(read.bad))
             value = column[row].as_py()
             holds = f"{value:g}" if isinstance(value, float) else value
-            hint = ""
-            if value is None:
-                holds = "empty"
-                hint = (
-                    f"; {parameter('empty', 'none')} takes empty labels for 0, "
-                    f"{parameter('empty', 'skip')} leaves such rows out"
-                )
             raise table.error(
                 f"label {name!r} in {{place}} is {holds}, expected 0 or 1 (or yes and no, true and "
-                f"false, x and empty){hint}.",
+                "false, x and empty).",
                 row,
             )
-        return numbers.astype(np.uint8)
+        return read.numbers.astype(np.float32)
 
 
 def _found_tags(table: RawTable, name: str, given: LabelChoices) -> tuple[LabelColumns, RawTable]:
@@ -279,14 +274,18 @@ def _found_tags(table: RawTable, name: str, given: LabelChoices) -> tuple[LabelC
     rows, separators, no_value = _tag_rows(kept, name, given.separator)
     counts = Counter(tag for row in rows for tag in row)
     _check_counts(kept, name, separators, rows, counts)
-    skipped = given.empty == "skip"
-    n_empty = table.n_rows - kept.n_rows if skipped else sum(not row for row in rows)
+    n_empty = sum(not row for row in rows)
+    if given.empty == "skip":
+        n_empty = table.n_rows - kept.n_rows
+    elif given.empty == "unknown":
+        n_empty = table.columns.column(name).null_count
     if given.empty is None and 2 * n_empty > len(rows):
         _warn(
             table,
             f"column {name!r} has no tags in {n_empty} of {len(rows)} rows "
             f"({n_empty / len(rows):.0%}), which are learned from as rows without tags; "
             f"{parameter('empty', 'skip')} leaves rows with an empty cell out, "
+            f"{parameter('empty', 'unknown')} takes their tags as not known, "
             f"{parameter('empty', 'none')} keeps them.",
         )
     names = in_order(tag for tag in counts if counts[tag] >= FEWEST_ROWS)

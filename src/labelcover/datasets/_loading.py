@@ -8,11 +8,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from labelcover._arguments import check_choice
+from labelcover._arguments import check_choice, parameter
 from labelcover._files import replacing
 from labelcover.datasets._arff import read_arff
 from labelcover.datasets._dataset import Dataset
@@ -318,6 +319,7 @@ def read(
     label_prefix: str | Sequence[str] | None = None,
     drop: Sequence[str] = (),
     features: Sequence[str] | None = None,
+    empty: str | None = None,
 ) -> Dataset:
     """Return the data set in a file, by its suffix.
 
@@ -329,18 +331,22 @@ def read(
         for `read_table`.
     labels : path-like, int, list of str, optional
         Which columns are labels: names, or what `read_arff` accepts for an ARFF file.
-    label_prefix, drop, features
+    label_prefix, drop, features, empty
         As in those functions.
     """
     check_kind(path)
     suffix = Path(path).suffix.lower()
+    how: dict[str, Any] = {"label_prefix": label_prefix, "drop": drop, "features": features}
+    how["empty"] = empty
     if suffix == ".arff":
-        return read_arff(path, labels, label_prefix=label_prefix, drop=drop, features=features)
+        return read_arff(path, labels, **how)
     if labels is not None and (isinstance(labels, int | str | os.PathLike)):
         raise DataError(path, f"labels={labels!r} is for ARFF files only, expected names.")
     if suffix in (".libsvm", ".svm"):
+        if empty is not None:
+            raise ValueError(f"{parameter('empty', empty)} is for files whose labels are columns.")
         return read_libsvm(path, labels, features=features)
-    return read_csv(path, labels, label_prefix=label_prefix, drop=drop, features=features)
+    return read_csv(path, labels, **how)
 
 
 def check_kind(path: str | os.PathLike[str]) -> None:

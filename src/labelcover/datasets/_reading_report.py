@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,24 +137,26 @@ class LabelFacts:
     counts : dict of str to int
         In how many rows each label is, the commonest first.
     without : int
-        Rows without a label.
+        Rows without a label, all of them known.
     n_empty : int
         Rows of the table whose cell of tags is empty.
     empty : str
-        How such a cell was taken: ``"none"``, no tags, or ``"skip"``, not known: the row is left
-        out.
+        How such a cell was taken: ``"none"``, no tags, ``"skip"``: the row is left out, or
+        ``"unknown"``: its tags are not known.
     left_out : list of str
         Tags of one row, of which nothing can be learned.
     rare : list of str
         Labels of fewer than three rows that are kept.
     everywhere : list of str
-        Labels of all rows.
+        Labels of all rows in which they are known.
     alike : list of list of str
         Labels that differ only in case or blanks.
     no_value : list of str
         What looks like a mark for a missing value, and is no tag.
     together : list of list of str
         Labels that never occur without each other.
+    unknown : dict of str to int
+        In how many rows labels are not known, those of the most rows first.
     """
 
     n_rows: int
@@ -168,11 +170,12 @@ class LabelFacts:
     alike: list[list[str]]
     no_value: list[str]
     together: list[list[str]]
+    unknown: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls,
-        Y: NDArray[np.uint8],
+        Y: NDArray[Any],
         names: Sequence[str],
         *,
         left_out: Sequence[str] = (),
@@ -181,7 +184,10 @@ class LabelFacts:
         no_value: Sequence[str] = (),
     ) -> LabelFacts:
         """Return the facts of a table of labels and of tags that are no columns of it."""
+        unknown = np.isnan(Y)
+        n_unknown, Y = unknown.sum(axis=0), (Y == 1)
         counts = Y.sum(axis=0, dtype=np.int64)
+        everywhere = (counts == len(Y) - n_unknown) & (counts > 0)
         order = np.argsort(-counts, kind="stable")
         all_names = [*names, *left_out]
         by_rows: defaultdict[bytes, list[str]] = defaultdict(list)
@@ -190,15 +196,20 @@ class LabelFacts:
         return cls(
             n_rows=len(Y),
             counts={names[j]: int(counts[j]) for j in order.tolist()},
-            without=int(np.count_nonzero(~Y.any(axis=1))),
+            without=int(np.count_nonzero(~Y.any(axis=1) & ~unknown.any(axis=1))),
             n_empty=n_empty,
             empty=empty,
             left_out=list(left_out),
             rare=[name for name, n in zip(names, counts, strict=True) if n < FEW_ROWS],
-            everywhere=[name for name, n in zip(names, counts, strict=True) if n == len(Y)],
+            everywhere=[names[j] for j in np.flatnonzero(everywhere).tolist()],
             alike=_alike(all_names),
             no_value=list(no_value),
             together=[group for group in by_rows.values() if len(group) > 1],
+            unknown={
+                names[j]: int(n_unknown[j])
+                for j in np.argsort(-n_unknown, kind="stable").tolist()
+                if n_unknown[j]
+            },
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -213,12 +224,14 @@ class LabelFacts:
         if len(self.counts) == 1:
             yield "one label only: whether a row has it is all that is learned"
         yield from self._without()
+        yield from self._unknown()
         if self.left_out:
             yield f"tags in one row only, left out: {_shown(self.left_out)}"
         if self.rare:
             yield f"labels in fewer than {FEW_ROWS} rows: {_shown(self.rare)}"
         if self.everywhere:
-            yield f"labels in all rows, so that nothing can be learned: {_shown(self.everywhere)}"
+            rows = "rows that know them" if self.unknown else "rows"
+            yield f"labels in all {rows}, so that nothing can be learned: {_shown(self.everywhere)}"
         for group in self.alike:
             yield f"labels that differ only in case or blanks: {_shown(group)}"
         if self.no_value:
@@ -230,6 +243,8 @@ class LabelFacts:
         without = self.without
         if self.n_empty and self.empty == "skip":
             yield f"{_share(self.n_empty, self.n_empty + self.n_rows)} without tags, left out"
+        elif self.n_empty and self.empty == "unknown":
+            yield f"{_share(self.n_empty, self.n_rows)} with an empty cell, their tags not known"
         elif self.n_empty:
             without -= self.n_empty
             yield (
@@ -239,6 +254,18 @@ class LabelFacts:
         if without:
             why = ", only tags that are left out" if self.left_out else ""
             yield f"{_share(without, self.n_rows)} without a label{why}"
+
+    def _unknown(self) -> Iterator[str]:
+        if not self.unknown or self.n_empty:  # rows without tags are told
+            return
+        share = sum(self.unknown.values()) / (self.n_rows * len(self.counts))
+        most = list(self.unknown.items())[:COMMONEST]
+        told = [f"{name} ({n / self.n_rows:.0%})" for name, n in most]
+        more = ", …" if len(self.unknown) > COMMONEST else ""
+        yield f"{share:.0%} of the labels are not known: {', '.join(told)}{more}"
+        never = [name for name, n in self.unknown.items() if n == self.n_rows]
+        if never:
+            yield f"labels that are known in no row: {_shown(never)}"
 
 
 def _share(n: int, of: int) -> str:

@@ -7,14 +7,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._arguments import parameter
+from labelcover._arguments import check_choice, parameter
 from labelcover._imports import naming_extra
-from labelcover.datasets._dataset import Dataset, choose_features
+from labelcover.datasets._dataset import EMPTY, Dataset, choose_features
 from labelcover.datasets._label_columns import LabelChoices, LabelColumns
 from labelcover.datasets._raw_tables import RawTable, is_csv, read_raw
 from labelcover.datasets._reading_report import ReadingReport
@@ -30,10 +30,6 @@ from labelcover.tables import (
     shown,
     strings_of,
 )
-
-if TYPE_CHECKING:
-    from labelcover.datasets._label_columns import LabelColumns
-    from labelcover.datasets._reading_report import ReadingReport
 
 
 @naming_extra()
@@ -89,10 +85,11 @@ def read_table(
     separator : str or list of str, optional
         What separates tags: any of these; with an empty list a cell is one tag. By default it is
         found from all cells, an error if two readings are about as likely.
-    empty : {"none", "skip"}, optional
-        What an empty cell of the labels means: none of them, or that the row is left out. By
-        default an empty cell of `tags` is a row without tags, with a warning if more than half of
-        the rows are so, and an empty label column is an error.
+    empty : {"none", "skip", "unknown"}, optional
+        What an empty cell of the labels means: none of them (0), that the row is left out, or that
+        nobody looked (NaN in Y; of a row without tags, all labels). By default an empty cell of
+        `tags` is a row without tags, with a warning if more than half of the rows are so, and an
+        empty label is an error that tells the shares; in a column of crosses alone it is 0.
     text, category, number, date : list of str
         Columns to be read as this, whatever they look like.
     drop : list of str
@@ -200,6 +197,7 @@ def read_csv(
     drop: Sequence[str] = (),
     features: Sequence[str] | None = None,
     delimiter: str | None = None,
+    empty: str | None = None,
 ) -> Dataset:
     """Return the data set in a CSV file of numbers: the cells themselves, NaN where missing.
 
@@ -220,9 +218,11 @@ def read_csv(
         hold labels.
     delimiter : str, optional
         The separator between cells; by default it is found out.
+    empty : {"none", "skip", "unknown"}, optional
+        What an empty label means; see `read_table`.
     """
     table = read_raw(path, delimiter=delimiter)
-    return _numbers(table, labels, label_prefix, drop, features)
+    return _numbers(table, labels, label_prefix, drop, features, empty)
 
 
 def read_parquet(
@@ -232,9 +232,10 @@ def read_parquet(
     label_prefix: str | Sequence[str] | None = None,
     drop: Sequence[str] = (),
     features: Sequence[str] | None = None,
+    empty: str | None = None,
 ) -> Dataset:
     """Return the data set in a Parquet file of numbers; parameters are those of `read_csv`."""
-    return _numbers(read_raw(path), labels, label_prefix, drop, features)
+    return _numbers(read_raw(path), labels, label_prefix, drop, features, empty)
 
 
 def _numbers(
@@ -243,9 +244,11 @@ def _numbers(
     prefix: str | Sequence[str] | None,
     drop: Sequence[str],
     features: Sequence[str] | None,
+    empty: str | None,
 ) -> Dataset:
     with table.hinting():
-        where, table = LabelColumns.found(table, LabelChoices(labels=labels, prefix=prefix))
+        given = LabelChoices(labels=labels, prefix=prefix, empty=empty)
+        where, table = LabelColumns.found(table, given)
         at = [table.names.index(name) for name in where.names]
         chosen = choose_features(table.path, table.names, at, drop, features)
     names = [table.names[j] for j in chosen]
@@ -323,7 +326,14 @@ class Reading:
             names = [f"column {f + 1}" for f in range(model.n_features_in_)]
         return cls("", list(names), list(model.label_names_in_), encoder=encoder)
 
-    def read(self, source: str | os.PathLike[str], *, with_labels: bool, **written: Any) -> Dataset:
+    def read(
+        self,
+        source: str | os.PathLike[str],
+        *,
+        with_labels: bool,
+        empty: str | None = None,
+        **written: Any,
+    ) -> Dataset:
         """Return the rows of a file, or of a known data set, in the form that the model takes.
 
         Parameters
@@ -332,6 +342,8 @@ class Reading:
             A file with a column for each that is used, in any order, or a name that `load` knows.
         with_labels : bool
             Whether the labels must be there too.
+        empty : {"none", "skip", "unknown"}, optional
+            What an empty label means, as in `read_table`; by default what it meant in training.
         **written : optional
             What is known of a CSV file: ``delimiter``, ``encoding``, ``decimal``, ``header``.
 
@@ -351,7 +363,7 @@ class Reading:
                 raise DataError(source, f"has other columns than {self.name!r}.")
             return dataset
         if self.encoder is not None:
-            return self._read_table(source, with_labels, written)
+            return self._read_table(source, with_labels, empty, written)
         for name, value in written.items():
             if value is not None:
                 raise ValueError(
@@ -359,7 +371,7 @@ class Reading:
                     f"got {name}={value!r} for one trained on {self.name!r}."
                 )
         wanted = self.label_names if with_labels else []
-        dataset = read(source, wanted, features=self.feature_names)
+        dataset = read(source, wanted, features=self.feature_names, empty=empty)
         for name, values in self.categories.items():
             if dataset.categories.get(name) != tuple(values):
                 raise DataError(
@@ -373,11 +385,15 @@ class Reading:
         """Return what the table of a data set says of the labels: 0, 1, NaN for nothing."""
         if not isinstance(dataset.table, RawTable):
             raise ValueError(f"known labels are read from tables, {dataset.name!r} is none.")
-        return (self.labels or _labels_by_name(self.label_names)).known(dataset.table)
+        return (self.labels or LabelColumns(list(self.label_names))).known(dataset.table)
 
-    def _read_table(self, path: Any, with_labels: bool, written: dict[str, Any]) -> Dataset:
+    def _read_table(
+        self, path: Any, with_labels: bool, empty: str | None, written: dict[str, Any]
+    ) -> Dataset:
         assert self.encoder is not None
-        labels = self.labels or _labels_by_name(self.label_names)
+        labels = self.labels or LabelColumns(list(self.label_names))
+        if empty is not None:
+            labels = replace(labels, empty=check_choice(parameter("empty"), empty, EMPTY))
         decimal, kinds = written.get("decimal"), self.encoder.kinds
         strings = [kind.name for kind in kinds if _needs_strings(kind, decimal)]
         if is_csv(path):  # 11.2020 alone looks like a number
@@ -395,7 +411,7 @@ class Reading:
             others = labels.count_others(table) if with_labels else 0
             return self.dataset(replace(table, known=(self.encoder, X)), Y, others)
 
-    def dataset(self, table: RawTable, Y: NDArray[np.uint8], n_other_tags: int) -> Dataset:
+    def dataset(self, table: RawTable, Y: NDArray[Any], n_other_tags: int) -> Dataset:
         """Return the data set of an encoded table."""
         assert self.encoder is not None
         assert table.known is not None
@@ -416,12 +432,6 @@ class Reading:
             table=table,
             n_other_tags=n_other_tags,
         )
-
-
-def _labels_by_name(names: Sequence[str]) -> LabelColumns:
-    from labelcover.datasets._label_columns import LabelColumns
-
-    return LabelColumns(list(names))
 
 
 def _needs_strings(kind: ColumnKind, decimal: str | None) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._arguments import parameter
+from labelcover._label_values import drawn_by_frequency, split_unknown
 from labelcover.tables._cell_values import (
     UNNAMED,
     DataError,
@@ -81,6 +82,8 @@ class TableEncoder:
         DataError
             If no cell can be what was said of its column, or no column can be used.
         """
+        if Y.dtype.kind == "f" and Y.shape[1]:  # some labels may not be known
+            Y = drawn_by_frequency(*split_unknown(Y))
         kinds = column_kinds(table, table.names, choices, table.decimal)
         remarks = list(two_readings(kinds))
         encoders: list[Any] = []
