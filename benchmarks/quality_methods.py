@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain
@@ -122,6 +122,30 @@ def lightgbm(X):
     return LGBMClassifier(n_jobs=1, random_state=0, verbose=-1)
 
 
+def hist_gradient_boosting(X):
+    return HistGradientBoostingClassifier(random_state=0)
+
+
+def xgboost(X):
+    from xgboost import XGBClassifier
+
+    return XGBClassifier(n_jobs=1, random_state=0)
+
+
+def fit_catboost(X, Y) -> Callable:
+    """Fit CatBoost on all labels at once; of a single one it knows only the log-loss."""
+    from catboost import CatBoostClassifier
+
+    model = CatBoostClassifier(
+        loss_function="MultiLogloss" if Y.shape[1] > 1 else "Logloss",
+        thread_count=1,
+        random_seed=0,
+        verbose=False,
+        allow_writing_files=False,
+    ).fit(X, Y)
+    return lambda X: cut_at_half(model.predict_proba(X)[:, -Y.shape[1] :])
+
+
 def fit_random_forest(X, Y) -> Callable:
     forest = RandomForestClassifier(300, n_jobs=1, random_state=0).fit(X, Y)
 
@@ -211,8 +235,17 @@ PEERS = {
     "chains": Method(without_constants(fit_chains)),
     "RAKEL": Method(without_constants(fit_rakel), "skmultilearn"),
 }
+# Gradient boosting for tables of numbers, which takes too long on text: compared apart.
+BOOSTERS = {
+    "CatBoost": Method(without_constants(fit_catboost), "catboost", limit=1_800),
+    "XGBoost": Method(without_constants(partial(fit_per_label, make=xgboost)), "xgboost"),
+    "HistGradientBoosting": Method(
+        without_constants(partial(fit_per_label, make=hist_gradient_boosting))
+    ),
+}
 METHODS = {
     **PEERS,
+    **BOOSTERS,
     OURS: Method(fit_ours, compiles=True),
     LEAST_SQUARES: Method(partial(fit_ours, member="LeastSquaresClassifier"), compiles=True),
     FOREST: Method(partial(fit_ours, member="LabelForest"), compiles=True),

@@ -6,15 +6,16 @@ from scipy import sparse
 from scipy.special import expit, logit
 
 from labelcover.learners import LabelBoosting
+from labelcover.learners._forest import boosted_trees
 from labelcover.learners._forest.boosting_kernels import (
     LEAST_SIDE,
-    MOST_STEP,
     SHRINKAGE,
+    WEIGHT,
+    WIDTH,
     add_scores,
-    fill_gradients,
+    add_to_leaves,
     grow_on_bins,
     grow_on_words,
-    leaf_values,
 )
 
 MOST_NODES = 15
@@ -56,62 +57,69 @@ def plain_tree(splits, sketch, drawn):
 
 def arrays(n):
     tree = np.full((4, MOST_NODES), -1, np.int32)
-    return tree, np.zeros(MOST_NODES, np.float32), np.empty(n, np.int32), np.ones(1, np.uint64)
+    return tree, np.empty(n, np.int32), np.ones(1, np.uint64)
 
 
 @pytest.mark.parametrize("kind", ["bins", "words"])
 def test_a_tree_splits_where_the_plain_twin_does(random, kind):
     n, d = 80, 6
     codes = random.integers(5 if kind == "bins" else 2, size=(d, n)).astype(np.uint8)
-    sketch = random.normal(size=(n, 3)).astype(np.float32)
+    moments = np.zeros((n, WIDTH), np.float32)
+    sketch = moments[:, :3]
+    sketch[:] = random.normal(size=(n, 3))
     drawn = np.where(random.random(n) < 0.7, 1.0, 0.0).astype(np.float32)
     sketch[drawn == 0] = 0
     sketch[:, 0] += drawn * codes[2] * 2
-    tree, weights, at_node, state = arrays(n)
+    moments[:, WEIGHT] = drawn
+    tree, at_node, state = arrays(n)
     if kind == "bins":
         rows, order = np.flatnonzero(drawn).astype(np.int32), np.arange(d, dtype=np.int32)
         n_bins = np.full(d, 5, np.int32)
-        rest = tuple(tree), weights, at_node, state
-        size = grow_on_bins(codes, n_bins, rows, drawn, sketch, order, d, *rest)
+        rest = tuple(tree), at_node, state
+        size = grow_on_bins(codes, n_bins, rows, moments, order, d, *rest)
     else:
         columns = sparse.csr_array(codes.T).tocsc()
         words = columns.indices.astype(np.int32), columns.indptr.astype(np.int64)
-        size = grow_on_words(words, 1.0, 9, drawn, sketch, tuple(tree), weights, at_node, state)
+        size = grow_on_words(words, 1.0, 9, moments, tuple(tree), at_node, state)
     last = 4 if kind == "bins" else 1
     splits = {(f, cut): codes[f] <= cut for f in range(d) for cut in range(last)}
     nodes, rows = plain_tree(splits, sketch.astype(float), drawn.astype(float))
     assert size == len(nodes) > 3
     for node, (feature, cut, left, right) in enumerate(nodes):
         assert tree[0, node] == feature
-        np.testing.assert_allclose(weights[node], drawn[rows[node]].sum())
         if feature >= 0:
             assert tuple(tree[1:, node]) == (cut, left, right)
         else:
             assert (at_node[rows[node]] == node).all()
 
 
-def test_gradients_and_leaves_are_those_of_newtons_method(random):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gradients_and_leaves_are_those_of_newtons_method(random, weighted):
     n, m = 40, 5
-    p, Y = random.random((n, m)).astype(np.float32), random.integers(2, size=(n, m)).astype("u1")
-    drawn = (random.integers(3, size=n) / 2).astype(np.float32)
-    directions = random.normal(size=(m, 2)).astype(np.float32)
-    gradient, curvature = np.empty((2, n, m), np.float32)
-    sketch = np.empty((n, 2), np.float32)
-    fill_gradients(p, Y, drawn, directions, gradient, curvature, sketch)
-    G, H = drawn[:, None] * (Y - p), drawn[:, None] * p * (1 - p)
+    scores, Y = random.normal(size=(n, m)), random.integers(2, size=(n, m)).astype(np.uint8)
+    weights = random.integers(1, 4, size=n) / 2 if weighted else np.ones(n)
+    p, w = expit(scores), weights[:, None]
+    G, H = w * (Y - p), w * p * (1 - p)
+    rows = scores.astype(np.float32), Y, weights.astype(np.float32)
+    gradient, curvature = boosted_trees._derivatives(*rows)
     np.testing.assert_allclose(gradient, G, atol=1e-6)
     np.testing.assert_allclose(curvature, H, atol=1e-6)
-    np.testing.assert_allclose(sketch, G @ directions, atol=1e-5)
-    tree, *_ = arrays(n)
-    tree[:, 0] = (0, 0, 1, 2)
-    at_node = random.integers(1, 3, size=n).astype(np.int32)
-    values = leaf_values(tuple(tree), 3, at_node, drawn, gradient, curvature, 0.5)
-    prior = SHRINKAGE * H.sum(axis=0) / np.count_nonzero(drawn)
-    for leaf in range(2):
-        own = at_node == leaf + 1
-        step = G[own].sum(axis=0) / (H[own].sum(axis=0) + prior)
-        np.testing.assert_allclose(values[leaf], 0.5 * step.clip(-MOST_STEP, MOST_STEP), rtol=1e-4)
-    assert tree[2, 1:3].tolist() == [0, 1]
+    leaf = random.integers(2, size=n).astype(np.int32)
+    sums = np.zeros((2, m), np.float32)
+    add_to_leaves(leaf, gradient, sums)
+    steps = boosted_trees._newton_steps(leaf, 2, gradient, curvature)
+    for each in range(2):
+        own = leaf == each
+        np.testing.assert_allclose(sums[each], G[own].sum(axis=0), atol=1e-5)
+        step = G[own].sum(axis=0) / (H[own].sum(axis=0) + SHRINKAGE * H.mean(axis=0))
+        most = boosted_trees.MOST_STEP
+        np.testing.assert_allclose(steps[each], step.clip(-most, most), rtol=1e-4)
+
+
+def test_losses_are_those_of_the_log_odds(random):
+    scores = random.normal(size=(7, 3)) * [1, 30, 200]
+    losses = boosted_trees._log_losses(scores.astype(np.float32))
+    np.testing.assert_allclose(losses, np.logaddexp(0, scores).sum(axis=1), rtol=1e-5)
 
 
 def test_scores_and_means_are_sums_over_the_leaves(random):

@@ -14,11 +14,14 @@ from sklearn.utils.parallel import delayed
 from labelcover._arguments import check_integer, check_random_state, check_real, check_seed
 from labelcover.learners._features import csr_arrays, numeric
 from labelcover.learners._forest.boosting_kernels import (
+    DIRECTIONS,
+    SHRINKAGE,
+    WEIGHT,
+    WIDTH,
     add_scores,
-    fill_gradients,
+    add_to_leaves,
     grow_on_bins,
     grow_on_words,
-    leaf_values,
 )
 from labelcover.learners._forest.feature_forest import NO_ARRAYS, NO_TABLE, SinglePrecision
 from labelcover.learners._forest.grown_forest import in_threads, is_mostly_zero
@@ -27,8 +30,8 @@ from labelcover.learners._rare_values import RareValues
 
 # Columns of numbers are cut into so many bins.
 MOST_BINS = 32
-# A tree is grown on so many sums of gradients, of all labels: with more labels, random ones.
-DIRECTIONS = 4
+# A step is no longer than this, in log-odds: where a label is rare, curvature is near 0.
+MOST_STEP = 3.0
 # The share of the rows that a tree sees; of columns in a node of a dense table it is that below, or
 # the square root of their number, and in a level of a sparse one that behind it.
 ROW_SHARE, COLUMN_SHARE, WORD_SHARE = 0.7, 0.1, 0.15
@@ -40,10 +43,10 @@ N_FOLDS, MORE_FOLDS, FEW_ROWS = 3, 5, 1_000
 # that do not lower it.
 STEP, PATIENCE = 5, 15
 # Default number of trees and learning rate. On a sparse table fewer and longer steps give as much,
-# in half the time (benchmarks/bench_quality.py).
+# in a third of the time (benchmarks/bench_quality.py).
 AUTO = "auto"
-TREES, SPARSE_TREES = 150, 100
-RATE, SPARSE_RATE = 0.08, 0.12
+TREES, SPARSE_TREES = 150, 50
+RATE, SPARSE_RATE = 0.08, 0.2
 
 
 class LabelBoosting(BaseEstimator):
@@ -59,9 +62,9 @@ class LabelBoosting(BaseEstimator):
     Parameters
     ----------
     n_trees : int or "auto", default="auto"
-        Most trees of a model. ``"auto"`` is 150, and 100 on a sparse table.
+        Most trees of a model. ``"auto"`` is 150, and 50 on a sparse table.
     learning_rate : float or "auto", default="auto"
-        ``"auto"`` is 0.08, and 0.12 on a sparse table.
+        ``"auto"`` is 0.08, and 0.2 on a sparse table.
     max_leaves : int, default=32
         Most leaves of a tree.
     random_state : int, RandomState or None, default=None
@@ -152,53 +155,51 @@ class LabelBoosting(BaseEstimator):
         """Return the trees of one fold, and the losses of its left-out rows."""
         random = np.random.default_rng(seed)
         n, m = Y.shape
-        fitted = np.where(is_left_out, np.float32(0.0), weights)
-        scores = np.tile(start.astype(np.float32), (n, 1))
-        p, gradient, curvature = (np.empty((n, m), np.float32) for _ in range(3))
-        sketch, at_node = np.empty((n, min(m, DIRECTIONS)), np.float32), np.empty(n, np.int32)
+        scores, at_node = np.tile(start.astype(np.float32), (n, 1)), np.empty(n, np.int32)
         signs = 1.0 - 2.0 * Y[is_left_out].astype(np.float32)
+        moments = np.empty((n, WIDTH), np.float32)
         found = Boosted([], [])
         for t in range(n_trees + 1):
             if t % STEP == 0 or t == n_trees:
-                loss = np.logaddexp(np.float32(0), scores[is_left_out] * signs).sum(axis=1)
-                found.losses.append(float(loss @ weights[is_left_out]))
+                losses = _log_losses(scores[is_left_out] * signs)
+                found.losses.append(float(weights[is_left_out] @ losses))
                 since = len(found.losses) - 1 - int(np.argmin(found.losses))
                 if t == n_trees or since * STEP >= PATIENCE:
                     break
-            with np.errstate(over="ignore"):
-                np.exp(np.negative(scores, out=p), out=p)
-            np.divide(1.0, np.add(p, 1.0, out=p), out=p)
-            drawn = np.where(random.random(n) < ROW_SHARE, fitted, np.float32(0.0))
-            fill_gradients(p, Y, drawn, _directions(m, random), gradient, curvature, sketch)
-            tree, node_weights, n_nodes = self._grown(codes, drawn, sketch, at_node, random)
-            values = leaf_values(tuple(tree), n_nodes, at_node, drawn, gradient, curvature, rate)
-            scores += values[tree[2][at_node]]
-            tree, node_weights = tree[:, :n_nodes], node_weights[:n_nodes]
-            found.trees.append(BoostedTree(tree, node_weights, values))
+            is_drawn = (random.random(n) < ROW_SHARE) & ~is_left_out & (weights > 0)
+            rows = np.flatnonzero(is_drawn).astype(np.int32)
+            gradient, curvature = _derivatives(scores[rows], Y[rows], weights[rows])
+            moments[:] = 0.0
+            moments[rows, :DIRECTIONS] = gradient @ _directions(m, random)
+            moments[rows, WEIGHT] = weights[rows]
+            tree = self._grown(codes, rows, moments, at_node, random)
+            leaves = np.flatnonzero(tree[0] < 0)
+            tree[2, leaves] = np.arange(len(leaves))
+            leaf = tree[2, at_node]
+            values = rate * _newton_steps(leaf[rows], len(leaves), gradient, curvature)
+            scores += values[leaf]
+            found.trees.append(BoostedTree(tree, values))
         return found
 
-    def _grown(self, codes, drawn, sketch, at_node, random):
-        """Return a tree, the weights of its nodes, and how many these are."""
-        most = 2 * int(self.max_leaves) - 1
-        tree, weights = np.full((4, most), -1, np.int32), np.zeros(most, np.float32)
+    def _grown(self, codes, rows, moments, at_node, random):
+        """Return the nodes of a tree, and fill in the leaf of each row."""
+        tree = np.full((4, 2 * int(self.max_leaves) - 1), -1, np.int32)
         state = random.integers(1, 2**63, size=1).astype(np.uint64)
         bins, n_bins, words = codes
-        rest = tuple(tree), weights, at_node, state
-        if not len(bins):
-            n_nodes = grow_on_words(words, WORD_SHARE, WORD_LEVELS, drawn, sketch, *rest)
-            return tree, weights, n_nodes
-        order = np.arange(len(bins), dtype=np.int32)
-        wanted = round(max(COLUMN_SHARE * len(bins), len(bins) ** 0.5))
-        rows = np.flatnonzero(drawn).astype(np.int32)
-        n_nodes = grow_on_bins(bins, n_bins, rows, drawn, sketch, order, wanted, *rest)
-        return tree, weights, n_nodes
+        rest = tuple(tree), at_node, state
+        if len(bins):
+            order = np.arange(len(bins), dtype=np.int32)
+            wanted = round(max(COLUMN_SHARE * len(bins), len(bins) ** 0.5))
+            n_nodes = grow_on_bins(bins, n_bins, rows.copy(), moments, order, wanted, *rest)
+        else:
+            n_nodes = grow_on_words(words, WORD_SHARE, WORD_LEVELS, moments, *rest)
+        return tree[:, :n_nodes]
 
 
 class BoostedTree(NamedTuple):
-    """One tree: its nodes (feature, bin, left, right), their weights, the values of its leaves."""
+    """One tree: its nodes (feature, bin, left, right), and the values of its leaves."""
 
     nodes: NDArray[np.int32]
-    weights: NDArray[np.float32]
     values: NDArray[np.float32]
 
 
@@ -220,8 +221,6 @@ class BoostedTrees:
         The nodes of all trees one after the other, and where each tree starts.
     values : ndarray of shape (n_leaves, n_labels)
         What the leaves add to the log-odds.
-    weights : ndarray
-        The weight of each node.
     n_trees : int
         How many trees each model has.
     """
@@ -270,7 +269,7 @@ class BoostedTrees:
         self.n_trees = min(STEP * int(np.argmin(losses)), *(len(each.trees) for each in fits))
         trees = [tree for each in fits for tree in each.trees[: self.n_trees]]
         first = np.cumsum([0, *(len(tree.values) for tree in trees)])
-        sizes = [len(tree.weights) for tree in trees]
+        sizes = [tree.nodes.shape[1] for tree in trees]
         feature, cut, left, right = np.concatenate(
             [np.empty((4, 0), np.int32), *(tree.nodes for tree in trees)], axis=1
         )
@@ -281,7 +280,6 @@ class BoostedTrees:
         threshold[~is_leaf], column[~is_leaf] = self.cuts[inner, cut[~is_leaf]], self.columns[inner]
         self.stack = column, threshold, left, right, np.cumsum([0, *sizes])
         none = np.empty((0, len(self.start)), np.float32)
-        self.weights = np.concatenate([none[:, :0].ravel(), *(tree.weights for tree in trees)])
         self.values = np.concatenate([none, *(tree.values for tree in trees)]) / self.n_folds
         del self.cuts, self.columns
 
@@ -360,10 +358,43 @@ def _is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == AUTO
 
 
+def _log_losses(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the log-losses of rows, summed over labels; `scores` are log-odds against the truth.
+
+    ``np.logaddexp`` takes ten times as long.
+    """
+    return np.maximum(scores, 0).sum(axis=1) + np.log(1 + np.exp(-np.abs(scores))).sum(axis=1)
+
+
+def _derivatives(scores, Y, weights) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the gradients of the log-loss, downhill, and its curvatures in the log-odds."""
+    with np.errstate(over="ignore"):
+        np.exp(np.negative(scores, out=scores), out=scores)
+    P = np.divide(1.0, np.add(scores, 1.0, out=scores), out=scores)
+    gradient, curvature = Y - P, P * (1 - P)
+    if weights.min(initial=1.0) != 1.0 or weights.max(initial=1.0) != 1.0:
+        gradient *= weights[:, None]
+        curvature *= weights[:, None]
+    return gradient, curvature
+
+
+def _newton_steps(leaf, n_leaves, gradient, curvature) -> NDArray[np.float32]:
+    """Return a step of Newton's method for every leaf, a line each.
+
+    Steps are shrunken as by `SHRINKAGE` rows of mean curvature.
+    """
+    steps, low = np.zeros((2, n_leaves, gradient.shape[1]), np.float32)
+    add_to_leaves(leaf, gradient, steps)
+    add_to_leaves(leaf, curvature, low)
+    low += np.float32(SHRINKAGE / max(1, len(leaf))) * low.sum(axis=0)
+    np.divide(steps, low, out=steps, where=low > 0)
+    return np.clip(steps, -MOST_STEP, MOST_STEP, out=steps)
+
+
 def _directions(m: int, random: np.random.Generator) -> NDArray[np.float32]:
-    """Return what the gradient of each label adds to the sketch of a row."""
+    """Return what the gradient of each label adds to the sums of a row: with many, random ones."""
     if m <= DIRECTIONS:
-        return np.eye(m, dtype=np.float32)
+        return np.eye(m, DIRECTIONS, dtype=np.float32)
     return random.standard_normal((m, DIRECTIONS), dtype=np.float32) * np.float32(DIRECTIONS**-0.5)
 
 

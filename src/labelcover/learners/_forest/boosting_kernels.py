@@ -14,89 +14,48 @@ from labelcover.learners._forest.forest_kernels import next_random
 
 # Compilers take several numbers at a time only where sums may be taken in any order.
 FAST = {"nnan", "nsz", "reassoc", "contract"}
-# What is subtracted from both sides of a split that sets few rows apart, in rows.
+# What is added to both sides of a split, in rows, so that few rows set apart count less.
 SHRINKAGE = 3.0
-# A step is no longer than this, in log-odds: where a label is rare, curvature is near 0.
-MOST_STEP = 3.0
 # Least weight of a side, in rows.
 LEAST_SIDE = 2.0
+# Numbers of a row in a tree: four sums of its gradients, its weight, and three that fill a line of
+# memory. All are 0 where a row was not drawn.
+DIRECTIONS, WEIGHT, WIDTH = 4, 4, 8
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def fill_gradients(p, Y, drawn, directions, gradient, curvature, sketch):
-    """Fill in the gradients and curvatures of the log-loss, and the sketches of the gradients.
-
-    Rows that were not drawn have a weight of 0 in `drawn`, and zeros in all three.
-    """
-    m, n_directions = directions.shape
-    for i in range(len(p)):
-        w = drawn[i]
-        sketch[i] = 0.0
-        if w == 0.0:
-            gradient[i], curvature[i] = 0.0, 0.0
-            continue
-        for j in range(m):
-            gradient[i, j] = w * (np.float32(Y[i, j]) - p[i, j])
-            curvature[i, j] = w * p[i, j] * (np.float32(1.0) - p[i, j])
-        for j in range(m):
-            for k in range(n_directions):
-                sketch[i, k] += gradient[i, j] * directions[j, k]
+def _add(sums, to, moments, i):
+    """Add a row to a line of sums; all numbers are read before any is written, which is quicker."""
+    a, b, c, d = moments[i, 0], moments[i, 1], moments[i, 2], moments[i, 3]
+    w = sums[to, 4] + moments[i, 4]
+    a, b, c, d = sums[to, 0] + a, sums[to, 1] + b, sums[to, 2] + c, sums[to, 3] + d
+    sums[to, 0], sums[to, 1], sums[to, 2], sums[to, 3], sums[to, 4] = a, b, c, d, w
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _fill(codes, own, sketch, drawn, sums, weights):
-    for at in range(len(own)):
-        i = np.uintp(own[at])
-        b = np.uintp(codes[i])
-        weights[b] += drawn[i]
-        for k in range(sketch.shape[1]):
-            sums[b, k] += sketch[i, k]
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _score(part, total, side, weight):
+def _score(part, total):
     """Return how much the gradients of two sides have in common; -1 where a side is too light."""
-    if side < LEAST_SIDE or weight - side < LEAST_SIDE:
+    side, other = part[WEIGHT], total[WEIGHT] - part[WEIGHT]
+    if side < LEAST_SIDE or other < LEAST_SIDE:
         return -1.0
-    own, other = 0.0, 0.0
-    for k in range(len(total)):
-        rest = total[k] - part[k]
+    own, rest = 0.0, 0.0
+    for k in range(DIRECTIONS):
         own += part[k] * part[k]
-        other += rest * rest
-    return own / (side + SHRINKAGE) + other / (weight - side + SHRINKAGE)
+        rest += (total[k] - part[k]) * (total[k] - part[k])
+    return own / (side + SHRINKAGE) + rest / (other + SHRINKAGE)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _score_unsplit(total):
+    """Return what a split must exceed."""
+    own = 0.0
+    for k in range(DIRECTIONS):
+        own += total[k] * total[k]
+    return own / (total[WEIGHT] + SHRINKAGE) * (1.0 + 1e-6)
 
 
 @njit(cache=True, nogil=True)
-def _best_cut(sums, weights, total, weight, part):
-    """Return the score of the best cut between bins, and the last bin on the left."""
-    best, cut, side = -1.0, -1, 0.0
-    part[:] = 0.0
-    for b in range(len(weights) - 1):
-        if weights[b] == 0.0:
-            continue
-        side += weights[b]
-        for k in range(len(part)):
-            part[k] += sums[b, k]
-        score = _score(part, total, side, weight)
-        if score > best:
-            best, cut = score, b
-    return best, cut
-
-
-@njit(cache=True, nogil=True)
-def _sums_of(rows, drawn, sketch, total):
-    """Fill in the sum of the sketches of some rows; return their weight."""
-    weight = 0.0
-    total[:] = 0.0
-    for i in rows:
-        weight += drawn[i]
-        for k in range(len(total)):
-            total[k] += sketch[i, k]
-    return weight
-
-
-@njit(cache=True, nogil=True)
-def grow_on_bins(codes, n_bins, rows, drawn, sketch, order, wanted, tree, weights, at_node, state):
+def grow_on_bins(codes, n_bins, rows, moments, order, wanted, tree, at_node, state):
     """Grow a tree on binned columns, node by node; return how many nodes it has.
 
     Parameters
@@ -105,26 +64,22 @@ def grow_on_bins(codes, n_bins, rows, drawn, sketch, order, wanted, tree, weight
     n_bins : int32 array of shape (n_columns,)
     rows : int32 array
         Those that were drawn; changed.
-    drawn : float32 array of shape (n,)
-        The weights of the rows that were drawn, else 0.
-    sketch : float32 array of shape (n, n_directions)
+    moments : float32 array of shape (n, `WIDTH`)
+        Sums of gradients and weights of the rows.
     order : int32 array of shape (n_columns,)
         All columns in any order; changed.
     wanted : int
         How many columns are tried in a node.
     tree : (feature, cut, left, right)
         Of the most nodes that a tree may have; filled in. `cut` is a bin.
-    weights : float32 array
-        The weight of each node; filled in.
     at_node : int32 array of shape (n,)
         The leaf of each row, drawn or not; filled in.
     state : uint64 array of shape (1,)
     """
     feature, cuts, left, right = tree
-    n_directions, d = sketch.shape[1], len(order)
-    sums = np.zeros((n_bins.max(), n_directions), np.float32)
-    in_bins = np.zeros(n_bins.max(), np.float32)
-    total, part = np.zeros(n_directions, np.float32), np.zeros(n_directions, np.float32)
+    d = len(order)
+    sums = np.zeros((n_bins.max(), WIDTH), np.float32)
+    total, part = np.zeros((1, WIDTH), np.float32), np.zeros((1, WIDTH), np.float32)
     ends = np.zeros((len(feature), 2), np.int32)
     ends[0, 1] = len(rows)
     moved = np.empty(len(rows), np.int32)
@@ -132,23 +87,27 @@ def grow_on_bins(codes, n_bins, rows, drawn, sketch, order, wanted, tree, weight
     while node < n_nodes:
         start, end = ends[node]
         own = rows[start:end]
-        weight = _sums_of(own, drawn, sketch, total)
-        weights[node], feature[node] = weight, -1
-        best = (total * total).sum() / (weight + SHRINKAGE) * (1.0 + 1e-6)
-        tried = wanted if weight < 2 * LEAST_SIDE or n_nodes + 2 > len(feature) else 0
-        for a in range(d):
-            if tried >= wanted:
-                break
+        total[:] = 0.0
+        for i in own:
+            _add(total, 0, moments, i)
+        feature[node], best = -1, _score_unsplit(total[0])
+        if total[0, WEIGHT] < 2 * LEAST_SIDE or n_nodes + 2 > len(feature):
+            node += 1
+            continue
+        for a in range(min(wanted, d)):
             b = a + int(next_random(state) * (d - a))
             order[a], order[b] = order[b], order[a]
             f = order[a]
             sums[: n_bins[f]] = 0.0
-            in_bins[: n_bins[f]] = 0.0
-            _fill(codes[f], own, sketch, drawn, sums, in_bins)
-            score, cut = _best_cut(sums, in_bins[: n_bins[f]], total, weight, part)
-            tried += 1
-            if score > best:
-                best, feature[node], cuts[node] = score, f, cut
+            for i in own:
+                _add(sums, np.uintp(codes[f, i]), moments, i)
+            part[:] = 0.0
+            for cut in range(n_bins[f] - 1):
+                if sums[cut, WEIGHT] > 0.0:
+                    _add(part, 0, sums, cut)
+                    score = _score(part[0], total[0])
+                    if score > best:
+                        best, feature[node], cuts[node] = score, f, cut
         if feature[node] >= 0:
             left[node], right[node] = n_nodes, n_nodes + 1
             middle, last = start, end
@@ -173,7 +132,7 @@ def grow_on_bins(codes, n_bins, rows, drawn, sketch, order, wanted, tree, weight
 
 
 @njit(cache=True, nogil=True)
-def grow_on_words(columns, share, n_levels, drawn, sketch, tree, weights, at_node, state):
+def grow_on_words(columns, share, n_levels, moments, tree, at_node, state):
     """Grow a tree on what is above 0 in a sparse table, level by level; return its nodes.
 
     Rows above 0 go right. A level costs as much as its columns have nonzeros.
@@ -186,42 +145,38 @@ def grow_on_words(columns, share, n_levels, drawn, sketch, tree, weights, at_nod
         How many of the columns are tried in a level.
     n_levels : int
         How many levels are split at most.
-    drawn, sketch, tree, weights, at_node, state
+    moments, tree, at_node, state
         As in `grow_on_bins`.
     """
     (above, starts), (feature, cuts, left, right) = columns, tree
-    n_directions, most = sketch.shape[1], len(feature)
-    totals, sums = np.zeros((2, most, n_directions), np.float32)
-    sides, best = np.zeros(most, np.float32), np.zeros(most)
+    most = len(feature)
+    totals, sums = np.zeros((2, most, WIDTH), np.float32)
+    best = np.zeros(most)
     feature[0], at_node[:] = -1, 0
-    weights[0] = _sums_of(np.arange(len(drawn)), drawn, sketch, totals[0])
-    touched = np.empty(most, np.int32)
     first, n_nodes = 0, 1
-    for _ in range(n_levels):
+    for level in range(n_levels + 1):
+        for i in range(len(at_node)):
+            node = at_node[i]
+            if node < first and feature[node] >= 0:
+                node = at_node[i] = left[node]
+            _add(totals, np.uintp(node), moments, i)
+        if level == n_levels or first == n_nodes:
+            break
         for node in range(first, n_nodes):
-            squares = (totals[node] * totals[node]).sum()
-            best[node] = squares / (weights[node] + SHRINKAGE) * (1.0 + 1e-6)
+            best[node] = _score_unsplit(totals[node])
         for f in range(len(starts) - 1):
             if next_random(state) >= share:
                 continue
-            n_touched = 0
+            sums[first:n_nodes] = 0.0
+            # Leaves of earlier levels are added to, too, and never looked at: no need to ask.
             for at in range(starts[f], starts[f + 1]):
-                i = np.uintp(above[at])
-                node = at_node[i]
-                if drawn[i] == 0.0 or node < first:
-                    continue
-                if sides[node] == 0.0:
-                    touched[n_touched] = node
-                    n_touched += 1
-                sides[node] += drawn[i]
-                for k in range(n_directions):
-                    sums[node, k] += sketch[i, k]
-            for node in touched[:n_touched]:
-                score = _score(sums[node], totals[node], sides[node], weights[node])
-                if score > best[node]:
-                    best[node], feature[node] = score, f
-                sides[node] = 0.0
-                sums[node] = 0.0
+                row = np.uintp(above[at])
+                _add(sums, np.uintp(at_node[row]), moments, row)
+            for node in range(first, n_nodes):
+                if sums[node, WEIGHT] >= LEAST_SIDE:
+                    score = _score(sums[node], totals[node])
+                    if score > best[node]:
+                        best[node], feature[node] = score, f
         before, first = first, n_nodes
         for node in range(before, first):
             f = feature[node]
@@ -234,50 +189,15 @@ def grow_on_words(columns, share, n_levels, drawn, sketch, tree, weights, at_nod
                 if at_node[above[at]] == node:
                     at_node[above[at]] = n_nodes + 1
             n_nodes += 2
-        if n_nodes == first:
-            break
-        totals[first:n_nodes] = 0.0
-        weights[first:n_nodes] = 0.0
-        for row in range(len(at_node)):
-            node = at_node[row]
-            if node < first and feature[node] >= 0:
-                node = at_node[row] = left[node]
-            if node >= first:
-                weights[node] += drawn[row]
-                for k in range(n_directions):
-                    totals[node, k] += sketch[row, k]
     return n_nodes
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def leaf_values(tree, n_nodes, at_node, drawn, gradient, curvature, rate):
-    """Return the values of the leaves of a tree, a line each, and number these in `left`.
-
-    A value is a step of Newton's method, shrunken as by `SHRINKAGE` rows of mean curvature.
-    """
-    feature, _, left, _ = tree
-    n_leaves = 0
-    for node in range(n_nodes):
-        if feature[node] < 0:
-            left[node] = n_leaves
-            n_leaves += 1
-    m = gradient.shape[1]
-    above, below = np.zeros((n_leaves, m), np.float32), np.zeros((n_leaves, m), np.float32)
-    n_drawn = 0
-    for i in range(len(at_node)):
-        if drawn[i] > 0.0:
-            n_drawn += 1
-            leaf = left[at_node[i]]
-            for j in range(m):
-                above[leaf, j] += gradient[i, j]
-                below[leaf, j] += curvature[i, j]
-    for j in range(m):
-        prior = SHRINKAGE * below[:, j].sum() / max(n_drawn, 1)
-        for leaf in range(n_leaves):
-            low = below[leaf, j] + prior
-            step = above[leaf, j] / low if low > 0.0 else 0.0
-            above[leaf, j] = rate * min(max(step, -MOST_STEP), MOST_STEP)
-    return above
+def add_to_leaves(leaf, values, sums):
+    """Add the values of rows, ``(n, n_labels)``, to the lines of their leaves in `sums`."""
+    for i in range(len(leaf)):
+        for j in range(values.shape[1]):
+            sums[leaf[i], j] += values[i, j]
 
 
 @njit(cache=True, nogil=True)
