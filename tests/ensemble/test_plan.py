@@ -100,6 +100,14 @@ def test_nonzeros_are_counted_as_learners_read_the_table():
     assert TableFacts.of(stored, np.ones((40, 2))).is_sparse
 
 
+def test_numbers_beside_columns_of_a_category_make_no_sparse_table():
+    numbers, category = np.arange(80.0).reshape(40, 2) + 1, np.eye(40)
+    facts = TableFacts.of(np.hstack([numbers, category]), np.ones((40, 2)))
+    assert facts.nonzero_share < 0.1
+    assert not facts.is_sparse
+    assert TableFacts.of(np.hstack([numbers[:, :1] % 2, category]), np.ones((40, 2))).is_sparse
+
+
 # What people see
 
 

@@ -252,3 +252,15 @@ def test_a_table_without_trees_has_the_frequencies(random):
 def test_wrong_parameters_are_named(parameters, said):
     with pytest.raises(ValueError, match=said):
         LabelBoosting(**parameters).check_parameters()
+
+
+def test_numbers_are_numbers_beside_a_category_of_many_values(random):
+    """They were cut at 0 only, as the columns of the category made the table a sparse one."""
+    numbers, category = random.random((600, 4)), random.integers(40, size=600)
+    X = np.hstack([numbers, np.eye(40)[category]])
+    Y = np.column_stack([np.abs(numbers[:, j] - 0.5) < 0.25 for j in range(4)]).astype(np.uint8)
+    trees, left_out = LabelBoosting().fit_labels(
+        X, Y, np.zeros(44, np.int32), left_out=np.arange(600)
+    )
+    assert not trees.is_sparse
+    assert ((left_out > 0.5) == Y).mean() > 0.95, "at 0 there is nothing to cut: 0.5"

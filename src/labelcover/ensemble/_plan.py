@@ -18,16 +18,13 @@ from scipy import sparse
 from labelcover._arguments import check_choice, check_integer, check_random_state
 from labelcover.covers import Cover
 from labelcover.ensemble._view import TrainingRows
-from labelcover.learners import FEW_ROWS, RareValues, numeric, random_order
+from labelcover.learners import FEW_ROWS, RareValues, is_mostly_zero, numeric, random_order
 
 # A table is wide text with more rows and more columns than `WIDE`, and no greater share of
 # nonzeros than `TEXT_SHARE`. Least squares on the words is then an approximation with few
 # landmarks, while logistic regression needs none, and its scores, a column per label, are a table
 # on which least squares is quick (benchmarks/bench_text.py).
 WIDE, TEXT_SHARE = 4_000, 0.1
-# A table with a smaller share of nonzeros is sparse: the labels of the nearest training rows are
-# a view of their own there, and on dense tables add nothing (benchmarks/bench_quality.py).
-SPARSE_SHARE = 0.25
 # With neighbours beside them, fewer trees do on a sparse table of so many rows: 80 instead of 200
 # give the same average precision in half the time (benchmarks/bench_growth.py).
 MANY_ROWS, SPARSE_TREES = 1_000, 80
@@ -356,4 +353,4 @@ def _nonzeros(X: Any, n_values: NDArray[np.int32]) -> tuple[float, bool]:
     read = RareValues().fit(numbers).transform(numbers)
     found = read.count_nonzero() if sparse.issparse(read) else np.count_nonzero(read)
     share = float(found) / max(1, read.shape[0] * read.shape[1])
-    return share, bool(sparse.issparse(read)) or share < SPARSE_SHARE
+    return share, is_mostly_zero(read)

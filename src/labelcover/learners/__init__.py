@@ -22,7 +22,7 @@ from labelcover.learners._features import (
     one_hot_columns,
 )
 from labelcover.learners._forest.boosted_trees import BoostedTrees, LabelBoosting
-from labelcover.learners._forest.grown_forest import GrownForest, in_threads
+from labelcover.learners._forest.grown_forest import GrownForest, in_threads, is_mostly_zero
 from labelcover.learners._forest.label_forest import LabelForest
 from labelcover.learners._forest.mean_forest import MeanForest
 from labelcover.learners._forest.mean_tree_kernels import sort_into_leaves
@@ -80,6 +80,7 @@ __all__ = [
     "in_parallel",
     "in_threads",
     "is_frame",
+    "is_mostly_zero",
     "numeric",
     "one_hot_columns",
     "problem_blocks",

@@ -17,7 +17,9 @@ from labelcover.learners._features import numeric
 from labelcover.learners._problems import in_parallel
 from labelcover.learners._rare_values import RareValues
 
-# A table with a smaller share of nonzeros is read as a sparse one.
+# A table with a smaller share of nonzeros is read as a sparse one: trees split by whether a column
+# is above 0, and the labels of the nearest training rows are a view of the default, which on dense
+# tables adds nothing (benchmarks/bench_quality.py).
 SPARSE_SHARE = 0.25
 # Training rows are asked for in so many parts, which threads take.
 N_PARTS = 8
@@ -237,7 +239,24 @@ def in_threads(jobs: Iterable[Any], n_jobs: int | None, **how: Any) -> Iterator[
 
 
 def is_mostly_zero(X: Any) -> bool:
-    return sparse.issparse(X) or bool(np.count_nonzero(X) < SPARSE_SHARE * X.size)
+    """Return whether a table is read as a sparse one: it is stored so, or has few nonzeros.
+
+    Numbers beside many columns of zeros and ones, as categories make them, are numbers: a table is
+    dense if most of its nonzeros are in columns that are not 0 in most rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.learners import is_mostly_zero
+    >>> numbers, ones = np.ones((9, 2)), np.eye(9)
+    >>> is_mostly_zero(ones), is_mostly_zero(np.hstack([numbers, ones]))
+    (True, False)
+    """
+    if sparse.issparse(X):
+        return True
+    counts = np.count_nonzero(X, axis=0)
+    n_of_numbers = counts[2 * counts > len(X)].sum()
+    return bool(counts.sum() < SPARSE_SHARE * X.size and 2 * n_of_numbers <= counts.sum())
 
 
 def _n_present(X: Any) -> int:
