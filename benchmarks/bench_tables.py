@@ -1,7 +1,7 @@
 """Tables straight through the command: text against scikit-learn, and reading against pandas.
 
 ``python -m benchmarks.bench_tables [packages.csv] [--results tables.csv]
-[--only reading|text|mixed] [--skrub PYTHON]``.
+[--only reading|text|mixed|frame] [--skrub PYTHON]``.
 The file has the columns ``text`` and ``tags`` (separated by semicolons); without it that part is
 left out. The second text is made here: descriptions in docstrings of installed packages, tagged
 with their package, their kind and the sections that follow. All tags count, however rare. All of
@@ -9,7 +9,13 @@ scikit-learn's parts get the same TF-IDF, their C by cross-validation; the cut o
 regression is tuned on out-of-fold predictions. Seconds are CPU seconds. The text part takes hours;
 with ``--results`` every fold is written to that file, and the same command resumes.
 
-The mixed part has a simulated table of 100,000 rows with two columns of text, a date, three
+The mixed part (``--only mixed --results mixed.csv``) has ten tables with text beside numbers and
+categories (`benchmarks.mixed_tables`): log-loss of left-out and of held-out rows, and average
+precision, of the default on all columns, on each block of columns alone, and of scikit-learn's
+HistGradientBoosting on numbers and categories. It ends with 1 if all columns are more than 0.5 %
+worse than the better block, by the log-loss of left-out rows.
+
+The frame part has a simulated table of 100,000 rows with two columns of text, a date, three
 categories and two numbers, one with gaps, in one frame: 80,000 rows are fitted, 20,000 predicted.
 ``--skrub`` names the Python of an environment with skrub, whose ``tabular_pipeline`` with logistic
 regression, one for each label, is measured on the same file.
@@ -29,15 +35,22 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from pandas.api.types import is_numeric_dtype
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.svm import LinearSVC
 
+from benchmarks.mixed_tables import TABLES
+from labelcover import LabelCoverClassifier
 from labelcover.metrics import micro_f1
 
+ALL, NUMBERS, BOOSTING = "all", "numbers and categories", "HistGradientBoosting"
 ROWS, FOLDS = 5000, 5
 REPEATS = 5
 DOCUMENTED = ("numpy", "scipy", "sklearn", "pandas", "matplotlib", "networkx", "joblib")
@@ -103,15 +116,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paths", nargs="*")
     parser.add_argument("--results", type=Path)
-    parser.add_argument("--only", choices=["reading", "text", "mixed"])
+    parser.add_argument("--only", choices=["reading", "text", "mixed", "frame"])
     parser.add_argument("--skrub", help="Python of an environment with skrub")
     parser.add_argument("--rows", type=int, default=MIXED_ROWS)
     options = parser.parse_args()
     if options.only in (None, "reading"):
         reading()
-    if options.only in (None, "mixed"):
-        mixed(options.skrub, options.rows)
-    if options.only in ("reading", "mixed"):
+    if options.only in (None, "frame"):
+        frame_of_all_kinds(options.skrub, options.rows)
+    if options.only == "mixed":
+        raise SystemExit(mixed(MixedResults(options.results)))
+    if options.only in ("reading", "frame"):
         return
     results = Results(options.results)
     warnings.filterwarnings("ignore", "Label not", UserWarning)  # tags that a fold does not have
@@ -127,6 +142,7 @@ class Results:
     """A line for each text, method and fold, kept in a file if there is one."""
 
     columns = ("text", "rows", "tags", "method", "fold", "micro_f1", "cpu_seconds")
+    key = ("text", "method", "fold")
 
     def __init__(self, path: Path | None) -> None:
         self.path, self.lines = path, []
@@ -134,10 +150,10 @@ class Results:
             with path.open(encoding="utf-8", newline="") as file:
                 self.lines = list(csv.DictReader(file))
 
-    def has(self, text: str, method: str, fold: int) -> bool:
-        """Tell whether a fold is there already."""
-        key = (text, method, str(fold))
-        return any((line["text"], line["method"], line["fold"]) == key for line in self.lines)
+    def has(self, *key: object) -> bool:
+        """Tell whether a line is there already."""
+        wanted = tuple(map(str, key))
+        return any(tuple(line[name] for name in self.key) == wanted for line in self.lines)
 
     def add(self, *values: object) -> None:
         """Add a line, and write the file again."""
@@ -159,7 +175,107 @@ class Results:
             print(f"{text:12}{rows:>6}{tags:>6}{TITLES[method]:>36}{score:10.4f}{spent:8.1f}")
 
 
-def mixed(skrub: str | None, n: int) -> None:
+class MixedResults(Results):
+    """A line for each table and what of it was fitted."""
+
+    columns = (
+        *("table", "rows", "labels", "columns", "left_out_log_loss", "log_loss"),
+        *("average_precision", "cpu_seconds"),
+    )
+    key = ("table", "columns")
+
+    def print(self) -> None:
+        """Print all lines."""
+        print(f"{'table':22}{'columns':24}{'left-out':>10}{'held-out':>10}{'AP':>8}{'CPU s':>8}")
+        for line in self.lines:
+            name, columns, *values = (line[each] for each in (*self.key, *self.columns[4:]))
+            shown = "".join(f"{each:>{w}}" for each, w in zip(values, (10, 10, 8, 8), strict=True))
+            print(f"{name:22}{columns:24}{shown}")
+
+
+def mixed(results: MixedResults) -> int:
+    """Measure all columns beside blocks of them; return 1 if a block alone is better."""
+    for name, make in TABLES.items():
+        table = make()
+        texts = list(table.texts)
+        blocks = {ALL: [], NUMBERS: texts, BOOSTING: texts}
+        blocks |= {text: [each for each in table.frame if each != text] for text in texts}
+        for columns, left in blocks.items():
+            if not results.has(name, columns):
+                fit = by_boosting if columns == BOOSTING else by_default
+                found = fit(table.frame.drop(columns=left), table.Y, set(texts) - set(left))
+                results.add(name, *table.Y.shape, columns, *found)
+    results.print()
+    worse = 0
+    for name in TABLES:
+        own = {
+            line["columns"]: line["left_out_log_loss"]
+            for line in results.lines
+            if line["table"] == name and line["columns"] != BOOSTING
+        }
+        whole, best = float(own.pop(ALL)), min(map(float, own.values()))
+        worse += whole > 1.005 * best
+        print(f"{name:22}{100 * (whole / best - 1):+8.1f} % beside the better block")
+    return int(worse > 0)
+
+
+def split_rows(n: int):
+    """Return training and test rows, the same for all columns of a table."""
+    order = np.random.default_rng(0).permutation(n)
+    return order[: n * 3 // 4], order[n * 3 // 4 :]
+
+
+def by_default(frame, Y, texts):
+    """Return losses, average precision and CPU seconds of the default."""
+    train, test = split_rows(len(Y))
+    start = time.process_time()
+    model = LabelCoverClassifier(random_state=0, columns=dict.fromkeys(texts, "text"))
+    model.fit(frame.iloc[train], Y[train])
+    P = model.predict_proba(frame.iloc[test])
+    spent = time.process_time() - start
+    left_out = model.left_out_predictions_
+    return (
+        f"{log_loss(left_out.Y, left_out.confidence):.4f}",
+        f"{log_loss(Y[test], P):.4f}",
+        f"{average_precision(Y[test], P):.4f}",
+        f"{spent:.1f}",
+    )
+
+
+def by_boosting(frame, Y, texts):
+    """Return the same of HistGradientBoosting for each label, on numbers and categories."""
+    train, test = split_rows(len(Y))
+    table = frame.copy()
+    for name in frame:
+        if not is_numeric_dtype(frame[name]):
+            often = frame[name].value_counts().index[:250]  # it takes no more than 255
+            table[name] = frame[name].where(frame[name].isin(often), "(rare)").astype("category")
+    start = time.process_time()
+    model = HistGradientBoostingClassifier(categorical_features="from_dtype", random_state=0)
+    P = np.empty(Y[test].shape)
+    for j in range(Y.shape[1]):
+        own = Y[train, j]
+        P[:, j] = own.mean()
+        if 0 < own.sum() < len(own):
+            fitted = clone(model).fit(table.iloc[train], own)
+            P[:, j] = fitted.predict_proba(table.iloc[test])[:, 1]
+    spent = time.process_time() - start
+    losses = f"{log_loss(Y[test], P):.4f}", f"{average_precision(Y[test], P):.4f}"
+    return "", *losses, f"{spent:.1f}"
+
+
+def log_loss(Y, P) -> float:
+    P = np.clip(P, 1e-6, 1 - 1e-6)
+    return -float((Y * np.log(P) + (1 - Y) * np.log(1 - P)).mean())
+
+
+def average_precision(Y, P) -> float:
+    """Return the mean over labels that occur."""
+    there = Y.any(axis=0)
+    return float(average_precision_score(Y[:, there], P[:, there], average="macro"))
+
+
+def frame_of_all_kinds(skrub: str | None, n: int) -> None:
     """Print time, memory and quality on one table with text, a date, categories and numbers."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mixed.parquet"

@@ -18,7 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labelcover import RakelClassifier, __version__
 from labelcover.covers import Cover
-from labelcover.datasets import DataError, Dataset, load
+from labelcover.datasets import DataError, Dataset, load, read_table
+from labelcover.experiments._folds import make_folds
 from labelcover.experiments._running import cover_file, run
 from labelcover.experiments.results import (
     COLUMNS,
@@ -325,3 +326,51 @@ def test_a_file_from_before_the_time_of_design_is_read_and_goes_on(tmp_path, par
     assert frame["method"].tolist() == ["a", "a", "b", "b"]
     assert frame["design_seconds"].isna().tolist() == [True, True, False, False]
     assert (frame["fit_seconds"] > 0).all()
+
+
+class Recorder(BaseEstimator):
+    """Keeps the tables that it is given."""
+
+    seen: list = []  # noqa: RUF012
+
+    def fit(self, X, Y):
+        Recorder.seen.append(X)
+        self.n_labels_ = Y.shape[1]
+        return self
+
+    def predict(self, X):
+        Recorder.seen.append(X)
+        return np.zeros((X.shape[0], self.n_labels_), dtype=int)
+
+
+class RecordingRakel(RakelClassifier):
+    encoders: list = []  # noqa: RUF012
+
+    def fit(self, X, Y):
+        super().fit(X, Y)
+        self.encoders.append(self._coding.encoder)
+        return self
+
+
+def test_a_table_is_encoded_in_each_fold_by_its_training_rows(tmp_path):
+    """Words were counted, medians taken and categories found in all rows before folds were made."""
+    lines = [f"printer of room{i // 2};{i},5;a" for i in range(12)]
+    lines += [f"password of user{i // 2};{i * i};b,c" for i in range(12)]
+    (tmp_path / "tickets.csv").write_text("subject;hours;tags\n" + "\n".join(lines))
+    data = read_table(tmp_path / "tickets.csv", tags="tags", separator=",", text=["subject"])
+    methods = {"own": Recorder(), "rakel": RecordingRakel(size=2, k=2)}
+    Recorder.seen.clear()
+    RecordingRakel.encoders.clear()
+    run(methods, [data], tmp_path / "r.csv", n_folds=3, verbose=False)
+    assert read_results(tmp_path / "r.csv")["error"].tolist() == [""] * 6
+    folds = make_folds(data, n_folds=3)
+    vocabularies = []
+    # Each fit is followed by one on a part of the rows, on which the threshold is tuned.
+    for encoder, fold in zip(RecordingRakel.encoders[::2], folds, strict=True):
+        (text,) = (made for made in encoder.encoders if made.name == "subject")
+        rows = [f" {lines[i].split(';')[0]} " for i in fold.train]
+        assert all(sum(term in row for row in rows) >= 2 for term in text.terms)
+        vocabularies.append(len(encoder.feature_names))
+    assert max(vocabularies) < data.X.shape[1]
+    widths = [table.shape[1] for table in Recorder.seen]
+    assert widths == [width for width in vocabularies for _ in range(len(widths) // 3)]

@@ -148,7 +148,7 @@ def plan(
 
     order = min(k, 2) if r is None else r
     estimator = LabelCoverClassifier(k=k, r=order, random_state=0)
-    sizes = fit_sizes(estimator, dataset.X, dataset.Y)
+    sizes = fit_sizes(estimator, dataset.X, dataset.Y, dataset.blocks)
     print_facts(
         {
             **_views(sizes.plan),
@@ -167,4 +167,4 @@ def _views(plan: Plan | None) -> dict[str, str]:
     """Return the reason of each view of a plan, by its name."""
     if plan is None:
         return {"candidates": "so many labels that only some of each row are looked at"}
-    return {f"view: {view.name}": view.reason for view in plan.views}
+    return {f"view: {view.title}": view.reason for view in plan.views}

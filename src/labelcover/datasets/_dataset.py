@@ -90,6 +90,11 @@ class Dataset:
         return None if self.read_by is None else self.read_by.encoder
 
     @property
+    def blocks(self) -> dict[str, Any]:
+        """The features of each text of a table, and of all that is no text."""
+        return {} if self.encoder is None else self.encoder.blocks
+
+    @property
     def report(self) -> ReadingReport | None:
         """What was read from the training table, and how."""
         return None if self.read_by is None else self.read_by.report

@@ -164,7 +164,7 @@ def read_table(
     report = ReadingReport.of(table, encoder, where, where.facts(Y))
     names = encoder.feature_names, list(where.names)
     reading = Reading(table.name, *names, encoder=encoder, labels=where, report=report)
-    known = replace(features, known=(encoder, X))
+    known = replace(features, known=(encoder, X), choices=choices)
     return reading.dataset(known, Y, where.count_others(table))
 
 

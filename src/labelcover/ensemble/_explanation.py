@@ -267,7 +267,8 @@ class ExplainedModel:
         """Return for each row the training rows that are most like it, with their labels.
 
         On sparse tables these are the rows with the greatest cosine, each column counting by how
-        rare it is, on others those that share the most leaves of the forest.
+        rare it is, on others, and where text stands beside other columns, those that share the
+        most leaves of the forest.
 
         Parameters
         ----------

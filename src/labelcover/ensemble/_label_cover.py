@@ -48,11 +48,12 @@ class LabelCoverClassifier(LabelEnsemble):
     """A multi-label classifier: several views of single labels, and links between the labels.
 
     By default least squares and a forest are pooled, weighted by their left-out predictions. On
-    sparse tables the labels of the nearest training rows are one more view. On wide text (more than
+    sparse tables the labels of the nearest training rows are one more view. On wide text (above
     4,000 rows and columns, at most a tenth of the cells not 0) logistic regressions join them,
-    whose scores least squares reads. Then labels speak for and against each other: two are linked
-    if a labelset of the cover holds both. Last, a decision is taken for the measure that is asked
-    for. With a named `estimator` there is one member per labelset of the cover instead.
+    whose scores least squares reads. Each text has views of its own, and so have all columns that
+    are none. Then labels speak for and against each other: two are linked if a labelset holds
+    both. Last, a decision is taken for the measure that is asked for. With a named `estimator`
+    there is one member per labelset of the cover instead.
 
     Parameters
     ----------
@@ -62,14 +63,13 @@ class LabelCoverClassifier(LabelEnsemble):
         `LogisticClassifier`, any of scikit-learn. `LabelForest` is one forest for all labels.
     cover : str, Cover, callable or array-like, default="auto"
         Which labels are linked, or which each member holds: the name of a strategy of
-        `labelcover.covers`
-        (``"best"``, ``"random"``, ``"inlac"``, ``"balco"``, ``"balancor"``, ``"disjoint"``, …) or
-        of one that looks at the training labels (``"dependent"`` and ``"communities"``, see
-        `labelcover.dependence`), a function like those, or the labelsets themselves, which may
-        differ in size. ``"auto"`` is ``"dependent"`` where the cover links labels, of at most 4
-        labelsets for each label. For members it is ``"best"``, which covers all r-labelsets; where
-        that takes more than 5,000 members (at ``k=3``, above some 170 labels) and no `size` is
-        given, 4 balanced labelsets for each label.
+        `labelcover.covers` (``"best"``, ``"random"``, ``"inlac"``, ``"balco"``, ``"balancor"``,
+        ``"disjoint"``, …) or of one that looks at the training labels (``"dependent"`` and
+        ``"communities"``, see `labelcover.dependence`), a function like those, or the labelsets
+        themselves, which may differ in size. ``"auto"`` is ``"dependent"`` where the cover links
+        labels, of at most 4 labelsets for each label. For members it is ``"best"``, which covers
+        all r-labelsets; where that takes more than 5,000 members (at ``k=3``, above some 170
+        labels) and no `size` is given, 4 balanced labelsets for each label.
     k : int or "auto", default=3
         Number of labels in a labelset. If there are fewer labels, all of them, with a warning.
         With ``k=1`` there are no links, and members are binary relevance.

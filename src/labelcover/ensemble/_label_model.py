@@ -162,7 +162,10 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         self._keep_labels(names, m, pair, is_sparse=sparse.issparse(y))
         seeds = self._seeds()
         sample = sampled_rows(X, drawn_seed(drawn_seed(int(seeds[1]))))
-        training = TrainingRows(X, Y, self._coding.n_values, weights, params, sample=sample)
+        blocks = getattr(self._coding, "blocks", {})  # of columns of a table; an array has none
+        training = TrainingRows(
+            X, Y, self._coding.n_values, weights, params, sample=sample, blocks=blocks
+        )
         self._check_rows(training)
         self._fit_rows(learner, training, seeds)
         return self

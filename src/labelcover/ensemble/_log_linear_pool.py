@@ -13,7 +13,9 @@ under-confident, the weights usually sum to more than one: the pool calibrates t
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,3 +168,76 @@ def _penalty(inputs, base, Y, row_weights, common, variance) -> float:
     found = beyond / (share @ (curve**2).sum(axis=(1, 2)))
     seen = n_labels * np.clip(found, 0, variance)
     return float((n_labels + VARIANCE_LABELS) / (seen + VARIANCE_LABELS * variance))
+
+
+def useful_blocks(
+    blocks: Mapping[Any, Sequence[NDArray[np.float64]]],
+    Y: NDArray[np.uint8],
+    frequency: NDArray[np.float64],
+    sample_weight: NDArray[np.float64] | None = None,
+    *,
+    most_labels: int = 100,
+) -> list[Any]:
+    """Return the blocks whose views are pooled; the others say nothing that these do not.
+
+    A block of columns that says nothing has several views, whose weights fit the noise of few
+    left-out rows. Blocks are dropped one by one, the least needed first, while the log-loss of
+    rows on which the pool was not fitted does not rise.
+
+    Parameters
+    ----------
+    blocks : mapping to lists of ndarray of shape (n, n_labels)
+        The probabilities of the views of each block, as `fit_pool` takes them.
+    Y, frequency, sample_weight
+        As in `fit_pool`.
+    most_labels : int
+        How many labels are looked at, the most frequent ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover.ensemble._log_linear_pool import useful_blocks
+    >>> random = np.random.default_rng(0)
+    >>> truth = random.uniform(0.1, 0.9, (500, 2))
+    >>> Y = (random.random((500, 2)) < truth).astype(np.uint8)
+    >>> noise = [random.uniform(0.1, 0.9, (500, 2)) for _ in range(3)]
+    >>> useful_blocks({"numbers": [truth], "title": noise}, Y, Y.mean(axis=0))
+    ['numbers']
+    """
+    labels = np.sort(np.argsort(-frequency, kind="stable")[:most_labels])
+    weights = np.ones(len(Y)) if sample_weight is None else sample_weight
+    weights = weights[:, None] if weights.ndim == 1 else weights[:, labels]
+    tables = {name: [each[:, labels] for each in own] for name, own in blocks.items()}
+    known = Y[:, labels], frequency[labels], weights
+
+    def loss(names: Sequence[Any]) -> float:
+        return _loss([table for name in names for table in tables[name]], *known)
+
+    kept = list(blocks)
+    least = loss(kept)
+    while len(kept) > 1:
+        found = {name: loss([each for each in kept if each != name]) for name in kept}
+        name = min(found, key=lambda each: found[each])
+        if found[name] > least:
+            break
+        least = found[name]
+        kept.remove(name)
+    return kept
+
+
+def _loss(
+    tables: list[NDArray[np.float64]],
+    Y: NDArray[np.uint8],
+    frequency: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> float:
+    """Return the log-loss of each half of the rows by a pool that was fitted on the other."""
+    total = 0.0
+    for half in (0, 1):
+        fitted, asked = slice(half, None, 2), slice(1 - half, None, 2)
+        own = weights[fitted, 0] if weights.shape[1] == 1 else weights[fitted]
+        pool = fit_pool([table[fitted] for table in tables], Y[fitted], frequency, own)
+        P = pool.pool([table[asked] for table in tables])
+        right = np.where(Y[asked] > 0, P, 1 - P)
+        total -= float((weights[asked] * np.log(np.maximum(right, np.finfo(float).tiny))).sum())
+    return total

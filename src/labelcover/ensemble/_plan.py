@@ -19,6 +19,7 @@ from labelcover._arguments import check_choice, check_integer, check_random_stat
 from labelcover.covers import Cover
 from labelcover.ensemble._view import TrainingRows
 from labelcover.learners import FEW_ROWS, RareValues, is_mostly_zero, numeric, random_order
+from labelcover.tables import NO_TEXT
 
 # A table is wide text with more rows and more columns than `WIDE`, and no greater share of
 # nonzeros than `TEXT_SHARE`. Least squares on the words is then an approximation with few
@@ -56,6 +57,10 @@ MOST_PRODUCTS = 10**10
 # the label table: a tree costs as much as there are cells (benchmarks/bench_quality.py).
 BOOSTED_ROWS, BOOSTED_CELLS = 60, 4_000_000
 
+# Each text of a table has views of its own, beside those of numbers and categories; more texts than
+# these are looked at together (benchmarks/bench_tables.py).
+MOST_TEXTS = 4
+
 AUTO, LEFT_OUT = "auto", "left-out"
 VIEWS = ("least squares", "scores", "logistic", "neighbours", "forest", "boosted trees")
 # What a plan has where `estimator` names what is fitted.
@@ -77,6 +82,9 @@ class TableFacts:
         Whether rows are read in chunks.
     n_in_memory : int, optional
         How many rows are held in memory at once: all, or of rows in chunks a sample.
+    blocks : mapping of tuple of str to TableFacts
+        Where there is text beside other columns: the facts of each text, and of all that is no
+        text, by the names of columns.
 
     Examples
     --------
@@ -94,11 +102,13 @@ class TableFacts:
     is_sparse: bool
     in_chunks: bool = False
     n_in_memory: int | None = None
+    blocks: Mapping[tuple[str, ...], TableFacts] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, X: Any, Y: Any) -> TableFacts:
-        """Return the facts of a table of numbers and its labels."""
-        return cls.of_rows(TrainingRows(X, Y, np.zeros(X.shape[1], np.int32), None, {}))
+    def of(cls, X: Any, Y: Any, blocks: Mapping[str, Any] | None = None) -> TableFacts:
+        """Return the facts of a table of numbers and its labels, and of blocks of its columns."""
+        n_values = np.zeros(X.shape[1], np.int32)
+        return cls.of_rows(TrainingRows(X, Y, n_values, None, {}, blocks=blocks or {}))
 
     @classmethod
     def of_rows(cls, rows: TrainingRows) -> TableFacts:
@@ -106,7 +116,8 @@ class TableFacts:
         n, d = rows.X.shape
         held = rows.in_memory
         share, few = _nonzeros(held.X, rows.n_values)
-        return cls(n, d, rows.Y.shape[1], share, few, rows.sample is not None, held.X.shape[0])
+        known = n, d, rows.Y.shape[1], share, few, rows.sample is not None, held.X.shape[0]
+        return cls(*known, {own: cls.of_rows(rows.of_columns(own)[1]) for own in _blocks(rows)})
 
     @property
     def n_held(self) -> int:
@@ -137,15 +148,24 @@ class ViewPlan:
         Why it is there, for people to read.
     parameters : mapping
         Parameters of the learner of the view, where it does not say itself.
+    columns : tuple of str
+        Which columns of a table with text it looks at: names of texts, and
+        ``"numbers and categories"`` for all others. Empty are all columns.
     """
 
     name: str
     reason: str = "as asked"
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The name, and the columns unless these are all."""
+        return f"{self.name} on {', '.join(self.columns)}" if self.columns else self.name
 
     def __str__(self) -> str:
         said = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
-        return f"{self.name}{f' ({said})' if said else ''}: {self.reason}"
+        return f"{self.title}{f' ({said})' if said else ''}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -213,9 +233,13 @@ class Plan:
         if not self.views:
             raise ValueError("plan must have at least one view, got none.")
         names = [view.name for view in self.views]
-        for name in names:
-            check_choice("the name of a view in plan", name, VIEWS)
-        twice = {name for name in names if names.count(name) > 1}
+        every = sorted({name for own in facts.blocks for name in own})
+        for view in self.views:
+            check_choice("the name of a view in plan", view.name, VIEWS)
+            for name in view.columns:
+                check_choice("columns of a view in plan", name, every)
+        pairs = [(view.name, view.columns) for view in self.views]
+        twice = {name for name, own in pairs if pairs.count((name, own)) > 1}
         if twice:
             raise ValueError(f"plan must name each view once, got {min(twice)!r} twice.")
         folded = {"scores", "logistic", "boosted trees"} & set(names)
@@ -244,6 +268,9 @@ def plan_views(
     only_left_out : bool, default=False
         Whether nothing but left-out predictions for all training rows is wanted.
     """
+    how = {"with_logistic": with_logistic, "only_left_out": only_left_out}
+    if facts.blocks:
+        return _plan_blocks(facts, **how)
     views = []
     is_text = facts.is_wide_text
     if is_text:
@@ -268,6 +295,31 @@ def plan_views(
     return Plan(tuple(views), n_left_out, only_left_out, beside, notes=notes)
 
 
+def _plan_blocks(facts: TableFacts, **how: bool) -> Plan:
+    """Return the plan for a table with text beside other columns.
+
+    Each block has the views of a table of its own, so that a long text does not drown numbers, nor
+    numbers that say nothing a text. A forest on all columns sees what they say together.
+    """
+    whole = plan_views(replace(facts, blocks={}), **how)
+    views = [replace(_forest(facts, **how), reason="what columns say together")]
+    notes = []
+    for columns, own in facts.blocks.items():
+        plan = plan_views(own, **how)
+        views += [replace(view, columns=columns) for view in plan.views]
+        notes += [f"{note} ({', '.join(columns)})" for note in plan.notes]
+    return replace(whole, views=tuple(views), notes=tuple(notes))
+
+
+def _blocks(rows: TrainingRows) -> list[tuple[str, ...]]:
+    """Return which columns have views of their own: many texts are one block."""
+    texts = [name for name in rows.blocks if name != NO_TEXT]
+    found: list[tuple[str, ...]] = [(name,) for name in rows.blocks]
+    if len(texts) > MOST_TEXTS:
+        found = [*([(NO_TEXT,)] if NO_TEXT in rows.blocks else []), tuple(texts)]
+    return found if len(found) > 1 else []
+
+
 def plan_one(name: str, reason: str, facts: TableFacts, cover: Cover, *, quick: bool) -> Plan:
     """Return the plan of a learner that is named: the only view."""
     n_targets = most_targets(cover, facts.n_rows, facts.n_labels)
@@ -278,7 +330,7 @@ def plan_one(name: str, reason: str, facts: TableFacts, cover: Cover, *, quick: 
     return Plan((ViewPlan(name, reason, parameters),), n_left_out, quick, is_pooled=False)
 
 
-def _forest(facts: TableFacts, *, only_left_out: bool) -> ViewPlan:
+def _forest(facts: TableFacts, *, only_left_out: bool, **_: Any) -> ViewPlan:
     """Return the forest, with the number of trees that split by features."""
     if only_left_out and facts.n_labels < MANY_LABELS:
         return ViewPlan("forest", "for left-out predictions only", {"n_trees": LEFT_OUT_TREES})

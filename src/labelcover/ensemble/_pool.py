@@ -17,7 +17,7 @@ from labelcover._arguments import check_choice
 from labelcover.covers import Cover
 from labelcover.ensemble._answers import Checked, TableAnswer
 from labelcover.ensemble._links import Links, evidence, fit_links, surprises
-from labelcover.ensemble._log_linear_pool import LogLinearPool, fit_pool, inside
+from labelcover.ensemble._log_linear_pool import LogLinearPool, fit_pool, inside, useful_blocks
 from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._plan import (
     AUTO,
@@ -33,7 +33,7 @@ from labelcover.ensemble._plan import (
 )
 from labelcover.ensemble._shares import CLOSE, Parts, Shares, Similar
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
-from labelcover.ensemble._views import VIEWS
+from labelcover.ensemble._views import VIEWS, BlockView
 from labelcover.learners import (
     LabelBoosting,
     LabelForest,
@@ -130,10 +130,13 @@ class PooledView(View):
         The weights of the tables of confidences that the views give.
     links : Links
         What labels say of each other.
+    unused : list of str
+        Columns whose views were dropped, as left-out predictions are no better with them.
     """
 
     pool: LogLinearPool
     links: Links
+    unused: list[str]
 
     def __init__(self, plan: Plan, views: list[Any], cover: Cover) -> None:
         self.plan, self.views, self.cover = plan, views, cover
@@ -159,11 +162,25 @@ class PooledView(View):
         left_out, Y, weights = rows.left_out, rows.Y, rows.weights
         own = None if weights is None else weights[left_out]
         frequency = label_frequency(rows)
+        tables = self._keep_useful(tables, Y[left_out], frequency, own)
         self.pool = fit_pool(tables, Y[left_out], frequency, own)
         pooled = self.pool.pool(tables)
         self.links, odds = fit_links(Y, left_out, pooled, self.cover, frequency, weights, seed=seed)
         self._left_out = expit(odds)
         return self
+
+    def _keep_useful(self, tables: list[Any], *left_out: Any) -> list[Any]:
+        """Drop the views of columns that say nothing new; return the tables of the others."""
+        columns = [each.columns for each in self.plan.views]
+        of_tables = [own for own, view in zip(columns, self.views, strict=True) for _ in view.names]
+        blocks: dict[tuple[str, ...], list[Any]] = {own: [] for own in columns}
+        for own, table in zip(of_tables, tables, strict=True):
+            blocks[own].append(table)
+        kept = list(blocks) if len(blocks) == 1 else useful_blocks(blocks, *left_out)
+        self.unused = [", ".join(own) for own in blocks if own not in kept]
+        pairs = zip(columns, self.views, strict=True)
+        self.views = [view for own, view in pairs if own in kept]
+        return [table for own, table in zip(of_tables, tables, strict=True) if own in kept]
 
     def left_out(self, rows: TrainingRows) -> LeftOut:
         """Return the pooled left-out confidences of ``rows.left_out``; asked once, after `fit`."""
@@ -213,7 +230,9 @@ class PooledView(View):
         """Return the views with their weights for all labels together, for people to read."""
         weights = self.pool.common[:-1]
         named = zip(self.view_names, weights, strict=True)
-        return ", ".join(f"{name} {weight:.2f}" for name, weight in named)
+        told = ", ".join(f"{name} {weight:.2f}" for name, weight in named)
+        unused = ", ".join(own or "all columns together" for own in self.unused)
+        return f"{told}; nothing new in {unused}" if unused else told
 
     @property
     def view_names(self) -> list[str]:
@@ -361,10 +380,9 @@ def plan_for(
 def view_for(learner: Any, plan: Plan, cover: Cover, *, aggregate: str = "mean") -> Any:
     """Return the unfitted view of a plan: a pool of views, or the only one."""
     learners = learner.learners() if plan.is_pooled else {plan.views[0].name: learner}
-    views = [
-        VIEWS[each.name].planned(
-            learners, cover, aggregate=aggregate, quick=plan.quick, **each.parameters
-        )
-        for each in plan.views
-    ]
+    views = []
+    for each in plan.views:
+        how = {"aggregate": aggregate, "quick": plan.quick, **each.parameters}
+        view = VIEWS[each.name].planned(learners, cover, **how)
+        views.append(BlockView(view, each.columns) if each.columns else view)
     return PooledView(plan, views, cover) if plan.is_pooled else views[0]

@@ -4,22 +4,57 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from labelcover._table_numbers import rows_of
 from labelcover.ensemble._answers import Answer, Checked, TableAnswer
 from labelcover.ensemble._shares import Shares, Similar
+from labelcover.learners import are_few_nonzeros
 
 MOST_SEED = 2**31 - 1
+# A block of features is made dense up to so many numbers (256 MB).
+MOST_DENSE = 2**25
 # Training rows that a model keeps to say what speaks for a label.
 SAMPLE_ROWS = 200
 # Training rows, and the tables of their confidences by models fitted without them.
 LeftOut = tuple[NDArray[np.int64], list[NDArray[np.float64]]]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some features of a sparse table.
+
+    Attributes
+    ----------
+    features : ndarray
+        Their numbers, ascending.
+    is_dense : bool
+        Whether they are numbers, mostly: such a table is dense, unless it is too large.
+    """
+
+    features: NDArray[np.int64]
+    is_dense: bool = False
+
+    @classmethod
+    def of(cls, X: Any, features: NDArray[np.int64]) -> Block:
+        """Return some features of a training table."""
+        own = cls(features).read(X)
+        counts = np.bincount(own.indices, minlength=len(features))
+        fits = own.shape[0] * len(features) <= MOST_DENSE
+        return cls(features, fits and not are_few_nonzeros(counts, own.shape[0]))
+
+    def read(self, X: Any) -> Any:
+        """Return the features of a table."""
+        first, last = self.features[0], self.features[-1] + 1
+        is_range = last - first == len(self.features)
+        own = sparse.csr_array(X[:, first:last] if is_range else X[:, self.features])
+        return own.toarray() if self.is_dense else own
 
 
 @dataclass(frozen=True)
@@ -42,6 +77,10 @@ class TrainingRows:
         The rows whose left-out confidences views are asked for after the fit, in random order.
     sample : ndarray, optional
         Of rows in chunks: those that are held in memory together, ascending, `left_out` among them.
+    blocks : mapping of str to ndarray
+        Features that belong together, by name: those of each text, and of all that is no text.
+    made : dict
+        Rows with the features of some blocks, as they were asked for.
     """
 
     X: Any
@@ -51,6 +90,17 @@ class TrainingRows:
     metadata: Mapping[str, Any]
     left_out: Any = None
     sample: NDArray[np.int64] | None = None
+    blocks: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    made: dict[tuple[str, ...], Any] = field(default_factory=dict, repr=False)
+
+    def of_columns(self, names: tuple[str, ...]) -> tuple[Block, TrainingRows]:
+        """Return some blocks of features, and the rows with no others; made once."""
+        if names not in self.made:
+            block = Block.of(self.X, np.sort(np.concatenate([self.blocks[name] for name in names])))
+            X, n_values = block.read(self.X), self.n_values[block.features]
+            self.made[names] = block, replace(self, X=X, n_values=n_values, blocks={}, made={})
+        block, rows = self.made[names]
+        return block, rows.leaving_out(self.left_out)
 
     @cached_property
     def in_memory(self) -> TrainingRows:
@@ -76,7 +126,8 @@ class TrainingRows:
         """Return some of the rows; metadata that is not one value per row stays as it is."""
         metadata = metadata_of(self.metadata, rows, self.Y.shape[0])
         weights = None if self.weights is None else self.weights[rows]
-        return TrainingRows(rows_of(self.X, rows), self.Y[rows], self.n_values, weights, metadata)
+        X, Y = rows_of(self.X, rows), self.Y[rows]
+        return TrainingRows(X, Y, self.n_values, weights, metadata, blocks=self.blocks)
 
 
 def metadata_of(metadata: Mapping[str, Any], rows: NDArray[np.int64], n: int) -> dict[str, Any]:

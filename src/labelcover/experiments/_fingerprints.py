@@ -42,6 +42,7 @@ def data_fingerprint(dataset: Dataset) -> str:
             dataset.label_names,
             dataset.categorical,
             dataset.categories,
+            *(() if dataset.table is None else ("encoded in each fold",)),
         )
     )
 

@@ -6,8 +6,11 @@ import hashlib
 import os
 import re
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,7 @@ from labelcover._progress import progress_bar
 from labelcover.chunks import is_on_cluster, sent_once
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset, load
+from labelcover.ensemble import LabelModel
 from labelcover.experiments._cover_designs import design_seconds
 from labelcover.experiments._cuts import FittedMethod, confidences, fit_method
 from labelcover.experiments._fingerprints import (
@@ -32,6 +36,7 @@ from labelcover.experiments._folds import Fold, make_folds
 from labelcover.experiments.results import Result, ResultsFile, Task
 from labelcover.metrics import MEASURES, label_f1
 from labelcover.models import with_nominal_features
+from labelcover.tables import TableEncoder
 
 # On a cluster so many fits for each worker are handed out at a time.
 FITS_OF_WORKER = 4
@@ -218,8 +223,8 @@ def perform(
     try:
         if isinstance(estimator, Exception):
             raise estimator
-        X_train, Y_train = dataset.X[fold.train], dataset.Y[fold.train]
-        X, Y = dataset.X[fold.test], dataset.Y[fold.test]
+        X_train, X = _rows_of(estimator, dataset, fold)
+        Y_train, Y = dataset.Y[fold.train], dataset.Y[fold.test]
         reset_peak()
         start = time.perf_counter()
         method = fit_method(estimator, X_train, Y_train) if both_cuts else None
@@ -243,6 +248,33 @@ def perform(
         return result, cover
     except Exception as error:
         return failed(error, fold), None
+
+
+def _rows_of(estimator: Any, dataset: Dataset, fold: Fold) -> tuple[Any, Any]:
+    """Return training and test rows as an estimator takes them: a table, or else numbers.
+
+    A table is encoded by its training rows alone.
+    """
+    if dataset.table is None:
+        return dataset.X[fold.train], dataset.X[fold.test]
+    if getattr(estimator, "columns", None) is not None:  # its own encoding
+        return dataset.table[fold.train], dataset.table[fold.test]
+    tables = _encoded(dataset, fold.train.tobytes(), fold.test.tobytes())
+    takes_tables = isinstance(estimator, LabelModel)
+    return tables if takes_tables else tuple(table.known[1] for table in tables)
+
+
+@lru_cache(maxsize=1)
+def _encoded(dataset: Dataset, *rows: bytes) -> tuple[Any, Any]:
+    """Return training and test rows of a table, encoded; the methods of a fold share them."""
+    table: Any = dataset.table
+    train, test = (table[np.frombuffer(own, np.intp)] for own in rows)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        # What is unusual was said of the whole table.
+        Y = dataset.Y[np.frombuffer(rows[0], np.intp)]
+        encoder, X = TableEncoder.fitted(train, Y, train.choices)
+        new = encoder.encode(test)
+    return replace(train, known=(encoder, X)), replace(test, known=(encoder, new))
 
 
 def _measured(Y: NDArray[Any], predicted: NDArray[Any], model: Any, X: Any) -> dict[str, Any]:

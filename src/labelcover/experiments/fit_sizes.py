@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +65,9 @@ class FitSizes:
     plan: Plan | None
 
 
-def fit_sizes(estimator: LabelCoverClassifier, X: Any, Y: Any) -> FitSizes:
+def fit_sizes(
+    estimator: LabelCoverClassifier, X: Any, Y: Any, blocks: Mapping[str, Any] | None = None
+) -> FitSizes:
     """Return how large the fit of the default estimator on a table will be.
 
     The cover is made, nothing else.
@@ -75,6 +78,8 @@ def fit_sizes(estimator: LabelCoverClassifier, X: Any, Y: Any) -> FitSizes:
         With the default ``estimator="auto"``; its cover, `k`, `r` and `size` count.
     X : array or sparse matrix of shape (n, d)
     Y : array or sparse matrix of shape (n, n_labels)
+    blocks : mapping of str to ndarray, optional
+        The features of each text, and of all that is no text, as `Dataset.blocks`.
 
     Examples
     --------
@@ -102,31 +107,34 @@ def fit_sizes(estimator: LabelCoverClassifier, X: Any, Y: Any) -> FitSizes:
         size=estimator.size,
         random_state=0,
     )
+    facts = None if many else TableFacts.of(X, labels, blocks)
     return FitSizes(
         rows=X.shape[0],
         features=X.shape[1],
         labels=labels.shape[1],
         labelsets=len(cover),
         links=linked_labels(cover).nnz // 2,
-        memory_gb=memory_bound(X, labels, many=many) / 1e9,
-        plan=None if many else plan_views(TableFacts.of(X, labels)),
+        memory_gb=memory_bound(X, labels, facts) / 1e9,
+        plan=None if facts is None else plan_views(facts),
     )
 
 
-def memory_bound(X: Any, Y: sparse.csr_array, *, many: bool) -> float:
+def memory_bound(X: Any, Y: sparse.csr_array, facts: TableFacts | None) -> float:
     """Return the bytes that a fit of the default does not exceed: those of its largest tables.
 
-    `many` says whether there are so many labels that only candidates are looked at.
+    There are no `facts` where labels are so many that only candidates are looked at.
     """
     n, d = X.shape
     nonzeros = X.nnz if sparse.issparse(X) else n * d
-    if many:
+    if facts is None:
         return PROGRAM + MANY_PER_NONZERO * nonzeros + MANY_PER_LABEL * Y.shape[1]
     of_x = 12 * nonzeros if sparse.issparse(X) else 8 * n * d
+    blocks = facts.blocks.values()
+    of_x += sum(n * b.n_columns * (12 * b.nonzero_share if b.is_sparse else 8) for b in blocks)
     exact, left_out = min(n, EXACT_ROWS), min(n, LEFT_OUT_ROWS)
     patterns = {row.tobytes() for row in np.split(Y.indices, Y.indptr[1:-1])}
     tables = (
-        KERNEL_COPIES * n * exact
+        KERNEL_COPIES * n * exact * max(1, len(blocks))
         + SOLUTION_COPIES * exact * Y.shape[1]
         + left_out * min(len(patterns), MOST_LABELSETS)
     )

@@ -22,7 +22,12 @@ from labelcover.learners._features import (
     one_hot_columns,
 )
 from labelcover.learners._forest.boosted_trees import BoostedTrees, LabelBoosting
-from labelcover.learners._forest.grown_forest import GrownForest, in_threads, is_mostly_zero
+from labelcover.learners._forest.grown_forest import (
+    GrownForest,
+    are_few_nonzeros,
+    in_threads,
+    is_mostly_zero,
+)
 from labelcover.learners._forest.label_forest import LabelForest
 from labelcover.learners._forest.mean_forest import MeanForest
 from labelcover.learners._forest.mean_tree_kernels import sort_into_leaves
@@ -74,6 +79,7 @@ __all__ = [
     "SMOClassifier",
     "ScorePaths",
     "TargetRows",
+    "are_few_nonzeros",
     "blas_threads",
     "check_weights",
     "csr_arrays",

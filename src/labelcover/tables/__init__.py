@@ -29,7 +29,7 @@ from labelcover.tables._table import (
     plain_columns,
     training_table,
 )
-from labelcover.tables._table_encoder import TableEncoder, strings_of
+from labelcover.tables._table_encoder import NO_TEXT, TableEncoder, strings_of
 from labelcover.tables._text_columns import TextColumn
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "AS_STRINGS",
     "MISSING",
     "NOT_USED",
+    "NO_TEXT",
     "UNNAMED",
     "ColumnKind",
     "ColumnKinds",

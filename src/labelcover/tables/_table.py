@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -43,6 +43,8 @@ class Table:
         Which rows of the whole table these are; None are all.
     known : tuple of TableEncoder and features, or None
         What the table was encoded by and as, if that is known.
+    choices : mapping of str to str
+        What columns were said to be when the table was read.
     """
 
     columns: pa.Table
@@ -50,6 +52,7 @@ class Table:
     declared: tuple[str, ...] = ()
     rows: NDArray[np.intp] | None = None
     known: tuple[TableEncoder, Features] | None = None
+    choices: Mapping[str, str] = field(default_factory=dict)
 
     decimal = None  # the decimal sign that was given: only for text with delimiters
 
@@ -177,16 +180,16 @@ def plain_columns(columns: pa.Table, as_text: Collection[str] = ()) -> pa.Table:
     import pyarrow as pa
 
     made = {}
-    for field, column in zip(columns.schema, columns.columns, strict=True):
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    for own, column in zip(columns.schema, columns.columns, strict=True):
+        kind = own.type.value_type if pa.types.is_dictionary(own.type) else own.type
         if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
             kind = pa.string()
-        if field.name in as_text and not pa.types.is_nested(kind):
+        if own.name in as_text and not pa.types.is_nested(kind):
             kind = pa.string()
-        if kind != field.type:
+        if kind != own.type:
             with suppress(pa.ArrowInvalid):  # bytes that are no text stay what they are
                 column = column.cast(kind)
-        made[field.name] = without_markers(column) if is_text(column) else column
+        made[own.name] = without_markers(column) if is_text(column) else column
     return pa.table(made)
 
 
@@ -282,8 +285,8 @@ class TableCoding:
     ) -> tuple[TableCoding, Any]:
         """Return the coding of a training table, and its numbers; names are kept on `owner`."""
         keep_names(owner, table)
-        known = table.known
-        encoder, X = TableEncoder.fitted(table, Y, columns or {}) if known is None else known
+        given = {**table.choices, **(columns or {})}
+        encoder, X = table.known or TableEncoder.fitted(table, Y, given)
         nominal = getattr(learner, "keeps_nominal", False) and not encoder.has_text
         coding = cls(encoder, nominal)
         return coding, encoder.encode(table, nominal=True) if nominal else X
@@ -308,6 +311,11 @@ class TableCoding:
         """Number of values of each nominal feature, 0 for a numeric one."""
         sizes = [0 if values is None else len(values) for values in self.categories]
         return np.array(sizes, dtype=np.int32)
+
+    @property
+    def blocks(self) -> dict[str, NDArray[np.int64]]:
+        """The features of each text, and of all other columns together; empty if there is one."""
+        return self.encoder.blocks
 
     @property
     def feature_names(self) -> list[str]:

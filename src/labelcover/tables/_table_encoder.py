@@ -43,6 +43,9 @@ from labelcover.tables._text_columns import TextColumn
 if TYPE_CHECKING:
     from labelcover.tables._table import Table
 
+#: What the columns are called together that are no text.
+NO_TEXT = "numbers and categories"
+
 
 @dataclass(frozen=True)
 class TableEncoder:
@@ -156,6 +159,18 @@ class TableEncoder:
     def has_text(self) -> bool:
         """Whether a column is free text, so that features are sparse."""
         return any(isinstance(made, TextColumn) for made in self.encoders)
+
+    @property
+    def blocks(self) -> dict[str, NDArray[np.int64]]:
+        """The features of each text, and of all other columns together; empty if there is one."""
+        found: dict[str, list[int]] = {}
+        start = 0
+        for made in [*self._plain, *self._wide]:
+            name = made.name if isinstance(made, TextColumn) else NO_TEXT
+            stop = start + len(made.feature_names)
+            found.setdefault(name, []).extend(range(start, stop))
+            start = stop
+        return {name: np.array(own) for name, own in found.items()} if len(found) > 1 else {}
 
     @property
     def feature_names(self) -> list[str]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from labelcover.ensemble._cover_view import CoverView
 from labelcover.ensemble._many_label_pool import ManyLabelView
+from labelcover.ensemble._views._block import BlockView
 from labelcover.ensemble._views._boosted import BoostedView
 from labelcover.ensemble._views._near_rows import NeighboursView
 from labelcover.ensemble._views._scores import ScoresView
@@ -24,6 +25,7 @@ VIEWS: dict[str, Any] = {
 
 __all__ = [
     "VIEWS",
+    "BlockView",
     "BoostedView",
     "ForestView",
     "LeastSquaresView",

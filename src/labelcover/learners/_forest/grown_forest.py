@@ -252,11 +252,13 @@ def is_mostly_zero(X: Any) -> bool:
     >>> is_mostly_zero(ones), is_mostly_zero(np.hstack([numbers, ones]))
     (True, False)
     """
-    if sparse.issparse(X):
-        return True
-    counts = np.count_nonzero(X, axis=0)
-    n_of_numbers = counts[2 * counts > len(X)].sum()
-    return bool(counts.sum() < SPARSE_SHARE * X.size and 2 * n_of_numbers <= counts.sum())
+    return sparse.issparse(X) or are_few_nonzeros(np.count_nonzero(X, axis=0), len(X))
+
+
+def are_few_nonzeros(counts: NDArray[np.int64], n: int) -> bool:
+    """Return whether columns of `n` rows have few nonzeros, and few of these are of numbers."""
+    total, of_numbers = counts.sum(), counts[2 * counts > n].sum()
+    return bool(total < SPARSE_SHARE * n * len(counts) and 2 * of_numbers <= total)
 
 
 def _n_present(X: Any) -> int:
