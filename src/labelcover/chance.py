@@ -9,7 +9,7 @@ predictions, each row those of another row, so that it predicts every label as o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,7 +79,7 @@ class LabelFrequencies:
         shares = np.tile(share, (len(rows), 1))
         decision = fit_decision(decide, rows.astype(np.uint8), shares, sample_weight=cells)
         measure = decide if isinstance(decide, str) else "micro_f1"
-        return cls(counts, n, decision.decide(share[None])[0], measure)
+        return replace(plain, decided=decision.decide(share[None])[0], measure=measure)
 
 
 def _tuned_for(estimator: Any) -> Any:

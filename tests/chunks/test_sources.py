@@ -108,12 +108,12 @@ def test_a_file_with_other_columns_is_named(tmp_path):
         ((np.where(X > 1, np.nan, X), Y), r"chunk 1: X must hold finite numbers"),
         ((X * [1, -1e40, 1], Y), r"chunk 1: X must hold numbers of at most .* in column 1:"),
         ((X, Y + 1), r"chunk 1: Y must hold only 0 and 1, got 2"),
+        ((X, np.where(X[:, :2] > 2, np.nan, Y)), r"chunk 1: Y must have all labels known in chunk"),
         ((X[:, 0], Y), r"chunk 1: X must be a table"),
         ((X, Y[:, 0]), r"chunk 1: Y must be a table"),
         (([["rain"]], Y[:1]), r"chunk 1: could not convert string"),
         (X, r"chunk 1: ndarray, expected a pair"),
     ],
-    ids=["columns", "labels", "sparse", "rows", "nan", "size", "values", "X", "Y", "text", "pair"],
 )
 def test_a_chunk_that_does_not_fit_the_others_is_named(second, said):
     model = LabelCoverClassifier()

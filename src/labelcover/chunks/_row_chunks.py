@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._label_values import as_booleans
+from labelcover._label_values import as_booleans, unknown_cells
 from labelcover._table_numbers import canonical_rows, check_size
 
 T = TypeVar("T")
@@ -242,6 +242,12 @@ def _labels(Y: Any) -> NDArray[np.uint8]:
     if Y.ndim != 2 or Y.shape[1] == 0:
         raise ValueError(
             f"Y must be a table of zeros and ones, a column for each label, got shape {Y.shape}."
+        )
+    unknown = None if sparse.issparse(Y) else unknown_cells(Y)
+    if unknown is not None:
+        raise ValueError(
+            f"Y must have all labels known in chunks, {int(unknown.sum())} of {Y.size} are not: "
+            "fit a table in memory."
         )
     return np.ascontiguousarray(as_booleans(Y).view(np.uint8))
 

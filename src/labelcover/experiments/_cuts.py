@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from labelcover import LabelCoverClassifier
+from labelcover._label_values import split_unknown
 from labelcover.ensemble import LabelModel
 from labelcover.thresholds import best_threshold
 
@@ -62,7 +63,7 @@ class FittedMethod:
         return self.own(X, confidence), tuned, confidence
 
 
-def fit_method(estimator: Any, X: Any, Y: NDArray[np.uint8]) -> FittedMethod:
+def fit_method(estimator: Any, X: Any, Y: NDArray[Any]) -> FittedMethod:
     """Return a method fitted on some rows, with its own cut and a tuned one.
 
     A method that tunes its threshold does so; its own cut is then ½. Where a fit gives predictions
@@ -81,7 +82,9 @@ def fit_method(estimator: Any, X: Any, Y: NDArray[np.uint8]) -> FittedMethod:
     """
     if isinstance(estimator, LabelModel):
         own = estimator.threshold
-        if isinstance(own, str) or estimator.tunes_in_fit:
+        # Members of rows that know all of a labelset give no left-out predictions.
+        in_fit = estimator.tunes_in_fit and split_unknown(Y)[1] is None
+        if isinstance(own, str) or in_fit:
             return _tuned_by_itself(estimator, own, X, Y)
     return _tuned_on_a_part(estimator, X, Y)
 
