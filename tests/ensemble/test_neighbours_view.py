@@ -10,7 +10,7 @@ from scipy import sparse
 from labelcover import LabelCoverClassifier
 from labelcover.chunks import open_chunks
 from labelcover.ensemble import Pool
-from labelcover.ensemble._plan import MANY_ROWS, SPARSE_TREES
+from labelcover.ensemble._plan import MANY_ROWS, SPARSE_TREES, TREES_OF_SPARSE
 from labelcover.learners._forest.feature_forest import SPARSE_TREES as ALONE
 from labelcover.learners._forest.label_forest import LabelForest
 from labelcover.models import load_model, save_model
@@ -92,7 +92,7 @@ def test_rows_in_chunks_give_the_same_model():
     np.testing.assert_allclose(chunked.predict_proba(new), plain.predict_proba(new), atol=1e-6)
 
 
-def test_with_many_rows_it_stands_in_for_trees():
+def test_other_views_stand_in_for_trees():
     X, Y = text(MANY_ROWS)
     rows = sparse.csr_array(X)
     default = LabelCoverClassifier(random_state=0)
@@ -100,9 +100,9 @@ def test_with_many_rows_it_stands_in_for_trees():
         n: len(default.fit(rows[:n], Y[:n]).view_.views[2].forest.trees)
         for n in (MANY_ROWS - 1, MANY_ROWS)
     }
-    assert n_trees == {MANY_ROWS - 1: ALONE, MANY_ROWS: SPARSE_TREES}
+    assert n_trees == {MANY_ROWS - 1: TREES_OF_SPARSE, MANY_ROWS: SPARSE_TREES}
     alone = LabelCoverClassifier(LabelForest(), random_state=0).fit(rows, Y)
-    assert len(alone.view_.forest.trees) == ALONE
+    assert len(alone.view_.forest.trees) == ALONE > TREES_OF_SPARSE > SPARSE_TREES
 
 
 def test_a_data_frame_of_sparse_columns_is_a_sparse_table(fitted):

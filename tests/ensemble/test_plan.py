@@ -38,8 +38,8 @@ def sparse_facts(n, d, share):
     ("table", "views", "n_trees"),
     [
         (facts(), ["least squares", "forest", BOOSTED], 100),
-        (sparse_facts(999, 50, 0.1), ["least squares", "neighbours", "forest", BOOSTED], 200),
-        (sparse_facts(3_000, 50, 0.1), ["least squares", "neighbours", "forest", BOOSTED], 80),
+        (sparse_facts(999, 50, 0.1), ["least squares", "neighbours", "forest", BOOSTED], 80),
+        (sparse_facts(3_000, 50, 0.1), ["least squares", "neighbours", "forest", BOOSTED], 60),
         (sparse_facts(9_000, 9_000, 0.01), ["scores", "neighbours", "forest"], 200),
     ],
     ids=["dense", "few sparse rows", "sparse", "wide text"],

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners._chunked_table import TableBlock
-from labelcover.learners._least_squares import choosing, feature_rows
+from labelcover.learners._least_squares import choosing, feature_rows, ridge_systems
 from labelcover.learners._least_squares.choosing import (
     RIDGES,
     Judge,
@@ -70,6 +70,19 @@ def test_cholesky_factors_and_eigenvectors_agree(n, d, kernel, weighted):
             coarse = system.solve(posed, ridge, coarse=True)
             np.testing.assert_allclose(coarse.scores, found.scores, atol=1e-3)
             np.testing.assert_allclose(coarse.leverage, found.leverage, atol=1e-3)
+
+
+def test_leverages_in_single_precision_are_those_in_double(monkeypatch):
+    X, problems = problems_of(90, 20)
+    targets, rows = problems.targets, np.arange(40)
+    _, system = exact_system(TableBlock(X, None), Kernel(), problems)
+    posed = system.pose(targets, rows)
+    exact = system.solve(posed, system.unit)
+    monkeypatch.setattr(ridge_systems, "MANY_PRODUCTS", 0)
+    quick = system.solve(posed, system.unit)
+    assert not np.array_equal(quick.leverage, exact.leverage)
+    np.testing.assert_allclose(quick.leverage, exact.leverage, atol=1e-5)
+    np.testing.assert_array_equal(quick.scores, exact.scores)
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])

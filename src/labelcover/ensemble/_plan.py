@@ -26,11 +26,11 @@ from labelcover.tables import NO_TEXT
 # landmarks, while logistic regression needs none, and its scores, a column per label, are a table
 # on which least squares is quick (benchmarks/bench_text.py).
 WIDE, TEXT_SHARE = 4_000, 0.1
-# With neighbours beside them, fewer trees do on a sparse table of so many rows: 80 instead of 200
-# give the same average precision in half the time (benchmarks/bench_growth.py).
-MANY_ROWS, SPARSE_TREES = 1_000, 80
-# The number of trees that split by features of a dense and of a sparse table, and by means.
-TREES, TREES_OF_SPARSE, TREES_OF_MEANS = 100, 200, 200
+# With neighbours and boosted trees beside them, fewer trees do on a sparse table, and fewer still
+# where there are so many rows (benchmarks/bench_quality.py).
+MANY_ROWS, SPARSE_TREES = 1_000, 60
+# The number of trees that split by features of a dense, of a sparse table, and of wide text.
+TREES, TREES_OF_SPARSE, TREES_OF_TEXT = 100, 80, 200
 # Where nothing but left-out predictions is wanted, and there are fewer labels than these, so many
 # trees find wrong labels as well as more, to .005 of average precision (benchmarks/bench_audit.py).
 MANY_LABELS, LEFT_OUT_TREES = 100, 64
@@ -336,9 +336,9 @@ def _forest(facts: TableFacts, *, only_left_out: bool, **_: Any) -> ViewPlan:
         return ViewPlan("forest", "for left-out predictions only", {"n_trees": LEFT_OUT_TREES})
     if not facts.is_sparse:
         return ViewPlan("forest", "always", {"n_trees": TREES})
-    if facts.is_wide_text or facts.n_held < MANY_ROWS:
-        return ViewPlan("forest", "a sparse table", {"n_trees": TREES_OF_SPARSE})
-    return ViewPlan("forest", "neighbours stand in for more trees", {"n_trees": SPARSE_TREES})
+    few = TREES_OF_SPARSE if facts.n_held < MANY_ROWS else SPARSE_TREES
+    n_trees = TREES_OF_TEXT if facts.is_wide_text else few
+    return ViewPlan("forest", "a sparse table", {"n_trees": n_trees})
 
 
 def _why_not_boosted(facts: TableFacts, *, only_left_out: bool) -> str:

@@ -13,6 +13,8 @@ from labelcover.ensemble._shares import Parts, Shares, Similar, bent, labels_of
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
 from labelcover.learners import GrownForest, LabelForest
 
+# How near to 0 and 1 the pool takes shares, of however many trees (benchmarks/bench_quality.py).
+LEAST_SHARE = 0.002
 # Shares of training rows in leaves of so many numbers are held at once (32 MB).
 BLOCK_NUMBERS = 2**22
 
@@ -33,6 +35,7 @@ class ForestView(View):
     """
 
     names = ("forest",)
+    least = LEAST_SHARE
     forest: GrownForest
 
     def __init__(self, learner: LabelForest, n_trees: int | None = None) -> None:
@@ -42,11 +45,6 @@ class ForestView(View):
     def planned(cls, learners: Any, cover: Cover, *, n_trees: int | None = None, **_: Any) -> Self:
         """Return the view as a plan has it."""
         return cls(learners["forest"], n_trees)
-
-    @property
-    def least(self) -> float:
-        """How near to 0 and 1 probabilities come: one tree more votes each way."""
-        return 1 / len(self.forest.trees)
 
     def fit(
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False

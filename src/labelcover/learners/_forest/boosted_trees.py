@@ -35,8 +35,9 @@ MOST_STEP = 3.0
 # The share of the rows that a tree sees; of columns in a node of a dense table it is that below, or
 # the square root of their number, and in a level of a sparse one that behind it.
 ROW_SHARE, COLUMN_SHARE, WORD_SHARE = 0.7, 0.1, 0.15
-# So many levels of a tree on a sparse table are split at most.
-WORD_LEVELS = 5
+# So many levels of a tree on a sparse table are split at most, each by looking at about so many
+# nonzeros at most, but at no fewer columns than the square root of their number.
+WORD_LEVELS, LEVEL_NONZEROS = 5, 20_000
 # Left-out predictions come from so many folds; of few rows each counts, and folds are quick.
 N_FOLDS, MORE_FOLDS, FEW_ROWS = 3, 5, 1_000
 # The loss of left-out rows is looked at after every so many trees, and boosting ends after so many
@@ -192,7 +193,10 @@ class LabelBoosting(BaseEstimator):
             wanted = round(max(COLUMN_SHARE * len(bins), len(bins) ** 0.5))
             n_nodes = grow_on_bins(bins, n_bins, rows.copy(), moments, order, wanted, *rest)
         else:
-            n_nodes = grow_on_words(words, WORD_SHARE, WORD_LEVELS, moments, *rest)
+            n_nonzeros, n_columns = len(words[0]), len(words[1]) - 1
+            share = min(WORD_SHARE, LEVEL_NONZEROS / max(1, n_nonzeros))
+            share = max(share, n_columns**-0.5)
+            n_nodes = grow_on_words(words, share, WORD_LEVELS, moments, *rest)
         return tree[:, :n_nodes]
 
 

@@ -47,7 +47,7 @@ QUICK_ROWS, ROWS_FOR_LANDMARK = 2_000, 1.5
 CROWDED = 0.6
 # Kernels are compared on a Nyström approximation, the sketch, of so many rows with so many
 # landmarks.
-SKETCH_ROWS = 4_096
+SKETCH_ROWS = 2_048
 SKETCH_LANDMARKS = 300
 # Widths of the Gaussian kernels that are compared, each and their mean, in median distances.
 WIDTHS = (0.5, 1.0, 2.0)

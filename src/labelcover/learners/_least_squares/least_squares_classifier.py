@@ -43,7 +43,7 @@ class LeastSquaresClassifier(BatchClassifier):
     ----------
     kernel : {"auto", "linear", "rbf"}, default="auto"
         ``"auto"`` compares the linear and the Gaussian kernel on a Nyström approximation of up to
-        4,096 rows with 300 landmarks. Where the linear kernel is better than the mean of three
+        2,048 rows with 300 landmarks. Where the linear kernel is better than the mean of three
         widths, it is taken: a single wide Gaussian is nearly linear, and takes longer.
     gamma : float or sequence of floats, optional
         The Gaussian kernel is ``exp(-gamma |x - z|²)``, or the mean of several. By default

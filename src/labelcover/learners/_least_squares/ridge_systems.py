@@ -30,8 +30,9 @@ RANK_TOLERANCE = 1e-13
 CONSTANT = 1e-12
 # With a smaller ridge, in mean diagonal elements, a Cholesky factor would be inexact.
 LEAST_RIDGE = 1e-7
-# Single precision is enough to compare ridges if the ridge is so many times its rounding error.
-SINGLE_MARGIN = 100
+# Single precision is enough to compare ridges if the ridge is so many times its rounding error, and
+# then also for leverages, where it is used from so many products on, as it takes half the time.
+SINGLE_MARGIN, MANY_PRODUCTS = 100, 2**28
 # Squared lengths that single precision can hold, and one over them, with their products.
 LARGEST_SINGLE = 1e18
 
@@ -115,13 +116,16 @@ class RidgeSystem(ABC):
             return self._frequencies(posed)
         width = len(self.matrix)
         if ridge * width >= LEAST_RIDGE * self.trace:
-            least = SINGLE_MARGIN * float(np.finfo(np.float32).eps) * self.trace
-            fits = 1 / LARGEST_SINGLE < self.trace < LARGEST_SINGLE
-            single = coarse and fits and ridge > least
+            single = coarse and self.has_single(ridge)
             factor = _cholesky(self.matrix, ridge, np.float32 if single else np.float64)
             if factor is not None:
                 return self._by_factor(posed.single if single else posed, ridge, factor)
         return self._by_eigenvectors(posed, ridge)
+
+    def has_single(self, ridge: float) -> bool:
+        """Return whether single precision is exact enough to compare predictions."""
+        least = SINGLE_MARGIN * float(np.finfo(np.float32).eps) * self.trace
+        return 1 / LARGEST_SINGLE < self.trace < LARGEST_SINGLE and ridge > least
 
     @cached_property
     def trace(self) -> float:
@@ -177,7 +181,10 @@ class PrimalSystem(RidgeSystem):
 
     def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved:
         solution = cho_solve((factor, True), posed.right_sides, check_finite=False)
-        half = solve_triangular(factor, posed.features.T, lower=True, check_finite=False)
+        features = posed.features
+        if features.size * len(factor) > MANY_PRODUCTS and self.has_single(ridge):
+            factor, features = factor.astype(np.float32), posed.single.features
+        half = solve_triangular(factor, features.T, lower=True, check_finite=False)
         return self._solved(posed, solution.T, squared_columns(half))
 
     def _by_eigenvectors(self, posed: Posed, ridge: float) -> Solved:
