@@ -112,8 +112,9 @@ def fit_decision(
         Labels of training rows, 0 or 1.
     P : ndarray of shape (n, n_labels)
         Their probabilities, by models fitted without the row.
-    sample_weight : ndarray of shape (n,), optional
-        How many rows each row stands for.
+    sample_weight : ndarray of shape (n,) or (n, n_labels), optional
+        How many rows each row, or cell, stands for; 0 where a label is not known. Decisions on
+        whole rows then look at those that are known whole.
     seen : ndarray of shape (n_labelsets, n_labels), optional
         The distinct labelsets of all training rows, where `Y` has only some of the rows.
     ties : {"positive", "negative"}, default="negative"
@@ -137,6 +138,8 @@ def fit_decision(
     """
     check_decision(decide, Y.shape[1])
     weights = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    if weights.ndim == 2:
+        return _fit_to_cells(decide, Y, P, weights, ties)
     kept = weights > 0
     if not kept.all():
         Y, P, weights = Y[kept], P[kept], weights[kept]
@@ -154,6 +157,28 @@ def fit_decision(
     if callable(decide):
         return _fit_function(decide, Y, P, None if sample_weight is None else weights, ties)
     return TopLabels(measure=int(decide))
+
+
+def _fit_to_cells(decide, Y, P, cells, ties):
+    """Return the decision where cells have weights, 0 if they are not known."""
+    whole = (cells > 0).all(axis=1)
+    if decide == "micro_f1":
+        known = cells > 0
+        if not Y[known].any():
+            return Cut(measure=decide, threshold=_nothing(ties), ties=ties)
+        threshold = f1_threshold(Y[known], P[known], cells[known], ties)
+        return Cut(measure=decide, threshold=threshold, ties=ties)
+    if decide == "macro_f1":
+        thresholds = np.full(Y.shape[1], _nothing(ties))
+        for j in np.flatnonzero(Y.any(axis=0)):
+            known = cells[:, j] > 0
+            thresholds[j] = f1_threshold(Y[known, j], P[known, j], cells[known, j], ties)
+        return Cut(measure=decide, threshold=thresholds, ties=ties)
+    if callable(decide):
+        return _fit_function(decide, np.where(cells > 0, Y, np.nan), P, None, ties)
+    if decide == "subset_accuracy" and not whole.any():
+        return Cut(measure=decide, threshold=0.5, ties=ties)
+    return fit_decision(decide, Y[whole], P[whole], sample_weight=cells[whole].mean(axis=1))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

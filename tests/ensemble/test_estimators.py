@@ -410,7 +410,7 @@ def test_too_long_labelsets_are_shortened_with_one_warning(problem):
     [
         ({"X": np.full((90, 10), np.nan)}, "Input X contains NaN"),
         ({"X": np.full((90, 10), np.inf)}, "Input X contains infinity"),
-        ({"Y": np.full((90, 5), np.nan)}, "Input y contains NaN"),
+        ({"Y": np.full((90, 5), np.nan)}, "Y must have a known label in at least one row"),
         ({"Y": np.ones((89, 5))}, "inconsistent numbers of samples: \\[90, 89\\]"),
         ({"Y": np.full((90, 5), 2)}, "Y must hold only 0 and 1, got 2"),
         ({"Y": np.full((90, 5), 0.5)}, "Y must hold only 0 and 1, got 0.5"),

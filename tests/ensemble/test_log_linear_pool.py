@@ -165,13 +165,15 @@ def test_compiled_derivatives_are_those_of_plain_sums():
     d, m, n = 3, 4, 300
     inputs, base = random.normal(size=(d, m, n)), random.normal(size=(m, n))
     Y = random.integers(0, 2, (m, n)).astype(np.uint8)
-    weights, theta = random.random(n), 3 * random.normal(size=(d, m))
+    weights, theta = random.random((m, n)), 3 * random.normal(size=(d, m))
     odds = base + np.einsum("vji,vj->ji", inputs, theta)
     p = 1 / (1 + np.exp(-odds))
     which = np.array([3, 0, 2])
     found = pool_derivatives(inputs, base, Y, weights, which, theta[:, which].copy())
     losses, slopes, curves = found
-    np.testing.assert_allclose(losses, ((np.logaddexp(0, odds) - Y * odds) @ weights)[which])
+    np.testing.assert_allclose(
+        losses, ((np.logaddexp(0, odds) - Y * odds) * weights).sum(axis=1)[which]
+    )
     all_slopes = np.einsum("vji,ji->vj", inputs, weights * (p - Y))
     np.testing.assert_allclose(slopes, all_slopes[:, which])
     bend = weights * p * (1 - p)

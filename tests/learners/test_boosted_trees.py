@@ -100,7 +100,7 @@ def test_gradients_and_leaves_are_those_of_newtons_method(random, weighted):
     weights = random.integers(1, 4, size=n) / 2 if weighted else np.ones(n)
     p, w = expit(scores), weights[:, None]
     G, H = w * (Y - p), w * p * (1 - p)
-    rows = scores.astype(np.float32), Y, weights.astype(np.float32)
+    rows = scores.astype(np.float32), Y, weights[:, None].astype(np.float32)
     gradient, curvature = boosted_trees._derivatives(*rows)
     np.testing.assert_allclose(gradient, G, atol=1e-6)
     np.testing.assert_allclose(curvature, H, atol=1e-6)

@@ -271,13 +271,14 @@ def test_kernels_of_many_problems_equal_their_plain_twins(n):
     for p, (low, high) in enumerate(pairwise(offsets)):
         if high - low > 1:
             beta[p] = plain_temperature(left[:, low:high], classes[p], weights)
-    how = targets.combination, leverage, classes, offsets, weights, 1e-11
+    cells = np.tile(weights, (len(classes), 1))
+    how = targets.combination, leverage, classes, offsets, cells, 1e-11
     np.testing.assert_allclose(left_out_temperatures(of_targets, *how), beta, rtol=1e-5)
     beta = left_out_temperatures(of_targets, *how)
     expected = plain_distributions(left, offsets, beta)
     found = class_distributions(of_targets, targets.combination, offsets, beta, classes, leverage)
     np.testing.assert_allclose(found.T, expected, atol=1e-12)
-    loss = np.average(((expected - T) ** 2).sum(axis=1), weights=weights)
+    loss = weights @ ((expected - T) ** 2).sum(axis=1)
     assert left_out_brier_score(of_targets, *how) == pytest.approx(loss)
     new = class_distributions(
         of_targets, targets.combination, offsets, beta, np.empty((1, 0), np.int32), np.empty(0)
@@ -399,7 +400,7 @@ def test_a_last_step_that_is_not_small_leaves_a_small_error(seed, n, n_classes, 
     weights = random.integers(1, 4, n).astype(float)
     of_classes = np.ascontiguousarray(scores.T)
     itself = np.arange(n_classes + 1), np.arange(n_classes), np.ones(n_classes), np.zeros(n_classes)
-    how = itself, np.zeros(n), classes, offsets, weights
+    how = itself, np.zeros(n), classes, offsets, weights[None]
     rough, exact = (
         left_out_temperatures(of_classes, *how, tolerance)[0] for tolerance in (FINE, 1e-10)
     )

@@ -15,11 +15,12 @@ from labelcover.ensemble._covering_methods import (
     InlacClassifier,
 )
 from labelcover.ensemble._explanation import Explanation, Reason, SimilarRow
+from labelcover.ensemble._given_others import given_others
 from labelcover.ensemble._label_cover import LabelCoverClassifier
 from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble, combined_by
 from labelcover.ensemble._label_model import LabelModel
 from labelcover.ensemble._label_tables import named_labels
-from labelcover.ensemble._links import given_others, linked_labels
+from labelcover.ensemble._links import linked_labels
 from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._model_parameters import ModelParameters, ThresholdParameters
 from labelcover.ensemble._out_of_fold_scores import OutOfFoldScores

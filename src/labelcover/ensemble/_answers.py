@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,24 @@ from labelcover.many_labels import RankedLabels, ranked_labels
 from labelcover.thresholds import inside
 
 Checked = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+class LeftOutPredictions(NamedTuple):
+    """Predictions for training rows by members fitted without them.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+        Which training rows, of those whose weight is above 0 and of which a label is known.
+    Y : ndarray of shape (n_rows, n_labels)
+        Their labels, NaN where they are not known.
+    confidence : ndarray of shape (n_rows, n_labels)
+        Both are sparse where there are very many labels.
+    """
+
+    rows: NDArray[np.int64]
+    Y: Any
+    confidence: Any
 
 
 class Answer(Protocol):

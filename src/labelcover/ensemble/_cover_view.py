@@ -13,7 +13,7 @@ from scipy.special import softmax
 from labelcover._progress import tell
 from labelcover._table_numbers import rows_of
 from labelcover.covers import Cover
-from labelcover.ensemble._encoding import Encoding, encode
+from labelcover.ensemble._encoding import Encoding, encode, known_labels_encoding
 from labelcover.ensemble._encoding_kernels import MARGINAL, VOTES, WINNER
 from labelcover.ensemble._label_products import label_products
 from labelcover.ensemble._member_weights import StackedMembers
@@ -87,17 +87,8 @@ class CoverView(View):
     ) -> Self:
         """Fit every distinct problem once."""
         seeds = draw_seeds(seed, sum(map(len, self.covers)))
-        self.encodings, found, first = encode(rows.Y, self.covers)
+        classes, targets, first = self._posed(rows)
         offsets = self.encodings[0].offsets
-        classes: Any = found
-        targets = None
-        if self.learner.is_linear:
-            targets = label_products(rows.Y, self.encodings, first)
-        else:
-            classes = found.array()
-        if self.learner.is_linear and targets is None:
-            counts = found.counts(offsets)
-            targets = LinearTargets.of_class_rule(found.rule, rows.Y, counts, offsets)
         is_weighted = self.aggregate == "weighted"
         self.stacked = [StackedMembers(each) for each in self.encodings] if is_weighted else []
         left_out = rows.left_out
@@ -113,6 +104,7 @@ class CoverView(View):
             targets,
             left_out,
             self.quick,
+            None if rows.cells is None else np.ascontiguousarray(rows.cells.T),
         )
         self.members = self.learner.fit_problems(rows.X, problems, n_jobs=n_jobs, verbose=verbose)
         if left_out is not None:
@@ -121,6 +113,22 @@ class CoverView(View):
             if rows.left_out is not None:
                 self._left_out = means
         return self
+
+    def _posed(self, rows: TrainingRows) -> tuple[Any, LinearTargets | None, NDArray[np.int64]]:
+        """Return the classes and targets of all problems, and the first member of each."""
+        if rows.cells is not None:
+            self.encodings = [known_labels_encoding(self.covers[0])]
+            classes = np.ascontiguousarray(rows.Y.T, dtype=np.int32)
+            return classes, None, np.arange(len(classes))
+        self.encodings, found, first = encode(rows.Y, self.covers)
+        if not self.learner.is_linear:
+            return found.array(), None, first
+        targets = label_products(rows.Y, self.encodings, first)
+        if targets is None:
+            offsets = self.encodings[0].offsets
+            counts = found.counts(offsets)
+            targets = LinearTargets.of_class_rule(found.rule, rows.Y, counts, offsets)
+        return found, targets, first
 
     def left_out(self, rows: TrainingRows) -> LeftOut:
         """Return for each cover the confidences of ``rows.left_out`` by members without them."""

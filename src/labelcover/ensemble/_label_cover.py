@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,36 +12,19 @@ from sklearn.base import clone
 from labelcover._arguments import check_integer
 from labelcover._label_values import alike_labelsets, label_rows
 from labelcover._progress import tell
+from labelcover._table_numbers import rows_of
 from labelcover.decisions import Cut, Decision, check_decision
-from labelcover.ensemble._answers import TableAnswer
+from labelcover.ensemble._answers import LeftOutPredictions, TableAnswer
 from labelcover.ensemble._choose_cover import choose_cover, linking_cover
 from labelcover.ensemble._chunked_training import chunked
-from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble
-from labelcover.ensemble._label_tables import tags_of
+from labelcover.ensemble._label_ensemble import LabelEnsemble
+from labelcover.ensemble._label_tables import labelled, tags_of
 from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._plan import AUTO, LEFT_OUT, labels_are_many
 from labelcover.ensemble._pool import Pool, is_planned
-from labelcover.ensemble._threshold_tuning import cross_validated_confidence
+from labelcover.ensemble._unknown_labels import completed
 from labelcover.ensemble._view import TrainingRows
 from labelcover.many_labels import RankedLabels, check_candidate_decision
-
-
-class LeftOutPredictions(NamedTuple):
-    """Predictions for training rows by members fitted without them.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n_rows,)
-        Which training rows, of those whose weight is above 0.
-    Y : ndarray of shape (n_rows, n_labels)
-        Their labels.
-    confidence : ndarray of shape (n_rows, n_labels)
-        Both are sparse where there are very many labels.
-    """
-
-    rows: NDArray[np.int64]
-    Y: Any
-    confidence: Any
 
 
 class LabelCoverClassifier(LabelEnsemble):
@@ -264,7 +247,9 @@ class LabelCoverClassifier(LabelEnsemble):
         """
         if self._unseen is None:
             return None
-        Y, answer, *_ = self._unseen
+        Y, answer, weights, *_ = self._unseen
+        if np.ndim(weights) == 2:
+            Y = np.where(weights > 0, Y, np.nan)
         return LeftOutPredictions(self._unseen_rows, Y, answer.stored())
 
     @property
@@ -309,9 +294,48 @@ class LabelCoverClassifier(LabelEnsemble):
         model = clone(self).set_params(threshold="auto", plan=LEFT_OUT).fit(X, y)
         found = model.left_out_predictions_
         assert found is not None
-        confidence = np.empty_like(found.confidence)
-        confidence[found.rows] = found.confidence
+        kept = np.arange(len(found.rows)) if model._kept_rows is None else model._kept_rows
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        confidence = np.empty((n, found.confidence.shape[1]))
+        confidence[kept[found.rows]] = found.confidence
+        rest = np.setdiff1d(np.arange(n), kept)  # of these no label is known: nothing was fitted
+        if len(rest):
+            confidence[rest] = np.asarray(model.predict_proba(rows_of(X, rest)))
         return confidence
+
+    def complete(self, X: Any, y: Any, n_folds: int = 5) -> Any:
+        """Return a label table with probabilities in place of the labels that are not known.
+
+        Each comes from a model that has not seen the row, given the known labels of the row. The
+        estimator itself is not fitted.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d), or a table
+        y : array-like or data frame of shape (n, n_labels)
+            NaN or None where a label is not known.
+        n_folds : int, default=5
+            Number of models: rows are filled in by that which was fitted without their fold.
+
+        Returns
+        -------
+        ndarray of shape (n, n_labels), or what `set_output` asks for
+            Known labels are 0 and 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from labelcover import LabelCoverClassifier
+        >>> from labelcover.datasets import load
+        >>> data = load("debtags")
+        >>> Y = data.Y[:300].astype(float)
+        >>> Y[10, 3] = np.nan
+        >>> filled = LabelCoverClassifier(random_state=0).complete(data.X[:300], Y)
+        >>> bool(0 < filled[10, 3] < 1), bool((filled == Y).sum() == Y.size - 1)
+        (True, True)
+        """
+        found, names = completed(self, X, y, n_folds)
+        return labelled(found, getattr(self, "_container", "default"), names, X)
 
     def _label_table(self, y, pair):
         candidates = self._takes_candidates(y)
@@ -393,41 +417,15 @@ class LabelCoverClassifier(LabelEnsemble):
         is_sparse = sparse.issparse(training.Y)
         answer = confidence if is_sparse else TableAnswer(confidence)
         if isinstance(self.plan, str) and self.plan == LEFT_OUT:  # no decision is asked for
-            self._unseen = training.Y[rows], answer
+            self._unseen = training.Y[rows], answer, training.cell_weights(rows)
             return
-        weights = None if training.weights is None else training.weights[rows]
-        seen = None if is_sparse else np.unique(training.Y[alike_labelsets(training.Y)[1]], axis=0)
-        self._unseen = training.Y[rows], answer, weights, seen
+        whole = None if is_sparse else training.Y[training.whole]
+        seen = None if whole is None else np.unique(whole[alike_labelsets(whole)[1]], axis=0)
+        self._unseen = training.Y[rows], answer, training.cell_weights(rows), seen
         self.n_threshold_rows_ = len(rows)
         self.decision_ = self._decision(self.decide)
         self.threshold_ = self.decision_.threshold
         tell(self._chosen(), show=bool(self.verbose))
-
-    def _cross_validated(
-        self, training: TrainingRows, random: np.random.Generator
-    ) -> NDArray[np.float64]:
-        """Return the confidences of all training rows by members fitted without their fold.
-
-        Above 100 members, a tenth of them is used (Section 2.3), but of enough labelsets that
-        every label is in about four; a label that is in none of these gets its frequency.
-        """
-        cover = self.cover_
-        if len(cover) > MANY_MEMBERS:
-            # Four times each label, at the mean number of labels in a labelset.
-            enough = -(-4 * cover.n_labels * len(cover) // int(cover.labelset_sizes.sum()))
-            size = max(len(cover) // 10, enough)
-            chosen = np.sort(random.permutation(len(cover))[:size])
-            cover = cover.take(chosen)
-        learner = self._learner()
-        confidence = cross_validated_confidence(
-            lambda: self._planned_view(learner, cover),
-            training,
-            random=random,
-            n_jobs=self.n_jobs,
-        )
-        missing = (self.cover_.label_counts > 0) & (cover.label_counts == 0)
-        confidence[:, missing] = training.Y.mean(axis=0)[missing]
-        return confidence
 
     def _decision(self, decide: Any) -> Decision:
         """Return the decision for a measure, fitted on left-out rows."""

@@ -16,7 +16,15 @@ from labelcover.ensemble._cover_view import READINGS
 from labelcover.ensemble._label_model import LabelModel
 from labelcover.ensemble._label_tables import warn_of_left_out
 from labelcover.ensemble._plan import AUTO, Plan, draw_left_out
-from labelcover.ensemble._pool import check_aggregate, is_planned, plan_for, view_for
+from labelcover.ensemble._pool import (
+    check_aggregate,
+    is_planned,
+    label_frequency,
+    plan_for,
+    view_for,
+)
+from labelcover.ensemble._threshold_tuning import cross_validated_confidence
+from labelcover.ensemble._unknown_labels import drawn_by_frequency
 from labelcover.ensemble._view import TrainingRows, drawn_seed
 
 # Section 2.3: above so many members, cross-validation uses only a tenth of them.
@@ -48,6 +56,7 @@ class LabelEnsemble(LabelModel):
     aggregate_: str
 
     _reads_chunks = True
+    _takes_unknown = True
 
     if not TYPE_CHECKING:  # else every name would be taken for an attribute
 
@@ -72,7 +81,7 @@ class LabelEnsemble(LabelModel):
         return super(LabelEnsemble, shown).__repr__(N_CHAR_MAX)
 
     def _make_view(self, learner, training, seed):
-        self.cover_ = self._make_cover(training.Y, seed)
+        self.cover_ = self._make_cover(drawn_by_frequency(training.Y, training.cells, seed), seed)
         self.aggregate_ = combined_by(self.aggregate, learner)
         self.plan_ = plan_for(learner, training, self.cover_, self.plan, self.aggregate_)
         tell(str(self.plan_), show=bool(self.verbose))
@@ -81,7 +90,8 @@ class LabelEnsemble(LabelModel):
         return self._planned_view(learner, self.cover_)
 
     def _planned_view(self, learner: Any, cover: Cover) -> Any:
-        return view_for(learner, self.plan_, cover, aggregate=self.aggregate_)
+        how: dict[str, Any] = {"aggregate": self.aggregate_, "unknown": self._has_unknown}
+        return view_for(learner, self.plan_, cover, **how)
 
     def _left_out_rows(self, training: TrainingRows, seed: int) -> NDArray[np.int64] | None:
         if self._tuning() != "loo":
@@ -96,6 +106,32 @@ class LabelEnsemble(LabelModel):
         labels = np.flatnonzero(cover.label_counts)
         return lambda: self._planned_view(learner, cover), labels
 
+    def _cross_validated(
+        self, training: TrainingRows, random: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Return the confidences of all training rows by members fitted without their fold.
+
+        Above 100 members, a tenth of them is used (Section 2.3), but of enough labelsets that
+        every label is in about four; a label that is in none of these gets its frequency.
+        """
+        cover = self.cover_
+        if len(cover) > MANY_MEMBERS:
+            # Four times each label, at the mean number of labels in a labelset.
+            enough = -(-4 * cover.n_labels * len(cover) // int(cover.labelset_sizes.sum()))
+            size = max(len(cover) // 10, enough)
+            chosen = np.sort(random.permutation(len(cover))[:size])
+            cover = cover.take(chosen)
+        learner = self._learner()
+        confidence = cross_validated_confidence(
+            lambda: self._planned_view(learner, cover),
+            training,
+            random=random,
+            n_jobs=self.n_jobs,
+        )
+        missing = (self.cover_.label_counts > 0) & (cover.label_counts == 0)
+        confidence[:, missing] = label_frequency(training)[missing]
+        return confidence
+
     @property
     def member_weights_(self) -> NDArray[np.float64] | None:
         """The weight of each member in each of its labels, ``(size, k)``; None if there are none.
@@ -109,6 +145,11 @@ class LabelEnsemble(LabelModel):
         check_choice("aggregate", self.aggregate, AGGREGATES)
         learner = self._learner()
         check_aggregate(learner, combined_by(self.aggregate, learner))
+        if self.aggregate == "weighted" and self._has_unknown:
+            raise ValueError(
+                'aggregate must be "auto", "mean", "votes" or "winner" where labels of Y are not '
+                'known, got "weighted".'
+            )
         if self.aggregate == "weighted" and not learner.gives_left_out:
             raise ValueError(
                 'aggregate="weighted" needs members with leave-one-out predictions, which '
@@ -123,7 +164,8 @@ class LabelEnsemble(LabelModel):
         return member
 
     def _gives_left_out(self) -> bool:
-        return bool(self._learner().gives_left_out)
+        learner = self._learner()
+        return bool(learner.gives_left_out) and (is_planned(learner) or not self._has_unknown)
 
 
 def combined_by(aggregate: str, learner: Any) -> str:

@@ -10,7 +10,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _num_samples,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
 from labelcover._label_values import ZERO_ONE, checked_probabilities, is_zero_one, label_pair
@@ -29,7 +34,6 @@ from labelcover.ensemble._explanation import ExplainedModel
 from labelcover.ensemble._label_tables import (
     label_table,
     labelled,
-    named_labels,
     numbered_labels,
     pair_in_words,
     same_labels,
@@ -45,6 +49,7 @@ from labelcover.ensemble._threshold_tuning import (
     cross_validated_threshold,
     left_out_threshold,
 )
+from labelcover.ensemble._unknown_labels import drawn_by_frequency, known_rows, warned_of_unknown
 from labelcover.ensemble._view import (
     MOST_SEED,
     TrainingRows,
@@ -53,7 +58,7 @@ from labelcover.ensemble._view import (
     metadata_of,
     sample_of,
 )
-from labelcover.learners import AnyClassifier, weighted_rows
+from labelcover.learners import AnyClassifier
 from labelcover.many_labels import RankedLabels
 from labelcover.tables import ColumnKinds, TableCoding
 from labelcover.thresholds import TIES, cut_inside, inside
@@ -85,9 +90,11 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         As everywhere in scikit-learn.
     """
 
-    # Whether the threshold may be tuned, and whether the view takes rows in chunks.
+    # Whether the threshold may be tuned, and the view takes rows in chunks, and unknown labels.
     _tunes = True
     _reads_chunks = False
+    _takes_unknown = False
+    _has_unknown = False
     threshold_: Any
     view_: View
 
@@ -103,7 +110,14 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     def _make_view(self, learner: Any, training: TrainingRows, seed: int) -> View:
         """Return what is to be fitted for the training rows."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        looked_at: Any = None,
+        **fit_params: Any,
+    ) -> Self:
         """Fit all members and the threshold.
 
         Parameters
@@ -120,11 +134,18 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
             ``label_names_in_``. Another pair of whole numbers or strings may stand for 0 and 1,
             one for the whole table; the second in order means that a row has the label. Or the
             tags of each row: lists or sets of strings, or a column of strings in which they are
-            separated (``"rain; wind"``); the labels are then the tags that occur, sorted.
-        sample_weight : array-like of shape (n,), optional
-            Weights of rows, for the members and the threshold. Only their proportions count: they
-            are divided by their mean. A row of weight 0 is as good as removed; a weight of 2 is
-            the row twice, but for what the number of rows decides, such as ridges, priors, folds.
+            separated (``"rain; wind"``); the labels are then the tags that occur, sorted. NaN or
+            None in a dense table stands for a label that is not known: nothing is learned from
+            that cell. `LabelCoverClassifier`, the methods of the paper and binary relevance take
+            such tables.
+        sample_weight : array-like of shape (n,) or (n, n_labels), optional
+            Weights of rows, or of cells, where 0 is as good as not known, for the members and the
+            threshold. Only their proportions count: they are divided by their mean. A row of weight
+            0 is as good as removed; a weight of 2 is the row twice, but for what the number of rows
+            decides, such as ridges, priors, folds.
+        looked_at : array-like or data frame of shape (n, n_labels), or lists of names, optional
+            Which labels of each row are known, where `y` does not say so: zeros and ones, or the
+            names of these labels. By default all are, but for gaps in `y`.
         **fit_params
             Metadata for the ``fit`` of every member, routed as scikit-learn does.
         """
@@ -132,15 +153,16 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         params = self._route({"sample_weight": sample_weight, **fit_params})
         # A fit that fails half-way leaves no model, rather than an earlier one with new names.
         self.__dict__.pop("view_", None)
-        chunks = chunked(X, y)
+        chunks, cells = chunked(X, y), None
         sample_weight = params.pop("sample_weight", None)
         if chunks is None:
             X, encodes = table_to_encode(X, self.columns, learner)
-            X, y, weights, kept = weighted_rows(X, y, sample_weight)
+            given = X
+            X, y, names, weights, cells, kept = known_rows(X, y, sample_weight, looked_at)
+            self._check_unknown(cells)
             self._kept_rows = kept
             if kept is not None:
-                params = metadata_of(params, kept, len(sample_weight))
-            y, names = named_labels(y)
+                params = metadata_of(params, kept, _num_samples(given))
             y = y if is_plain(y) else validate_data(self, y=y, multi_output=True)
             if not encodes:
                 self._coding, X = learner.read_table(self, X)
@@ -148,8 +170,12 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
             pair = label_pair(y)
             Y = self._label_table(y, pair)
             if encodes:
-                self._coding, X = TableCoding.fitted(self, X, Y, learner, self.columns)
+                drawn = drawn_by_frequency(Y, cells)
+                self._coding, X = TableCoding.fitted(self, X, drawn, learner, self.columns)
         else:
+            if looked_at is not None or len(getattr(sample_weight, "shape", ())) == 2:
+                raise ValueError("looked_at and weights of cells need rows in memory, not chunks.")
+            self._check_unknown(None)
             check_chunked(learner if self._reads_chunks else None, self._tuning(), self)
             X, Y, names, weights = read_chunks(chunks, sample_weight)
             self._kept_rows = None
@@ -161,14 +187,25 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         self._check_parameters(m, weighted=weights is not None)
         self._keep_labels(names, m, pair, is_sparse=sparse.issparse(y))
         seeds = self._seeds()
+        if cells is not None:
+            Y = warned_of_unknown(Y, cells, self.label_names_in_)
         sample = sampled_rows(X, drawn_seed(drawn_seed(int(seeds[1]))))
         blocks = getattr(self._coding, "blocks", {})  # of columns of a table; an array has none
-        training = TrainingRows(
-            X, Y, self._coding.n_values, weights, params, sample=sample, blocks=blocks
-        )
+        own = X, Y, self._coding.n_values, weights, params
+        training = TrainingRows(*own, sample=sample, blocks=blocks, cells=cells)
         self._check_rows(training)
         self._fit_rows(learner, training, seeds)
         return self
+
+    def _check_unknown(self, cells: NDArray[np.float64] | None) -> None:
+        """Keep whether labels are unknown; raise a ``ValueError`` if that is not taken."""
+        self._has_unknown = cells is not None
+        if cells is not None and not self._takes_unknown:
+            raise ValueError(
+                f"Y must have all labels known for {type(self).__name__}, got {(cells == 0).sum()} "
+                f"of {cells.size} cells unknown, or weights of cells. LabelCoverClassifier, the "
+                "methods of the paper and BinaryRelevanceClassifier take such tables."
+            )
 
     def _label_table(self, y: Any, pair: NDArray) -> Any:
         """Return the labels as the view takes them, zeros and ones."""

@@ -11,11 +11,19 @@ from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
 from labelcover._imports import naming_extra
-from labelcover._label_values import ZERO_ONE, as_booleans, as_table, is_zero_one, label_rows
+from labelcover._label_values import (
+    ZERO_ONE,
+    as_booleans,
+    as_table,
+    is_zero_one,
+    label_rows,
+    split_unknown,
+)
 from labelcover._table_numbers import unmasked
 from labelcover._tags import read_tags, tag_table
 from labelcover.covers import Cover
 from labelcover.ensemble._plan import labels_are_many
+from labelcover.metrics import subset_accuracy
 from labelcover.tables import training_table
 
 NAMES = "feature_names_in_"
@@ -80,6 +88,13 @@ def same_labels(
     rows = read_tags(Y, known=names.tolist())
     if rows is not None:
         Y, _ = tag_table(rows, names.tolist(), as_sparse=sparse.issparse(predicted))
+    else:
+        given, known = split_unknown(Y)
+        if known is not None:  # rows count by their known labels
+            truth, guess = (as_booleans(as_table(t), pair=pair) for t in (given, predicted))
+            return subset_accuracy(
+                np.where(known, truth, np.nan), guess, sample_weight=sample_weight
+            )
     if not is_zero_one(pair):
         Y = as_booleans(as_table(Y), pair=pair if rows is None else ZERO_ONE)
         predicted = as_booleans(as_table(predicted), pair=pair)

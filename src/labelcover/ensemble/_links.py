@@ -13,7 +13,9 @@ With the log-odds ``l`` and the probabilities ``p`` of the pool, and a share ``s
 - ``w`` are the links: the sum is over known labels that share a labelset of the cover with ``j``.
 
 All is fitted on left-out predictions: with nothing known first, then with labels hidden at random,
-so that 5 to 97 % of them are known.
+so that 5 to 97 % of them are known. Where labels of training rows are not known, nothing is fitted
+to these, and the labelsets that occur are those of the left-out rows, whose unknown labels are
+drawn by their probabilities: they depend on nothing then.
 """
 
 from __future__ import annotations
@@ -235,6 +237,7 @@ def fit_links(
     frequency: Floats,
     sample_weight: Floats | None = None,
     *,
+    cells: Floats | None = None,
     seed: int = 0,
 ) -> tuple[Links, Floats]:
     """Return the links of the labels of a cover, and the log-odds of left-out rows.
@@ -253,62 +256,35 @@ def fit_links(
         How frequent the labels are in training, inside (0, 1).
     sample_weight : ndarray of shape (n,), optional
         Weights of all training rows.
+    cells : ndarray of shape (n, n_labels), optional
+        What these are multiplied by for each label; 0 where a label is not known.
     seed : int
         For which labels are hidden.
     """
     weights = np.ones(len(Y)) if sample_weight is None else sample_weight / sample_weight.mean()
     random = np.random.default_rng(seed)
+    known = np.ones(1, bool) if cells is None else cells[rows] > 0
+    own = weights[rows, None] * (np.ones_like(P) if cells is None else cells[rows])
     with blas_threads(len(P), P.shape[1], min(len(Y), MOST_LABELSETS)):
-        labelsets = _LeftOutLabelsets.of(Y, rows, P, weights)
-        nothing, *views = _masked(labelsets, Y[rows], P, random)
-        start = _fit_start(nothing, frequency, weights[rows])
-        changes = _fit_changes(views, start, weights[rows], random)
-        links = _fit_weights(views, start, changes, weights[rows], cover)
+        if cells is None:
+            labelsets = _LeftOutLabelsets.of(Y, rows, P, weights)
+        else:
+            drawn = np.where(known, Y[rows], random.random(P.shape) < P).astype(np.uint8)
+            labelsets = _LeftOutLabelsets.of(drawn, np.arange(len(rows)), P, weights[rows])
+        nothing, *views = _masked(labelsets, Y[rows], known, P, random)
+        start = _fit_start(nothing, frequency, own if cells is not None else weights[rows])
+        changes = _fit_changes(views, start, own, random)
+        links = _fit_weights(views, start, changes, own, cover)
     fitted = Links(labelsets.seen, start, changes, links)
     return fitted, _combined(start, np.zeros((len(rows), 3)), nothing.L, nothing.C)
-
-
-def given_others(
-    Y: NDArray[np.uint8], P: Floats, cover: Cover | None = None
-) -> tuple[Floats, sparse.csr_array]:
-    """Return the log-odds of every cell of a label table given all other labels of its row.
-
-    And the links by which they are: a regression of each label with a constant, from which each row
-    is left out (approximate leave-one-out, Rad and Maleki, 2020). The labelsets that occur say
-    nothing here: a wrong label makes one that did not occur before.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n, n_labels)
-    P : ndarray of shape (n, n_labels)
-        Probabilities of the labels by models fitted without the row, inside (0, 1).
-    cover : Cover, optional
-        Two labels are linked if a labelset holds both; by default all are.
-    """
-    m = Y.shape[1]
-    together = sparse.csr_array(1.0 - np.eye(m)) if cover is None else linked_labels(cover)
-    given, surprise = logit(_inside(P)), Y - P
-    values, weights = np.zeros(together.nnz), np.ones(len(Y))
-    for j in range(m):
-        at = slice(together.indptr[j], together.indptr[j + 1])
-        inputs = np.vstack([surprise[:, together.indices[at]].T, np.ones(len(Y))])
-        penalty = np.full(len(inputs), LINK_PENALTY)
-        theta = _minimum(inputs, given[:, j], Y[:, j], weights, penalty)
-        odds = given[:, j] + theta @ inputs
-        p = expit(odds)
-        curve = (inputs * (p * (1 - p))) @ inputs.T + np.diag(penalty)
-        leverage = (inputs * np.linalg.solve(curve, inputs)).sum(axis=0)
-        # Without the row, the fit would be further from it.
-        leverage /= np.maximum(1 - p * (1 - p) * leverage, 1e-6)
-        given[:, j], values[at] = odds - leverage * (Y[:, j] - p), theta[:-1]
-    return given, sparse.csr_array((values, together.indices, together.indptr), together.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class _Masked:
     """Left-out rows of which some labels are known.
 
-    Their labels, log-odds, log-odds over the labelsets of the other rows, and surprises.
+    Their labels, log-odds, log-odds over the labelsets of the other rows, surprises, and which
+    labels are hidden: those that nobody knows are not.
     """
 
     rows: NDArray[np.int64]
@@ -317,6 +293,7 @@ class _Masked:
     C: Floats
     known: NDArray[np.int8]
     surprise: Floats
+    hidden: NDArray[np.bool_]
 
     @property
     def share(self) -> Floats:
@@ -324,20 +301,26 @@ class _Masked:
 
 
 def _masked(
-    labelsets: _LeftOutLabelsets, Y: NDArray[np.uint8], P: Floats, random: np.random.Generator
+    labelsets: _LeftOutLabelsets,
+    Y: NDArray[np.uint8],
+    looked_at: NDArray[np.bool_],
+    P: Floats,
+    random: np.random.Generator,
 ) -> Iterator[_Masked]:
     """Yield the left-out rows with nothing known, then with labels hidden at random."""
     n, m = Y.shape
+    looked_at = np.broadcast_to(looked_at, Y.shape)
     for mask in range(1 + MASKS):
         rows = np.arange(n if mask == 0 else min(n, MOST_MASKED))
         share = random.uniform(LEAST_KNOWN, MOST_KNOWN, len(rows)) if mask else np.zeros(n)
-        shown = random.random((len(rows), m)) < share[:, None]
+        shown = (random.random((len(rows), m)) < share[:, None]) & looked_at[rows]
         known = np.where(shown, Y[rows], UNKNOWN).astype(np.int8)
         own, odds = P[rows], evidence(P[rows], known)
         C = np.empty_like(own)
         for block in labelsets.seen._blocks(len(rows)):
             C[block] = labelsets.log_odds(rows[block], own[block], odds[block])
-        yield _Masked(rows, Y[rows], logit(_inside(own)), C, known, surprises(own, known))
+        hidden = looked_at[rows] & ~shown
+        yield _Masked(rows, Y[rows], logit(_inside(own)), C, known, surprises(own, known), hidden)
 
 
 def _fit_start(nothing: _Masked, frequency: Floats, weights: Floats) -> Floats:
@@ -352,23 +335,23 @@ def _fit_changes(
     views: list[_Masked], start: Floats, weights: Floats, random: np.random.Generator
 ) -> Floats:
     """Return how α, β and γ change with the share of known labels, ``(3, n_knots)``."""
-    n_cells = sum(int((view.known < 0).sum()) for view in views)
+    n_cells = sum(int(view.hidden.sum()) for view in views)
     inputs, base, y, w = [], [], [], []
     for view in views:
-        hidden = view.known < 0
+        hidden = view.hidden
         if n_cells > MOST_CELLS:
-            hidden &= random.random(hidden.shape) < MOST_CELLS / n_cells
+            hidden = hidden & (random.random(hidden.shape) < MOST_CELLS / n_cells)
         i, j = np.nonzero(hidden)
         hats = _hats(view.share)[i].T
         L, C = view.L[i, j], view.C[i, j]
         inputs.append(np.concatenate([hats * (C - L), hats * L, hats]))
         base.append(_combined(start, np.zeros((len(hidden), 3)), view.L, view.C)[i, j])
         y.append(view.Y[i, j])
-        w.append(weights[view.rows][i])
+        w.append(weights[view.rows][i, j])
     table = np.concatenate(inputs, axis=1)
     penalty = np.full(len(table), CHANGE_PENALTY)
     cells = table, np.concatenate(base), np.concatenate(y), np.concatenate(w)
-    return _minimum(*cells, penalty).reshape(3, -1)
+    return least_loss(*cells, penalty).reshape(3, -1)
 
 
 def _fit_weights(
@@ -381,7 +364,7 @@ def _fit_weights(
         [_combined(start, _changed(view.share, changes), view.L, view.C) for view in views]
     )
     surprise = np.concatenate([view.surprise for view in views])
-    hidden = np.concatenate([view.known < 0 for view in views])
+    hidden = np.concatenate([view.hidden for view in views])
     Y = np.concatenate([view.Y for view in views])
     w = np.concatenate([weights[view.rows] for view in views])
     for j in range(cover.n_labels):
@@ -391,7 +374,7 @@ def _fit_weights(
         i = np.flatnonzero(hidden[:, j])
         inputs = np.ascontiguousarray(surprise[np.ix_(i, together.indices[at])].T)
         penalty = np.full(len(inputs), LINK_PENALTY)
-        values[at] = _minimum(inputs, offset[i, j], Y[i, j], w[i], penalty)
+        values[at] = least_loss(inputs, offset[i, j], Y[i, j], w[i, j], penalty)
     return sparse.csr_array((values, together.indices, together.indptr), shape=together.shape)
 
 
@@ -407,9 +390,9 @@ def linked_labels(cover: Cover) -> sparse.csr_array:
     return together
 
 
-def _minimum(inputs: Floats, base: Floats, y: NDArray, w: Floats, penalty: Floats) -> Floats:
+def least_loss(inputs: Floats, base: Floats, y: NDArray, w: Floats, penalty: Floats) -> Floats:
     """Return the weights of inputs ``(d, n)`` with the least log-loss plus penalty."""
-    cells = inputs[:, None, :], base[None], y[None], w
+    cells = inputs[:, None, :], base[None], y[None], w[None]
 
     def derivatives(which: NDArray[np.int64], theta: Floats) -> Derivatives:
         loss, slope, curve = pool_derivatives(*cells, which, theta)

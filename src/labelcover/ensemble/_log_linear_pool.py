@@ -14,7 +14,7 @@ under-confident, the weights usually sum to more than one: the pool calibrates t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,11 @@ class LogLinearPool:
             odds += self.weights[:, v] * (logit(view) - self.base)
         return expit(odds)
 
+    def without_views(self, labels: NDArray[np.bool_]) -> LogLinearPool:
+        """Return the pool in which some labels have their frequency, whatever the views say."""
+        weights = np.where(labels[:, None], 0.0, self.weights)
+        return replace(self, weights=weights, intercept=np.where(labels, 0.0, self.intercept))
+
 
 def inside(P: NDArray[np.float64], least: float) -> NDArray[np.float64]:
     """Return probabilities that come no nearer to 0 and 1 than about `least`."""
@@ -83,8 +88,8 @@ def fit_pool(
         The labels of these rows.
     frequency : ndarray of shape (n_labels,)
         How frequent the labels are in training, inside (0, 1).
-    sample_weight : ndarray of shape (n,), optional
-        Weights of the rows.
+    sample_weight : ndarray of shape (n,) or (n, n_labels), optional
+        Weights of the rows, or of their cells: 0 where a label is not known.
     variance : float
         How far weights of labels are from the common ones, before anything is seen: about its
         square root.
@@ -103,7 +108,7 @@ def fit_pool(
     """
     base = logit(frequency)
     n, m = Y.shape
-    weights = np.ones(n) if sample_weight is None else sample_weight / sample_weight.mean()
+    weights = cell_weights(sample_weight, n, m)
     # (n_views + 1, n_labels, n): what the weights and the intercept are multiplied by.
     inputs = np.stack([*((logit(view) - base).T for view in views), np.ones((m, n))])
     labels, bases = np.ascontiguousarray(Y.T), np.repeat(base[:, None], n, axis=1)
@@ -112,7 +117,7 @@ def fit_pool(
         inputs.reshape(len(start), 1, m * n),
         bases.reshape(1, m * n),
         labels.reshape(1, m * n),
-        np.tile(weights, m),
+        weights.reshape(1, m * n),
         start,
         1.0,
     )[:, 0]
@@ -121,11 +126,20 @@ def fit_pool(
     return LogLinearPool(base, found[:-1].T.copy(), found[-1].copy(), common)
 
 
+def cell_weights(sample_weight: NDArray[np.float64] | None, n: int, m: int) -> NDArray[np.float64]:
+    """Return weights of all cells, ``(m, n)``, from those of rows, 1 in the mean, or of cells."""
+    if sample_weight is None:
+        return np.ones((m, n))
+    if sample_weight.ndim == 2:
+        return np.ascontiguousarray(sample_weight.T)
+    return np.tile(sample_weight / sample_weight.mean(), (m, 1))
+
+
 def _fit(
     inputs: NDArray[np.float64],
     base: NDArray[np.float64],
     Y: NDArray[np.uint8],
-    row_weights: NDArray[np.float64],
+    weights: NDArray[np.float64],
     centre: NDArray[np.float64],
     penalty: float,
 ) -> NDArray[np.float64]:
@@ -137,7 +151,7 @@ def _fit(
     d = len(centre)
 
     def derivatives(which: NDArray[np.int64], theta: NDArray[np.float64]) -> Derivatives:
-        loss, slope, curve = pool_derivatives(inputs, base, Y, row_weights, which, theta)
+        loss, slope, curve = pool_derivatives(inputs, base, Y, weights, which, theta)
         away = theta - centre[:, None]
         loss += penalty / 2 * (away**2).sum(axis=0)
         return loss, slope + penalty * away, curve + penalty * np.eye(d)
@@ -151,7 +165,7 @@ def _fit(
     )
 
 
-def _penalty(inputs, base, Y, row_weights, common, variance) -> float:
+def _penalty(inputs, base, Y, weights, common, variance) -> float:
     """Return one over the variance of the weights among labels, by the method of moments.
 
     At the common weights the slope of a label has the covariance ``H + τ² H²``, with the second
@@ -161,7 +175,7 @@ def _penalty(inputs, base, Y, row_weights, common, variance) -> float:
     """
     n_labels = len(Y)
     theta = np.tile(common[:, None], (1, n_labels))
-    _, slope, curve = pool_derivatives(inputs, base, Y, row_weights, np.arange(n_labels), theta)
+    _, slope, curve = pool_derivatives(inputs, base, Y, weights, np.arange(n_labels), theta)
     trace = np.trace(curve, axis1=1, axis2=2)
     share = 1 / np.maximum(trace, np.finfo(np.float64).tiny)
     beyond = share @ ((slope**2).sum(axis=0) - trace)

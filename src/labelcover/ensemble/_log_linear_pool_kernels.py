@@ -34,8 +34,7 @@ def pool_derivatives(inputs, base, Y, weights, which, theta):
     base : ndarray of shape (n_labels, n)
         What is added.
     Y : uint8 array of shape (n_labels, n)
-    weights : ndarray of shape (n,)
-        Of the rows.
+    weights : ndarray of shape (n_labels, n)
     which : int64 array of shape (m,)
         The labels.
     theta : ndarray of shape (d, m)
@@ -53,7 +52,7 @@ def pool_derivatives(inputs, base, Y, weights, which, theta):
         j = which[k]
         for first in range(0, n, BLOCK):
             size = min(BLOCK, n - first)
-            y, w = Y[j, first : first + size], weights[first : first + size]
+            y, w = Y[j, first : first + size], weights[j, first : first + size]
             for i in range(size):
                 odds[i] = base[j, first + i]
             for v in range(d):

@@ -16,6 +16,7 @@ from sklearn.utils.parallel import delayed
 from labelcover._arguments import check_choice
 from labelcover.covers import Cover
 from labelcover.ensemble._answers import Checked, TableAnswer
+from labelcover.ensemble._known_rows import KnownRowsView
 from labelcover.ensemble._links import Links, evidence, fit_links, surprises
 from labelcover.ensemble._log_linear_pool import LogLinearPool, fit_pool, inside, useful_blocks
 from labelcover.ensemble._many_label_pool import ManyLabelPool
@@ -159,13 +160,22 @@ class PooledView(View):
         jobs = [delayed(view.fit)(rows, own, **how) for view, own in fits]
         self.views = list(in_threads(jobs, n_jobs if self.plan.side_by_side else 1))
         tables = self._inside([view.left_out(rows)[1] for view in self.views])
-        left_out, Y, weights = rows.left_out, rows.Y, rows.weights
-        own = None if weights is None else weights[left_out]
-        frequency = label_frequency(rows)
+        left_out, Y, frequency = rows.left_out, rows.Y, label_frequency(rows)
+        own = rows.cell_weights(left_out)
         tables = self._keep_useful(tables, Y[left_out], frequency, own)
         self.pool = fit_pool(tables, Y[left_out], frequency, own)
+        # Labels that are never known to be absent have their frequency.
+        one_sided = None if rows.cells is None else ((rows.cells > 0) <= rows.Y).all(axis=0)
+        if one_sided is not None:
+            self.pool = self.pool.without_views(one_sided)
         pooled = self.pool.pool(tables)
-        self.links, odds = fit_links(Y, left_out, pooled, self.cover, frequency, weights, seed=seed)
+        how = {"cells": rows.cells, "seed": seed}
+        self.links, odds = fit_links(
+            Y, left_out, pooled, self.cover, frequency, rows.weights, **how
+        )
+        if one_sided is not None:
+            self.links.start[one_sided] = 0.0
+            odds[:, one_sided] = logit(pooled[:, one_sided])
         self._left_out = expit(odds)
         return self
 
@@ -330,6 +340,11 @@ def _mean_slopes(
 def label_frequency(rows: TrainingRows) -> NDArray[np.float64]:
     """Return how frequent labels are in training, inside (0, 1)."""
     n = len(rows.Y)
+    if rows.cells is not None:
+        cells: Any = rows.cell_weights()
+        n_known, ones = cells.sum(axis=0), (cells * rows.Y).sum(axis=0)
+        found = (ones + 0.5) / (n_known + 1)
+        return np.where(n_known > 0, found, (ones.sum() + 0.5) / (n_known.sum() + 1))
     if rows.weights is None:
         return (rows.Y.sum(axis=0) + 0.5) / (n + 1)
     weights = rows.weights * n / rows.weights.sum()
@@ -377,12 +392,17 @@ def plan_for(
     return plan_views(facts, with_logistic=given, only_left_out=only_left_out)
 
 
-def view_for(learner: Any, plan: Plan, cover: Cover, *, aggregate: str = "mean") -> Any:
-    """Return the unfitted view of a plan: a pool of views, or the only one."""
+def view_for(
+    learner: Any, plan: Plan, cover: Cover, *, aggregate: str = "mean", unknown: bool = False
+) -> Any:
+    """Return the unfitted view of a plan: a pool of views, or the only one.
+
+    Where labels are unknown, members are fitted on rows of their own.
+    """
     learners = learner.learners() if plan.is_pooled else {plan.views[0].name: learner}
-    views = []
+    made, views = {**VIEWS, MEMBERS: KnownRowsView} if unknown else VIEWS, []
     for each in plan.views:
         how = {"aggregate": aggregate, "quick": plan.quick, **each.parameters}
-        view = VIEWS[each.name].planned(learners, cover, **how)
+        view = made[each.name].planned(learners, cover, **how)
         views.append(BlockView(view, each.columns) if each.columns else view)
     return PooledView(plan, views, cover) if plan.is_pooled else views[0]

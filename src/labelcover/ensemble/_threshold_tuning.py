@@ -138,7 +138,7 @@ def left_out_threshold(
     """Return the best threshold for the leave-one-out confidences, and of how many rows."""
     rows, (confidence, *_) = view.left_out(training)
     weights = None if training.weights is None else training.weights[rows]
-    found, _ = search.best(training.Y[rows], confidence, weights=weights)
+    found, _ = search.best(training.labels(rows), confidence, weights=weights)
     return found, len(rows)
 
 
@@ -164,7 +164,7 @@ def cross_validated_threshold(
             view.fit(training.rows(train), int(random.integers(2**31)), n_jobs=n_jobs)
             held = training.rows(test)
             confidence = view.confidences(held.X)[0]
-            threshold, score = search.best(held.Y, confidence, labels, held.weights)
+            threshold, score = search.best(held.labels(), confidence, labels, held.weights)
             thresholds.append(threshold)
             scores.append(score)
         spread = np.std(scores, ddof=1) / np.sqrt(len(scores))

@@ -71,6 +71,9 @@ class TrainingRows:
         How many values a nominal feature has, 0 for a numeric one.
     weights : ndarray of shape (n,) or None
         Above 0, and 1 in the mean of the rows that were given to `fit`.
+    cells : ndarray of shape (n, n_labels), optional
+        By what the weight of a row is multiplied for each label: 0 where a label is not known,
+        and stands as 0 in `Y`. By default all labels of all rows are known.
     metadata : mapping
         What else goes to the ``fit`` of every member.
     left_out : ndarray, optional
@@ -90,6 +93,7 @@ class TrainingRows:
     metadata: Mapping[str, Any]
     left_out: Any = None
     sample: NDArray[np.int64] | None = None
+    cells: NDArray[np.float64] | None = None
     blocks: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     made: dict[tuple[str, ...], Any] = field(default_factory=dict, repr=False)
 
@@ -126,8 +130,28 @@ class TrainingRows:
         """Return some of the rows; metadata that is not one value per row stays as it is."""
         metadata = metadata_of(self.metadata, rows, self.Y.shape[0])
         weights = None if self.weights is None else self.weights[rows]
-        X, Y = rows_of(self.X, rows), self.Y[rows]
-        return TrainingRows(X, Y, self.n_values, weights, metadata, blocks=self.blocks)
+        cells = None if self.cells is None else self.cells[rows]
+        own = rows_of(self.X, rows), self.Y[rows], self.n_values, weights, metadata
+        return TrainingRows(*own, blocks=self.blocks, cells=cells)
+
+    def labels(self, rows: Any = slice(None)) -> NDArray:
+        """Return the labels of some rows, NaN where they are not known."""
+        if self.cells is None:
+            return self.Y[rows]
+        return np.where(self.cells[rows] > 0, self.Y[rows], np.nan)
+
+    def cell_weights(self, rows: Any = slice(None)) -> NDArray[np.float64] | None:
+        """Return the weights of some rows, ``(n,)``, or of their cells; None if all are 1."""
+        weights = None if self.weights is None else self.weights[rows]
+        if self.cells is None:
+            return weights
+        return self.cells[rows] if weights is None else weights[:, None] * self.cells[rows]
+
+    @property
+    def whole(self) -> NDArray[np.bool_]:
+        """Which rows have no unknown label."""
+        known = np.ones(len(self.Y), dtype=bool)
+        return known if self.cells is None else np.all(self.cells > 0, axis=1, out=known)
 
 
 def metadata_of(metadata: Mapping[str, Any], rows: NDArray[np.int64], n: int) -> dict[str, Any]:

@@ -40,6 +40,9 @@ class NearestRows:
         How many values a nominal feature has, 0 for a numeric one.
     weights : ndarray of shape (n,), optional
         Votes are multiplied by those of the rows.
+    cells : ndarray of shape (n, n_labels), optional
+        By what these are multiplied for each label, 0 where it is not known: shares are then those
+        among the neighbours that know the label.
     seed : int
 
     Attributes
@@ -57,12 +60,17 @@ class NearestRows:
         n_values: NDArray[np.int32],
         *,
         weights: NDArray[np.float64] | None = None,
+        cells: NDArray[np.float64] | None = None,
         seed: int = 0,
     ) -> None:
         self.n_values, self.rare = n_values, RareValues().fit(numeric(X, n_values))
         held_labels = sparse.csr_array(Y)
         self.labels = held_labels.indices.astype(np.int32), held_labels.indptr.astype(np.int64)
         self.frequency = (Y.sum(axis=0) + 0.5) / (Y.shape[0] + 1)
+        self.known = None
+        if cells is not None:
+            self.frequency = ((cells * Y).sum(axis=0) + 0.5) / (cells.sum(axis=0) + 1)
+            self.known = sparse.csr_array(cells), sparse.csr_array(cells * (Y - self.frequency))
         n = X.shape[0]
         self.rows = np.arange(n)
         if n > MOST_ROWS:
@@ -126,6 +134,8 @@ class NearestRows:
         self, found: NDArray[np.int32], votes: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return the shares of all labels from the neighbours of rows and their votes."""
+        if self.known is not None:
+            return self._known_shares(found, votes)
         sums = (1 - votes.sum(axis=1))[:, None] * self.frequency
         row, place = np.nonzero(found >= 0)
         label_indices, label_starts = self.labels
@@ -136,6 +146,29 @@ class NearestRows:
         labels = label_indices[before + np.arange(len(before))]
         np.add.at(sums, (np.repeat(row, n_labels), labels), np.repeat(votes[row, place], n_labels))
         return sums
+
+    def _known_shares(
+        self, found: NDArray[np.int32], votes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the shares of labels among the neighbours that know them."""
+        assert self.known is not None
+        cells, above = self.known
+        row, place = np.nonzero(found >= 0)
+        entries = votes[row, place], (row, self.rows[found[row, place]])
+        asked = sparse.csr_array(entries, shape=(len(found), cells.shape[0]))
+        known = (asked @ cells).toarray() + (1 - votes.sum(axis=1))[:, None]
+        return self.frequency + (asked @ above).toarray() / known
+
+    def moves(
+        self, label: int, found: NDArray[np.int32], votes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return how far each neighbour of rows moves the frequency of a label, ``(n, 30)``."""
+        if self.known is None:
+            return votes * (self.having(label)[found] - self.frequency[label])
+        cells, above = (table[:, [label]].toarray().ravel()[self.rows] for table in self.known)
+        own = np.where(found >= 0, cells[found], 0.0)
+        known = (votes * own).sum(axis=1) + 1 - votes.sum(axis=1)
+        return votes * above[found] / known[:, None]
 
     def scaled(self, X: Any) -> sparse.csr_array:
         """Return new rows as neighbours are found by: CSR, in rows of length one."""
@@ -199,7 +232,7 @@ class Nearness:
     def of_label(self, label: int, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], Any]:
         """Return where some of the rows start, and the parts, CSR ``(n_rows, n_columns)``."""
         frequency, found = self.nearest.frequency[label], self.found[rows]
-        moves = self.shares[rows] * (self.nearest.having(label)[found] - frequency)
+        moves = self.nearest.moves(label, found, self.shares[rows])
         row, place = np.nonzero(found >= 0)
         entries = moves[row, place], (row, self.pairs[rows][row, place])
         chosen = sparse.csr_array(entries, shape=(len(rows), self.common.shape[0]))

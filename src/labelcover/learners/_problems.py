@@ -54,6 +54,9 @@ class Problems:
     left_out_rows : ndarray of int64, optional
         The training rows whose out-of-sample class distributions are wanted, in random order; none
         by default.
+    cells : ndarray of shape (n_problems, n), optional
+        By what the weight of a row is multiplied in each problem, 0 where its class is not known;
+        of single labels, for learners that take it (`takes_cells`).
     quick : bool
         Whether nothing but those distributions is wanted: a learner may then approximate where it
         pays.
@@ -68,9 +71,15 @@ class Problems:
     targets: LinearTargets | None = None
     left_out_rows: NDArray[np.int64] | None = None
     quick: bool = False
+    cells: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.classes)
+
+    def cell_weights(self, weights: NDArray[np.float64], rows: Any) -> NDArray[np.float64]:
+        """Return the weights of some rows in all problems, ``(n_problems, n_rows)``."""
+        own = np.tile(weights[rows], (len(self), 1))
+        return own if self.cells is None else own * self.cells[:, rows]
 
     @property
     def n_classes(self) -> NDArray[np.int64]:

@@ -45,6 +45,7 @@ class BoostedView(View):
             sample.Y,
             sample.n_values,
             weights=sample.weights,
+            cells=sample.cells,
             left_out=sample.left_out,
             seed=drawn_seed(seed),
             n_jobs=n_jobs,

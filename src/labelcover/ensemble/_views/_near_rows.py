@@ -32,9 +32,9 @@ class NeighboursView(View):
         """Index the rows in memory by their features."""
         sample = rows.in_memory
         self._sample = rows.sample
-        self.nearest = NearestRows(
-            sample.X, sample.Y, sample.n_values, weights=sample.weights, seed=drawn_seed(seed)
-        )
+        how: dict[str, Any] = {"weights": sample.weights, "cells": sample.cells}
+        own = drawn_seed(seed)
+        self.nearest = NearestRows(sample.X, sample.Y, sample.n_values, **how, seed=own)
         return self
 
     def left_out(self, rows: TrainingRows) -> LeftOut:

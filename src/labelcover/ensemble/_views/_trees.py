@@ -58,6 +58,7 @@ class ForestView(View):
             sample.Y,
             sample.n_values,
             weights=sample.weights,
+            cells=sample.cells,
             seed=drawn_seed(seed),
             n_jobs=n_jobs,
             verbose=verbose,
@@ -107,6 +108,8 @@ class ForestShares(Shares):
 
     def __init__(self, forest: GrownForest, X: Any) -> None:
         self.paths, self.confidence = forest.paths(X), forest.confidence(X)
+        # Shares among known cells are quotients; the parts of each label are bent to them.
+        self.is_linear = forest.known is None
 
     @property
     def starts(self) -> NDArray[np.float64]:
@@ -115,7 +118,7 @@ class ForestShares(Shares):
 
     def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
         """Return what columns add to a sum of the confidences of all labels."""
-        found = self.paths.combined(rows, weights)
+        found = self.paths.combined(rows, weights) if self.is_linear else None
         return super().combined(rows, weights) if found is None else found
 
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:

@@ -102,6 +102,7 @@ class LabelBoosting(BaseEstimator):
         n_values: NDArray[np.int32],
         *,
         weights: NDArray[np.float64] | None = None,
+        cells: NDArray[np.float64] | None = None,
         left_out: NDArray[np.int64] | None = None,
         seed: int = 0,
         n_jobs: int | None = None,
@@ -118,6 +119,8 @@ class LabelBoosting(BaseEstimator):
             How many values a nominal feature has, 0 for a numeric one.
         weights : ndarray of shape (n,), optional
             Weights of the rows, 1 in the mean.
+        cells : ndarray of shape (n, n_labels), optional
+            By what these are multiplied for each label, 0 where it is not known.
         left_out : ndarray, optional
             The training rows whose left-out confidences are returned, by default none.
         seed : int
@@ -127,7 +130,8 @@ class LabelBoosting(BaseEstimator):
         """
         if self.random_state is not None:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        found = BoostedTrees(X, Y, n_values, weights)
+        found = BoostedTrees(X, Y, n_values, weights, cells)
+        known = None if cells is None else cells.astype(np.float32)
         n = len(Y)
         n_folds = MORE_FOLDS if n <= FEW_ROWS else N_FOLDS
         random = np.random.default_rng(seed)
@@ -137,7 +141,9 @@ class LabelBoosting(BaseEstimator):
         seeds = random.integers(2**63, size=n_folds)
         how = self._steps(is_sparse=found.is_sparse)
         jobs = [
-            delayed(self._boosted)(codes, Y, own, found.start, fold == each, seeds[each], *how)
+            delayed(self._boosted)(
+                codes, Y, own, known, found.start, fold == each, seeds[each], *how
+            )
             for each in range(n_folds)
         ]
         found.gather(list(in_threads(jobs, n_jobs, text="boosting trees", verbose=verbose)))
@@ -152,12 +158,18 @@ class LabelBoosting(BaseEstimator):
             rate if _is_auto(self.learning_rate) else float(self.learning_rate),
         )
 
-    def _boosted(self, codes, Y, weights, start, is_left_out, seed, n_trees, rate) -> Boosted:
+    def _boosted(
+        self, codes, Y, weights, known, start, is_left_out, seed, n_trees, rate
+    ) -> Boosted:
         """Return the trees of one fold, and the losses of its left-out rows."""
         random = np.random.default_rng(seed)
         n, m = Y.shape
         scores, at_node = np.tile(start.astype(np.float32), (n, 1)), np.empty(n, np.int32)
         signs = 1.0 - 2.0 * Y[is_left_out].astype(np.float32)
+        cells = weights[:, None]
+        if known is not None:
+            cells = cells * known
+            signs = np.where(known[is_left_out] > 0, signs, 0.0)  # a loss that never changes
         moments = np.empty((n, WIDTH), np.float32)
         found = Boosted([], [])
         for t in range(n_trees + 1):
@@ -169,7 +181,7 @@ class LabelBoosting(BaseEstimator):
                     break
             is_drawn = (random.random(n) < ROW_SHARE) & ~is_left_out & (weights > 0)
             rows = np.flatnonzero(is_drawn).astype(np.int32)
-            gradient, curvature = _derivatives(scores[rows], Y[rows], weights[rows])
+            gradient, curvature = _derivatives(scores[rows], Y[rows], cells[rows])
             moments[:] = 0.0
             moments[rows, :DIRECTIONS] = gradient @ _directions(m, random)
             moments[rows, WEIGHT] = weights[rows]
@@ -229,7 +241,9 @@ class BoostedTrees:
         How many trees each model has.
     """
 
-    def __init__(self, X: Any, Y: Any, n_values: NDArray[np.int32], weights: Any) -> None:
+    def __init__(
+        self, X: Any, Y: Any, n_values: NDArray[np.int32], weights: Any, cells: Any = None
+    ) -> None:
         X = numeric(X, n_values)
         self.n_values, self.n_features = n_values, X.shape[1]
         self.rare = RareValues().fit(X)
@@ -242,7 +256,11 @@ class BoostedTrees:
             self.origin = self.table[0].mean(axis=0, dtype=np.float64).astype(np.float32)
         n = Y.shape[0]
         counts = Y.sum(axis=0) if weights is None else weights @ Y * (n / weights.sum())
-        self.start = logit((counts + 0.5) / (n + 1))
+        total: Any = n
+        if cells is not None:
+            own = cells if weights is None else weights[:, None] * cells
+            counts, total = (own * Y).sum(axis=0), own.sum(axis=0)
+        self.start = logit((counts + 0.5) / (total + 1))
 
     def codes(self) -> tuple[Any, ...]:
         """Return the training table as trees grow on it: bins of columns, or rows above 0."""
@@ -377,8 +395,8 @@ def _derivatives(scores, Y, weights) -> tuple[NDArray[np.float32], NDArray[np.fl
     P = np.divide(1.0, np.add(scores, 1.0, out=scores), out=scores)
     gradient, curvature = Y - P, P * (1 - P)
     if weights.min(initial=1.0) != 1.0 or weights.max(initial=1.0) != 1.0:
-        gradient *= weights[:, None]
-        curvature *= weights[:, None]
+        gradient *= weights
+        curvature *= weights
     return gradient, curvature
 
 

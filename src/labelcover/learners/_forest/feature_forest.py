@@ -137,6 +137,7 @@ class FeatureForest(GrownForest):
         """Take the trees, all of them, and keep their arrays one after the other."""
         self.stack = _stacked(trees)
         self.trees = _views(self.stack)
+        self._forget_unknown()
         if not self.is_sparse:
             del self.training
 
@@ -171,13 +172,14 @@ class FeatureForest(GrownForest):
 
     def _grow(self, counts, rows, wanted, min_leaf, random, state) -> tuple[Any, ...]:
         d, m = self.n_features, self.n_labels
+        labels = self.labels_to_grow_on(random)
         if self.is_sparse:
             is_used = np.ones(d, dtype=bool)
             if self.is_large and LEAST_FEATURES <= self.n_present <= MOST_FEATURES:
                 is_used = random.random(d) < FEATURE_SHARE
             tree, order = grow_sparse_tree(
                 self.table[1],
-                self.labels,
+                labels,
                 _directions(m, random),
                 rows,
                 counts[rows],
@@ -189,9 +191,7 @@ class FeatureForest(GrownForest):
             rows[:] = rows[order]
             return tree
         order = np.arange(d, dtype=np.int32)
-        return grow_tree(
-            self.training, self.labels, counts, rows, order, m, wanted, min_leaf, state
-        )
+        return grow_tree(self.training, labels, counts, rows, order, m, wanted, min_leaf, state)
 
     def _add_answers(self, table, sums) -> None:
         asked, n_trees = np.arange(len(sums)), np.zeros(len(sums), np.int64)
@@ -231,9 +231,9 @@ class FeaturePaths(ForestPaths):
         at_origin: Any = (forest.origin[None], NO_ARRAYS)
         if forest.is_sparse:
             at_origin = NO_TABLE, (NO_ARRAYS[0], NO_ARRAYS[1], np.zeros(2, np.int64))
-        answers = np.zeros((1, forest.n_labels))
+        answers = np.zeros((1, forest.n_sums))
         forest._add_answers(at_origin, answers)
-        self.starts = answers[0] / len(forest.trees)
+        self.starts = forest.shares_of(answers / len(forest.trees))[0]
 
     def of_label(self, label, rows) -> tuple[NDArray[np.float64], Any]:
         """Return where some of the rows start, and the parts, CSR ``(n_rows, n_columns)``."""

@@ -23,6 +23,8 @@ from labelcover.learners._rare_values import RareValues
 SPARSE_SHARE = 0.25
 # Training rows are asked for in so many parts, which threads take.
 N_PARTS = 8
+# How much the frequency of a label counts beside the share of known cells in leaves.
+PRIOR = 0.01
 # Means of nodes of so many numbers are kept while rows are explained (64 MB).
 MOST_MEANS = 2**23
 
@@ -38,21 +40,35 @@ class GrownForest(ABC):
         How many features there are; of a sparse table, those that are not 0 in all training rows.
     table : tuple
         The training rows, until `forget_training`.
+    known : ndarray of bool of shape (n, n_labels), or None
+        Which labels of training rows are known; None if all are, and once trees are gathered, of
+        no rows. Trees are grown on labels whose unknown cells are drawn for each, by the
+        frequencies of the labels or what a first forest says (`draw_unknown`); shares in leaves
+        are those among known cells. `labels` then numbers labels that rows are known to have, and
+        from `n_labels` on, labels that are known.
     """
 
     trees: list[tuple[Any, ...]]
     table: tuple[Any, ...]
 
-    def __init__(self, X: Any, Y: NDArray[np.uint8], n_values: NDArray[np.int32]) -> None:
+    def __init__(
+        self,
+        X: Any,
+        Y: NDArray[np.uint8],
+        n_values: NDArray[np.int32],
+        known: NDArray[np.bool_] | None = None,
+    ) -> None:
         X = numeric(X, n_values)
         self.n_values, self.n_labels, self.n_features = n_values, Y.shape[1], X.shape[1]
         self.rare = RareValues().fit(X)
         X = self.rare.transform(X)
-        rows = sparse.csr_array(Y)
-        self.labels = (rows.indices.astype(np.int32), rows.indptr.astype(np.int64))
+        self.labels = listed(Y if known is None else np.hstack([Y, known]))
+        self.known, self._given = known, None if known is None else Y
         self.is_sparse = is_mostly_zero(X)
         self.n_present = _n_present(X) if self.is_sparse else self.n_features
-        self.frequency = (Y.sum(axis=0) + 0.5) / (Y.shape[0] + 1)
+        n_known = Y.shape[0] if known is None else known.sum(axis=0)
+        self.frequency = (Y.sum(axis=0) + 0.5) / (n_known + 1)
+        self._chances: Any = self.frequency
         self._read_training(X)
 
     def grow(
@@ -87,6 +103,24 @@ class GrownForest(ABC):
     ) -> None:
         """Take the trees, all of them, grown with these weights of the rows."""
         self.trees = trees
+        self._forget_unknown()
+
+    def _forget_unknown(self) -> None:
+        if self.known is not None:
+            self.known, self._given, self._chances = self.known[:0], None, None
+
+    def labels_to_grow_on(self, random: np.random.Generator) -> tuple[Any, Any]:
+        """Return the labels of each row for one tree, unknown ones drawn."""
+        if self.known is None:
+            return self.labels
+        assert self._given is not None
+        drawn = random.random(self.known.shape) < self._chances
+        return listed(np.where(self.known, self._given, drawn))
+
+    def draw_unknown(self, trees: list[tuple[Any, ...]], n_jobs: int | None = None) -> None:
+        """Let unknown labels be drawn by what trees grown without their rows say."""
+        assert self.known is not None
+        self._chances = self._out_of_bag(trees, np.arange(len(self.known)), n_jobs)[0]
 
     def left_out(self, rows: NDArray[np.int64], n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return the confidences of training rows by the trees grown without them (out-of-bag).
@@ -101,9 +135,21 @@ class GrownForest(ABC):
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the mean share of every label in the leaves of new rows, ``(n, n_labels)``."""
-        sums = np.zeros((X.shape[0], self.n_labels))
+        sums = np.zeros((X.shape[0], self.n_sums))
         self._add_answers(self.read(X), sums)
-        return sums / len(self.trees)
+        return self.shares_of(sums / len(self.trees))
+
+    @property
+    def n_sums(self) -> int:
+        """How many shares there are of leaves: of labels, and of known cells."""
+        return self.n_labels if self.known is None else 2 * self.n_labels
+
+    def shares_of(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the shares of labels among known cells; frequencies count a little."""
+        if self.known is None:
+            return found
+        m, prior = self.n_labels, PRIOR
+        return (found[:, :m] + prior * self.frequency) / (found[:, m:] + prior)
 
     def read(self, X: Any) -> tuple[Any, ...]:
         """Return new rows as the trees take them."""
@@ -118,7 +164,12 @@ class GrownForest(ABC):
         indices, starts = self.labels
         holds = np.zeros(len(starts) - 1)
         holds[np.searchsorted(starts, np.flatnonzero(indices == label), side="right") - 1] = 1.0
-        return holds
+        if self.known is None:
+            return holds
+        looked = np.flatnonzero(indices == self.n_labels + label)
+        filled = np.full(len(starts) - 1, self.frequency[label])
+        filled[np.searchsorted(starts, looked, side="right") - 1] = 0.0
+        return holds + filled
 
     def row_shares(self, X: Any) -> NDArray[np.float64]:
         """Return the mean share of every training row in the leaves of new rows, ``(n, rows)``."""
@@ -136,9 +187,9 @@ class GrownForest(ABC):
 
         And for which rows there are such trees; the others have the frequencies of the labels.
         """
-        sums, n_trees = np.zeros((len(asked), self.n_labels)), np.zeros(len(asked), np.int64)
+        sums, n_trees = np.zeros((len(asked), self.n_sums)), np.zeros(len(asked), np.int64)
         self._add_out_of_bag(trees, asked, sums, n_trees)
-        shares = sums / np.maximum(n_trees, 1)[:, None]
+        shares = self.shares_of(sums / np.maximum(n_trees, 1)[:, None])
         shares[n_trees == 0] = self.frequency
         return shares, n_trees > 0
 
@@ -236,6 +287,12 @@ def in_threads(jobs: Iterable[Any], n_jobs: int | None, **how: Any) -> Iterator[
     """
     n_jobs = get_num_threads() if n_jobs is None else n_jobs
     return in_parallel(jobs, n_jobs, require="sharedmem", **how)
+
+
+def listed(table: NDArray) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the columns that are not 0 in each row, and where each row starts."""
+    rows = sparse.csr_array(table)
+    return rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
 
 
 def is_mostly_zero(X: Any) -> bool:

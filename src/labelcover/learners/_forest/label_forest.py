@@ -22,6 +22,8 @@ SPLITS = (AUTO, *KINDS)
 # rows than these.
 MANY_LABELS = 100
 TRIAL_TREES, TRIAL_ROWS = 16, 4_000
+# Where labels are unknown, so many trees say first by what these are drawn for the others.
+FIRST_TREES = 20
 
 
 class LabelForest(BaseEstimator):
@@ -130,6 +132,7 @@ class LabelForest(BaseEstimator):
         n_values: NDArray[np.int32],
         *,
         weights: NDArray[np.float64] | None = None,
+        cells: NDArray[np.float64] | None = None,
         seed: int = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -146,6 +149,9 @@ class LabelForest(BaseEstimator):
             How many values a nominal feature has, 0 for a numeric one.
         weights : ndarray of shape (n,), optional
             How likely rows are to be drawn.
+        cells : ndarray of shape (n, n_labels), optional
+            0 where a label of a row is not known. Where others differ, rows are drawn by their
+            mean.
         seed : int
             Used unless ``random_state`` is given.
         n_jobs : int, optional
@@ -153,14 +159,22 @@ class LabelForest(BaseEstimator):
         n_feature_trees : int, optional
             What ``n_trees="auto"`` is where trees split by features.
         """
-        seed, weights = self._seed(seed), _unequal(weights)
-        splits = self._splits(X, Y, n_values, weights, seed)
-        forest = KINDS[splits](X, Y, n_values)
+        seed, known = self._seed(seed), None
+        if cells is not None:
+            known = cells > 0
+            mean = cells.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+            weights = mean if weights is None else weights * mean
+        weights = _unequal(weights)
+        splits = self._splits(X, Y, n_values, weights, seed, known)
+        forest = KINDS[splits](X, Y, n_values, known)
         default = n_feature_trees if splits == "features" else None
         n_trees = (default or forest.default_trees) if self.n_trees == AUTO else int(self.n_trees)
         how = self._how(forest, weights)
-        seeds = np.random.SeedSequence(seed).spawn(n_trees)
-        jobs = (delayed(forest.grow)(*how, one) for one in seeds)
+        seeds = np.random.SeedSequence(seed)
+        if known is not None:
+            jobs = (delayed(forest.grow)(*how, one) for one in seeds.spawn(FIRST_TREES))
+            forest.draw_unknown(list(in_threads(jobs, n_jobs)), n_jobs)
+        jobs = (delayed(forest.grow)(*how, one) for one in seeds.spawn(n_trees))
         trees = in_threads(jobs, n_jobs, text="growing trees", verbose=verbose)
         forest.gather(list(trees), weights, n_jobs)
         return forest
@@ -175,7 +189,7 @@ class LabelForest(BaseEstimator):
         wanted = int(self.max_features or max(1, int(np.sqrt(forest.n_present))))
         return weights, min(wanted, forest.n_features), int(self.min_leaf)
 
-    def _splits(self, X, Y, n_values, weights, seed) -> str:
+    def _splits(self, X, Y, n_values, weights, seed, known) -> str:
         """Return the way to split: as asked for, by features for few labels, or the better."""
         if self.splits != AUTO:
             return self.splits
@@ -187,9 +201,10 @@ class LabelForest(BaseEstimator):
         seeds = np.random.SeedSequence(seed).spawn(TRIAL_TREES)
 
         def error(splits: str) -> float:
-            forest = KINDS[splits](X[rows], Y[rows], n_values)
+            of_rows = None if known is None else known[rows]
+            forest = KINDS[splits](X[rows], Y[rows], n_values, of_rows)
             trees = [forest.grow(*self._how(forest, own), one) for one in seeds]
-            return _error_of_many(forest, trees, Y[rows], own)
+            return _error_of_many(forest, trees, Y[rows], own, of_rows)
 
         return min(KINDS, key=error)
 
@@ -205,7 +220,7 @@ def _unequal(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
     return None if weights is None or np.ptp(weights) == 0 else weights
 
 
-def _error_of_many(forest, trees, Y, weights) -> float:
+def _error_of_many(forest, trees, Y, weights, known=None) -> float:
     """Return the squared out-of-bag error that a forest of very many such trees would have.
 
     The errors of two halves of the trees are independent, so the mean of their products has no
@@ -217,5 +232,6 @@ def _error_of_many(forest, trees, Y, weights) -> float:
     both = in_first & in_second
     if not both.any():
         return 0.0
-    products = ((first - Y) * (second - Y))[both].sum(axis=1)
+    products = (first - Y) * (second - Y)
+    products = (products if known is None else products * known)[both].sum(axis=1)
     return float(np.average(products, weights=None if weights is None else weights[both]))

@@ -52,7 +52,7 @@ class MeanForest(GrownForest):
     a mean weighs all of them.
 
     The mean label shares of the leaves are then corrected by each other
-    (`ShareRegression`), fitted on out-of-bag shares.
+    (`ShareRegression`), fitted on out-of-bag shares, unless labels are unknown.
     """
 
     correction: ShareRegression | None
@@ -68,22 +68,25 @@ class MeanForest(GrownForest):
     def _read_training(self, X: Any) -> None:
         self._fit_scale(X)
         self.table = self._read(X)
-        lengths = np.sqrt(np.diff(self.labels[1]))
-        n, values = len(lengths), 1 / np.repeat(lengths, np.diff(self.labels[1]))
-        self.unit_labels = sparse.csr_array(
-            (values.astype(np.float32), *self.labels), shape=(n, self.n_labels)
-        )
+        self.unit_labels = None if self.known is not None else self._unit_labels(self.labels)
+
+    def _unit_labels(self, labels: tuple[Any, Any]) -> sparse.csr_array:
+        """Return the labels of rows, scaled to length one."""
+        lengths = np.sqrt(np.diff(labels[1]))
+        n, values = len(lengths), 1 / np.repeat(lengths, np.diff(labels[1]))
+        return sparse.csr_array((values.astype(np.float32), *labels), shape=(n, self.n_labels))
 
     def gather(self, trees, weights=None, n_jobs=None) -> None:
         """Take the trees; fit the correction on what they say of rows out of their bags."""
         super().gather(trees)
         n = len(self.labels[1]) - 1
         shares, are_known = self._out_of_bag(trees, np.arange(n), n_jobs)
-        ones = sparse.csr_array(self.unit_labels > 0, dtype=np.uint8)
         rows = np.flatnonzero(are_known if weights is None else are_known & (weights > 0))
         self.correction = None
-        if len(rows) > 1:
+        if len(rows) > 1 and self.known is None:
             own = None if weights is None else weights[rows]
+            held = np.ones(len(self.labels[0]), np.uint8), *self.labels
+            ones = sparse.csr_array(held, shape=(n, self.n_labels))
             self.correction, shares[rows] = fit_share_regression(shares[rows], ones[rows], own)
         self.corrected_left_out = shares
         del self.unit_labels
@@ -155,7 +158,10 @@ class MeanForest(GrownForest):
 
     def _grow(self, counts, rows, wanted, min_leaf, random, state) -> tuple[Any, ...]:
         size = (self.n_labels, SKETCH_COLUMNS)
-        sketch = self.unit_labels @ random.standard_normal(size, dtype=np.float32)
+        units = self.unit_labels
+        if units is None:
+            units = self._unit_labels(self.labels_to_grow_on(random))
+        sketch = units @ random.standard_normal(size, dtype=np.float32)
         sketch /= _or_one(np.linalg.norm(sketch, axis=1))[:, None]
         most_leaf = LEAVES_IN_A_NODE * min_leaf
         tree = grow_mean_tree(
@@ -204,7 +210,8 @@ class MeanPaths(ForestPaths):
         for _, rows, counts in forest.trees:
             drawn[rows] += counts / counts.sum()
         held = (np.ones(len(forest.labels[0])), *forest.labels)
-        roots = drawn @ sparse.csr_array(held, shape=(n, forest.n_labels)) / len(forest.trees)
+        roots = drawn @ sparse.csr_array(held, shape=(n, forest.n_sums)) / len(forest.trees)
+        roots = forest.shares_of(roots[None])[0]
         if correction is not None:
             fitted = roots[correction.inputs] @ correction.slopes + correction.intercept
             roots = roots + correction.trust * (fitted - roots)

@@ -6,6 +6,7 @@ refitting, on a sample of rows and problems where there are many.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,6 +25,7 @@ from labelcover.learners._least_squares.feature_maps import (
 )
 from labelcover.learners._least_squares.feature_rows import FeatureRows
 from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
+from labelcover.learners._least_squares.known_cells import KnownSystem
 from labelcover.learners._least_squares.ridge_systems import (
     DualSystem,
     Posed,
@@ -112,9 +114,10 @@ class Judge:
             solved.leverage,
             self.own,
             self.offsets,
-            system.weights[self.rows],
+            self.problems.cell_weights(system.weights, self.rows),
             COARSE,
         )
+        score /= system.weights[self.rows].sum()
         return score, float(solved.leverage.mean()) * len(system.weights)
 
     def best_ridge(self, system: RidgeSystem, start: int = FIRST_RIDGE, step: int = 1) -> Chosen:
@@ -125,26 +128,57 @@ class Judge:
         width = len(system.matrix)
         most = FULL * width if len(system.weights) >= MANY_ROWS * width else np.inf
         posed = system.pose(self.targets, self.rows)
-        known: dict[int, Chosen] = {}
 
-        def score(number: int) -> float:
-            if not 0 <= number < len(RIDGES):
-                return np.inf
-            if number not in known:
-                ridge = RIDGES[number] * system.unit
-                known[number] = Chosen(ridge, number, *self.score(system, posed, ridge))
-            return known[number].score
+        def score(number: int) -> Chosen:
+            ridge = RIDGES[number] * system.unit
+            return Chosen(ridge, number, *self.score(system, posed, ridge))
 
-        at = start
-        # More features want a smaller ridge, so that is tried first.
-        for direction in (-step, step):
-            while score(at + direction) < score(at):
-                at += direction
-                if direction < 0 and known[at].dimension > most:
-                    break
-            if at != start:
+        return _downhill(score, start, step, most)
+
+
+def _downhill(
+    score: Callable[[int], Chosen], start: int, step: int = 1, most: float = np.inf
+) -> Chosen:
+    """Return the best of `RIDGES`, downhill from number `start`, until `most` dimensions."""
+    known: dict[int, Chosen] = {}
+
+    def value(number: int) -> float:
+        if not 0 <= number < len(RIDGES):
+            return np.inf
+        if number not in known:
+            known[number] = score(number)
+        return known[number].score
+
+    at = start
+    # More features want a smaller ridge, so that is tried first.
+    for direction in (-step, step):
+        while value(at + direction) < value(at):
+            at += direction
+            if direction < 0 and known[at].dimension > most:
                 break
-        return known[at]
+        if at != start:
+            break
+    return known[at]
+
+
+def best_known_ridge(
+    known: KnownSystem, problems: Problems, start: float, rows: NDArray[np.int64]
+) -> float:
+    """Return the ridge that is best for the known cells of single labels, from `start` on."""
+    assert problems.targets is not None
+    rows, system = rows[:CHOICE_ROWS], known.system
+    own = np.ascontiguousarray(problems.classes[:, rows])
+    weights = problems.cell_weights(system.weights, rows)
+    rest = np.zeros(len(rows)), own, problems.offsets, weights, COARSE
+    combination = problems.targets.combination
+
+    def score(number: int) -> Chosen:
+        ridge = RIDGES[number] * system.unit
+        scores = known.solve(ridge, rows, coarse=True)[2]
+        found = left_out_brier_score(np.ascontiguousarray(scores.T), combination, *rest)
+        return Chosen(ridge, number, found, 0.0)
+
+    return _downhill(score, int(np.argmin(np.abs(RIDGES * system.unit - start)))).ridge
 
 
 class Sketch:
@@ -284,7 +318,8 @@ def some_problems(problems: Problems, seed: int) -> Problems:
     else:
         of_kept = np.repeat(problems.offsets[kept] - offsets[:-1], sizes[kept])
         targets = problems.targets.of_some(of_kept + np.arange(offsets[-1]))
-    return replace(problems, classes=classes, offsets=offsets, targets=targets)
+    cells = None if problems.cells is None else problems.cells[kept]
+    return replace(problems, classes=classes, offsets=offsets, targets=targets, cells=cells)
 
 
 def rows_of_problems(problems: Problems, rows: NDArray[np.int64]) -> Problems:
@@ -296,6 +331,7 @@ def rows_of_problems(problems: Problems, rows: NDArray[np.int64]) -> Problems:
         classes=np.ascontiguousarray(problems.classes[:, rows]),
         weights=None if problems.weights is None else problems.weights[rows],
         targets=None if problems.targets is None else problems.targets.of_rows(rows),
+        cells=None if problems.cells is None else problems.cells[:, rows],
     )
 
 

@@ -208,7 +208,7 @@ def left_out_temperatures(targets, combination, leverage, classes, offsets, weig
     leverage : float64 array of shape (n,)
     classes : int32 array of shape (n_problems, n)
     offsets : int64 array of shape (n_problems + 1,)
-    weights : float64 array of shape (n,)
+    weights : float64 array of shape (n_problems, n)
     tolerance : float
     """
     factor = 1.0 / np.maximum(1.0 - leverage, 1e-12)
@@ -217,13 +217,13 @@ def left_out_temperatures(targets, combination, leverage, classes, offsets, weig
         if offsets[p + 1] - offsets[p] > 1:
             gaps = np.empty((offsets[p + 1] - offsets[p], len(factor)))
             _fill_gaps(targets, combination, offsets[p], classes[p], factor, gaps)
-            found[p] = _best_inverse_temperature(gaps, classes[p], weights, tolerance)
+            found[p] = _best_inverse_temperature(gaps, classes[p], weights[p], tolerance)
     return found
 
 
 @njit(cache=True, nogil=True)
 def left_out_brier_score(targets, combination, leverage, classes, offsets, weights, tolerance):
-    """Return the weighted mean Brier score of all problems, each at its best temperature.
+    """Return the weighted sum of the Brier scores of all problems, each at its best temperature.
 
     Parameters are those of `left_out_temperatures`.
     """
@@ -233,9 +233,9 @@ def left_out_brier_score(targets, combination, leverage, classes, offsets, weigh
         if offsets[p + 1] - offsets[p] > 1:
             gaps = np.empty((offsets[p + 1] - offsets[p], len(factor)))
             _fill_gaps(targets, combination, offsets[p], classes[p], factor, gaps)
-            beta = _best_inverse_temperature(gaps, classes[p], weights, tolerance)
-            score += _brier_score(gaps, classes[p], weights, beta)
-    return score / weights.sum()
+            beta = _best_inverse_temperature(gaps, classes[p], weights[p], tolerance)
+            score += _brier_score(gaps, classes[p], weights[p], beta)
+    return score
 
 
 @njit(cache=True, nogil=True)

@@ -120,7 +120,7 @@ class LabelSystem:
         signs, constant = np.tile([-1.0, 1.0], m), np.tile([1.0, 0.0], m)
         combination = np.arange(2 * m + 1), np.repeat(np.arange(m), 2), signs, constant
         classes = np.ascontiguousarray(Y.T, dtype=np.int32)
-        offsets, weights = 2 * np.arange(m + 1), self.weights[self.sample]
+        offsets, weights = 2 * np.arange(m + 1), np.tile(self.weights[self.sample], (m, 1))
         return left_out_temperatures(
             ones, combination, np.zeros(n), classes, offsets, weights, FINE
         )

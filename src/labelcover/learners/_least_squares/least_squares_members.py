@@ -18,6 +18,7 @@ from labelcover.learners._least_squares.choosing import (
     SKETCH_ROWS,
     Choice,
     Settings,
+    best_known_ridge,
     choose_scaling,
     sample,
 )
@@ -28,6 +29,7 @@ from labelcover.learners._least_squares.class_kernels import (
 )
 from labelcover.learners._least_squares.feature_maps import IdentityMap, Kernel, KernelMap
 from labelcover.learners._least_squares.feature_scaling import FeatureScaling
+from labelcover.learners._least_squares.known_cells import KnownSystem, filled_targets
 from labelcover.learners._least_squares.ridge_systems import RidgeSystem, Solved
 from labelcover.learners._least_squares.score_parts import LeastSquaresPaths
 from labelcover.learners._linear_targets import LinearTargets
@@ -140,10 +142,28 @@ class LeastSquaresMembers(Members):
         # In the order in which sparse rows are multiplied by them.
         self.coefficients = np.asfortranarray(solved.coefficients)
         self.intercept = posed.frequencies - self.coefficients @ system.centre
+        self._combine_values()
+        return solved
+
+    def solve_known(
+        self, system: RidgeSystem, problems: Problems, rows: NDArray[np.int64], *, choose: bool
+    ) -> Solved:
+        """Solve for the known cells of single labels; the scores are left-out ones already.
+
+        A ridge that is to be chosen is searched for from the one with unknown cells filled in.
+        """
+        known = KnownSystem(system, targets_of(problems))
+        if choose:
+            self.ridge = best_known_ridge(known, problems, self.ridge, rows)
+        coefficients, self.intercept, left_out = known.solve(self.ridge, rows)
+        self.coefficients = np.asfortranarray(coefficients)
+        self._combine_values()
+        return Solved(self.coefficients, np.ascontiguousarray(left_out.T), np.zeros(len(rows)))
+
+    def _combine_values(self) -> None:
         combine = self.features.map.combine
         if combine is not None and len(self.intercept) < len(combine):
             self.of_values = self.coefficients @ combine.T
-        return solved
 
     def settle_on_frequencies(self) -> None:
         """Let all rows have the frequencies of the classes.
@@ -252,8 +272,12 @@ def solve(X: Any, problems: Problems, settings: Settings, bar: Progress) -> Leas
     bar.describe(f"solving members (scale: {members.features.scaling.scale})")
     few = slice(TEMPERATURE_ROWS)
     members.n_temperature_rows = len(rows[few])
-    solved = members.solve(system, targets, rows)
     own = np.ascontiguousarray(problems.classes[:, rows])
+    if problems.cells is None or system.is_constant:
+        solved = members.solve(system, targets, rows)
+    else:
+        posed = replace(problems, targets=targets)
+        solved = members.solve_known(system, posed, rows, choose=settings.alpha is None)
     if system.is_constant:
         members.settle_on_frequencies()
     else:
@@ -263,7 +287,7 @@ def solve(X: Any, problems: Problems, settings: Settings, bar: Progress) -> Leas
             solved.leverage[few],
             np.ascontiguousarray(own[:, few]),
             problems.offsets,
-            system.weights[rows[few]],
+            problems.cell_weights(system.weights, rows[few]),
             FINE,
         )
     if asked is not None:
@@ -276,6 +300,8 @@ def targets_of(problems: Problems) -> LinearTargets:
     """Return what is solved: the targets of the problems, by default their classes but one each."""
     if problems.targets is not None:
         return problems.targets
+    if problems.cells is not None:
+        return filled_targets(problems.classes.T, problems.cells.T, problems.weights)
     return LinearTargets.of_classes(problems.classes, problems.offsets)
 
 

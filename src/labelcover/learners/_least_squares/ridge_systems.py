@@ -146,6 +146,18 @@ class RidgeSystem(ABC):
         kept = values > RANK_TOLERANCE * values.max(initial=np.finfo(np.float64).tiny)
         return values[kept], vectors[:, kept]
 
+    @abstractmethod
+    def features_of_rows(self) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return features of all rows, their centre, and the eigenvectors of their products.
+
+        None stands for features that are along the eigenvectors. `coefficients_of` tells what
+        coefficients of these features are as coefficients of the system.
+        """
+
+    def coefficients_of(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return coefficients, ``(n_features, n_targets)``, from those of `features_of_rows`."""
+        return theta
+
     def _frequencies(self, posed: Posed) -> Solved:
         """Return what is known where all rows are alike."""
         rows = posed.rows
@@ -178,6 +190,10 @@ class PrimalSystem(RidgeSystem):
         features = self.features.rows(rows)
         features = features.toarray() if sparse.issparse(features) else features
         return Posed(sums.T, counts / self.total, rows, features - self.centre)
+
+    def features_of_rows(self) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return the features of all rows, their mean, and the eigenvectors."""
+        return self.features.rows(np.arange(len(self.weights))), self.centre, self.eigenpairs[1]
 
     def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved:
         solution = cho_solve((factor, True), posed.right_sides, check_finite=False)
@@ -228,6 +244,16 @@ class DualSystem(RidgeSystem):
         centred -= frequencies[:, None]
         centred *= self.roots
         return Posed(centred.T, frequencies, rows, np.empty((0, 0)))
+
+    def features_of_rows(self) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return features whose products are the centred kernel, made of its eigenvectors."""
+        values, vectors = self.eigenpairs
+        return vectors * np.sqrt(values) / self.roots[:, None], np.zeros(len(values)), None
+
+    def coefficients_of(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return coefficients of kernel values."""
+        values, vectors = self.eigenpairs
+        return (vectors / np.sqrt(values)) @ theta * self.roots[:, None]
 
     def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved:
         solution = cho_solve((factor, True), posed.right_sides, check_finite=False)

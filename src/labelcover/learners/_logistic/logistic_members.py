@@ -133,19 +133,24 @@ class FoldedBlock:
     starts : ndarray of shape (n_problems + 1,)
         The columns of each problem, from 0.
     table : SharedTable
+    cells : ndarray of shape (n_problems, n), optional
+        By what the weights of rows are multiplied in each problem, of one column each.
     """
 
     problems: slice
     classes: NDArray[np.int32]
     starts: NDArray[np.int64]
     table: SharedTable
+    cells: NDArray[np.float64] | None = None
 
     def of_rows(self, is_in: NDArray[np.bool_], C: float) -> Block:
         """Return the problems on some rows."""
-        table = self.table
+        table, weights = self.table, self.table.weights
+        if self.cells is not None:
+            weights = weights[:, None] * self.cells.T
         if is_in.all():
-            return Block(table.X, self.classes, self.starts, table.weights, 1 / C)
-        classes, weights = self.classes[:, is_in], table.weights[is_in]
+            return Block(table.X, self.classes, self.starts, weights, 1 / C)
+        classes, weights = self.classes[:, is_in], weights[is_in]
         return Block(table.X[is_in], classes, self.starts, weights, 1 / C)
 
     def tried(self, C: float, start: NDArray[np.float64] | None) -> tuple[NDArray, float]:
@@ -199,7 +204,7 @@ def solve(
     kept = np.flatnonzero(np.bincount(scaled.indices, minlength=scaled.shape[1]))
     table = SharedTable(scaled[:, kept], weights, fold, settings.tol)
     starts = column_starts(problems.n_classes)
-    blocks = _blocks(problems.classes, starts, table)
+    blocks = _blocks(problems, starts, table)
     how: dict[str, Any] = {
         "n_jobs": get_num_threads() if n_jobs is None else n_jobs,
         "require": "sharedmem",
@@ -248,15 +253,15 @@ def column_starts(n_classes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(columns)])
 
 
-def _blocks(
-    classes: NDArray[np.int32], starts: NDArray[np.int64], table: SharedTable
-) -> list[FoldedBlock]:
+def _blocks(every: Problems, starts: NDArray[np.int64], table: SharedTable) -> list[FoldedBlock]:
     """Return the problems in blocks of some columns, at least two blocks so that threads help."""
     most = min(BLOCK_COLUMNS, max(1, int(starts[-1] + 1) // 2))
     blocks = []
     for problems in problem_blocks(starts, most):
         own = starts[problems.start : problems.stop + 1]
-        blocks.append(FoldedBlock(problems, classes[problems], own - own[0], table))
+        cells = None if every.cells is None else every.cells[problems]
+        classes = every.classes[problems]
+        blocks.append(FoldedBlock(problems, classes, own - own[0], table, cells))
     return blocks
 
 

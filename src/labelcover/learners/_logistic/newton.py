@@ -36,7 +36,7 @@ class Block:
         Columns ``starts[p]:starts[p + 1]`` of coefficients belong to problem ``p``: none if it has
         a single class, one (the log-odds of the second class) if it has two, else one per class,
         under a softmax. The table is read once for all columns.
-    weights : ndarray of shape (n,)
+    weights : ndarray of shape (n,), or (n, n_columns) where each problem has one column
     ridge : float
     """
 
@@ -123,11 +123,19 @@ class Block:
         """Return some of the problems."""
         widths = np.diff(self.starts)[chosen]
         starts = np.concatenate([[0], np.cumsum(widths)])
-        return Block(self.X, self.classes[chosen], starts, self.weights, self.ridge)
+        weights = self.weights
+        if weights.ndim == 2:
+            weights = weights[:, np.repeat(chosen, np.diff(self.starts))]
+        return Block(self.X, self.classes[chosen], starts, weights, self.ridge)
 
     def losses(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log-loss of each problem, summed over the rows with their weights."""
         return self._probabilities(linear_scores(self.X, W))[1]
+
+    @cached_property
+    def _cells(self) -> NDArray[np.float64]:
+        """The weights of rows in columns."""
+        return self.weights if self.weights.ndim == 2 else self.weights[:, None]
 
     @cached_property
     def _problem(self) -> NDArray[np.int64]:
@@ -162,6 +170,8 @@ class Block:
             lost[:, low:high] = 0
             lost[:, low] = logsumexp(scores[:, low:high], axis=1)
         lost -= np.where(self._hits, scores, 0)
+        if self.weights.ndim == 2:
+            return P, self._by_problem(np.einsum("ij,ij->j", self.weights, lost))
         return P, self._by_problem(self.weights @ lost)
 
     def _by_problem(self, of_columns: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -177,7 +187,10 @@ class Block:
         return list(zip(range(len(ends) - 1), ends[:-1], ends[1:], strict=True))
 
     def _counts(self, problem: int, n_columns: int) -> NDArray[np.float64]:
-        counts = np.bincount(self.classes[problem], self.weights, minlength=max(2, n_columns))
+        weights = self.weights
+        if weights.ndim == 2:
+            weights = weights[:, self.starts[problem]]
+        counts = np.bincount(self.classes[problem], weights, minlength=max(2, n_columns))
         return counts.astype(np.float64)
 
     def _at(
@@ -190,7 +203,7 @@ class Block:
         self, W: NDArray[np.float64], P: NDArray[np.float64], ridge: float
     ) -> NDArray[np.float64]:
         """Return the gradient."""
-        G = _transposed_product(self.X, self.weights[:, None] * (P - self._hits))
+        G = _transposed_product(self.X, self._cells * (P - self._hits))
         G[:-1] += ridge * W[:-1]
         return G
 
@@ -206,7 +219,7 @@ class Block:
             means = P * moved
             for low, high in _several(self.starts):
                 means[:, low:high] = means[:, low:high].sum(axis=1, keepdims=True)
-            moved = self.weights[:, None] * P * (moved - means)
+            moved = self._cells * P * (moved - means)
         found = _transposed_product(self.X, moved)
         found[:-1] += self.ridge * V[:-1]
         return found
@@ -225,7 +238,7 @@ class Block:
         They are preconditioned by the diagonal of the second derivatives. A problem stops when the
         norm of what is left is at most `wanted`.
         """
-        curves = self.weights[:, None] * P * (1 - P)
+        curves = self._cells * P * (1 - P)
         diagonal = _transposed_product(self._squares, curves)
         diagonal[:-1] += self.ridge
         # All probabilities of a column may be 0 or 1 to rounding.
