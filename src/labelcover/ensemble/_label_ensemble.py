@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice
+from labelcover._label_values import drawn_by_frequency
 from labelcover._progress import tell
 from labelcover.covers import Cover
 from labelcover.ensemble._cover_view import READINGS
@@ -24,7 +25,6 @@ from labelcover.ensemble._pool import (
     view_for,
 )
 from labelcover.ensemble._threshold_tuning import cross_validated_confidence
-from labelcover.ensemble._unknown_labels import drawn_by_frequency
 from labelcover.ensemble._view import TrainingRows, drawn_seed
 
 # Section 2.3: above so many members, cross-validation uses only a tenth of them.

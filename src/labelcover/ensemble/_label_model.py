@@ -18,7 +18,13 @@ from sklearn.utils.validation import (
 )
 
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
-from labelcover._label_values import ZERO_ONE, checked_probabilities, is_zero_one, label_pair
+from labelcover._label_values import (
+    ZERO_ONE,
+    checked_probabilities,
+    drawn_by_frequency,
+    is_zero_one,
+    label_pair,
+)
 from labelcover._progress import tell, telling_of_compilation
 from labelcover._raised import each_warning_once, raising_interrupts
 from labelcover._table_numbers import is_plain
@@ -49,7 +55,7 @@ from labelcover.ensemble._threshold_tuning import (
     cross_validated_threshold,
     left_out_threshold,
 )
-from labelcover.ensemble._unknown_labels import drawn_by_frequency, known_rows, warned_of_unknown
+from labelcover.ensemble._unknown_labels import known_rows, refuse_unknown, warned_of_unknown
 from labelcover.ensemble._view import (
     MOST_SEED,
     TrainingRows,
@@ -170,8 +176,8 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
             pair = label_pair(y)
             Y = self._label_table(y, pair)
             if encodes:
-                drawn = drawn_by_frequency(Y, cells)
-                self._coding, X = TableCoding.fitted(self, X, drawn, learner, self.columns)
+                own = X, drawn_by_frequency(Y, cells), learner, self.columns
+                self._coding, X = TableCoding.fitted(self, *own)
         else:
             if looked_at is not None or len(getattr(sample_weight, "shape", ())) == 2:
                 raise ValueError("looked_at and weights of cells need rows in memory, not chunks.")
@@ -201,11 +207,7 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         """Keep whether labels are unknown; raise a ``ValueError`` if that is not taken."""
         self._has_unknown = cells is not None
         if cells is not None and not self._takes_unknown:
-            raise ValueError(
-                f"Y must have all labels known for {type(self).__name__}, got {(cells == 0).sum()} "
-                f"of {cells.size} cells unknown, or weights of cells. LabelCoverClassifier, the "
-                "methods of the paper and BinaryRelevanceClassifier take such tables."
-            )
+            refuse_unknown(cells, type(self).__name__)
 
     def _label_table(self, y: Any, pair: NDArray) -> Any:
         """Return the labels as the view takes them, zeros and ones."""

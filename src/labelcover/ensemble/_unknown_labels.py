@@ -195,6 +195,15 @@ def _check_tags(y: Any, looked: NDArray[np.bool_], names: Names) -> None:
         )
 
 
+def refuse_unknown(cells: NDArray[np.float64], name: str) -> None:
+    """Raise a ``ValueError``: the estimator of this name does not take such labels."""
+    raise ValueError(
+        f"Y must have all labels known for {name}, got {(cells == 0).sum()} of {cells.size} cells "
+        "unknown, or weights of cells. LabelCoverClassifier, the methods of the paper and "
+        "BinaryRelevanceClassifier take such tables."
+    )
+
+
 def warned_of_unknown(
     Y: NDArray[np.uint8], cells: NDArray[np.float64], names: Any
 ) -> NDArray[np.uint8]:
@@ -232,18 +241,3 @@ def completed(estimator: Any, X: Any, y: Any, n_folds: int) -> tuple[NDArray, An
                 own = model.predict_proba(rows_of(X, test), known=rows_of(y, test))
                 found[test] = np.where(known[test], found[test], np.asarray(own))
     return found, numbered_labels(found.shape[1]) if names is None else names
-
-
-def drawn_by_frequency(
-    Y: NDArray[np.uint8], cells: NDArray[np.float64] | None, seed: int = 0
-) -> NDArray[np.uint8]:
-    """Return labels, those that are not known drawn by their frequencies.
-
-    For what looks for dependence, such as covers and encoders: drawn labels depend on nothing.
-    """
-    if cells is None:
-        return Y
-    known = cells > 0
-    frequency = (Y.sum(axis=0) + 0.5) / (known.sum(axis=0) + 1)
-    drawn = np.random.default_rng(seed).random(Y.shape) < frequency
-    return np.where(known, Y, drawn).astype(np.uint8)
