@@ -55,7 +55,12 @@ from labelcover.ensemble._threshold_tuning import (
     cross_validated_threshold,
     left_out_threshold,
 )
-from labelcover.ensemble._unknown_labels import known_rows, refuse_unknown, warned_of_unknown
+from labelcover.ensemble._unknown_labels import (
+    check_takes_unknown,
+    check_whole_rows,
+    known_rows,
+    warned_of_unknown,
+)
 from labelcover.ensemble._view import (
     MOST_SEED,
     TrainingRows,
@@ -165,7 +170,7 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
             X, encodes = table_to_encode(X, self.columns, learner)
             given = X
             X, y, names, weights, cells, kept = known_rows(X, y, sample_weight, looked_at)
-            self._check_unknown(cells)
+            check_takes_unknown(self, cells)
             self._kept_rows = kept
             if kept is not None:
                 params = metadata_of(params, kept, _num_samples(given))
@@ -176,19 +181,17 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
             pair = label_pair(y)
             Y = self._label_table(y, pair)
             if encodes:
-                own = X, drawn_by_frequency(Y, cells), learner, self.columns
-                self._coding, X = TableCoding.fitted(self, *own)
+                drawn = drawn_by_frequency(Y, cells)
+                self._coding, X = TableCoding.fitted(self, X, drawn, learner, self.columns)
         else:
-            if looked_at is not None or len(getattr(sample_weight, "shape", ())) == 2:
-                raise ValueError("looked_at and weights of cells need rows in memory, not chunks.")
-            self._check_unknown(None)
+            check_whole_rows(looked_at, sample_weight)
             check_chunked(learner if self._reads_chunks else None, self._tuning(), self)
             X, Y, names, weights = read_chunks(chunks, sample_weight)
             self._kept_rows = None
             pair = ZERO_ONE
             self._coding, X = learner.read_table(self, X)
             keep_names(self, chunks.feature_names)
-        m = Y.shape[1]
+        m, self._has_unknown = Y.shape[1], cells is not None
         self._check_threshold(m)
         self._check_parameters(m, weighted=weights is not None)
         self._keep_labels(names, m, pair, is_sparse=sparse.issparse(y))
@@ -202,12 +205,6 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         self._check_rows(training)
         self._fit_rows(learner, training, seeds)
         return self
-
-    def _check_unknown(self, cells: NDArray[np.float64] | None) -> None:
-        """Keep whether labels are unknown; raise a ``ValueError`` if that is not taken."""
-        self._has_unknown = cells is not None
-        if cells is not None and not self._takes_unknown:
-            refuse_unknown(cells, type(self).__name__)
 
     def _label_table(self, y: Any, pair: NDArray) -> Any:
         """Return the labels as the view takes them, zeros and ones."""
@@ -409,8 +406,8 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows whose labels are all predicted right; `y` as in `fit`."""
-        names, pair = self.label_names_in_, self.classes_[0]
-        return same_labels(y, self.predict(X), names, pair, sample_weight)
+        rest = self.label_names_in_, self.classes_[0], sample_weight
+        return same_labels(y, self.predict(X), *rest)
 
     def _confidence(self, X: Any) -> NDArray[np.float64]:
         self._check_fitted()

@@ -195,13 +195,21 @@ def _check_tags(y: Any, looked: NDArray[np.bool_], names: Names) -> None:
         )
 
 
-def refuse_unknown(cells: NDArray[np.float64], name: str) -> None:
-    """Raise a ``ValueError``: the estimator of this name does not take such labels."""
-    raise ValueError(
-        f"Y must have all labels known for {name}, got {(cells == 0).sum()} of {cells.size} cells "
-        "unknown, or weights of cells. LabelCoverClassifier, the methods of the paper and "
-        "BinaryRelevanceClassifier take such tables."
-    )
+def check_takes_unknown(estimator: Any, cells: NDArray[np.float64] | None) -> None:
+    """Raise a ``ValueError`` if labels are unknown, and the estimator does not take that."""
+    if cells is not None and not estimator._takes_unknown:
+        raise ValueError(
+            f"Y must have all labels known for {type(estimator).__name__}, got "
+            f"{(cells == 0).sum()} of {cells.size} cells unknown, or weights of cells. "
+            "LabelCoverClassifier, the methods of the paper and BinaryRelevanceClassifier take "
+            "such tables."
+        )
+
+
+def check_whole_rows(looked_at: Any, sample_weight: Any) -> None:
+    """Raise a ``ValueError`` if cells of rows in chunks are unknown or weighed."""
+    if looked_at is not None or len(getattr(sample_weight, "shape", ())) == 2:
+        raise ValueError("looked_at and weights of cells need rows in memory, not chunks.")
 
 
 def warned_of_unknown(
