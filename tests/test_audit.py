@@ -395,3 +395,56 @@ def test_what_cannot_predict_rows_left_out_is_refused(flipped, estimator, said):
     X, Y, _, _ = flipped
     with pytest.raises(ValueError, match=said):
         suspicious_labels(X[:4], Y[:4], estimator)
+
+
+@pytest.fixture(scope="module")
+def partly(flipped):
+    """The flipped rows of which a quarter of the cells is not known, and their suspects."""
+    X, Y, _, names = flipped
+    known = np.random.default_rng(1).random(Y.shape) < 0.75
+    return known, suspicious_labels(X, np.where(known, Y, np.nan), label_names=names)
+
+
+def test_labels_that_are_not_known_are_not_suspected(flipped, partly, suspects):
+    X, _, wrong, names = flipped
+    known, found = partly
+    np.testing.assert_array_equal(found.known, known)
+    assert (found.suspicion[~known] == 0).all()
+    at = {name: j for j, name in enumerate(names)}
+    for listed in (found.ranked(), found.ranked(above=0.0)):
+        assert listed
+        assert all(known[each.row, at[each.label]] for each in listed)
+    assert f"of {known.sum():,} known labels (of {known.size:,}) look" in found.in_words()
+    # What is known is judged nearly as well as with all labels.
+    assert precision(wrong[known], found.suspicion[known]) > 0.8 * precision(
+        wrong[known], suspects.suspicion[known]
+    )
+    assert found.n_wrong.low < wrong[known].sum() * 1.5
+    listed = found.ranked(most=5)
+    reasons = explain_suspects(found, listed, X)
+    for each in listed:
+        told = str(reasons[each.row, each.label])
+        hidden = [names[j] for j in np.flatnonzero(~known[each.row])]
+        assert not any(f"has {name} (" in told or f"not have {name} (" in told for name in hidden)
+
+
+def test_numbers_of_errors_are_those_of_known_cells():
+    random = np.random.default_rng(0)
+    p = np.where(random.random((6000, 3)) < 0.5, 0.02, 0.98)
+    Y = (random.random(p.shape) < p).astype(np.uint8)
+    found = np.where(Y == 1, 1 - p, p)
+    rows = np.arange(6000) % 2 == 0
+    known = np.broadcast_to(rows[:, None], Y.shape)
+    half = label_errors(np.where(known, Y, 0).astype(np.uint8), np.where(known, found, 0), known)
+    alone = label_errors(Y[rows], found[rows])
+    assert half.total == pytest.approx(alone.total)
+    np.testing.assert_array_equal(half.judged, alone.judged)
+    every = label_errors(Y, found, np.ones(Y.shape, dtype=bool))
+    assert every.total == label_errors(Y, found).total
+
+
+def test_an_audit_of_unknown_labels_needs_left_out_predictions(flipped):
+    X, Y, _, _ = flipped
+    model = MultiOutputClassifier(LogisticRegression())
+    with pytest.raises(ValueError, match="estimator must have left_out_proba where labels are not"):
+        suspicious_labels(X, np.where(Y == 1, Y, np.nan), model)

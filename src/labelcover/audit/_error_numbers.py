@@ -90,7 +90,11 @@ class LabelErrors:
     total: WrongLabels
 
 
-def label_errors(Y: NDArray[np.uint8], suspicion: NDArray[np.float64]) -> LabelErrors:
+def label_errors(
+    Y: NDArray[np.uint8],
+    suspicion: NDArray[np.float64],
+    known: NDArray[np.bool_] | None = None,
+) -> LabelErrors:
     """Return how many cells of a label table look wrong.
 
     Parameters
@@ -98,6 +102,8 @@ def label_errors(Y: NDArray[np.uint8], suspicion: NDArray[np.float64]) -> LabelE
     Y : ndarray of shape (n, n_labels)
     suspicion : ndarray of shape (n, n_labels)
         How unlikely each cell is, by models fitted without it.
+    known : ndarray of bool of shape (n, n_labels), optional
+        Which cells of Y are known, the others being 0; by default all are.
 
     Examples
     --------
@@ -116,14 +122,19 @@ def label_errors(Y: NDArray[np.uint8], suspicion: NDArray[np.float64]) -> LabelE
     P = np.clip(
         np.where(Y == 1, 1 - suspicion, suspicion), LEAST_PROBABILITY, 1 - LEAST_PROBABILITY
     )
-    predicted, well = _predicted(Y, P)
-    sides = [_Side.counted(Y, P, predicted, well), _Side.counted(1 - Y, 1 - P, predicted, well)]
+    looked = np.ones(Y.shape, dtype=bool) if known is None else known
+    n = np.maximum(looked.sum(axis=0), 1)
+    predicted, well = _predicted(Y, P, True if known is None else known, n)
+    # What is not known is not among the certain rows.
+    doubts = [np.where(looked, each, 1.0) for each in (P, 1 - P)]
+    sides = [
+        _Side.counted(contradicts, doubt, predicted, well)
+        for contradicts, doubt in zip((Y, 1 - Y), doubts, strict=True)
+    ]
     rates = [side.rates() for side in sides]
     # Y is the truth with errors: its share of ones determines that of the truth.
-    true = np.clip((Y.mean(axis=0) - rates[0]) / (1 - rates[0] - rates[1]), 0, 1)
-    weights = [
-        side.weights(len(Y) * rows) for side, rows in zip(sides, (1 - true, true), strict=True)
-    ]
+    true = np.clip((Y.sum(axis=0) / n - rates[0]) / (1 - rates[0] - rates[1]), 0, 1)
+    weights = [side.weights(n * rows) for side, rows in zip(sides, (1 - true, true), strict=True)]
     numbers = [own * side.counts + common * side.counts.sum()
                for side, (own, common) in zip(sides, weights, strict=True)]  # fmt: skip
     low, high = _by_label(sides, weights)
@@ -145,14 +156,16 @@ def label_errors(Y: NDArray[np.uint8], suspicion: NDArray[np.float64]) -> LabelE
 
 
 def _predicted(
-    Y: NDArray[np.uint8], P: NDArray[np.float64]
+    Y: NDArray[np.uint8],
+    P: NDArray[np.float64],
+    known: NDArray[np.bool_] | bool,
+    n: NDArray[np.int64],
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which labels are predicted better than by their frequency, and which well."""
-    n = len(Y)
     ones = Y.sum(axis=0, dtype=np.float64)
     frequency = np.clip(ones / n, 1e-12, 1 - 1e-12)
     alone = -(ones * np.log(frequency) + (n - ones) * np.log1p(-frequency))
-    gain = alone + np.log(np.where(Y == 1, P, 1 - P)).sum(axis=0)
+    gain = alone + np.log(np.where(Y == 1, P, 1 - P)).sum(axis=0, where=known)
     predicted = gain > LEAST_EVIDENCE
     return predicted, predicted & (gain > WELL_PREDICTED * alone)
 

@@ -106,6 +106,8 @@ def _label_reasons(suspects: Suspects, i: int, j: int) -> list[tuple[str, float]
         return []
     own = slice(*suspects.links.indptr[j : j + 2].tolist())
     labels, theta = suspects.links.indices[own], suspects.links.data[own]
+    if suspects.known is not None:
+        labels, theta = labels[suspects.known[i, labels]], theta[suspects.known[i, labels]]
     has, expected = suspects.Y[i, labels], expected_labels(suspects.features[i, labels])
     return [
         (f"{'has' if has[k] else 'does not have'} {suspects.label_names[labels[k]]}", float(by))
@@ -128,7 +130,9 @@ def _feature_reasons(
     told: dict[tuple[int, str], list[tuple[str, float]]] = {}
     for part in parts:
         seen = np.setdiff1d(np.arange(n), part)
-        model = single_labels().fit(rows_of(X, seen), suspects.Y[seen])
+        if suspects.known is not None:  # rows of which nothing is known teach nothing
+            seen = seen[suspects.known[seen].any(axis=1)]
+        model = single_labels().fit(rows_of(X, seen), suspects.labels[seen])
         of_label: dict[str, list[int]] = defaultdict(list)
         for suspect in found:
             if suspect.row in part:

@@ -30,7 +30,7 @@ from sklearn.model_selection import cross_val_predict
 from labelcover._arguments import check_choice, check_integer, check_real
 from labelcover._files import replacing
 from labelcover._imports import naming_extra
-from labelcover._label_values import as_booleans, as_table
+from labelcover._label_values import as_booleans, drawn_by_frequency, split_unknown
 from labelcover._safe_text import write_rows
 from labelcover.audit._error_numbers import LabelErrors, WrongLabels, label_errors
 from labelcover.ensemble import (
@@ -69,7 +69,8 @@ def suspicious_labels(
     ----------
     X : array-like, sparse matrix or data frame of shape (n, d)
     Y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
-        Zeros and ones; or the tags of each row, as `LabelCoverClassifier.fit` takes them.
+        Zeros and ones; or the tags of each row, as `LabelCoverClassifier.fit` takes them. Labels
+        that are not known (NaN, None) are not suspected, and say nothing of others.
     estimator : estimator, optional
         What predicts labels from features: by default a `LabelCoverClassifier` of single labels,
         as the second step looks at the other labels. If it has ``left_out_proba``, as
@@ -86,7 +87,8 @@ def suspicious_labels(
     ------
     ValueError
         If Y holds anything but zeros and ones or tags, if names are too few, too many or not
-        different, or if `estimator` cannot give probabilities of left-out rows.
+        different, or if `estimator` cannot give probabilities of left-out rows, or needs all labels
+        known.
 
     Examples
     --------
@@ -100,14 +102,19 @@ def suspicious_labels(
     True
     """
     given, tags = named_labels(Y)
-    table = as_booleans(as_table(given)).view(np.uint8)
-    known = getattr(Y, "columns", [f"label{j}" for j in range(table.shape[1])])
-    names = label_words(list(known if tags is None else tags), label_names)
+    table, known = split_unknown(given)
+    table = as_booleans(table).view(np.uint8)
+    columns = getattr(Y, "columns", [f"label{j}" for j in range(table.shape[1])])
+    names = label_words(list(columns if tags is None else tags), label_names)
     if estimator is None:
         estimator = single_labels()
+    if known is not None and not hasattr(estimator, "left_out_proba"):
+        raise ValueError(
+            f"estimator must have left_out_proba where labels are not known, got {estimator!r}."
+        )
     features = np.asarray(_unseen(estimator, X, given, table), dtype=np.float64)
-    found, links = _contradictions(table, features)
-    return Suspects(found, features, table, names, links)
+    found, links = _contradictions(table, features, known)
+    return Suspects(found, features, table, names, links, known)
 
 
 def suspicion(Y: NDArray[np.uint8], P: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -139,11 +146,15 @@ def expected_labels(P: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.clip(P, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
 
 
-def _contradictions(Y: NDArray[np.uint8], P: NDArray[np.float64]) -> tuple[NDArray, Any]:
+def _contradictions(
+    Y: NDArray[np.uint8], P: NDArray[np.float64], known: NDArray[np.bool_] | None = None
+) -> tuple[NDArray, Any]:
     """Return how likely each cell has the other value, and the links that say so."""
-    cover = None if Y.shape[1] <= ALL_PAIRS else linking_cover(Y, LINKED)
-    odds, links = given_others(Y, expected_labels(P), cover)
-    return expit(np.where(Y == 1, -odds, odds)), links
+    drawn = drawn_by_frequency(Y, known)
+    cover = None if Y.shape[1] <= ALL_PAIRS else linking_cover(drawn, LINKED)
+    odds, links = given_others(Y, expected_labels(P), cover, known)
+    found = expit(np.where(Y == 1, -odds, odds))
+    return found if known is None else np.where(known, found, 0.0), links
 
 
 def single_labels() -> LabelCoverClassifier:
@@ -232,15 +243,17 @@ class Suspects:
     Attributes
     ----------
     suspicion : ndarray of shape (n, n_labels)
-        How unlikely the value of each cell is.
+        How unlikely the value of each cell is; 0 where it is not known.
     features : ndarray of shape (n, n_labels)
         The probability of each label by the features alone.
     Y : ndarray of shape (n, n_labels)
-        The labels as given.
+        The labels as given; 0 where they are not known.
     label_names : list of str
     links : CSR array of shape (n_labels, n_labels), optional
         What the other labels of a row add to the log-odds of each, times how far they are from
         what their features say.
+    known : ndarray of bool of shape (n, n_labels), optional
+        Which cells of Y are known; by default all are.
     """
 
     suspicion: NDArray[np.float64]
@@ -248,11 +261,17 @@ class Suspects:
     Y: NDArray[np.uint8]
     label_names: list[str]
     links: Any = None
+    known: NDArray[np.bool_] | None = None
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The labels as estimators take them: Y, with NaN where it is not known."""
+        return self.Y if self.known is None else np.where(self.known, self.Y, np.nan)
 
     @cached_property
     def errors(self) -> LabelErrors:
         """How many cells look wrong, by label and kind."""
-        return label_errors(self.Y, self.suspicion)
+        return label_errors(self.Y, self.suspicion, self.known)
 
     @property
     def n_wrong(self) -> WrongLabels:
@@ -287,6 +306,8 @@ class Suspects:
         number = self.n_wrong
         about, low, high = round(number.estimate), int(number.low), int(np.ceil(number.high))
         cells = f"{self.Y.size:,} labels ({len(self.Y):,} rows × {m:,})"
+        if self.known is not None:
+            cells = f"{int(self.known.sum()):,} known labels (of {self.Y.size:,})"
         told = (
             f"About {about:,} ({low:,} to {high:,}) of {cells} look wrong or missing."
             if about
@@ -322,7 +343,8 @@ class Suspects:
             check_real("above", above, low=0, high=1)
             rows, labels = np.nonzero(self.suspicion > above)
         else:
-            rows, labels = np.nonzero(np.where(self.Y == 1, *self.errors.judged))
+            judged = np.where(self.Y == 1, *self.errors.judged)
+            rows, labels = np.nonzero(judged if self.known is None else judged & self.known)
         order = np.argsort(-self.suspicion[rows, labels], kind="stable")
         if above is None:
             order = order[: round(self.n_wrong.estimate)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+import numpy as np
+
 from labelcover.audit import KINDS, CellReasons, Suspects
 from labelcover.datasets import Dataset, row_contents
 from labelcover.experiments._report.html_page import HERE, write_html_page
@@ -55,7 +57,8 @@ def write_audit_page(
         if above is None
         else f"The list has the {len(found):,} with a suspicion above {above:g}, highest first"
     )
-    share = dict(zip(suspects.label_names, 100 * suspects.Y.mean(axis=0), strict=True))
+    n = len(suspects.Y) if suspects.known is None else np.maximum(suspects.known.sum(axis=0), 1)
+    share = dict(zip(suspects.label_names, 100 * suspects.Y.sum(axis=0) / n, strict=True))
     numbers = [line for line in suspects.by_label() if line.judged]
     page = {
         "title": f"Labels of {dataset.name if dataset else 'a table'} that look wrong",
