@@ -1,11 +1,15 @@
 """Where the labels are, on the command line: names with commas, files of names, ranges, answers."""
 
+import csv
 import json
+import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from labelcover.cli._dataset_loading import named_columns
+from labelcover.models import load_model
 
 TOWNS = ["Salem, Oregon", "Salem, Texas", "Dover, Texas", "Dover, Ohio", "Lima, Ohio", "Lima, Iowa"]
 
@@ -96,19 +100,20 @@ def test_empty_labels_are_decided_by_an_option(command_that_warns, tmp_path):
 
 @pytest.fixture
 def partly(tmp_path):
-    """A table with two labels, one of which is empty in a quarter of the rows; and a whole one."""
+    """A table with three labels, one of them empty in a quarter of the rows; and a whole one."""
     random = np.random.default_rng(0)
     X = random.normal(size=(80, 2)).round(3)
-    rows = [f"{a},{b},{int(a > 0)},{int(b > 0.5)}" for a, b in X]
-    (tmp_path / "whole.csv").write_text("\n".join(["a,b,is:one,is:two", *rows]), encoding="utf-8")
+    rows = [f"{a},{b},{int(a > 0)},{int(a + b > 0)},{int(b > 0.5)}" for a, b in X]
+    names = "a,b,is:one,is:six,is:two"
+    (tmp_path / "whole.csv").write_text("\n".join([names, *rows]), encoding="utf-8")
     partly = [row if i % 4 else row[:-1] for i, row in enumerate(rows)]
     path = tmp_path / "partly.csv"
-    path.write_text("\n".join(["a,b,is:one,is:two", *partly]), encoding="utf-8")
+    path.write_text("\n".join([names, *partly]), encoding="utf-8")
     return path
 
 
 ASKED = (
-    "12% of the label cells are empty ('is:two' 25%): say whether nobody looked, --empty unknown, "
+    "8% of the label cells are empty ('is:two' 25%): say whether nobody looked, --empty unknown, "
     "or they mean 0, --empty none."
 )
 
@@ -135,14 +140,97 @@ def test_evaluate_and_report_ask_what_empty_labels_mean_too(command, partly):
         assert command(*words, "--empty", "unknown")[0] == 0
     _, printed, _ = command("evaluate", model, partly, "--empty", "unknown", "--json")
     found = json.loads(printed)
-    assert found["known"] == 140
-    assert {line["label"]: line["known"] for line in found["labels"]} == {
-        "is:one": 80,
-        "is:two": 60,
+    assert found["known"] == 220
+    assert {line["label"][3:]: line["known"] for line in found["labels"]} == {
+        "one": 80,
+        "six": 80,
+        "two": 60,
     }
     _, printed, _ = command("evaluate", model, partly, "--empty", "unknown")
-    assert "12% of the labels of these rows are not known" in printed
+    assert "8% of the labels of these rows are not known" in printed
     assert " of 60 " in printed
     code, _, errors = command("evaluate", model, partly, "--empty", "maybe")
     assert code == 2
     assert "--empty must be one of" in errors
+
+
+def completed(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_unknown_labels_are_filled_in_by_probability(command, partly):
+    out = partly.with_name("filled.csv")
+    words = ["complete", partly, "--label-prefix", "is:", "--empty", "unknown", "-o", out]
+    code, printed, errors = command(*words)
+    assert code == 0, errors
+    assert "8% of the labels are not known" in printed
+    assert re.search(r"filled in +20\n", printed)
+    rows, given, truth = (completed(path) for path in (out, partly, partly.with_name("whole.csv")))
+    assert list(rows[0]) == ["row", "is:one", "is:six", "is:two"]
+    right = 0
+    for i, (row, was, true) in enumerate(zip(rows, given, truth, strict=True)):
+        assert row["row"] == str(i + 1)
+        assert row["is:one"] == was["is:one"]
+        if was["is:two"]:
+            assert row["is:two"] == was["is:two"]
+        else:
+            assert re.fullmatch(r"0\.\d{1,4}", row["is:two"])
+            right += (float(row["is:two"]) > 0.5) == (true["is:two"] == "1")
+    assert right >= 17
+    _, _, _ = command(*words, "--threshold", "0.5")
+    assert {row["is:two"] for row in completed(out)} == {"0", "1"}
+    again = partly.with_name("filled.jsonl")
+    assert command(*words[:-1], again, "--json")[0] == 0
+    lines = [json.loads(line) for line in again.read_text(encoding="utf-8").splitlines()]
+    assert [str(line["is:one"]) for line in lines] == [row["is:one"] for row in rows]
+    assert [str(line["is:two"]) for line in lines] == [row["is:two"] for row in rows]
+
+
+def test_nothing_unknown_is_nothing_to_complete(command, partly):
+    words = ["--label-prefix", "is:", "-o", partly.with_name("filled.csv")]
+    code, _, errors = command("complete", partly.with_name("whole.csv"), *words)
+    assert code == 2
+    assert "whole: all labels are known, so there is nothing to complete" in errors
+    assert "--empty unknown takes empty cells as not known" in errors
+    code, _, errors = command("complete", partly, *words)
+    assert code == 2
+    assert ASKED in errors
+
+
+def test_rows_without_tags_are_completed_and_dropped_columns_stay_out(command, tmp_path):
+    path, out = tmp_path / "t.csv", tmp_path / "filled.parquet"
+    random = np.random.default_rng(0)
+    a = random.normal(size=60).round(3)
+    tags = ["" if i % 5 == 0 else "warm" if x > 0 else "cold; wet" for i, x in enumerate(a)]
+    rows = [f"k{i},{x},{tag},{tag}" for i, (x, tag) in enumerate(zip(a, tags, strict=True))]
+    path.write_text("\n".join(["key,a,copy,tags", *rows]), encoding="utf-8")
+    words = ["--tags", "tags", "--drop", "copy", "--id", "key", "--empty", "unknown"]
+    code, _, errors = command("complete", path, *words, "-o", out)
+    assert code == 0, errors
+    frame = pd.read_parquet(out)
+    assert list(frame) == ["key", "cold", "warm", "wet"]
+    empty = np.array([not tag for tag in tags])
+    assert ((frame["warm"][empty] > 0.5) == (a[empty] > 0)).mean() > 0.8
+    assert set(frame["warm"][~empty]) == {0, 1}
+    assert frame["warm"][empty].between(1e-4, 1 - 1e-4).all()
+
+
+@pytest.mark.parametrize("name", ["train", "audit", "compare"])
+def test_commands_work_with_unknown_labels(command_that_warns, partly, name):
+    out = partly.with_name({"audit": "s.csv", "train": "m.skops", "compare": "folder"}[name])
+    words = [name, partly, "--label-prefix", "is:", "--empty", "unknown", "-o", out]
+    if name == "compare":
+        words += ["--methods", "LabelCover,BR,BALANCOR", "--n-folds", "2", "--folds", "stratified"]
+    code, printed, errors = command_that_warns(*words)
+    assert (code, errors) == (0, ""), errors
+    assert "8% of the labels are not known" in printed
+    assert "failed" not in printed
+    if name == "compare":
+        assert "labels not known" in (out / "report.html").read_text(encoding="utf-8")
+    if name == "train":
+        model = load_model(out)
+        assert model.frequencies_.n_rows.tolist() == [80, 80, 60]
+        page = partly.with_name("page.html")
+        assert command_that_warns("report", out, "-o", page)[0] == 0
+        assert "8% of the labels of these rows are not known" in page.read_text(encoding="utf-8")

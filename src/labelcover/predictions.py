@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._arguments import check_integer, check_real
+from labelcover._arguments import check_integer, check_real, parameter
 from labelcover.datasets import Dataset, Reading, feature_words, write_table
 from labelcover.ensemble import Explanation, LabelCoverClassifier
 from labelcover.thresholds import cut
@@ -104,6 +104,55 @@ def write_predictions(
     return predicted
 
 
+def write_completed(
+    estimator: LabelCoverClassifier,
+    dataset: Dataset,
+    path: str | os.PathLike[str],
+    *,
+    threshold: float | None = None,
+    suffix: str = "",
+    raw: bool = False,
+) -> NDArray[np.float64]:
+    """Write the labels of `dataset`, those that are not known filled in; return the table.
+
+    For each label there is a column of its name, after the column that names the rows, else a
+    column ``row`` with their numbers. Known labels are 0 and 1, the others probabilities of four
+    digits, .0001 to .9999; or 0 and 1 too, by a `threshold`.
+
+    Parameters
+    ----------
+    estimator : LabelCoverClassifier
+        Not fitted: see its ``complete``.
+    dataset : Dataset
+        With labels that are not known.
+    path, suffix, raw
+        As in `write_predictions`.
+    threshold : float, optional
+        Fill in 1 if the probability is at least this, else 0.
+
+    Raises
+    ------
+    ValueError
+        If all labels are known.
+    """
+    rule = _rule(estimator, None, threshold)
+    if not dataset.unknown:
+        raise ValueError(
+            f"{dataset.name}: all labels are known, so there is nothing to complete; "
+            f"{parameter('empty', 'unknown')} takes empty cells as not known."
+        )
+    known = ~np.isnan(dataset.Y)
+    found = np.asarray(estimator.complete(dataset.rows, dataset.Y))
+    filled = np.clip(found.round(4), 1e-4, 1 - 1e-4) if rule is None else rule(found).astype(int)
+    columns = _row_names(dataset.reading, dataset, len(found), ())
+    names = _free_names(dataset.label_names, "label", set(columns))
+    for j, name in enumerate(names):
+        own = zip(known[:, j], found[:, j].tolist(), filled[:, j].tolist(), strict=True)
+        columns[name] = [int(given) if is_known else guess for is_known, given, guess in own]
+    write_table(path, columns, suffix=suffix, raw=raw)
+    return found
+
+
 def _free_names(names: Iterable[str], role: str, taken: set[str]) -> list[str]:
     """Return the names, with their role behind those that are taken; all are taken afterwards."""
     free = []
@@ -136,15 +185,22 @@ def _first_columns(
     """Return the columns before those of the labels: what names the rows, and tags if there are."""
     reading = Reading.of_model(model)
     tags = None if reading.labels is None else reading.labels.tags
-    numbered = f"{ROW} (number)" if tags == ROW else ROW
-    columns: dict[str, list[Any]] = {numbered: list(range(1, len(predicted) + 1))}
-    if dataset.ids is not None:
-        name = None if reading.encoder is None else reading.encoder.id
-        columns = {numbered if name is None else name: dataset.ids}
+    columns = _row_names(reading, dataset, len(predicted), (tags,))
     if reading.labels is None or tags is None:
         return columns
     names, separator = model.label_names_in_, reading.labels.separator
     return {**columns, tags: [separator.join(names[row]) for row in predicted.astype(bool)]}
+
+
+def _row_names(
+    reading: Reading, dataset: Dataset, n: int, taken: Sequence[str | None]
+) -> dict[str, list[Any]]:
+    """Return the column that names the rows, or numbers them, under a name that is not taken."""
+    numbered = f"{ROW} (number)" if ROW in taken else ROW
+    if dataset.ids is None:
+        return {numbered: list(range(1, n + 1))}
+    name = None if reading.encoder is None else reading.encoder.id
+    return {numbered if name is None else name: dataset.ids}
 
 
 def check_reasons(model: Any) -> None:

@@ -30,10 +30,22 @@ from labelcover.cli._outputs import (
     show_warning,
 )
 from labelcover.cli._predict_command import predict
-from labelcover.cli._training_commands import plan, train
+from labelcover.cli._training_commands import complete, plan, train
 
 # In the order in which --help lists them.
-COMMANDS = (cover, plan, train, predict, evaluate, compare, paper, datasets, report, audit)
+COMMANDS = (
+    cover,
+    plan,
+    train,
+    predict,
+    complete,
+    evaluate,
+    compare,
+    paper,
+    datasets,
+    report,
+    audit,
+)
 
 app = typer.Typer(
     name="labelcover",

@@ -40,6 +40,11 @@ R = Annotated[
         show_default=False,
     ),
 ]
+K = Annotated[int, typer.Option("-k", help="Number of labels in each labelset.")]
+Seed = Annotated[int, typer.Option(help="Seed.")]
+Jobs = Annotated[
+    int | None, typer.Option(help="Members fitted in parallel; ignored where solved jointly.")
+]
 Scheduler = Annotated[
     str | None,
     typer.Option(

@@ -1,9 +1,10 @@
-"""`labelcover train`: a model from a file; `labelcover plan`: how large that will be."""
+"""`labelcover train`: a model from a file; `complete`: its unknown labels; `plan`: its size."""
 
 from __future__ import annotations
 
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,9 +19,15 @@ from labelcover.cli._options import (
     ColumnOptions,
     CsvOptions,
     Data,
+    Jobs,
+    K,
     Member,
     R,
+    Raw,
     Scheduler,
+    Seed,
+    Threshold,
+    check_threshold,
 )
 from labelcover.cli._outputs import check_output, print_facts, print_reading, reading_facts
 
@@ -41,12 +48,10 @@ def train(
     csv: CsvOptions,
     method: Annotated[str, typer.Option(help=f"One of {METHOD_NAMES}.")] = "LabelCover",
     member: Member = "auto",
-    k: Annotated[int, typer.Option("-k", help="Number of labels in each labelset.")] = 3,
+    k: K = 3,
     r: R = None,
-    seed: Annotated[int, typer.Option(help="Seed.")] = 0,
-    jobs: Annotated[
-        int | None, typer.Option(help="Members fitted in parallel; ignored where solved jointly.")
-    ] = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
     card: Annotated[
         Path | None,
         typer.Option(help="Write a model card too, to this Markdown file: what it is, how good."),
@@ -124,12 +129,77 @@ def _links(trained: Any) -> Any:
     return told
 
 
+def complete(
+    *,
+    data: Data,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="Write the labels to this file: .csv, .tsv, .parquet or .jsonl."
+        ),
+    ],
+    columns: ColumnOptions,
+    csv: CsvOptions,
+    member: Member = "auto",
+    k: K = 3,
+    r: R = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    threshold: Threshold = None,
+    raw: Raw = False,
+    as_json: AsJson = False,
+) -> None:
+    """Fill in the unknown labels of a file by probability.
+
+    Each is predicted by a model that has not seen the row, given the row's known labels, which stay
+    as they are.
+
+    Example: labelcover complete assays.csv --label-prefix is: --empty unknown -o filled.csv
+    """
+    check_output(output, data)
+    check_threshold(threshold)
+    from labelcover.datasets import ReadingWarning, table_suffix
+    from labelcover.experiments.named_methods import named_method
+    from labelcover.models import with_nominal_features
+    from labelcover.predictions import write_completed
+
+    try:
+        suffix = table_suffix(output, like=data)
+    except ValueError as error:
+        raise ValueError(f"--output {error}") from None
+    make = named_method("LabelCover", k=k, r=r, member=member, n_jobs=jobs)
+    dataset = load_dataset(data, columns, csv)
+    print_reading([dataset], as_json)
+    estimator = make(dataset).set_params(random_state=seed, verbose=sys.stderr.isatty())
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReadingWarning)  # of all rows the report tells
+        found = write_completed(
+            with_nominal_features(estimator, dataset),
+            dataset,
+            output,
+            threshold=threshold,
+            suffix=suffix,
+            raw=raw,
+        )
+    unknown = np.isnan(dataset.Y)
+    facts = {
+        "rows": len(found),
+        "labels": len(dataset.label_names),
+        "filled in": int(unknown.sum()),
+        "expected ones": round(float(found[unknown].sum()), 1),
+        "seconds": round(time.perf_counter() - began, 3),
+        "written": str(output),
+    }
+    print_facts(facts | reading_facts([dataset], as_json), as_json)
+
+
 def plan(
     *,
     data: Data,
     columns: ColumnOptions,
     csv: CsvOptions,
-    k: Annotated[int, typer.Option("-k", help="Number of labels in each labelset.")] = 3,
+    k: K = 3,
     r: R = None,
     as_json: AsJson = False,
 ) -> None:

@@ -245,6 +245,8 @@ def completed(estimator: Any, X: Any, y: Any, n_folds: int) -> tuple[NDArray, An
         folds = StratifiedLabelKFold(n_folds, shuffle=True, random_state=estimator.random_state)
         with each_warning_once():
             for train, test in folds.split(np.empty(len(found)), np.where(known, found, np.nan)):
+                some = train[known[train].any(axis=1)]  # others teach nothing, and would be told
+                train = some if len(some) else train
                 model = clone(estimator).fit(rows_of(X, train), rows_of(y, train))
                 own = model.predict_proba(rows_of(X, test), known=rows_of(y, test))
                 found[test] = np.where(known[test], found[test], np.asarray(own))
