@@ -135,6 +135,46 @@ def test_a_row_alone_and_a_loaded_model_give_the_same(tmp_path, tickets):
     np.testing.assert_array_equal(load_model(tmp_path / "m.skops").predict_proba(frame), P)
 
 
+def test_threads_change_nothing(films, model):
+    frame, Y = films
+    threads = LabelCoverClassifier(random_state=0, n_jobs=2).fit(frame, Y)
+    np.testing.assert_array_equal(threads.predict_proba(frame), model.predict_proba(frame))
+
+
+def test_folds_of_a_threshold_have_blocks_too(tickets):
+    frame, Y = tickets
+    model = LabelCoverClassifier(threshold="cv", random_state=0).fit(frame, Y)
+    assert columns_of(model) == [(), (NUMBERS,), ("title",)]
+    assert len(model.left_out_predictions_.rows) == N
+
+
+def test_known_labels_speak_beside_blocks(tickets):
+    frame, Y = tickets
+    model = LabelCoverClassifier(random_state=0).fit(frame, Y)
+    known = np.full((5, 3), np.nan)
+    known[:, 0] = Y[:5, 0]
+    P = model.predict_proba(frame[:5], known=known)
+    np.testing.assert_array_equal(P[:, 0], Y[:5, 0])
+    why = model.explain(frame[:5], label=1, known=known)
+    for (row, _), score in why.scores.items():
+        assert score == pytest.approx(logit(P[row, 1]), abs=1e-9)
+
+
+def test_the_command_says_what_is_planned_and_what_says_nothing(tmp_path, films, command):
+    frame, Y = films
+    tags = [";".join(np.array(["a", "b", "c"])[row > 0]) for row in Y]
+    frame.assign(tags=tags).to_csv(tmp_path / "films.csv", index=False)
+    how = [tmp_path / "films.csv", "--tags", "tags", "--empty", "none"]
+    code, printed, _ = command("plan", *how)
+    assert code == 0
+    assert f"view: boosted trees on {NUMBERS}" in printed
+    assert "view: neighbours on tagline" in printed
+    code, printed, errors = command("train", *how, "-o", tmp_path / "m.skops")
+    assert code == 0, errors
+    (line,) = (line for line in printed.splitlines() if line.startswith("nothing new in"))
+    assert "tagline" in line
+
+
 def test_left_out_predictions_of_all_rows_have_blocks_too(films):
     frame, Y = films
     P = LabelCoverClassifier(random_state=0).left_out_proba(frame, Y)

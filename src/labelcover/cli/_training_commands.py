@@ -90,12 +90,14 @@ def train(
         trained = fit_model(estimator, dataset)
     save_model(trained, output)
     cover = getattr(trained, "cover_", None)
+    unused = list(filter(None, getattr(trained.view_, "unused", [])))
     facts = {
         "method": method,
         "rows": len(dataset.Y),
         "features": len(dataset.feature_names),
         "labels": len(dataset.label_names),
         **({"labelsets": len(cover)} if cover is not None else {}),
+        **({"nothing new in": unused} if unused else {}),
         "seconds": round(time.perf_counter() - began, 3),
         "written": str(output),
     }
