@@ -74,7 +74,7 @@ def test_what_says_nothing_new_is_dropped_and_told(model):
 def test_each_text_and_all_other_columns_have_views_of_their_own(model):
     assert columns_of(model) == [(), (NUMBERS,), ("title",), ("tagline",)]
     told = str(model.plan_)
-    assert "forest (n_trees 200): what columns say together" in told
+    assert "what columns say together" in told
     assert f"boosted trees on {NUMBERS}" in told
     assert "neighbours on title" in told
 
@@ -191,3 +191,13 @@ def test_a_plan_may_name_columns(films):
         LabelCoverClassifier(plan=wrong).fit(frame, Y)
     with pytest.raises(ValueError, match="must name each view once, got 'forest' twice"):
         LabelCoverClassifier(plan=Plan([plan.views[0]] * 2)).fit(frame, Y)
+
+
+def test_labels_that_are_not_known_beside_blocks(tickets):
+    frame, Y = tickets
+    partly = Y.astype(float)
+    partly[:, 1:][np.random.default_rng(2).random((N, 2)) < 0.3] = np.nan
+    model = LabelCoverClassifier(random_state=0).fit(frame, partly)
+    assert columns_of(model) == [(), (NUMBERS,), ("title",)]
+    unknown = np.isnan(partly)
+    assert ((model.predict_proba(frame) > 0.5) == Y)[unknown].mean() > 0.75

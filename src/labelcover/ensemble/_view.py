@@ -83,7 +83,7 @@ class TrainingRows:
     blocks : mapping of str to ndarray
         Features that belong together, by name: those of each text, and of all that is no text.
     made : dict
-        Rows with the features of some blocks, as they were asked for.
+        Tables of the features of some blocks, as they were asked for.
     """
 
     X: Any
@@ -98,13 +98,12 @@ class TrainingRows:
     made: dict[tuple[str, ...], Any] = field(default_factory=dict, repr=False)
 
     def of_columns(self, names: tuple[str, ...]) -> tuple[Block, TrainingRows]:
-        """Return some blocks of features, and the rows with no others; made once."""
+        """Return some blocks of features, and the rows with no others."""
         if names not in self.made:
             block = Block.of(self.X, np.sort(np.concatenate([self.blocks[name] for name in names])))
-            X, n_values = block.read(self.X), self.n_values[block.features]
-            self.made[names] = block, replace(self, X=X, n_values=n_values, blocks={}, made={})
-        block, rows = self.made[names]
-        return block, rows.leaving_out(self.left_out)
+            self.made[names] = block, block.read(self.X)
+        block, X = self.made[names]
+        return block, replace(self, X=X, n_values=self.n_values[block.features], blocks={}, made={})
 
     @cached_property
     def in_memory(self) -> TrainingRows:
