@@ -32,7 +32,7 @@ from labelcover.chunks import is_on_cluster, on_dask, open_chunks
 from labelcover.datasets import DataError, Dataset, check_archive, check_ordinary
 from labelcover.ensemble import Pool
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.tables import TableCoding, keep_names
+from labelcover.tables import keep_names
 
 FORMAT = "labelcover-model-5"  # another one when classes move: files name their modules
 FIRST_FORMAT = "labelcover-model-1"  # which did not say so beside the versions
@@ -55,7 +55,7 @@ def fit_model(estimator: Any, dataset: Dataset) -> Any:
         model = estimator.fit(on_dask(open_chunks(dataset.X, dataset.Y)))
         if dataset.table is not None and dataset.encoder is not None:
             keep_names(model, dataset.table)
-            model._coding = TableCoding(dataset.encoder)
+            model._coding = dataset.encoder
     else:
         model = estimator.fit(dataset.rows, dataset.Y)
     # Y is an array: the names are those of the data set.

@@ -348,7 +348,7 @@ class RecordingRakel(RakelClassifier):
 
     def fit(self, X, Y):
         super().fit(X, Y)
-        self.encoders.append(self._coding.encoder)
+        self.encoders.append(self._coding)
         return self
 
 

@@ -204,7 +204,7 @@ def test_a_frame_in_python_and_the_file_give_one_model(path, case, tmp_path, com
         assert code == 0, errors
         loaded = load_model(tmp_path / "m.skops")
         np.testing.assert_array_equal(loaded.predict_proba(frame), P)
-    if hasattr(model._coding, "encoder"):
+    if hasattr(model, "columns_"):
         assert str(model.columns_) == str(loaded.columns_)
         assert list(loaded.columns_) == dataset.encoder.kinds
         assert model._coding.feature_names == dataset.feature_names

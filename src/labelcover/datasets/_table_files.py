@@ -320,7 +320,7 @@ class Reading:
         found = getattr(model, "reading_", None)
         if found is not None:
             return found
-        encoder = getattr(model._coding, "encoder", None)
+        encoder = model._coding if isinstance(model._coding, TableEncoder) else None
         names = getattr(model, "feature_names_in_", None)
         if names is None:
             names = [f"column {f + 1}" for f in range(model.n_features_in_)]

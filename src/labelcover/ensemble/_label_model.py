@@ -71,7 +71,7 @@ from labelcover.ensemble._view import (
 )
 from labelcover.learners import AnyClassifier
 from labelcover.many_labels import RankedLabels
-from labelcover.tables import ColumnKinds, TableCoding
+from labelcover.tables import ColumnKinds, TableEncoder
 from labelcover.thresholds import TIES, cut_inside, inside
 
 
@@ -182,7 +182,7 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
             Y = self._label_table(y, pair)
             if encodes:
                 drawn = drawn_by_frequency(Y, cells)
-                self._coding, X = TableCoding.fitted(self, X, drawn, learner, self.columns)
+                self._coding, X = TableEncoder.of_model(self, X, drawn, learner, self.columns)
         else:
             check_whole_rows(looked_at, sample_weight)
             check_chunked(learner if self._reads_chunks else None, self._tuning(), self)
@@ -331,7 +331,7 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     @property
     def columns_(self) -> ColumnKinds:
         """What each column of the training table was read as, and why."""
-        return ColumnKinds(self._coding.encoder.kinds, by_columns=True)
+        return ColumnKinds(self._coding.kinds, by_columns=True)
 
     @property
     def reads_chunks(self) -> bool:

@@ -22,7 +22,6 @@ from labelcover.tables._column_fitting import AS_STRINGS
 from labelcover.tables._column_kinds import AS_ID, NOT_USED, ColumnKind, ColumnKinds, check_plain
 from labelcover.tables._table import (
     Table,
-    TableCoding,
     as_table,
     declared_categories,
     keep_names,
@@ -46,7 +45,6 @@ __all__ = [
     "MissingColumn",
     "ReadingWarning",
     "Table",
-    "TableCoding",
     "TableEncoder",
     "TextColumn",
     "as_numbers",

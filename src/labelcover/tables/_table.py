@@ -1,4 +1,4 @@
-"""A table as people have it, whatever library holds it, and how an estimator reads it."""
+"""A table as people have it, whatever library holds it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ from sklearn.utils import get_tags
 from labelcover._imports import naming_extra
 from labelcover._table_numbers import is_categorical, is_frame
 from labelcover.tables._cell_values import DataError, Features, is_text, without_markers
-from labelcover.tables._feature_words import FeatureWords
-from labelcover.tables._table_encoder import TableEncoder
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from labelcover.tables._feature_words import FeatureWords
+    from labelcover.tables._table_encoder import TableEncoder
 
 #: What a list of strings is called as a column.
 TEXT = "text"
@@ -263,67 +261,3 @@ def check_columns(given: Mapping[str, str] | None, names: list[str]) -> None:
         if name not in names:
             there = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
             raise ValueError(f"columns names {name!r}, expected columns of X: {there}.")
-
-
-@dataclass(frozen=True)
-class TableCoding:
-    """How tables become the numbers that learners take.
-
-    Attributes
-    ----------
-    encoder : TableEncoder
-    nominal : bool
-        Whether a category is one feature, as C4.5 and SMO take it.
-    """
-
-    encoder: TableEncoder
-    nominal: bool = False
-
-    @classmethod
-    def fitted(
-        cls, owner: Any, table: Table, Y: Any, learner: Any, columns: Mapping[str, str] | None
-    ) -> tuple[TableCoding, Any]:
-        """Return the coding of a training table, and its numbers; names are kept on `owner`."""
-        keep_names(owner, table)
-        given = {**table.choices, **(columns or {})}
-        encoder, X = table.known or TableEncoder.fitted(table, Y, given)
-        nominal = getattr(learner, "keeps_nominal", False) and not encoder.has_text
-        coding = cls(encoder, nominal)
-        return coding, encoder.encode(table, nominal=True) if nominal else X
-
-    def read(self, owner: Any, X: Any) -> Any:
-        """Return the numbers of a table of new rows."""
-        table = as_table(X)
-        if table.known is not None and table.known[0] is self.encoder and not self.nominal:
-            return table.known[1]
-        return self.encoder.encode(table, nominal=self.nominal)
-
-    @property
-    def categories(self) -> tuple[NDArray[Any] | None, ...]:
-        """For each feature the values of its category, None if it is none."""
-        return tuple(
-            None if values is None else np.array(values, dtype=object)
-            for values in self.encoder.values(nominal=self.nominal)
-        )
-
-    @property
-    def n_values(self) -> NDArray[np.int32]:
-        """Number of values of each nominal feature, 0 for a numeric one."""
-        sizes = [0 if values is None else len(values) for values in self.categories]
-        return np.array(sizes, dtype=np.int32)
-
-    @property
-    def blocks(self) -> dict[str, NDArray[np.int64]]:
-        """The features of each text, and of all other columns together; empty if there is one."""
-        return self.encoder.blocks
-
-    @property
-    def feature_names(self) -> list[str]:
-        """The names of the features, in the words of the table."""
-        return self.encoder.named(nominal=self.nominal)
-
-    def words(self, X: Any = None) -> FeatureWords | None:
-        """Return what says features, of some rows, in the words of the table."""
-        if self.nominal:
-            return None
-        return self.encoder.feature_words(None if X is None else self.encoder.texts(as_table(X)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,10 +38,8 @@ from labelcover.tables._column_fitting import (
 )
 from labelcover.tables._column_kinds import AS_ID, ColumnKind, check_plain, column_kinds
 from labelcover.tables._feature_words import FeatureWords
+from labelcover.tables._table import Table, as_table, keep_names
 from labelcover.tables._text_columns import TextColumn
-
-if TYPE_CHECKING:
-    from labelcover.tables._table import Table
 
 #: What the columns are called together that are no text.
 NO_TEXT = "numbers and categories"
@@ -63,6 +61,9 @@ class TableEncoder:
         Sentences about what was read in an unusual way.
     shift, factor : ndarray or None
         What brings features that are numbers to the scale of text, where there is text.
+    nominal : bool
+        Whether a category is one feature, the number of its value, as C4.5 and SMO take it; never
+        beside text.
     """
 
     kinds: list[ColumnKind]
@@ -71,6 +72,19 @@ class TableEncoder:
     remarks: list[str]
     shift: NDArray[np.float64] | None = None
     factor: NDArray[np.float64] | None = None
+    nominal: bool = False
+
+    @classmethod
+    def of_model(
+        cls, owner: Any, table: Table, Y: Any, learner: Any, columns: Mapping[str, str] | None
+    ) -> tuple[TableEncoder, Features]:
+        """Return the encoder for the training table of an estimator, and the features."""
+        keep_names(owner, table)
+        found, X = table.known or cls.fitted(table, Y, {**table.choices, **(columns or {})})
+        if not getattr(learner, "keeps_nominal", False) or found.has_text:
+            return found, X
+        found = replace(found, nominal=True)
+        return found, found.encode(table)
 
     @classmethod
     def fitted(
@@ -114,15 +128,19 @@ class TableEncoder:
             made = replace(made, shift=numbers.mean(axis=0), factor=factor)
         return made, made._joined(table, numbers, wide)
 
-    def encode(self, table: Table, *, nominal: bool = False) -> Features:
+    def read(self, owner: Any, X: Any) -> Features:
+        """Return the features of new rows, of any kind of table."""
+        table = as_table(X)
+        encoder, X = table.known or (None, None)
+        return X if encoder is self else self.encode(table)
+
+    def encode(self, table: Table) -> Features:
         """Return the features of new rows; what cannot be read counts as missing, with a warning.
 
         Parameters
         ----------
         table : Table
             With the columns that are used, in any order.
-        nominal : bool
-            Whether a category is one feature, the number of its value; only without text.
 
         Raises
         ------
@@ -139,7 +157,7 @@ class TableEncoder:
         for made in self._categories:
             for text in new_cells(table, made):
                 warnings.warn(f"{table.path}: {text}", UserWarning, stacklevel=4)
-        return self._joined(table, *self._parts(table, kinds, nominal=nominal))
+        return self._joined(table, *self._parts(table, kinds))
 
     def used_columns(self, table: Table) -> dict[str, ColumnKind]:
         """Return what the columns that are used are, as `table` writes their numbers."""
@@ -175,24 +193,34 @@ class TableEncoder:
     @property
     def feature_names(self) -> list[str]:
         """The names of the features, in the words of the table."""
-        return self.named(nominal=False)
-
-    def named(self, *, nominal: bool) -> list[str]:
-        """Return the names of the features; a category is one if `nominal`."""
         plain = [name for made in self._plain for name in made.feature_names]
         return plain + [
             name
             for made in self._wide
-            for name in ([made.name] if _is_one(made, nominal) else made.feature_names)
+            for name in ([made.name] if self._is_one(made) else made.feature_names)
         ]
 
-    def values(self, *, nominal: bool) -> list[list[str] | None]:
-        """Return for each feature the values of its category, None if it is none."""
-        found: list[list[str] | None] = [None for made in self._plain for _ in made.feature_names]
+    @property
+    def categories(self) -> tuple[NDArray[Any] | None, ...]:
+        """For each feature the values of its category, None if it is none."""
+        found: list[Any] = [None for made in self._plain for _ in made.feature_names]
         for made in self._wide:
-            one = _is_one(made, nominal)
-            found += [made.codes_mean] if one else [None] * len(made.feature_names)
-        return found
+            if self._is_one(made):
+                found.append(np.array(made.codes_mean, dtype=object))
+            else:
+                found += [None] * len(made.feature_names)
+        return tuple(found)
+
+    @property
+    def n_values(self) -> NDArray[np.int32]:
+        """Number of values of each nominal feature, 0 for a numeric one."""
+        return np.array([0 if own is None else len(own) for own in self.categories], dtype=np.int32)
+
+    def words(self, X: Any = None) -> FeatureWords | None:
+        """Return what says features, of some rows, in the words of the table."""
+        if self.nominal:
+            return None
+        return self.feature_words(None if X is None else self.texts(as_table(X)))
 
     def feature_words(self, texts: Mapping[str, Sequence[str]] | None = None) -> FeatureWords:
         """Return what says features, by their numbers, and values in the words of the table.
@@ -221,8 +249,11 @@ class TableEncoder:
     def _categories(self) -> list[CategoryColumn]:
         return [made for made in self.encoders if isinstance(made, CategoryColumn)]
 
+    def _is_one(self, made: Any) -> bool:
+        return self.nominal and isinstance(made, CategoryColumn)
+
     def _parts(
-        self, table: Table, kinds: Mapping[str, ColumnKind], *, nominal: bool = False
+        self, table: Table, kinds: Mapping[str, ColumnKind]
     ) -> tuple[NDArray[np.float64], list[Any]]:
         """Return the numbers of a table, and a sparse table for each other column.
 
@@ -240,7 +271,7 @@ class TableEncoder:
         wide = []
         for made in self._wide:
             cells = cells_of(table, kinds[made.name])
-            one = _is_one(made, nominal)
+            one = self._is_one(made)
             wide.append(made.codes(cells)[:, None] * 1.0 if one else made.encode(cells))
         return numbers, wide
 
@@ -258,10 +289,6 @@ class TableEncoder:
         assert self.factor is not None
         scaled = sparse.csr_array((numbers - self.shift) * self.factor)
         return sparse.hstack([scaled, *wide], format="csr")
-
-
-def _is_one(made: Any, nominal: bool) -> bool:
-    return nominal and isinstance(made, CategoryColumn)
 
 
 def _unused(kind: ColumnKind) -> str:
