@@ -55,10 +55,10 @@ def facts(*shape, share=0.01):
     return TableFacts(*shape, 5, share, True, False, shape[0])
 
 
-def test_text_is_wide_above_4000_rows_and_columns():
-    assert facts(4_001, 4_001).is_wide_text
-    assert not facts(4_000, 9_000).is_wide_text
-    assert not facts(9_000, 4_000).is_wide_text
+def test_text_is_wide_above_2000_rows_and_columns():
+    assert facts(2_001, 2_001).is_wide_text
+    assert not facts(2_000, 9_000).is_wide_text
+    assert not facts(9_000, 2_000).is_wide_text
 
 
 def test_text_has_at_most_a_tenth_nonzeros():

@@ -147,6 +147,17 @@ def test_unseen_predictions_are_those_of_models_without_the_fold():
     assert members.path == []
 
 
+@pytest.mark.parametrize("tol", [0.01, 0.3])
+def test_rows_left_out_have_not_been_seen_however_loose_the_tolerance(tol):
+    X, random = words(d=400), np.random.default_rng(1)
+    classes = random.integers(2, size=(20, X.shape[0])).astype(np.int32)
+    noise = Problems(classes, 2 * np.arange(21), np.zeros(400, np.int32), None, np.arange(20))
+    _, fitted, left_out = fit(X, noise, C=30.0, tol=tol, n_folds=3)
+    truth = classes.T == 1
+    assert (fitted[:, 1::2][truth] > 0.5).mean() > 0.9
+    assert abs((left_out[:, 1::2][truth] > 0.5).mean() - 0.5) < 0.05
+
+
 def test_C_is_the_best_on_rows_left_out():
     X = words(600, 60)
     members, _, _ = fit(X, many_problems(X, (2,) * 6))

@@ -25,7 +25,7 @@ from labelcover.tables import NO_TEXT
 # nonzeros than `TEXT_SHARE`. Least squares on the words is then an approximation with few
 # landmarks, while logistic regression needs none, and its scores, a column per label, are a table
 # on which least squares is quick (benchmarks/bench_text.py).
-WIDE, TEXT_SHARE = 4_000, 0.1
+WIDE, TEXT_SHARE = 2_000, 0.1
 # With neighbours and boosted trees beside them, fewer trees do on a sparse table, and fewer still
 # where there are so many rows (benchmarks/bench_quality.py).
 MANY_ROWS, SPARSE_TREES = 1_000, 60
@@ -44,8 +44,9 @@ MOST_LEFT_OUT, LEFT_OUT_NUMBERS = 2_048, 2**24
 # What needs rows in memory sees all of them up to so many numbers (256 MB), else a sample of as
 # many (benchmarks/bench_chunks.py).
 SAMPLE_NUMBERS = 2**25
-# Scores of logistic regressions for left-out rows come from so many folds.
-N_FOLDS = 3
+# Scores of logistic regressions for left-out rows come from so many folds, and are solved until so
+# small a share of the gradient is left: a smaller one takes twice the time and pools no better.
+N_FOLDS, SCORE_TOLERANCE = 3, 0.1
 # Scores depend on each other, so fewer landmarks do than for words (benchmarks/bench_text.py).
 SCORE_LANDMARKS = 300
 # Up to so many products of a fit, threads of BLAS wait for each other longer than they work:
@@ -200,7 +201,7 @@ class Plan:
     scores (n_landmarks 300): 12,000 × 9,019 with 0.4 % nonzeros is wide text
     neighbours: a sparse table
     forest (n_trees 200): a sparse table
-    no boosted trees: wide text
+    boosted trees: they err elsewhere than the others
     left-out rows: 2,048
     """
 
@@ -345,8 +346,6 @@ def _why_not_boosted(facts: TableFacts, *, only_left_out: bool) -> str:
     """Return why trees are not boosted; nothing where they are."""
     if only_left_out:
         return "for left-out predictions only"
-    if facts.is_wide_text:
-        return "wide text"
     if facts.n_held < BOOSTED_ROWS:
         return f"fewer than {BOOSTED_ROWS} rows"
     if facts.n_held * facts.n_labels > BOOSTED_CELLS:

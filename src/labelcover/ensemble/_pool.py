@@ -26,6 +26,7 @@ from labelcover.ensemble._plan import (
     LEFT_OUT,
     MEMBERS,
     N_FOLDS,
+    SCORE_TOLERANCE,
     Plan,
     TableFacts,
     draw_left_out,
@@ -54,7 +55,7 @@ BLOCK_ROWS = 2**18
 DEFAULT_LEARNERS: dict[str, Callable[[], Any]] = {
     "least_squares": LeastSquaresClassifier,
     "forest": LabelForest,
-    "logistic": partial(LogisticClassifier, n_folds=N_FOLDS),
+    "logistic": partial(LogisticClassifier, n_folds=N_FOLDS, tol=SCORE_TOLERANCE),
     "boosting": LabelBoosting,
 }
 

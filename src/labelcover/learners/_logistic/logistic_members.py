@@ -164,18 +164,20 @@ class FoldedBlock:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Return the coefficients by all rows, and the scores of rows left out if asked for.
 
-        The coefficients by all rows are where those without a fold start from.
+        `start` are coefficients without the first fold. Those without another fold start anew, as
+        what has seen its rows would not forget them in few steps; all rows start from their mean.
         """
         table = self.table
-        found = self._solved(self.of_rows(table.fold >= 0, C), start)
+        everything = self.of_rows(table.fold >= 0, C)
         if not out_of_fold:
-            return found, None
-        scores = np.empty((len(table.fold), found.shape[1]))
+            return self._solved(everything, start), None
+        scores, found = np.empty((len(table.fold), int(self.starts[-1]))), []
         for fold in range(int(table.fold.max()) + 1):
             is_left_out = table.fold == fold
-            without = self._solved(self.of_rows(~is_left_out, C), found)
-            scores[is_left_out] = linear_scores(table.X[is_left_out], without)
-        return found, scores
+            own = self.of_rows(~is_left_out, C)
+            found.append(self._solved(own, start if fold == 0 else None))
+            scores[is_left_out] = linear_scores(table.X[is_left_out], found[-1])
+        return self._solved(everything, np.mean(found, axis=0)), scores
 
     def _solved(self, block: Block, start: NDArray[np.float64] | None) -> NDArray[np.float64]:
         found = block.null_model(self.table.X.shape[1]) if start is None else start.copy()
