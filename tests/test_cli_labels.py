@@ -234,3 +234,17 @@ def test_commands_work_with_unknown_labels(command_that_warns, partly, name):
         page = partly.with_name("page.html")
         assert command_that_warns("report", out, "-o", page)[0] == 0
         assert "8% of the labels of these rows are not known" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["train", "audit", "complete"])
+def test_labels_that_are_never_known_are_warned_of_by_name_once(command_that_warns, partly, name):
+    lines = partly.read_text(encoding="utf-8").splitlines()
+    rows = [f"{line},{'is:new' if i == 0 else ''}" for i, line in enumerate(lines)]
+    partly.write_text("\n".join(rows), encoding="utf-8")
+    out = partly.with_name("m.skops" if name == "train" else "out.csv")
+    words = [name, partly, "--label-prefix", "is:", "--empty", "unknown", "-o", out]
+    code, printed, errors = command_that_warns(*words)
+    assert code == 0, errors
+    assert "labels that are known in no row: 'is:new'" in printed
+    assert errors.count("warning") == 1
+    assert "no known cell: they have the mean frequency of all labels: is:new." in errors

@@ -196,7 +196,8 @@ class Judgement:
             )
         if self.n_without_labels:
             said.append(
-                f"{self.n_without_labels:,} of {len(self.rows):,} rows have no labels; rankings of "
+                f"{self.n_without_labels:,} of {len(self.rows):,} rows have no "
+                f"{'labels' if self.known is None else 'labels that are known'}; rankings of "
                 "labels within rows are measured on the others."
             )
         return said

@@ -57,8 +57,8 @@ def fit_model(estimator: Any, dataset: Dataset) -> Any:
             keep_names(model, dataset.table)
             model._coding = dataset.encoder
     else:
-        model = estimator.fit(dataset.rows, dataset.Y)
-    # Y is an array: the names are those of the data set.
+        # Names are for warnings of labels that are not known; the array takes less memory.
+        model = estimator.fit(dataset.rows, dataset.labels if dataset.unknown else dataset.Y)
     model.label_names_in_ = np.array(dataset.label_names, dtype=object)
     ids = None if dataset.ids is None else np.array(dataset.ids, dtype=np.str_)
     model.reading_ = replace(dataset.reading, row_ids=ids)

@@ -142,7 +142,7 @@ def write_completed(
             f"{parameter('empty', 'unknown')} takes empty cells as not known."
         )
     known = ~np.isnan(dataset.Y)
-    found = np.asarray(estimator.complete(dataset.rows, dataset.Y))
+    found = np.asarray(estimator.complete(dataset.rows, dataset.labels))
     filled = np.clip(found.round(4), 1e-4, 1 - 1e-4) if rule is None else rule(found).astype(int)
     columns = _row_names(dataset.reading, dataset, len(found), ())
     names = _free_names(dataset.label_names, "label", set(columns))

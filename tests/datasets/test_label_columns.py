@@ -248,6 +248,10 @@ def test_rows_with_an_empty_cell_of_tags_may_have_unknown_labels(tmp_path):
     again = data.reading.read(path, with_labels=True)
     np.testing.assert_array_equal(again.Y, data.Y)
     assert len(data.reading.read(path, with_labels=True, empty="skip").Y) == 9
+    nothing = write(tmp_path, ["", "k.A."])
+    said = pytest.raises(DataError, match="labels 'rain', 'wind' are empty in all 2 rows")
+    with pytest.warns(UserWarning, match="has no tags in 2 rows"), said:
+        data.reading.read(nothing, with_labels=True)
 
 
 def test_the_report_tells_how_many_labels_are_not_known(tmp_path):

@@ -8,7 +8,12 @@ from scipy import sparse
 
 from labelcover.dependence import dependent_cover, label_dependence
 from labelcover.dependence._chi_square import labelsets_by_label
-from labelcover.dependence._dependence_kernels import CLOSE_ENOUGH, lazy_greedy, with_room
+from labelcover.dependence._dependence_kernels import (
+    CLOSE_ENOUGH,
+    lazy_greedy,
+    seed_gains,
+    with_room,
+)
 
 
 def random_labels(seed, n=150, m=20):
@@ -205,8 +210,11 @@ def test_the_compiled_greedy_makes_the_rows_of_its_plain_twin(seed, r):
     weights = np.sort(2.0 ** -rng.permutation(40)[: len(labelsets)])[::-1] + 1
     most = 4 if seed % 2 else 100
     target = weights.sum() * 0.7 if seed % 4 == 0 else np.inf
-    index = labelsets_by_label(labelsets, m)
-    rows = lazy_greedy(labelsets, weights, *index, k, target, most)
+    starts, which, others = labelsets_by_label(labelsets, m)
+    entries = starts, starts[1:].copy(), which, others, weights[which]
+    gains = seed_gains(labelsets, entries, k)
+    order = np.argsort(-gains, kind="stable")
+    rows = lazy_greedy(labelsets, weights, entries, gains, order, k, target, most)
     assert rows.tolist() == plain_lazy_greedy(labelsets, weights, m, k, target, most)
 
 

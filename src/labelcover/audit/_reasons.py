@@ -6,6 +6,7 @@ seen a wrong label makes reasons for it.
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -132,7 +133,9 @@ def _feature_reasons(
         seen = np.setdiff1d(np.arange(n), part)
         if suspects.known is not None:  # rows of which nothing is known teach nothing
             seen = seen[suspects.known[seen].any(axis=1)]
-        model = single_labels().fit(rows_of(X, seen), suspects.labels[seen])
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
+            # What is not known was told of the whole table.
+            model = single_labels().fit(rows_of(X, seen), suspects.labels[seen])
         of_label: dict[str, list[int]] = defaultdict(list)
         for suspect in found:
             if suspect.row in part:

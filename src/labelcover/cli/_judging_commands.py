@@ -221,7 +221,8 @@ def audit(
     from labelcover.datasets import feature_words
 
     began = time.perf_counter()
-    suspects = suspicious_labels(dataset.rows, dataset.Y, label_names=dataset.label_names)
+    Y = dataset.labels if dataset.unknown else dataset.Y  # a frame, for names in warnings
+    suspects = suspicious_labels(dataset.rows, Y, label_names=dataset.label_names)
     found = suspects.ranked(above=above)
     words = feature_words(dataset)
     reasons = explain_suspects(suspects, found, dataset.X, feature_names=words)

@@ -193,7 +193,8 @@ class LabelColumns:
         Y, empty = tag_table(rows, self.names)[0], self._is_empty(table)
         if self.empty != "unknown" or not empty.any():
             return Y
-        return np.where(empty[:, None], np.float32(np.nan), Y)
+        Y = np.where(empty[:, None], np.float32(np.nan), Y)
+        return settled_labels(table.path, Y, self.names, self.empty)
 
     def known(self, table: RawTable) -> NDArray[np.float64]:
         """Return what a table says of the labels: 0, 1, and NaN where it says nothing.

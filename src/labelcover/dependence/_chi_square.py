@@ -12,11 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_integer
 from labelcover._label_values import label_rows, split_unknown
+from labelcover._table_numbers import blocks
 from labelcover.covers import Cover, labelset_ranks
 from labelcover.dependence._dependence_kernels import frequent_labelsets
 
 # Tables worked on at once: a few megabytes each time, however many labelsets there are.
 BLOCK = 2**16
+# Pairs are counted with so many first labels at once.
+PAIRED_LABELS = 256
 # Labelsets are told apart by their colexicographic rank, which must fit 64 bits.
 MOST_LABELSETS = 2**63 - 1
 
@@ -62,6 +65,8 @@ def cooccurrences(
         counts = np.bincount(rows.indices, minlength=m).astype(np.int64)
         frequent = np.flatnonzero(counts >= min_count)
         return frequent[:, None].astype(np.int32), counts[frequent]
+    if r == 2:
+        return _pairs(rows, min_count)
     if r > m:
         return np.empty((0, r), dtype=np.int32), np.empty(0, dtype=np.int64)
     labels = rows.indices.astype(np.int32, copy=False)
@@ -69,6 +74,20 @@ def cooccurrences(
     label_starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=m))])
     label_places = np.argsort(labels, kind="stable")
     return frequent_labelsets(labels, ends, label_starts, label_places, r, min_count)
+
+
+def _pairs(rows: Any, min_count: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the pairs of labels in at least `min_count` rows, and in how many, by products."""
+    columns = rows.astype(np.int64).tocsc()
+    found = []
+    for block in blocks(rows.shape[1], PAIRED_LABELS):
+        together = (columns[:, block].T @ columns).tocoo()
+        first, second = together.row + block.start, together.col
+        kept = (first < second) & (together.data >= min_count)
+        found.append((first[kept], second[kept], together.data[kept]))
+    first, second, counts = (np.concatenate(each) for each in zip(*found, strict=True))
+    order = np.lexsort((second, first))
+    return np.column_stack([first, second])[order].astype(np.int32), counts[order]
 
 
 def labelsets_by_label(
@@ -217,7 +236,8 @@ class LabelDependence:
             raise ValueError(f"cover must have {self.n_labels} labels, got {cover.n_labels}.")
         if self.r > cover.k or len(self.labelsets) == 0:
             return np.zeros(len(self.labelsets), dtype=bool)
-        inside = np.unique(labelset_ranks(cover.labelsets, self.r))
+        # A copy: loops would be compiled once more for labelsets that must not change.
+        inside = np.unique(labelset_ranks(cover.labelsets.copy(), self.r))
         return np.isin(labelset_ranks(self.labelsets, self.r), inside)
 
     def merit(self, cover: Cover) -> float:

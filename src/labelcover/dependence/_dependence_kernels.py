@@ -128,7 +128,8 @@ def _remove(t, labelsets, entries):
         ends[label] -= 1
         last = ends[label]
         which[at] = which[last]
-        others[at] = others[last]
+        for i in range(others.shape[1]):
+            others[at, i] = others[last, i]
         weight[at] = weight[last]
 
 
@@ -260,25 +261,52 @@ def _pad(members, size, counts, next_label):
             next_label = (next_label + 1) % m
             if unused_only and counts[label] > 0:
                 continue
-            if not (members[:size] == label).any():
+            is_new = True
+            for i in range(size):
+                is_new = is_new and members[i] != label
+            if is_new:
                 members[size] = label
                 size += 1
     return next_label
 
 
 @njit(cache=True)
-def lazy_greedy(labelsets, weights, starts, which, others, k, target, most_rows):
+def _with_row(rows, n_rows, members, counts):
+    """`rows` with one more, and how many of its labels are new; counts its labels."""
+    rows = with_room(rows, n_rows + 1)
+    n_new = 0
+    for i in range(len(members)):
+        label = members[i]
+        rows[n_rows, i] = label
+        n_new += counts[label] == 0
+        counts[label] += 1
+    return rows, n_new
+
+
+@njit(cache=True)
+def seed_gains(labelsets, entries, k):
+    """Gains of the rows of `k` labels that grow from each labelset, before any is taken."""
+    q, n_labels = len(labelsets), len(entries[0]) - 1
+    covered, held = np.zeros(q, dtype=np.bool_), np.zeros(q, dtype=np.int64)
+    gains, reached = np.zeros(n_labels), np.empty(n_labels, dtype=np.int64)
+    members, keys = np.empty(k, dtype=np.int64), np.empty(q)
+    for t in range(q):
+        _, keys[t] = _extend(t, q, labelsets, entries, covered, held, gains, reached, members)
+    return keys
+
+
+@njit(cache=True)
+def lazy_greedy(labelsets, weights, entries, keys, heap, k, target, most_rows):
     """Rows of `k` labels that cover `labelsets`, heaviest first, until their weight is `target`.
 
-    `labelsets` come in order of falling weight, all positive, and with their index by labels
-    (`labelsets_by_label`). Each is the seed of a candidate
-    row; the candidates wait in a heap with the gain they had when last extended, and only the
-    one on top is extended again. Every label is in some row at the end, for which rows are kept
-    back when `most_rows` is tight.
+    `labelsets` come in order of falling weight, all positive. `entries` are their index by labels
+    (`labelsets_by_label`), where the list of each label ends, and their weights; the lists lose
+    what is covered. Each labelset is the seed of a candidate row; the candidates wait in a heap,
+    at first in order, with the gain they had when last extended (`keys`, at first `seed_gains`),
+    and only the one on top is extended again. Every label is in some row at the end, for which rows
+    are kept back when `most_rows` is tight.
     """
-    # The lists of labels lose what is covered.
-    entries = starts, starts[1:].copy(), which.copy(), others.copy(), weights[which]
-    q, n_labels = len(labelsets), len(starts) - 1
+    q, n_labels = len(labelsets), len(entries[0]) - 1
     covered = np.zeros(q, dtype=np.bool_)
     held = np.zeros(q, dtype=np.int64)
     gains = np.zeros(n_labels)
@@ -286,10 +314,6 @@ def lazy_greedy(labelsets, weights, starts, which, others, k, target, most_rows)
     counts = np.zeros(n_labels, dtype=np.int64)
     members = np.empty(k, dtype=np.int64)
     rows = np.empty((1024, k), dtype=np.int32)
-    keys = np.empty(q)
-    for t in range(q):
-        _, keys[t] = _extend(t, q, labelsets, entries, covered, held, gains, reached, members)
-    heap = np.argsort(-keys, kind="mergesort")
     length, heaviest, next_label, n_rows = q, 0, np.int64(0), 0
     unused = n_labels
     weight = 0.0
@@ -313,22 +337,14 @@ def lazy_greedy(labelsets, weights, starts, which, others, k, target, most_rows)
             heaviest += 1
         size, _ = _extend(top, heaviest, labelsets, entries, covered, held, gains, reached, members)
         next_label = _pad(members, size, counts, next_label)
-        n_rows += 1
-        rows = with_room(rows, n_rows)
-        rows[n_rows - 1] = members
-        for label in members:
-            unused -= counts[label] == 0
-            counts[label] += 1
+        rows, n_new = _with_row(rows, n_rows, members, counts)
+        n_rows, unused = n_rows + 1, unused - n_new
         for t in _uncovered_inside(members, labelsets, entries, gains):
             covered[t] = True
             weight += weights[t]
             _remove(t, labelsets, entries)
     while unused > 0:
         next_label = _pad(members, np.int64(0), counts, next_label)
-        n_rows += 1
-        rows = with_room(rows, n_rows)
-        rows[n_rows - 1] = members
-        for label in members:
-            unused -= counts[label] == 0
-            counts[label] += 1
+        rows, n_new = _with_row(rows, n_rows, members, counts)
+        n_rows, unused = n_rows + 1, unused - n_new
     return rows[:n_rows].copy()

@@ -12,7 +12,7 @@ from labelcover._arguments import check_integer, check_random_state, check_real
 from labelcover._label_values import label_rows
 from labelcover.covers import Cover
 from labelcover.dependence._chi_square import label_dependence, labelsets_by_label
-from labelcover.dependence._dependence_kernels import lazy_greedy
+from labelcover.dependence._dependence_kernels import lazy_greedy, seed_gains
 
 #: By what factor the resolution rises to divide a community.
 FINER = 1.25
@@ -77,10 +77,15 @@ def dependent_cover(
     by_weight = by_weight[dependence.chi_square[by_weight] > 0]
     labelsets = dependence.labelsets[by_weight]
     weights = dependence.chi_square[by_weight]
+    starts, which, others = labelsets_by_label(labelsets, m)
+    entries = starts, starts[1:].copy(), which, others, weights[which]
+    gains = seed_gains(labelsets, entries, k)
     rows = lazy_greedy(
         labelsets,
         weights,
-        *labelsets_by_label(labelsets, m),
+        entries,
+        gains,
+        np.argsort(-gains, kind="stable"),
         k,
         # Summed in another order than the covered weight, hence the rounding.
         weights.sum() * share * (1 - 1e-12) if share < 1 else np.inf,

@@ -392,7 +392,7 @@ def linked_labels(cover: Cover) -> sparse.csr_array:
 
 def least_loss(inputs: Floats, base: Floats, y: NDArray, w: Floats, penalty: Floats) -> Floats:
     """Return the weights of inputs ``(d, n)`` with the least log-loss plus penalty."""
-    cells = inputs[:, None, :], base[None], y[None], w[None]
+    cells = np.ascontiguousarray(inputs)[:, None, :], base[None], y[None], w[None]
 
     def derivatives(which: NDArray[np.int64], theta: Floats) -> Derivatives:
         loss, slope, curve = pool_derivatives(*cells, which, theta)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelcover.learners._forest.forest_kernels import next_random
+from labelcover.learners._forest.forest_kernels import next_random, split_rows
 
 # Compilers take several numbers at a time only where sums may be taken in any order.
 FAST = {"nnan", "nsz", "reassoc", "contract"}
@@ -78,7 +78,7 @@ def grow_on_bins(codes, n_bins, rows, moments, order, wanted, tree, at_node, sta
     """
     feature, cuts, left, right = tree
     d = len(order)
-    sums = np.zeros((n_bins.max(), WIDTH), np.float32)
+    sums = np.zeros((256, WIDTH), np.float32)
     total, part = np.zeros((1, WIDTH), np.float32), np.zeros((1, WIDTH), np.float32)
     ends = np.zeros((len(feature), 2), np.int32)
     ends[0, 1] = len(rows)
@@ -110,15 +110,7 @@ def grow_on_bins(codes, n_bins, rows, moments, order, wanted, tree, at_node, sta
                         best, feature[node], cuts[node] = score, f, cut
         if feature[node] >= 0:
             left[node], right[node] = n_nodes, n_nodes + 1
-            middle, last = start, end
-            moved[: end - start] = own
-            for i in moved[: end - start]:
-                if codes[feature[node], i] <= cuts[node]:
-                    rows[middle] = i
-                    middle += 1
-                else:
-                    last -= 1
-                    rows[last] = i
+            middle = start + split_rows(codes[feature[node]], cuts[node], own, moved)
             ends[n_nodes, 0], ends[n_nodes, 1] = start, middle
             ends[n_nodes + 1, 0], ends[n_nodes + 1, 1] = middle, end
             n_nodes += 2

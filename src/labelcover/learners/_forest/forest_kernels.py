@@ -86,7 +86,7 @@ def _try_split(values, rows, counts, node, labels, totals, part, u):
 
 
 @njit(cache=True, nogil=True)
-def _split_rows(column, threshold, rows, moved):
+def split_rows(column, threshold, rows, moved):
     """Sort rows into those at most and above the threshold; return how many are at most."""
     for at in range(len(rows)):
         moved[at] = rows[at]
@@ -166,7 +166,7 @@ def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, st
         if best_feature < 0:
             left[number], right[number] = start, end
             continue
-        middle = start + _split_rows(table[best_feature], best_threshold, own, moved)
+        middle = start + split_rows(table[best_feature], best_threshold, own, moved)
         feature[number], threshold[number] = best_feature, best_threshold
         left[number], right[number] = n_nodes, n_nodes + 1
         for child in range(2):
