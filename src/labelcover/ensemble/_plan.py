@@ -59,8 +59,8 @@ MOST_PRODUCTS = 10**10
 BOOSTED_ROWS, BOOSTED_CELLS = 60, 4_000_000
 
 # Each text of a table has views of its own, beside those of numbers and categories; more texts than
-# these are looked at together. A forest of `SPARSE_TREES` on all columns is beside them, also on wide
-# text, where 200 trees have a log-loss 0.5 % lower and took a third of a fit of 20,000 rows
+# these are looked at together. A forest of `SPARSE_TREES` on all columns is beside them, on wide
+# text too, where 200 trees have a log-loss 0.5 % lower and took a third of a fit of 20,000 rows
 # (benchmarks/bench_tables.py).
 MOST_TEXTS = 4
 
