@@ -19,7 +19,7 @@ TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 MOST_ENTERED = {"dense": 61, "sparse": 65}
 MOST_QUESTIONS = 21
 MOST_LOOSE_NAMES = 110
-MOST_FILES, MOST_LINES, MOST_FILE_LINES, MOST_KERNELS = 244, 53_400, 450, 204
+MOST_FILES, MOST_LINES, MOST_FILE_LINES, MOST_KERNELS = 244, 53_410, 450, 205
 QUESTIONING = ("ensemble", "learners", "methods", "many_labels", "audit", "chunks")
 
 ENTERED = """

@@ -125,12 +125,6 @@ class RowChunks(ABC):
         other._weights = weights
         return other
 
-    @property
-    def n_chunks(self) -> int:
-        """How many chunks there are, once `survey` has read them."""
-        assert self._sizes is not None
-        return len(self._sizes)
-
     def _place(self, number: int) -> Place | None:
         """Return the place of a chunk in the table, if it is known."""
         if self._sizes is None:

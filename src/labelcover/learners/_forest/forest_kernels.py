@@ -242,6 +242,17 @@ def _add_leaf(rows, start, end, counts, labels, sums):
 
 
 @njit(cache=True, nogil=True)
+def _add_large(rows, leaf, tree, counts, labels, shares, before, a, into, sums):
+    """Add the shares of a leaf, summed in `shares`, for row `a` that asks and all `before` it."""
+    shares[:] = 0.0
+    _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, shares)
+    while a >= 0:
+        for l in range(len(shares)):
+            sums[into[a], l] += shares[l]
+        a = before[a]
+
+
+@njit(cache=True, nogil=True)
 def add_answers(table, n_features, tree, rows, counts, labels, asked, into, sums):
     """Add the label shares of the leaves of some rows of a table to rows `into` of `sums`.
 
@@ -263,8 +274,12 @@ def add_answers(table, n_features, tree, rows, counts, labels, asked, into, sums
     zeros = _path_of_zeros(tree, first) if len(asked) >= MANY_ROWS else _NO_PATH
     # Where few rows have any of the words, trees are long paths that rows leave with their words.
     is_long = len(zeros[1]) * (len(indptr) - 1) > 2 * len(data)
-    shares, known = np.zeros(sums.shape[1]), -1
-    for a in range(len(asked)):
+    # The last row asked for in each large leaf, and the one before each: a leaf is summed once.
+    n_asked = len(asked)
+    last = np.full(len(tree[0]) if n_asked >= MANY_ROWS else 0, -1, np.int64)
+    before, large = np.empty(n_asked, np.int64), np.empty(n_asked, np.int64)
+    shares, n_large = np.zeros(sums.shape[1]), 0
+    for a in range(n_asked):
         start, end = indptr[asked[a]], indptr[asked[a] + 1]
         leaf = 0
         if is_long:
@@ -278,13 +293,17 @@ def add_answers(table, n_features, tree, rows, counts, labels, asked, into, sums
         if tree[3][leaf] - tree[2][leaf] < MANY_ROWS:
             _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, sums[into[a]])
             continue
-        # Rows without the words of the tree share a large leaf, which is summed once.
-        if leaf != known:
-            shares[:] = 0.0
-            _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, shares)
-            known = leaf
-        for l in range(len(shares)):
-            sums[into[a], l] += shares[l]
+        before[a] = -1
+        if not len(last):
+            _add_large(rows, leaf, tree, counts, labels, shares, before, a, into, sums)
+            continue
+        before[a], last[leaf] = last[leaf], a
+        if before[a] < 0:
+            large[n_large] = leaf
+            n_large += 1
+    for at in range(n_large):
+        leaf = large[at]
+        _add_large(rows, leaf, tree, counts, labels, shares, before, last[leaf], into, sums)
 
 
 @njit(cache=True, nogil=True)
