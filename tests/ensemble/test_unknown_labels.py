@@ -200,6 +200,24 @@ def test_unknown_labels_are_filled_in_by_models_without_the_row():
     assert np.array_equal(LabelCoverClassifier().complete(X, Y), Y)
 
 
+def test_rows_like_a_row_are_told_with_the_labels_they_are_known_to_have():
+    X, _Y, gaps = simulated()
+    model = LabelCoverClassifier(random_state=0).fit(X, pd.DataFrame(gaps, columns=list("abcde")))
+    for similar in model.similar_rows(X[:5], 3):
+        for row, _, tags in similar:
+            assert tags == [
+                name for name, cell in zip("abcde", gaps[row], strict=True) if cell == 1
+            ]
+
+
+def test_weights_of_the_cells_of_one_label_are_taken():
+    X, Y, gaps = simulated(m=1)
+    known = ~np.isnan(gaps)
+    model = LabelCoverClassifier(random_state=0)
+    found = clone(model).fit(X, Y, sample_weight=known.astype(float)).predict_proba(X)
+    assert np.array_equal(found, clone(model).fit(X, np.where(known, Y, np.nan)).predict_proba(X))
+
+
 def test_who_does_not_take_gaps_says_so_before_anything_is_fitted():
     X, Y, gaps = simulated()
     with pytest.raises(ValueError, match=r"known for EnsembleOfChainsClassifier, got \d+ of 1500"):
@@ -208,6 +226,8 @@ def test_who_does_not_take_gaps_says_so_before_anything_is_fitted():
         LabelCoverClassifier().fit(X, sparse.csr_array(gaps))
     with pytest.raises(ValueError, match=r'aggregate must be .* got "weighted"'):
         InlacClassifier(LeastSquaresClassifier(), aggregate="weighted").fit(X, gaps)
+    with pytest.raises(ValueError, match=r'estimator must be "auto" or a Pool .* got C45Class'):
+        LabelCoverClassifier(C45Classifier()).complete(X, gaps)
     every_other = Y.copy()
     every_other[::2, :2], every_other[1::2, 2:] = np.nan, np.nan
     with pytest.raises(ValueError, match=r"labels are all known in some row.*choose a smaller k"):

@@ -134,7 +134,8 @@ def known_labels(
         return None
     rows = read_tags(known, "known", names.tolist(), may_be_empty=True)
     if rows is not None:
-        return _of_tags(_as_long(rows, n), names)
+        told = "known must hold labels of the model"
+        return cells_of_tags(_as_long(rows, n), names.tolist(), told)
     if sparse.issparse(known):
         cells = sparse.coo_array(known)
         _check_shape(cells.shape, n, len(names))
@@ -171,16 +172,14 @@ def _columns(known: Any, names: NDArray[np.object_]) -> NDArray[np.int64] | None
     return np.array([at[name] for name in given], dtype=np.int64)
 
 
-def _of_tags(rows: list[list[str]], names: NDArray[np.object_]) -> NDArray[np.int8]:
+def cells_of_tags(rows: list[list[str]], names: list[str], must: str) -> NDArray[np.int8]:
+    """Return a table with 1 for the tags of each row, -1 elsewhere; `must` begins the error."""
     at = {str(name): j for j, name in enumerate(names)}
     found = np.full((len(rows), len(names)), UNKNOWN, np.int8)
     for i, tags in enumerate(rows):
         for tag in tags:
             if tag not in at:
-                raise ValueError(
-                    f"known must hold labels of the model, such as {str(names[0])!r}, got {tag!r} "
-                    f"in row {i}."
-                )
+                raise ValueError(f"{must}, such as {str(names[0])!r}, got {tag!r} in row {i}.")
             found[i, at[tag]] = 1
     return found
 

@@ -90,6 +90,7 @@ class Pool(BaseEstimator):
 
     gives_left_out = True
     reads_chunks = True
+    links_labels = True
 
     def __init__(self, least_squares=None, forest=None, logistic=None, boosting=None):
         self.least_squares = least_squares

@@ -15,6 +15,7 @@ from labelcover._label_values import as_booleans, as_table, label_pair, split_un
 from labelcover._raised import each_warning_once
 from labelcover._table_numbers import rows_of
 from labelcover._tags import read_tags
+from labelcover.ensemble._answers import cells_of_tags
 from labelcover.ensemble._label_tables import named_labels, numbered_labels
 from labelcover.learners import weighted_rows
 
@@ -65,9 +66,9 @@ def known_rows(X: Any, y: Any, sample_weight: Any, looked_at: Any) -> KnownRows:
         raise ValueError("Y must have a known label in at least one row, got none.")
     without = f"Y has no known label in {len(cells) - len(some)} of {len(cells)} rows"
     warnings.warn(f"{without}, which are left out.", UserWarning, stacklevel=3)
+    own = None if weights is None else weights[some]
     kept = some if kept is None else kept[some]
-    weights = None if weights is None else weights[some]
-    return KnownRows(rows_of(X, some), y[some], names, weights, cells[some], kept)
+    return KnownRows(rows_of(X, some), y[some], names, own, cells[some], kept)
 
 
 def row_weights(sample_weight: Any) -> Any:
@@ -119,9 +120,7 @@ def known_cells(
     if cells is None or np.allclose(cells, 1, rtol=0, atol=1e-12):
         return y, None
     if sparse.issparse(y):
-        raise ValueError(
-            "Y must be dense where cells of it are unknown or weighed, got a sparse matrix."
-        )
+        raise ValueError("Y must be dense where cells are unknown or weighed, got a sparse matrix.")
     if y.dtype.kind == "O":
         y = np.array(y.tolist())
     return y, cells
@@ -139,7 +138,7 @@ def _is_whole(y: Any) -> bool:
 def _table_of_weights(sample_weight: Any) -> NDArray[np.float64] | None:
     """Return weights of cells; None if they are of rows, or there are none."""
     given = np.asarray(sample_weight)
-    if given.ndim != 2 or given.shape[1] == 1:
+    if given.ndim != 2:
         return None
     weights = given.astype(np.float64)
     wrong = np.argwhere(~((weights >= 0) & np.isfinite(weights)))
@@ -157,22 +156,12 @@ def _looked_at(looked_at: Any, names: Names, shape: tuple[int, int]) -> NDArray[
     own = [f"label{j}" for j in range(shape[1])] if names is None else names.tolist()
     rows = read_tags(looked_at, "looked_at", own, may_be_empty=True)
     if rows is not None:
-        at = {name: j for j, name in enumerate(own)}
-        found = np.zeros((len(rows), len(own)), dtype=bool)
-        for i, given in enumerate(rows):
-            for name in given:
-                if name not in at:
-                    raise ValueError(
-                        f"looked_at must hold labels of Y, such as {own[0]!r}, got {name!r} in "
-                        f"row {i}."
-                    )
-                found[i, at[name]] = True
+        found = cells_of_tags(rows, own, "looked_at must hold labels of Y") == 1
     else:
         columns = getattr(looked_at, "columns", None)
         if names is not None and columns is not None and set(map(str, columns)) == set(own):
             looked_at = looked_at[own]
-        table = as_table(looked_at, "looked_at")
-        found = as_booleans(table, "looked_at")
+        found = as_booleans(as_table(looked_at, "looked_at"), "looked_at")
     if found.shape != shape:
         raise ValueError(
             f"looked_at must have a row for each row of Y and a column for each label, {shape}, "
@@ -238,6 +227,11 @@ def completed(estimator: Any, X: Any, y: Any, n_folds: int) -> tuple[NDArray, An
     """
     from labelcover.model_selection import StratifiedLabelKFold
 
+    if not getattr(estimator._member(), "links_labels", False):
+        raise ValueError(
+            'estimator must be "auto" or a Pool to fill in labels from the known ones of a row, '
+            f"got {estimator.estimator!r}."
+        )
     given, names = named_labels(y)
     table, known = split_unknown(given)
     found = as_booleans(table, pair=label_pair(table)).astype(np.float64)

@@ -100,7 +100,7 @@ class ForestView(View):
         rows = np.argsort(-shares, axis=1, kind="stable")[:, :n]
         own = np.take_along_axis(shares, rows, axis=1)
         numbers = rows if self._sample is None else self._sample[rows]
-        return Similar(np.where(own > 0, numbers, -1), own, labels_of(self.forest.labels, rows))
+        return Similar(np.where(own > 0, numbers, -1), own, labels_of(self.forest.held, rows))
 
 
 class ForestShares(Shares):

@@ -171,6 +171,13 @@ class GrownForest(ABC):
         filled[np.searchsorted(starts, looked, side="right") - 1] = 0.0
         return holds + filled
 
+    @property
+    def held(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The labels that training rows have, as far as known, and where each row starts."""
+        indices, starts = self.labels
+        has = indices < self.n_labels
+        return indices[has], np.append(0, np.cumsum(has))[starts]
+
     def row_shares(self, X: Any) -> NDArray[np.float64]:
         """Return the mean share of every training row in the leaves of new rows, ``(n, rows)``."""
         n = len(self.labels[1]) - 1
