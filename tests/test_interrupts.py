@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from labelcover._raised import raising_interrupts
+from labelcover._progress import raising_interrupts
 
 GROWING = """
 import os, signal, threading

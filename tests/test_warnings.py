@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from labelcover import LabelCoverClassifier
-from labelcover._raised import each_warning_once
+from labelcover._progress import each_warning_once
 
 OPTIONS = {"threshold": "cv", "random_state": 0}
 

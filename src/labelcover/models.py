@@ -34,7 +34,7 @@ from labelcover.ensemble import Pool
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.tables import keep_names
 
-FORMAT = "labelcover-model-5"  # another one when classes move: files name their modules
+FORMAT = "labelcover-model-6"  # another one when classes move: files name their modules
 FIRST_FORMAT = "labelcover-model-1"  # which did not say so beside the versions
 # The member of the archive that says which versions wrote it; it is read before anything else.
 VERSIONS = "versions.json"

@@ -9,7 +9,7 @@ from labelcover.ensemble._encoding import encode
 from labelcover.ensemble._label_products import label_products
 from labelcover.learners import _linear_targets as linear_targets
 from labelcover.learners._least_squares.class_kernels import combine_targets
-from labelcover.learners._linear_targets import LinearTargets
+from labelcover.learners._problems import LinearTargets
 
 
 def reference(Y, cover):

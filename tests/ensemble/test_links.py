@@ -15,7 +15,7 @@ from labelcover.ensemble._links import (
     fit_links,
     linked_labels,
 )
-from labelcover.ensemble._links_kernels import exponentials_below
+from labelcover.ensemble._log_odds_kernels import exponentials_below
 
 
 class Posterior:

@@ -16,8 +16,7 @@ from labelcover import InlacClassifier, LabelCoverClassifier, RakelClassifier
 from labelcover.learners import C45Classifier, LabelForest, LeastSquaresClassifier
 from labelcover.learners._chunked_table import TableBlock
 from labelcover.learners._least_squares.choosing import exact_system
-from labelcover.learners._least_squares.feature_maps import Kernel
-from labelcover.learners._least_squares.feature_rows import FeatureRows
+from labelcover.learners._least_squares.feature_maps import FeatureRows, Kernel
 from labelcover.learners._least_squares.known_cells import KnownSystem, filled_targets
 from labelcover.learners._least_squares.ridge_systems import PrimalSystem
 from labelcover.learners._problems import Problems

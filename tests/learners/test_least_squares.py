@@ -26,12 +26,11 @@ from labelcover.learners._least_squares.class_kernels import (
     left_out_temperatures,
     logarithm_beyond_one,
 )
-from labelcover.learners._least_squares.feature_rows import FeatureRows
+from labelcover.learners._least_squares.feature_maps import FeatureRows
 from labelcover.learners._least_squares.feature_scaling import FeatureScaling
 from labelcover.learners._least_squares.least_squares_members import FINE
 from labelcover.learners._least_squares.ridge_systems import PrimalSystem
-from labelcover.learners._linear_targets import LinearTargets
-from labelcover.learners._problems import Problems
+from labelcover.learners._problems import LinearTargets, Problems
 
 
 def one_hot(classes, n_classes):

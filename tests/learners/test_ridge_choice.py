@@ -18,8 +18,7 @@ from labelcover.learners._least_squares.choosing import (
     some_problems,
 )
 from labelcover.learners._least_squares.feature_maps import Kernel, median_distance
-from labelcover.learners._linear_targets import LinearTargets
-from labelcover.learners._problems import Problems
+from labelcover.learners._problems import LinearTargets, Problems
 
 KERNELS = {"linear": Kernel(), "gaussian": Kernel((0.1,)), "mean": Kernel((0.02, 0.1, 0.5))}
 KERNELS["mean of halved widths"] = Kernel((1.6, 0.4, 0.1))

@@ -13,8 +13,7 @@ except ImportError:  # pragma: no cover
     sys.exit("labelcover: the command needs its extra: pip install 'labelcover[cli]'")
 
 from labelcover._arguments import naming_options
-from labelcover._progress import telling_of_compilation
-from labelcover._raised import raising_interrupts
+from labelcover._progress import raising_interrupts, telling_of_compilation
 from labelcover.cli._comparing_commands import compare, paper
 from labelcover.cli._cover_command import cover
 from labelcover.cli._dataset_loading import datasets

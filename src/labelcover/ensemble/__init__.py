@@ -8,12 +8,6 @@ from labelcover.ensemble._choose_cover import (
     linking_cover,
 )
 from labelcover.ensemble._cover_view import READINGS, CoverView, leaving_out_some
-from labelcover.ensemble._covering_methods import (
-    BalancorClassifier,
-    BalcoClassifier,
-    DDBalancorClassifier,
-    InlacClassifier,
-)
 from labelcover.ensemble._explanation import Explanation, Reason, SimilarRow
 from labelcover.ensemble._given_others import given_others
 from labelcover.ensemble._label_cover import LabelCoverClassifier
@@ -24,9 +18,16 @@ from labelcover.ensemble._links import linked_labels
 from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._model_parameters import ModelParameters, ThresholdParameters
 from labelcover.ensemble._out_of_fold_scores import OutOfFoldScores
+from labelcover.ensemble._paper_methods import (
+    BalancorClassifier,
+    BalcoClassifier,
+    DDBalancorClassifier,
+    InlacClassifier,
+    RakelClassifier,
+    RakelPlusPlusClassifier,
+)
 from labelcover.ensemble._plan import Plan, TableFacts, ViewPlan, labels_are_many, plan_views
 from labelcover.ensemble._pool import Pool
-from labelcover.ensemble._rakel import RakelClassifier, RakelPlusPlusClassifier
 from labelcover.ensemble._shares import Parts, Shares
 from labelcover.ensemble._telling import FeatureNames, label_words, speaking_features, words_of_rows
 from labelcover.ensemble._threshold_tuning import FOLDS, ThresholdSearch

@@ -37,6 +37,8 @@ BLOCK_NUMBERS = 2**23
 BLOCK_ROWS, MOST_BLOCK_ROWS = 256, 2_048
 # Those of rows left out, of so many numbers (8 MB).
 LEFT_OUT_BLOCK = 2**20
+# Probabilities of linear members are never surer than this.
+LEAST = 0.0005
 
 
 class CoverView(View):
@@ -290,3 +292,40 @@ def leaving_out_some(
     n, m = rows.Y.shape
     n_targets = sum(most_targets(cover, n, m) for cover in covers)
     return rows.leaving_out(draw_left_out(rows, n_left_out_rows(n, n_targets), learner, seed))
+
+
+class LeastSquaresView(CoverView):
+    """Least squares on single labels.
+
+    Attributes
+    ----------
+    names : sequence of str
+        What the tables of confidences are called.
+    least : float
+        How near to 0 and 1 the pool takes probabilities.
+    """
+
+    least = LEAST
+    names = ("least squares",)
+
+    @classmethod
+    def planned(cls, learners: Any, cover: Cover, **how: Any) -> Self:
+        """Return the view as a plan has it."""
+        return cls(learners["least_squares"], [single_labels(cover.n_labels)], quick=how["quick"])
+
+
+class LogisticView(CoverView):
+    """Logistic regression on single labels."""
+
+    least = LEAST
+    names = ("logistic",)
+
+    @classmethod
+    def planned(cls, learners: Any, cover: Cover, **how: Any) -> Self:
+        """Return the view as a plan has it."""
+        return cls(learners["logistic"], [single_labels(cover.n_labels)], quick=how["quick"])
+
+
+def single_labels(n_labels: int) -> Cover:
+    """Return the cover that has each label alone."""
+    return Cover(np.arange(n_labels)[:, None], n_labels, method="single labels")

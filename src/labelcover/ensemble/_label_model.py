@@ -25,8 +25,7 @@ from labelcover._label_values import (
     is_zero_one,
     label_pair,
 )
-from labelcover._progress import tell, telling_of_compilation
-from labelcover._raised import each_warning_once, raising_interrupts
+from labelcover._progress import each_warning_once, raising_interrupts, tell, telling_of_compilation
 from labelcover._table_numbers import is_plain
 from labelcover.ensemble._answers import Answer, known_labels
 from labelcover.ensemble._chunked_training import (

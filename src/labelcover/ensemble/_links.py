@@ -28,12 +28,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, logit, softmax
 
-from labelcover._convex_minima import Derivatives, newton_minima
 from labelcover._label_values import alike_labelsets
 from labelcover.covers import Cover
-from labelcover.ensemble._links_kernels import exponentials_below
-from labelcover.ensemble._log_linear_pool import fit_pool
-from labelcover.ensemble._log_linear_pool_kernels import pool_derivatives
+from labelcover.ensemble._log_linear_pool import Derivatives, fit_pool, newton_minima
+from labelcover.ensemble._log_odds_kernels import exponentials_below, pool_derivatives
 from labelcover.learners import blas_threads, row_products
 
 Floats = NDArray[np.float64]

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._convex_minima import Derivatives, newton_minima
 from labelcover.ensemble._encoding import Encoding
+from labelcover.ensemble._log_linear_pool import Derivatives, newton_minima
 
 # Further rows in which a member alone is right.
 PRIOR_ROWS = 1.0

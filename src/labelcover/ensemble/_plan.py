@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._arguments import check_choice, check_integer, check_random_state
+from labelcover._table_numbers import RareValues
 from labelcover.covers import Cover
 from labelcover.ensemble._view import TrainingRows
-from labelcover.learners import FEW_ROWS, RareValues, is_mostly_zero, numeric, random_order
+from labelcover.learners import FEW_ROWS, is_mostly_zero, numeric, random_order
 from labelcover.tables import NO_TEXT
 
 # A table is wide text with more rows and more columns than `WIDE`, and no greater share of

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_consistent_length
 
 from labelcover._label_values import as_booleans, as_table, label_pair, split_unknown
-from labelcover._raised import each_warning_once
+from labelcover._progress import each_warning_once
 from labelcover._table_numbers import rows_of
 from labelcover._tags import read_tags
 from labelcover.ensemble._answers import cells_of_tags

@@ -34,20 +34,20 @@ from labelcover.learners._forest.mean_tree_kernels import sort_into_leaves
 from labelcover.learners._least_squares.choosing import EXACT_ROWS
 from labelcover.learners._least_squares.label_chains import LabelSystem
 from labelcover.learners._least_squares.least_squares_classifier import LeastSquaresClassifier
-from labelcover.learners._linear_targets import LinearTargets, TargetRows
 from labelcover.learners._logistic.logistic_classifier import LogisticClassifier
 from labelcover.learners._nearest_rows import NearestRows, Nearness
 from labelcover.learners._problems import (
     FEW_ROWS,
+    LinearTargets,
     Members,
     Problems,
     ScorePaths,
+    TargetRows,
     in_parallel,
     problem_blocks,
     random_order,
 )
 from labelcover.learners._products import blas_threads, row_products
-from labelcover.learners._rare_values import RareValues
 
 if TYPE_CHECKING:
     from labelcover.learners._c45.c45_classifier import C45Classifier
@@ -75,7 +75,6 @@ __all__ = [
     "NearestRows",
     "Nearness",
     "Problems",
-    "RareValues",
     "SMOClassifier",
     "ScorePaths",
     "TargetRows",

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover._table_numbers import RareValues
 from labelcover.learners._features import csr_arrays, numeric
 from labelcover.learners._neighbour_kernels import neighbours_of
-from labelcover.learners._rare_values import RareValues
 
 # Neighbours that vote, and the power of their cosines that is the vote.
 N_NEIGHBOURS = 30

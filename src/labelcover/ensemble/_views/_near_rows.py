@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.covers import Cover
+from labelcover.ensemble._cover_view import LEAST
 from labelcover.ensemble._shares import Parts, Shares, Similar, labels_of
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
-from labelcover.ensemble._views._single_labels import LEAST
 from labelcover.learners import NearestRows, Nearness
 
 

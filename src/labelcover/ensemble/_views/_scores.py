@@ -15,10 +15,10 @@ from scipy.special import logit, softmax
 from sklearn.base import clone
 
 from labelcover.covers import Cover
+from labelcover.ensemble._cover_view import LEAST, LeastSquaresView, LogisticView
 from labelcover.ensemble._log_linear_pool import inside
 from labelcover.ensemble._shares import Parts, Shares
 from labelcover.ensemble._view import LeftOut, TrainingRows, View
-from labelcover.ensemble._views._single_labels import LEAST, LeastSquaresView, LogisticView
 from labelcover.learners import LeastSquaresClassifier
 
 

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_integer, check_random_state, check_real, check_seed
+from labelcover._table_numbers import RareValues
 from labelcover.learners._features import csr_arrays, numeric
 from labelcover.learners._forest.boosting_kernels import (
     DIRECTIONS,
@@ -26,7 +27,6 @@ from labelcover.learners._forest.boosting_kernels import (
 from labelcover.learners._forest.feature_forest import NO_ARRAYS, NO_TABLE, SinglePrecision
 from labelcover.learners._forest.grown_forest import in_threads, is_mostly_zero
 from labelcover.learners._forest.swap_kernels import swap_parts
-from labelcover.learners._rare_values import RareValues
 
 # Columns of numbers are cut into so many bins.
 MOST_BINS = 32

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.parallel import delayed
 
+from labelcover._table_numbers import RareValues
 from labelcover.learners._features import numeric
 from labelcover.learners._problems import in_parallel
-from labelcover.learners._rare_values import RareValues
 
 # A table with a smaller share of nonzeros is read as a sparse one: trees split by whether a column
 # is above 0, and the labels of the nearest training rows are a view of the default, which on dense

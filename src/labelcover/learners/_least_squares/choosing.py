@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from labelcover.learners._chunked_table import Blocks, TableBlock
 from labelcover.learners._least_squares.class_kernels import left_out_brier_score
 from labelcover.learners._least_squares.feature_maps import (
+    FeatureRows,
     IdentityMap,
     Kernel,
     KernelMap,
     landmark_combination,
     median_distance,
 )
-from labelcover.learners._least_squares.feature_rows import FeatureRows
 from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
 from labelcover.learners._least_squares.known_cells import KnownSystem
 from labelcover.learners._least_squares.ridge_systems import (
@@ -32,8 +32,7 @@ from labelcover.learners._least_squares.ridge_systems import (
     PrimalSystem,
     RidgeSystem,
 )
-from labelcover.learners._linear_targets import LinearTargets
-from labelcover.learners._problems import Problems
+from labelcover.learners._problems import LinearTargets, Problems
 from labelcover.learners._products import inner_products, squared_lengths
 
 # Up to this many rows nothing is approximated, nor with so few features in the linear kernel.

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._table_numbers import ROUNDING, blocks
+from labelcover._table_numbers import ROUNDING, RareValues, binary_columns, blocks
 from labelcover.chunks import Chunk
 from labelcover.learners._chunked_table import Blocks
-from labelcover.learners._rare_values import RareValues, binary_columns
 
 # Rows whose lengths differ by no more than this share are of one length: some tools that make
 # them so compute with single precision.

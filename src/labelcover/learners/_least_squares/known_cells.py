@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover.learners._least_squares.ridge_systems import RidgeSystem
-from labelcover.learners._linear_targets import LinearTargets, TargetRows
+from labelcover.learners._problems import LinearTargets, TargetRows
 
 Floats = NDArray[np.float64]
 # Conjugate gradients end where no residual is a greater share of its right side; while ridges are

@@ -32,8 +32,7 @@ from labelcover.learners._least_squares.feature_scaling import FeatureScaling
 from labelcover.learners._least_squares.known_cells import KnownSystem, filled_targets
 from labelcover.learners._least_squares.ridge_systems import RidgeSystem, Solved
 from labelcover.learners._least_squares.score_parts import LeastSquaresPaths
-from labelcover.learners._linear_targets import LinearTargets
-from labelcover.learners._problems import Members, Problems, random_order
+from labelcover.learners._problems import LinearTargets, Members, Problems, random_order
 from labelcover.learners._products import row_products
 
 # Temperatures are tuned on the leave-one-out predictions of no more rows than this.

@@ -20,8 +20,8 @@ from scipy import sparse
 from scipy.linalg import cho_solve, eigh, solve_triangular
 from scipy.linalg.lapack import get_lapack_funcs
 
-from labelcover.learners._least_squares.feature_rows import FeatureRows
-from labelcover.learners._linear_targets import LinearTargets
+from labelcover.learners._least_squares.feature_maps import FeatureRows
+from labelcover.learners._problems import LinearTargets
 
 # Directions with less than this share of the largest eigenvalue are rounding errors.
 RANK_TOLERANCE = 1e-13

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from labelcover._convex_minima import newton_minima
+from labelcover.ensemble._log_linear_pool import newton_minima
 
 
 @pytest.mark.parametrize("low", [-np.inf, 0.0])

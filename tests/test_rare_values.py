@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from labelcover.learners._rare_values import RareValues, binary_columns
+from labelcover._table_numbers import RareValues, binary_columns
 
 KINDS = [np.asarray, sparse.csr_array, sparse.csr_matrix]
 
