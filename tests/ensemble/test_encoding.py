@@ -7,7 +7,7 @@ from labelcover.covers import Cover
 from labelcover.ensemble import _encoding as encoding_module
 from labelcover.ensemble._encoding import encode
 from labelcover.ensemble._label_products import label_products
-from labelcover.learners import _linear_targets as linear_targets
+from labelcover.learners import _problems as problems_module
 from labelcover.learners._least_squares.class_kernels import combine_targets
 from labelcover.learners._problems import LinearTargets
 
@@ -128,7 +128,7 @@ def test_confidences_added_problem_by_problem_are_those_of_algorithm_2(seed, rea
 @pytest.mark.parametrize("k", [3, 14])
 def test_classes_and_targets_of_some_rows_are_those_of_all(k, monkeypatch):
     monkeypatch.setattr(encoding_module, "BLOCK_ROWS", 7)
-    monkeypatch.setattr(linear_targets, "BLOCK_ROWS", 9)
+    monkeypatch.setattr(problems_module, "BLOCK_ROWS", 9)
     Y, cover = random_problem(5, 40, 16, k, 12, least=1)
     Y[:, 3] = Y[:, 1]  # members that pose the same problem
     (encoded,), classes, first = encode(Y, [cover])

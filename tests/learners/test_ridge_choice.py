@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners._chunked_table import TableBlock
-from labelcover.learners._least_squares import choosing, feature_rows, ridge_systems
+from labelcover.learners._least_squares import choosing, feature_maps, ridge_systems
 from labelcover.learners._least_squares.choosing import (
     RIDGES,
     Judge,
@@ -113,7 +113,7 @@ def test_landmarks_in_blocks_are_landmarks_at_once(monkeypatch, weighted):
     weights = np.random.default_rng(1).uniform(0.5, 2, 90) if weighted else None
     table, weighted_problems = TableBlock(X, weights), replace(problems, weights=weights)
     whole = nystroem_system(table, KERNELS["mean"], weighted_problems, np.arange(20))[1]
-    monkeypatch.setattr(feature_rows, "BLOCK_NUMBERS", 20 * 7)
+    monkeypatch.setattr(feature_maps, "BLOCK_NUMBERS", 20 * 7)
     mapped, blocks = nystroem_system(table, KERNELS["mean"], weighted_problems, np.arange(20))
     features = mapped.transform(X)
     w = np.ones(90) if weights is None else weights
