@@ -6,7 +6,8 @@ process of its own with one thread: CPU seconds are then the seconds on a free m
 data folder (``LABELCOVER_DATA``).
 
 ``python -m benchmarks.bench_many_labels simulated [rows [labels]]`` measures 10⁵ simulated labels;
-see `benchmarks.many_label_simulated`.
+see `benchmarks.many_label_simulated`. ``python -m benchmarks.bench_many_labels known`` measures
+what known tags are worth; see `benchmarks.many_label_known`.
 """
 
 import csv
@@ -23,7 +24,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-from benchmarks import many_label_simulated
+from benchmarks import many_label_known, many_label_simulated
 from benchmarks.bench_quality import ONE_THREAD
 from labelcover import LabelCoverClassifier
 from labelcover._files import replacing
@@ -107,6 +108,8 @@ def main(names: list[str]) -> int:
     """Measure the named methods, or all; return the number that failed."""
     if names[:1] == ["simulated"]:
         return many_label_simulated.main(names[1:])
+    if names == ["known"]:
+        return many_label_known.main()
     unknown = [name for name in names if name not in METHODS]
     if unknown:
         print(f"{unknown[0]!r} is not one of {', '.join(METHODS)}")

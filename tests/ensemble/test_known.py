@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import expit
+from sklearn.metrics import average_precision_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -259,10 +260,51 @@ def test_methods_of_the_paper_take_nothing_known(data):
         model.predict_proba(X[:2], known=Y[:2])
 
 
-def test_very_many_labels_refuse_what_is_known():
+@pytest.fixture(scope="module")
+def candidate_model():
+    """Return a model of candidates, and rows whose labels 0 and 1, 2 and 3, … go together."""
     random = np.random.default_rng(0)
-    Y = sparse.csr_array(random.random((200, 40)) < 0.05)
-    X = sparse.csr_array(Y @ random.random((40, 60)))
-    model = LabelCoverClassifier(ManyLabelPool(n_candidates=10), random_state=0).fit(X, Y)
-    with pytest.raises(ValueError, match="known must be None where labels are so many"):
-        model.predict_top(X[:2], 3, known=Y[:2])
+    Y = np.repeat(random.random((500, 20)) < 0.1, 2, axis=1)
+    Y = sparse.csr_array(Y & (random.random(Y.shape) < 0.9))
+    X = sparse.csr_array(Y @ random.random((40, 60)) + random.normal(0, 2, (500, 60)))
+    model = LabelCoverClassifier(ManyLabelPool(n_candidates=10), random_state=0)
+    return model.fit(X[:400], Y[:400]), X[400:], Y[400:].toarray()
+
+
+def test_known_labels_of_very_many_stay_and_speak_for_their_partners(candidate_model):
+    model, X, Y = candidate_model
+    known = np.full(Y.shape, np.nan)
+    known[:, ::2] = Y[:, ::2]
+    P = model.predict_proba(X, known=known)
+    np.testing.assert_array_equal(P[:, ::2], Y[:, ::2])
+    before = model.predict_proba(X)[:, 1::2]
+    assert average_precision_score(Y[:, 1::2].ravel(), before.ravel()) < 0.5
+    assert average_precision_score(Y[:, 1::2].ravel(), P[:, 1::2].ravel()) > 0.7
+    for decide in ("micro_f1", "hamming_loss", 3):
+        chosen = model.predict(X, decide=decide, known=known).toarray()
+        assert (chosen[:, ::2] >= Y[:, ::2]).all() or decide == 3
+    assert (model.predict(X, known=known)[:, ::2].toarray() == Y[:, ::2]).all()
+    top = model.predict_top(X, 40, known=known)
+    np.testing.assert_array_equal(np.take_along_axis(P, top.labels, axis=1), top.confidence)
+
+
+def test_rows_of_very_many_labels_of_which_nothing_is_known_stay_as_they_are(candidate_model):
+    model, X, Y = candidate_model
+    known = np.full(Y.shape, np.nan)
+    known[0] = Y[0]
+    P = model.predict_proba(X, known=known)
+    np.testing.assert_array_equal(P[0], Y[0])
+    np.testing.assert_array_equal(P[1:], model.predict_proba(X)[1:])
+    known[1, :4] = [1, 0, 1, 0]
+    alone = model.predict_proba(X[1:2], known=known[1:2])
+    np.testing.assert_allclose(model.predict_proba(X, known=known)[1], alone[0], rtol=1e-12)
+
+
+def test_tags_that_are_known_bring_in_what_they_are_linked_to(candidate_model):
+    model, X, _ = candidate_model
+    names, evens = model.label_names_in_.tolist(), np.arange(0, 40, 2)
+    nothing = sparse.csr_array((20, X.shape[1]))  # rows of which the features tell nothing
+    top = model.predict_top(nothing, 2, known=[[names[label]] for label in evens])
+    np.testing.assert_array_equal(top.labels[:, 0], evens)
+    assert (top.confidence[:, 0] == 1).all()
+    assert (top.labels[:, 1] == evens + 1).mean() >= 0.7

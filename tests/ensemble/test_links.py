@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from labelcover.covers import Cover
+from labelcover.covers import Cover, linked_labels
 from labelcover.ensemble import _links as links_module
 from labelcover.ensemble._links import (
     MISMATCH,
@@ -13,7 +13,6 @@ from labelcover.ensemble._links import (
     _LeftOutLabelsets,
     evidence,
     fit_links,
-    linked_labels,
 )
 from labelcover.ensemble._log_odds_kernels import exponentials_below
 

@@ -296,5 +296,3 @@ def test_wrong_parameters_are_named(data):
     for name, value in {"n_candidates": 1, "n_trees": 0, "C": 0.0}.items():
         with pytest.raises(ValueError, match=f"{name} must be"):
             LabelCoverClassifier(ManyLabelPool(**{name: value})).fit(*data[:2])
-    with pytest.raises(ValueError, match="k must be"):
-        small(cover=[list(range(9)), list(range(9, 50))]).fit(*data[:2])

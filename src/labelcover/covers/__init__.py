@@ -8,7 +8,7 @@ from labelcover._imports import lazy_names
 
 if TYPE_CHECKING:
     from labelcover.covers._best import best_cover, build_cover
-    from labelcover.covers._cover import Cover
+    from labelcover.covers._cover import Cover, linked_labels
     from labelcover.covers._greedy import complete_cover, greedy_cover
     from labelcover.covers._labelset_kernels import binomial_table, labelset_ranks
     from labelcover.covers._linear_programs import exact_cover, rounded_cover
@@ -35,6 +35,7 @@ __all__ = [
     "greedy_cover",
     "inlac_cover",
     "labelset_ranks",
+    "linked_labels",
     "orthogonal_array_cover",
     "random_cover",
     "randomized_greedy_cover",
@@ -48,6 +49,7 @@ __getattr__, __dir__ = lazy_names(
         "binomial_table": "_labelset_kernels",
         "labelset_ranks": "_labelset_kernels",
         "Cover": "_cover",
+        "linked_labels": "_cover",
         "balancor_cover": "_strategies",
         "balco_cover": "_strategies",
         "best_cover": "_best",

@@ -390,3 +390,15 @@ class Cover:
         if self._lower_bound is not None:
             parts.append(f"lower_bound={self._lower_bound}")
         return f"Cover({', '.join(parts)})"
+
+
+def linked_labels(cover: Cover) -> sparse.csr_array:
+    """Return which labels are linked: those that a labelset of the cover holds together."""
+    member, place = np.nonzero(cover.labelsets >= 0)
+    entries = np.ones(len(member)), (member, cover.labelsets[member, place])
+    holds = sparse.csr_array(entries, shape=(len(cover), cover.n_labels))
+    together = sparse.csr_array(holds.T @ holds)
+    together.setdiag(0)
+    together.eliminate_zeros()
+    together.sort_indices()
+    return together

@@ -14,7 +14,6 @@ from labelcover.ensemble._label_cover import LabelCoverClassifier
 from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble, combined_by
 from labelcover.ensemble._label_model import LabelModel
 from labelcover.ensemble._label_tables import named_labels
-from labelcover.ensemble._links import linked_labels
 from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._model_parameters import ModelParameters, ThresholdParameters
 from labelcover.ensemble._out_of_fold_scores import OutOfFoldScores
@@ -85,7 +84,6 @@ __all__ = [
     "label_words",
     "labels_are_many",
     "leaving_out_some",
-    "linked_labels",
     "linking_cover",
     "named_labels",
     "plan_views",

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, logit
 
-from labelcover.covers import Cover
-from labelcover.ensemble._links import LINK_PENALTY, TINY, least_loss, linked_labels
+from labelcover.covers import Cover, linked_labels
+from labelcover.ensemble._links import LINK_PENALTY, TINY, least_loss
 
 Floats = NDArray[np.float64]
 

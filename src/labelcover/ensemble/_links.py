@@ -29,7 +29,7 @@ from scipy import sparse
 from scipy.special import expit, logit, softmax
 
 from labelcover._label_values import alike_labelsets
-from labelcover.covers import Cover
+from labelcover.covers import Cover, linked_labels
 from labelcover.ensemble._log_linear_pool import Derivatives, fit_pool, newton_minima
 from labelcover.ensemble._log_odds_kernels import exponentials_below, pool_derivatives
 from labelcover.learners import blas_threads, row_products
@@ -374,18 +374,6 @@ def _fit_weights(
         penalty = np.full(len(inputs), LINK_PENALTY)
         values[at] = least_loss(inputs, offset[i, j], Y[i, j], w[i, j], penalty)
     return sparse.csr_array((values, together.indices, together.indptr), shape=together.shape)
-
-
-def linked_labels(cover: Cover) -> sparse.csr_array:
-    """Return which labels are linked: those that a labelset of the cover holds together."""
-    member, place = np.nonzero(cover.labelsets >= 0)
-    entries = np.ones(len(member)), (member, cover.labelsets[member, place])
-    holds = sparse.csr_array(entries, shape=(len(cover), cover.n_labels))
-    together = sparse.csr_array(holds.T @ holds)
-    together.setdiag(0)
-    together.eliminate_zeros()
-    together.sort_indices()
-    return together
 
 
 def least_loss(inputs: Floats, base: Floats, y: NDArray, w: Floats, penalty: Floats) -> Floats:

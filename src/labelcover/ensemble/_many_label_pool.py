@@ -14,7 +14,7 @@ from labelcover.covers import Cover
 from labelcover.ensemble._plan import CANDIDATES
 from labelcover.ensemble._view import TrainingRows, View, draw_seeds
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.many_labels import MOST_K, CandidateModel, Candidates, check_fits
+from labelcover.many_labels import CandidateModel, Candidates, check_fits
 
 
 class ManyLabelPool(BaseEstimator):
@@ -29,10 +29,9 @@ class ManyLabelPool(BaseEstimator):
     - a linear SVM for each label, trained on the rows that have it and on those that have it
       as a candidate, out-of-fold for training rows.
 
-    One logistic regression of these says how likely a candidate is. The labelsets of the cover
-    then correct each other's labels by which of their patterns occur
-    (`labelcover.many_labels._candidate_probabilities`). Both are fitted on out-of-sample
-    predictions.
+    One logistic regression of these, fitted on out-of-sample predictions, says how likely a
+    candidate is. Known labels of a row speak for and against those that share a labelset of the
+    cover with them (`labelcover.many_labels._candidate_links`).
 
     It is the default of `LabelCoverClassifier` where Y is sparse and has more than 1,000 labels
     and 50 million cells.
@@ -97,7 +96,6 @@ class ManyLabelView(View):
     """
 
     def __init__(self, learner: ManyLabelPool, cover: Cover) -> None:
-        check_integer("k", cover.k, high=MOST_K)
         C = None if learner.C is None else float(learner.C)
         self.model = CandidateModel(cover, int(learner.n_candidates), int(learner.n_trees), C)
 
@@ -125,13 +123,8 @@ class ManyLabelView(View):
         return found, [candidates]
 
     def answer(self, X: Any, known: Any, checked: Any) -> Candidates:
-        """Return the candidates of new rows, with their confidences."""
-        if known is not None:
-            raise ValueError(
-                "known must be None where labels are so many that only candidates are looked at: "
-                "no links are fitted between them (docs/many-labels.md)."
-            )
-        return self.model.candidates(X)
+        """Return the candidates of new rows, with their confidences, given what is known."""
+        return self.model.candidates(X, known)
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the confidences of all labels of new rows, if they fit into memory."""

@@ -10,13 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from labelcover._label_values import label_rows, split_unknown
+from labelcover.covers import linked_labels
 from labelcover.ensemble import (
     LabelCoverClassifier,
     Plan,
     TableFacts,
     choose_cover,
     labels_are_many,
-    linked_labels,
     linking_cover,
     plan_views,
 )

@@ -1,7 +1,6 @@
 """Labels so many that only some candidates of each row are looked at."""
 
 from labelcover.many_labels._candidate_model import CandidateModel
-from labelcover.many_labels._candidate_probabilities import MOST_K
 from labelcover.many_labels._candidates import (
     Candidates,
     RankedLabels,
@@ -11,7 +10,6 @@ from labelcover.many_labels._candidates import (
 )
 
 __all__ = [
-    "MOST_K",
     "CandidateModel",
     "Candidates",
     "RankedLabels",

@@ -1,4 +1,4 @@
-"""Candidates of rows with their probabilities, by means, trees, linear SVMs and labelsets."""
+"""Candidates of rows with their probabilities, by means, trees and linear SVMs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from sklearn.utils.parallel import delayed
 
 from labelcover.covers import Cover
 from labelcover.learners import in_threads
+from labelcover.many_labels._candidate_links import CandidateLinks, fit_candidate_links
 from labelcover.many_labels._candidate_probabilities import (
     ODDS_OF_SHARES,
     CellRegression,
-    LabelsetLifts,
     cell_inputs,
     fit_cells,
-    fit_lifts,
     log_loss_of_cells,
     one_input,
 )
@@ -30,7 +29,7 @@ from labelcover.many_labels._candidate_views import (
     csr_of,
     train_on_candidates,
 )
-from labelcover.many_labels._candidates import Candidates, true_candidates
+from labelcover.many_labels._candidates import Candidates, joined, true_candidates
 
 # Of the candidates of a row, this share comes from the means of labels.
 SHARE_OF_MEANS = 0.6
@@ -62,7 +61,7 @@ class CandidateModel:
     Parameters
     ----------
     cover : Cover
-        Its labelsets correct each other's labels.
+        Known labels speak for and against those that share a labelset with them.
     n_candidates : int
         Candidates of a row. Of these, six in ten come from the means, the others from the forest.
     n_trees : int
@@ -77,9 +76,8 @@ class CandidateModel:
     svms : CandidateSvms
     cells : CellRegression
         How likely candidates are, by means, trees and SVMs.
-    lifts : LabelsetLifts
-    correction : CellRegression
-        On the log-odds by `cells` and their change by `lifts`.
+    links : CandidateLinks
+        What known labels say of candidates.
     counts : ndarray of shape (n_labels,)
         How many training rows each label has.
     recall : float
@@ -93,8 +91,7 @@ class CandidateModel:
     means: LabelMeans
     svms: CandidateSvms
     cells: CellRegression
-    lifts: LabelsetLifts
-    correction: CellRegression
+    links: CandidateLinks
     counts: NDArray[np.float64]
     recall: float
     left_out: tuple[NDArray[np.int64], Candidates] | None = None
@@ -146,27 +143,33 @@ class CandidateModel:
         random = np.random.default_rng(seeds[1])
         left = np.sort(random.permutation(n)[:MOST_LEFT_OUT])
         scores = self._fit_svms(table, found.candidates, truth, Y, weights, random, how)
-        alike = _rows_are_alike(table)
-        P = self._fit_cells(found, scores, truth, weights, left, alike)
-        self.lifts = fit_lifts(self.cover, found.candidates, P, truth, weights)
-        own = found.candidates[left], truth[left], weights[left]
-        P = self._fit_correction(P[left], *own, alike)
+        found, truth_left = Found(*(each[left] for each in found)), truth[left]
+        P = self._fit_cells(found, scores[left], truth_left, weights[left], _rows_are_alike(table))
+        own = left, found.candidates, P, truth_left, weights[left]
+        self.links = fit_candidate_links(Y, self.cover, *own, random)
         del self.forest.table
 
         labels_of = np.diff(Y.indptr)[left]
-        hits = float(weights[left] @ truth[left].sum(axis=1))
+        hits = float(weights[left] @ truth_left.sum(axis=1))
         self.recall = (hits + 0.5) / (float(weights[left] @ labels_of) + 1)
         frequency = (weights @ Y + 0.5) / (n + 1)
         self.others = np.clip(frequency * (1 - self.recall), 1e-12, 0.5)
-        self.left_out = left, Candidates.ranked(own[0], P, self.others)
+        self.left_out = left, Candidates.ranked(found.candidates, P, self.others)
         return self
 
     def forget_training(self) -> None:
         """Forget `left_out`."""
         self.left_out = None
 
-    def candidates(self, X: Any) -> Candidates:
-        """Return the candidates of new rows, with their confidences."""
+    def candidates(self, X: Any, known: NDArray[np.int8] | None = None) -> Candidates:
+        """Return the candidates of new rows, with their confidences.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+        known : int8 array of shape (n, n_labels), optional
+            0 and 1 where a label is known, -1 elsewhere.
+        """
         parts = []
         for rows in gen_batches(X.shape[0], BLOCK_ROWS):
             table = self.forest.read(X[rows])
@@ -174,20 +177,19 @@ class CandidateModel:
             every = np.arange(len(found.candidates))
             scores = self.svms.scores(table, self.forest.n_features, every, found.candidates)
             P = self.cells.probability(self._inputs(found, scores))
-            P = self.correction.probability(self._changed(P, found.candidates))
-            parts.append(Candidates.ranked(found.candidates, P, self.others))
-        most = self.n_candidates
-        labels = [np.zeros((0, most), np.int32), *(part.labels for part in parts)]
-        confidence = [np.zeros((0, most)), *(part.confidence for part in parts)]
-        return Candidates(np.concatenate(labels), np.concatenate(confidence), self.others)
+            labels = found.candidates
+            if known is not None:
+                labels, P = self.links.given(labels, P, known[rows], self.others)
+            parts.append(Candidates.ranked(labels, P, self.others))
+        return joined(parts, self.others)
 
     def told(self) -> str:
         """Return in words what was found, for people to read."""
-        weight = self.correction.weights[1]
+        linked = self.links.weights.nnz / len(self.counts)
         return (
             f"{self.n_candidates} candidates (with {self.recall:.0%} of the true labels), "
             f"means, {len(self.forest.trees)} trees and linear SVMs (C: {self.C:.3g}), "
-            f"labelsets with weight {weight:.2f}"
+            f"links to {linked:.1f} labels each"
         )
 
     def _found(self, table: Any, own: Any, n_jobs: int | None = 1, verbose: bool = False) -> Found:
@@ -240,38 +242,19 @@ class CandidateModel:
         n_votes = OUT_OF_BAG * len(self.forest.trees)
         return cell_inputs(found.cosines, found.shares, scores, counts, n_votes)
 
-    def _fit_cells(self, found, scores, truth, weights, left, alike):
-        """Fit the regression of views on some rows; return the probabilities of all.
+    def _fit_cells(self, found, scores, truth, weights, alike):
+        """Fit the regression of views on left-out rows; return their probabilities.
 
         Where all rows are alike, views of a row left out tell only that it is: the shares in the
         leaves, which are frequencies, are the answer.
         """
-        some = Found(*(each[left] for each in found))
-        cells = some.candidates >= 0
-        w = np.repeat(weights[left], cells.sum(axis=1))
-        inputs = self._inputs(some, scores[left])[cells]
+        inputs, cells = self._inputs(found, scores), found.candidates >= 0
         if alike:
-            self.cells = one_input(ODDS_OF_SHARES, inputs.shape[1])
+            self.cells = one_input(ODDS_OF_SHARES, inputs.shape[-1])
         else:
-            self.cells = fit_cells(inputs, truth[left][cells], w)
-        P = np.empty(scores.shape)
-        for rows in gen_batches(len(P), BLOCK_ROWS):
-            part = Found(*(each[rows] for each in found))
-            P[rows] = self.cells.probability(self._inputs(part, scores[rows]))
-        return P
-
-    def _fit_correction(self, P, candidates, truth, weights, alike):
-        """Fit how far labelsets change the probabilities; return the changed ones."""
-        inputs = self._changed(P, candidates, (truth, weights))
-        cells = candidates >= 0
-        w = np.repeat(weights, cells.sum(axis=1))
-        self.correction = one_input(0, 2) if alike else fit_cells(inputs[cells], truth[cells], w)
-        return self.correction.probability(inputs)
-
-    def _changed(self, P, candidates, own=None):
-        """Return log-odds, and what labelsets would change in them."""
-        odds = np.log(P) - np.log1p(-P)
-        return np.stack([odds, self.lifts.changes(candidates, P, own)], axis=-1)
+            w = np.repeat(weights, cells.sum(axis=1))
+            self.cells = fit_cells(inputs[cells], truth[cells], w)
+        return self.cells.probability(inputs)
 
 
 def _rows_are_alike(table: tuple[NDArray, NDArray, NDArray]) -> bool:

@@ -68,7 +68,7 @@ class Candidates:
     labels : ndarray of shape (n, most), int32
         The likeliest first; -1 where a row has no more.
     confidence : ndarray of shape (n, most)
-        Strictly inside (0, 1); 0 where there is no candidate.
+        Strictly inside (0, 1); 0 and 1 of labels that are known, 0 where there is no candidate.
     others : ndarray of shape (n_labels,)
         The confidence of each label in rows that do not have it as a candidate.
     """
@@ -136,7 +136,8 @@ class Candidates:
         if isinstance(decision, Cut) and np.ndim(decision.threshold):
             own = np.asarray(decision.threshold)[np.maximum(self.labels, 0)]
             decision = Cut(measure=decision.measure, threshold=own, ties=decision.ties)
-        return self.chosen(decision.decide(P))
+        chosen = (decision.decide(P) | (self.confidence == 1)) & (self.confidence > 0)
+        return self.chosen(chosen)
 
     def fit_decision(self, decide: Any, Y: csr_array, **how: Any) -> Decision:
         """Return the decision that serves a measure best, if these rows were left out."""
@@ -150,6 +151,20 @@ class Candidates:
         data = np.ones(len(rows), np.int64) if values is None else values[rows, places]
         shape = len(self.labels), len(self.others)
         return csr_array((data, (rows, self.labels[rows, places])), shape=shape)
+
+
+def joined(parts: list[Candidates], others: NDArray[np.float64]) -> Candidates:
+    """Return the candidates of some rows, then of others; all as many as of those with most."""
+    n = sum(len(part.labels) for part in parts)
+    most = max((part.labels.shape[1] for part in parts), default=0)
+    labels, confidence = np.full((n, most), -1, np.int32), np.zeros((n, most))
+    at = 0
+    for part in parts:
+        rows = slice(at, at + len(part.labels))
+        labels[rows, : part.labels.shape[1]] = part.labels
+        confidence[rows, : part.labels.shape[1]] = part.confidence
+        at = rows.stop
+    return Candidates(labels, confidence, others)
 
 
 def true_candidates(labels: NDArray[np.int32], Y: csr_array) -> NDArray[np.bool_]:
