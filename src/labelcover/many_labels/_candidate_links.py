@@ -152,7 +152,7 @@ def _log_lifts(Y: sparse.csr_array, cover: Cover) -> tuple[sparse.csr_array, spa
 
 
 def _cells(
-    table: sparse.csr_array, row: NDArray[np.int64], label: NDArray[np.int64]
+    table: sparse.csr_array, row: NDArray[np.integer], label: NDArray[np.integer]
 ) -> NDArray[np.float64]:
     """Return cells of a sparse table, of which there may be none."""
     return np.asarray(table[row, label]) if len(row) else np.zeros(0)
