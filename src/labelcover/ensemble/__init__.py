@@ -12,10 +12,10 @@ from labelcover.ensemble._explanation import Explanation, Reason, SimilarRow
 from labelcover.ensemble._given_others import given_others
 from labelcover.ensemble._label_cover import LabelCoverClassifier
 from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble, combined_by
-from labelcover.ensemble._label_model import LabelModel
+from labelcover.ensemble._label_model import FOLDS, LabelModel
 from labelcover.ensemble._label_tables import named_labels
 from labelcover.ensemble._many_label_pool import ManyLabelPool
-from labelcover.ensemble._model_parameters import ModelParameters, ThresholdParameters
+from labelcover.ensemble._member_estimator import ModelParameters
 from labelcover.ensemble._out_of_fold_scores import OutOfFoldScores
 from labelcover.ensemble._paper_methods import (
     BalancorClassifier,
@@ -29,7 +29,7 @@ from labelcover.ensemble._plan import Plan, TableFacts, ViewPlan, labels_are_man
 from labelcover.ensemble._pool import Pool
 from labelcover.ensemble._shares import Parts, Shares
 from labelcover.ensemble._telling import FeatureNames, label_words, speaking_features, words_of_rows
-from labelcover.ensemble._threshold_tuning import FOLDS, ThresholdSearch
+from labelcover.ensemble._threshold_tuning import ThresholdParameters, ThresholdSearch
 from labelcover.ensemble._view import (
     MOST_SEED,
     LeftOut,

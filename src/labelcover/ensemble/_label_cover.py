@@ -22,6 +22,7 @@ from labelcover.ensemble._label_tables import labelled, tags_of
 from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._plan import AUTO, LEFT_OUT, labels_are_many
 from labelcover.ensemble._pool import Pool, is_planned
+from labelcover.ensemble._threshold_tuning import THRESHOLDS
 from labelcover.ensemble._unknown_labels import completed
 from labelcover.ensemble._view import TrainingRows
 from labelcover.many_labels import RankedLabels, check_candidate_decision
@@ -129,6 +130,8 @@ class LabelCoverClassifier(LabelEnsemble):
     threshold_: Any
     _unseen: tuple[Any, ...] | None
     _unseen_rows: NDArray[np.int64]
+
+    _thresholds = THRESHOLDS
 
     def __init__(
         self,

@@ -98,9 +98,9 @@ class LabelEnsemble(LabelModel):
             return None
         return draw_left_out(training, self.plan_.n_left_out, self._learner(), drawn_seed(seed))
 
-    def _views_to_tune(self, learner, training, random):
+    def _views_to_tune(self, learner, training, random, *, whole):
         cover = self.cover_
-        if len(cover) > MANY_MEMBERS and not self._search().is_mulans:
+        if len(cover) > MANY_MEMBERS and not whole:
             chosen = np.sort(random.choice(len(cover), len(cover) // 10, replace=False))
             cover = cover.take(chosen)
         labels = np.flatnonzero(cover.label_counts)

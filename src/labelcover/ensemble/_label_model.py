@@ -47,13 +47,6 @@ from labelcover.ensemble._label_tables import (
 )
 from labelcover.ensemble._member_estimator import MemberEstimator
 from labelcover.ensemble._plan import draw_left_out, most_targets, n_left_out_rows
-from labelcover.ensemble._threshold_tuning import (
-    THRESHOLDS,
-    ThresholdSearch,
-    check_threshold,
-    cross_validated_threshold,
-    left_out_threshold,
-)
 from labelcover.ensemble._unknown_labels import (
     check_takes_unknown,
     check_whole_rows,
@@ -73,13 +66,15 @@ from labelcover.many_labels import RankedLabels
 from labelcover.tables import ColumnKinds, TableEncoder
 from labelcover.thresholds import TIES, cut_inside, inside
 
+FOLDS = 5
+
 
 class LabelModel(ExplainedModel, MemberEstimator, ABC):
     """A multi-label estimator: a view gives confidences, which are cut at a threshold.
 
     A subclass says which view it fits (`_make_view`) and has the parameters ``estimator``,
-    ``threshold``, ``n_jobs``, ``random_state`` and ``verbose``; ``ties`` and those of the search
-    for a threshold (``threshold_measure`` and the like) if it offers them.
+    ``threshold``, ``n_jobs``, ``random_state`` and ``verbose``; ``ties`` if it offers it. One whose
+    threshold may be searched for is a `ThresholdParameters` too.
 
     Attributes
     ----------
@@ -100,8 +95,9 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         As everywhere in scikit-learn.
     """
 
-    # Whether the threshold may be tuned, and the view takes rows in chunks, and unknown labels.
-    _tunes = True
+    # How a threshold may be found that is not given.
+    _thresholds: tuple[str, ...] = ()
+    # Whether the view takes rows in chunks, and unknown labels.
     _reads_chunks = False
     _takes_unknown = False
     _has_unknown = False
@@ -110,10 +106,6 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
 
     # What holds where a subclass does not have the parameter.
     columns: Any = None
-    threshold_measure: Any = "auto"
-    threshold_search: Any = "grid"
-    threshold_per_label: Any = False
-    threshold_max_std: Any = None
     ties: Any = "auto"
 
     @abstractmethod
@@ -219,21 +211,33 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
 
     def _check_threshold(self, m: int) -> None:
         """Raise a ``ValueError`` if the threshold is not one that the method takes."""
-        check_threshold(self.threshold, m, THRESHOLDS if self._tunes else ())
+        if isinstance(self.threshold, str) and self.threshold in self._thresholds:
+            return
+        values = np.asarray(self.threshold)
+        numbers = values.dtype.kind in "iuf" and values.shape in ((), (m,))
+        if not numbers or not ((values >= 0) & (values <= 1)).all():
+            accepted = ", ".join([*map(repr, self._thresholds), "a number between 0 and 1"])
+            raise ValueError(
+                f"threshold must be one of {accepted}, or {m} numbers, one for each label, got "
+                f"{self.threshold!r}."
+            )
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
         check_jobs(self.n_jobs)
         check_choice("ties", self.ties, ("auto", *TIES))
-        if self._tuning() is not None:
-            self._search().check(weighted=weighted)
 
     def _check_rows(self, training: TrainingRows) -> None:
-        n_folds, n = self._search().n_folds, training.Y.shape[0]
-        if self._tuning() == "cv" and n < n_folds:
+        n = training.Y.shape[0]
+        if self._tuning() == "cv" and n < self._n_folds:
             raise ValueError(
-                f'threshold="cv" needs at least {n_folds} rows, one for each fold, got '
+                f'threshold="cv" needs at least {self._n_folds} rows, one for each fold, got '
                 f"n_samples={n}. Give a number instead."
             )
+
+    @property
+    def _n_folds(self) -> int:
+        """How many folds a cross-validation has."""
+        return FOLDS
 
     def _seeds(self) -> NDArray[np.int64]:
         """Return the seeds of the view, of its members and of the threshold."""
@@ -267,23 +271,14 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
 
     def _tune(self, training: TrainingRows, seed: int) -> None:
         """Set ``threshold_`` and ``n_threshold_rows_``."""
-        how = self._tuning()
         self._cut_ties = self._ties()
-        self.n_threshold_rows_ = 0 if how is None else len(training.Y)
-        if how is None:
-            self.threshold_ = self._given_threshold()
-        elif how == "loo":
-            self.threshold_, self.n_threshold_rows_ = left_out_threshold(
-                self.view_, training, self._search()
-            )
-        else:
-            random = np.random.default_rng(seed)
-            make_view, labels = self._views_to_tune(self._learner(), training, random)
-            self.threshold_ = cross_validated_threshold(
-                make_view, training, self._search(), labels, random=random, n_jobs=self.n_jobs
-            )
+        self.threshold_, self.n_threshold_rows_ = self._found_threshold(training, seed)
         rows, m = training.Y.shape
         tell(f"{type(self).__name__}: {rows} rows, {m} labels", show=bool(self.verbose))
+
+    def _found_threshold(self, training: TrainingRows, seed: int) -> tuple[Any, int]:
+        """Return the threshold, and on how many rows it was tuned."""
+        return self._given_threshold(), 0
 
     def _tuning(self) -> str | None:
         """Return how the threshold is tuned, ``"loo"`` or ``"cv"``; None if it is given."""
@@ -304,21 +299,15 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     @property
     def tunes_in_fit(self) -> bool:
         """Whether a threshold can be tuned on left-out predictions, without refits."""
-        return self._tunes and self._gives_left_out()
-
-    def _search(self) -> ThresholdSearch:
-        return ThresholdSearch(
-            self.threshold_measure,
-            self.threshold_search,
-            bool(self.threshold_per_label),
-            self.threshold_max_std,
-            self.ties,
-        )
+        return bool(self._thresholds) and self._gives_left_out()
 
     def _views_to_tune(
-        self, learner: Any, training: TrainingRows, random: np.random.Generator
+        self, learner: Any, training: TrainingRows, random: np.random.Generator, *, whole: bool
     ) -> tuple[Callable[[], View], NDArray[np.int64]]:
-        """Return what makes a view for each fold of a cross-validation, and which labels it has."""
+        """Return what makes a view for each fold of a cross-validation, and which labels it has.
+
+        Unless it is to be the `whole` view, it may have a part of the members.
+        """
         seed = int(random.integers(MOST_SEED))
         labels = np.arange(training.Y.shape[1])
         return lambda: self._make_view(learner, training, seed), labels
@@ -430,9 +419,7 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
 
     def _ties(self) -> str:
         """Return what a confidence of exactly the threshold means, "positive" or "negative"."""
-        if self.ties == "auto" and self._tuning() is None:
-            return "negative"
-        return self._search().broken_ties
+        return "negative" if self.ties == "auto" else self.ties
 
     def _predicted(self, chosen: Any, X: Any) -> Any:
         """Return what is chosen, a table or a sparse one of ones, as `predict` gives it."""

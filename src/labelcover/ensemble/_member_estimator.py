@@ -1,7 +1,9 @@
-"""What scikit-learn asks of an estimator with members: nested parameters, tags, metadata."""
+"""What scikit-learn asks of an estimator with members: parameters, tags, metadata."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 from sklearn import get_config
@@ -18,6 +20,22 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from labelcover._arguments import check_choice
 from labelcover.ensemble._label_tables import CONTAINERS
 from labelcover.learners import AnyClassifier, BatchClassifier, LeastSquaresClassifier
+
+
+@dataclass(eq=False, repr=False)
+class ModelParameters:
+    """Parameters of every estimator; those of a subclass are its own fields.
+
+    A subclass is a dataclass too, ``@dataclass(eq=False, repr=False, kw_only=True)``, so that its
+    ``__init__`` only keeps what it is given, as scikit-learn wants it.
+    """
+
+    estimator: Any = None
+    _: KW_ONLY
+    columns: Mapping[str, str] | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool = False
 
 
 class MemberEstimator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):

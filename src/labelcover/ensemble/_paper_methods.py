@@ -16,7 +16,8 @@ from labelcover._arguments import check_integer
 from labelcover.covers import Cover
 from labelcover.ensemble._choose_cover import balancor_size, choose_cover, labelset_shape
 from labelcover.ensemble._label_ensemble import LabelEnsemble
-from labelcover.ensemble._model_parameters import ModelParameters, ThresholdParameters
+from labelcover.ensemble._member_estimator import ModelParameters
+from labelcover.ensemble._threshold_tuning import ThresholdParameters
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -55,8 +56,6 @@ class RakelClassifier(ModelParameters, LabelEnsemble):
     >>> len(model.cover_)
     12
     """
-
-    _tunes = False
 
     k: int = 3
     size: int | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice, check_real
 from labelcover._table_numbers import rows_of
+from labelcover.ensemble._label_model import FOLDS, LabelModel
+from labelcover.ensemble._member_estimator import ModelParameters
 from labelcover.ensemble._view import TrainingRows, View
 from labelcover.thresholds import (
     MEASURES_OF_PREDICTIONS,
@@ -23,7 +25,6 @@ from labelcover.thresholds import (
 
 # How a threshold is found that is not given; see `LabelCoverClassifier`.
 THRESHOLDS = ("auto", "cv", "loo")
-FOLDS = 5
 # MULAN's OneThreshold takes three folds of consecutive rows.
 MULAN_FOLDS = 3
 # Kohavi and John (1997) stop after five cross-validations even if the spread stays large.
@@ -117,29 +118,58 @@ class ThresholdSearch:
         return found, score
 
 
-def check_threshold(threshold: Any, n_labels: int, found_by: Sequence[str]) -> None:
-    """Raise a ``ValueError`` unless `threshold` is one of `found_by`, a number or one per label."""
-    named = [repr(name) for name in found_by]
-    if isinstance(threshold, str) and repr(threshold) in named:
-        return
-    values = np.asarray(threshold)
-    numbers = values.dtype.kind in "iuf" and values.shape in ((), (n_labels,))
-    if not numbers or not ((values >= 0) & (values <= 1)).all():
-        accepted = ", ".join([*named, "a number between 0 and 1"])
-        raise ValueError(
-            f"threshold must be one of {accepted}, or {n_labels} numbers, one for each label, "
-            f"got {threshold!r}."
+@dataclass(eq=False, repr=False, kw_only=True)
+class ThresholdParameters(ModelParameters, LabelModel):
+    """An estimator whose confidences are cut at a threshold that may be tuned, and how.
+
+    A subclass is a dataclass, as of `ModelParameters`, and says it before other bases.
+    """
+
+    threshold: Any = 0.5
+    threshold_measure: Any = "auto"
+    threshold_search: str = "grid"
+    threshold_per_label: bool = False
+    threshold_max_std: float | None = None
+    ties: str = "auto"
+
+    _thresholds = THRESHOLDS
+
+    def _search(self) -> ThresholdSearch:
+        return ThresholdSearch(
+            self.threshold_measure,
+            self.threshold_search,
+            bool(self.threshold_per_label),
+            self.threshold_max_std,
+            self.ties,
         )
 
+    def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
+        super()._check_parameters(n_labels, weighted=weighted)
+        if self._tuning() is not None:
+            self._search().check(weighted=weighted)
 
-def left_out_threshold(
-    view: Any, training: TrainingRows, search: ThresholdSearch
-) -> tuple[float | NDArray[np.float64], int]:
-    """Return the best threshold for the leave-one-out confidences, and of how many rows."""
-    rows, (confidence, *_) = view.left_out(training)
-    weights = None if training.weights is None else training.weights[rows]
-    found, _ = search.best(training.labels(rows), confidence, weights=weights)
-    return found, len(rows)
+    @property
+    def _n_folds(self) -> int:
+        """How many folds a cross-validation has."""
+        return self._search().n_folds
+
+    def _ties(self) -> str:
+        return super()._ties() if self._tuning() is None else self._search().broken_ties
+
+    def _found_threshold(self, training: TrainingRows, seed: int) -> tuple[Any, int]:
+        how, search = self._tuning(), self._search()
+        if how is None:
+            return super()._found_threshold(training, seed)
+        if how == "loo":
+            rows, (confidence, *_) = self.view_.left_out(training)
+            weights = None if training.weights is None else training.weights[rows]
+            return search.best(training.labels(rows), confidence, weights=weights)[0], len(rows)
+        random = np.random.default_rng(seed)
+        found = self._views_to_tune(self._learner(), training, random, whole=search.is_mulans)
+        made = cross_validated_threshold(
+            found[0], training, search, found[1], random=random, n_jobs=self.n_jobs
+        )
+        return made, len(training.Y)
 
 
 def cross_validated_threshold(

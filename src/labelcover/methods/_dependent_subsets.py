@@ -182,7 +182,7 @@ class DependentSubsetsClassifier(ThresholdParameters, DependenceModel, LabelsetM
         )
         return LabelsetView(learner, [self.cover_])
 
-    def _views_to_tune(self, learner, training, random):
+    def _views_to_tune(self, learner, training, random, *, whole):
         labels = np.arange(training.Y.shape[1])
         return lambda: LabelsetView(learner, [self.cover_]), labels
 
@@ -272,7 +272,7 @@ class EnsembleOfDependentSubsetsClassifier(ThresholdParameters, DependenceModel)
         self.cover_ = Cover(subsets, m, method="dependent subsets")
         return self._view(learner)
 
-    def _views_to_tune(self, learner, training, random):
+    def _views_to_tune(self, learner, training, random, *, whole):
         return lambda: self._view(learner), np.arange(training.Y.shape[1])
 
     def _view(self, learner):

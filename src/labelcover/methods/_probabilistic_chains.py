@@ -103,7 +103,6 @@ class _ProbabilisticChains(ModelParameters, ChainModel):
     epsilon: float = 0.01
     n_samples: int = 200
 
-    _tunes = False
     # Marginals are cut at ½, which is best for the Hamming loss.
     threshold = 0.5
 
