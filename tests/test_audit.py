@@ -254,7 +254,7 @@ def test_only_what_left_out_predictions_need_is_fitted(flipped, monkeypatch):
         raise AssertionError("a decision was fitted")
 
     monkeypatch.setattr(LabelForest, "fit_labels", fit_labels)
-    monkeypatch.setattr("labelcover.ensemble._answers.fit_decision", fit_decision)
+    monkeypatch.setattr("labelcover.ensemble._view.fit_decision", fit_decision)
     for forest in (LabelForest(), LabelForest(n_trees=7)):
         model = LabelCoverClassifier(Pool(forest=forest), k=1, r=1, random_state=0)
         assert model.left_out_proba(X[:100], Y[:100, :4]).shape == (100, 4)

@@ -1,4 +1,4 @@
-"""The cells of a table: some rows, masked ones, sparse ones in one form, 0/1 by the rarer value."""
+"""The cells of a table: some rows and their weights, masked cells, 0/1 by the rarer value."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_consistent_length
 
 # The greatest number of single precision, in which trees hold them.
 LARGEST = float(np.finfo(np.float32).max)
+# The share of the greatest weight of a row that any other has, unless it is 0.
+LEAST_SHARE = 1e-100
 # A column that varies by no more than this share of its size is constant but for rounding.
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
@@ -74,6 +78,11 @@ def missing_where_masked(X: Any) -> Any:
     return np.asarray(np.ma.filled(X.astype(object), None))
 
 
+def is_numeric(X: Any) -> bool:
+    """Tell whether `X` is an array of numbers or a sparse matrix: no names, text or tags."""
+    return sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf")
+
+
 def is_plain(X: Any) -> bool:
     """Tell whether `X` is an array of numbers, a table, of which none is missing or too large."""
     if type(X) is not np.ndarray or X.dtype.kind not in "biuf" or X.ndim != 2 or not X.size:
@@ -109,6 +118,78 @@ def check_size(X: Any, names: Sequence[str] | None = None) -> None:
             f"X must hold numbers of at most {LARGEST:.2g} in size, got {sizes.max():.2g} in "
             f"column {column}: divide the column by a constant."
         )
+
+
+def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
+    """Return the weights of `n` rows as they were given; None if none were."""
+    if sample_weight is None:
+        return None
+    weights = check_array(
+        unmasked(sample_weight, "sample_weight"),
+        ensure_2d=False,
+        dtype=np.float64,
+        input_name="sample_weight",
+    )
+    if weights.shape != (n,):
+        raise ValueError(
+            f"sample_weight must have an entry for each of the {n} rows, got shape {weights.shape}."
+        )
+    if (weights < 0).any():
+        raise ValueError(f"sample_weight must not be negative, got {weights.min()}.")
+    if not weights.any():
+        raise ValueError("sample_weight must be above 0 for at least one row, got only zeros.")
+    return weights
+
+
+def relative_weights(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """Return weights above 0 divided by their mean; None if there are none or all are the same.
+
+    Only the proportions of weights count: where learners set them against a ridge, a prior or a
+    least number of rows, a row of mean weight is one row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcover._table_numbers import relative_weights
+    >>> relative_weights(np.array([1e-6, 3e-6]))
+    array([0.5, 1.5])
+    >>> relative_weights(np.array([1e-6, 1e-6])) is None
+    True
+    """
+    if weights is None:
+        return None
+    least, most = float(weights.min()), float(weights.max())
+    if least == most:
+        return None
+    if least < LEAST_SHARE * most:
+        raise ValueError(
+            f"sample_weight must be 0 or at least {LEAST_SHARE:g} of the greatest weight, got "
+            f"{least:g} and {most:g}: rounding would decide."
+        )
+    shares = weights / most  # of which the sum cannot overflow
+    return shares / shares.mean()
+
+
+def weighted_rows(
+    X: Any, y: Any, sample_weight: Any
+) -> tuple[Any, Any, NDArray[np.float64] | None, NDArray[np.int64] | None]:
+    """Return the rows whose weight is above 0, their relative weights, and which they are.
+
+    Rows of weight 0 are left out before anything is read of them, so that they might as well not
+    be there. Of the last, None stands for all rows.
+    """
+    if sample_weight is None:
+        return X, y, None, None
+    table = X if hasattr(X, "shape") else np.asarray(X)
+    weights = check_weights(sample_weight, table.shape[0] if table.shape else 0)
+    assert weights is not None
+    if weights.all():
+        return X, y, relative_weights(weights), None
+    kept = np.flatnonzero(weights)
+    if y is not None:
+        check_consistent_length(X, y)
+        y = rows_of(y, kept)
+    return rows_of(X, kept), y, relative_weights(weights[kept]), kept
 
 
 class RareValues:

@@ -68,6 +68,10 @@ class Decision(ABC):
     def decide(self, P: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return the labels that are predicted for rows with the probabilities `P`."""
 
+    def decide_candidates(self, candidates: Any) -> Any:
+        """Return the same for `labelcover.many_labels.Candidates`, as a sparse table of ones."""
+        return candidates.predicted(self.decide(candidates.probabilities))
+
 
 def check_decision(decide: Any, n_labels: int) -> None:
     """Raise a ``ValueError`` unless `decide` says what predictions of `n_labels` labels serve.
@@ -198,6 +202,13 @@ class Cut(Decision):
         """Return the labels that are predicted for rows with the probabilities `P`."""
         return cut_inside(P, self.threshold, self.ties)
 
+    def decide_candidates(self, candidates: Any) -> Any:
+        """Return the same for candidates: a threshold for each label is that of each candidate."""
+        if not np.ndim(self.threshold):
+            return super().decide_candidates(candidates)
+        own = np.asarray(self.threshold)[np.maximum(candidates.labels, 0)]
+        return candidates.predicted(cut_inside(candidates.probabilities, own, self.ties))
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TopLabels(Decision):
@@ -209,6 +220,11 @@ class TopLabels(Decision):
         decided = np.zeros(P.shape, dtype=bool)
         np.put_along_axis(decided, likeliest, True, axis=1)
         return decided
+
+    def decide_candidates(self, candidates: Any) -> Any:
+        """Return the same for candidates; where more labels are asked for, others follow."""
+        table = candidates.top(int(self.measure)).table(len(candidates.others))
+        return (table > 0).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

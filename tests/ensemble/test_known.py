@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from labelcover import LabelCoverClassifier, RakelClassifier
 from labelcover.covers import Cover
 from labelcover.ensemble import ManyLabelPool
-from labelcover.ensemble._answers import known_labels
+from labelcover.ensemble._known_labels import known_labels
 from labelcover.ensemble._links import fit_links
 from labelcover.learners import LabelForest, LeastSquaresClassifier
 

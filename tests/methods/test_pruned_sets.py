@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from labelcover._table_numbers import relative_weights
 from labelcover.learners import C45Classifier, LeastSquaresClassifier
-from labelcover.learners._batch_classifier import relative_weights
 from labelcover.methods import (
     EnsembleOfPrunedSetsClassifier,
     LabelPowersetClassifier,

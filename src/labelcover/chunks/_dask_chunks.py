@@ -19,7 +19,7 @@ from labelcover.chunks._row_chunks import (
     RowChunks,
     checked_chunk,
 )
-from labelcover.chunks._sources import ArraySource, FileArray, not_encoded
+from labelcover.chunks._sources import not_encoded
 
 T = TypeVar("T")
 
@@ -97,15 +97,17 @@ def as_chunks(X: Any, y: Any) -> RowChunks | None:
     Parameters
     ----------
     X : RowChunks, dask.array or dask.dataframe; or anything else
-    y : dask.array or dask.dataframe
-        The labels of a collection, with as many rows.
+    y : None, dask.array or dask.dataframe
+        The labels of a collection, with as many rows; None for `RowChunks`, which have labels.
 
     Raises
     ------
     ValueError
-        If `X` is a collection of Dask, and `y` is not or does not fit it.
+        If `y` does not fit `X`.
     """
     if isinstance(X, RowChunks):
+        if y is not None:
+            raise ValueError("y must be None where X is a table in chunks, which holds the labels.")
         return X
     if not _is_collection(X):
         if _is_collection(y):
@@ -148,7 +150,7 @@ def on_dask(chunks: LocalChunks) -> DaskChunks:
     source = chunks.source
     if not hasattr(source, "chunk"):
         raise ValueError("chunks must be of files or arrays, got a function: it is read in order.")
-    if isinstance(source, ArraySource) and not isinstance(source.X, FileArray):
+    if source.is_in_memory:
         parts = [_sent(*source.chunk(number)) for number in range(len(source))]
     else:
         shared = delayed(source, traverse=False)

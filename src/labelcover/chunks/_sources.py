@@ -83,6 +83,11 @@ class ArraySource:
 
     feature_names = label_names = None
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether features are in memory, so that a cluster has to be sent its chunks."""
+        return sparse.issparse(self.X) or isinstance(self.X, np.ndarray)
+
     def __init__(self, X: Any, Y: Any, chunk_rows: int | None) -> None:
         self.X, self.Y = X, Y
         wanted = SPARSE_ROWS if sparse.issparse(X) else CHUNK_NUMBERS // max(1, X.shape[1])
@@ -151,6 +156,8 @@ class ParquetSource:
 
     On a cluster, where chunks are not read in order, each is one row group of a file.
     """
+
+    is_in_memory = False
 
     def __init__(
         self, path: str | os.PathLike[str], labels: Sequence[str], chunk_rows: int | None

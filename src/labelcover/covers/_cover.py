@@ -103,6 +103,11 @@ class Cover:
         self._hash = hash((self._n_labels, self._labelsets.shape, self._labelsets.tobytes()))
 
     @classmethod
+    def of(cls, labelsets: Any, n_labels: int) -> Cover:
+        """Return labelsets as a cover of so many labels; what is a cover already, as it is."""
+        return labelsets if isinstance(labelsets, cls) else cls(labelsets, n_labels)
+
+    @classmethod
     def from_matrix(cls, matrix: ArrayLike, *, method: str | None = None) -> Cover:
         """Make a cover from a binary matrix, a labelset per row (Section 2.1).
 

@@ -1,6 +1,5 @@
 """The estimators people use."""
 
-from labelcover.ensemble._answers import effects_of_labels
 from labelcover.ensemble._choose_cover import (
     balancor_size,
     choose_cover,
@@ -9,7 +8,7 @@ from labelcover.ensemble._choose_cover import (
 )
 from labelcover.ensemble._cover_view import READINGS, CoverView, leaving_out_some
 from labelcover.ensemble._explanation import Explanation, Reason, SimilarRow
-from labelcover.ensemble._given_others import given_others
+from labelcover.ensemble._known_labels import effects_of_labels, given_others
 from labelcover.ensemble._label_cover import LabelCoverClassifier
 from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble, combined_by
 from labelcover.ensemble._label_model import FOLDS, LabelModel

@@ -196,16 +196,15 @@ def labelset_shape(k: Any, r: Any, n_labels: int) -> tuple[int, int]:
 
 def fixed_cover(cover: Any, n_labels: int) -> Cover:
     """Return `cover` if it is for `n_labels` labels; rows of label indices become a `Cover`."""
-    if not isinstance(cover, Cover):
-        try:
-            return Cover(cover, n_labels)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"cover must be a strategy or labelsets: {error}") from error
-    if cover.n_labels != n_labels:
+    try:
+        found = Cover.of(cover, n_labels)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"cover must be a strategy or labelsets: {error}") from error
+    if found.n_labels != n_labels:
         raise ValueError(
-            f"cover must be for the {n_labels} labels of Y, got one for {cover.n_labels} labels."
+            f"cover must be for the {n_labels} labels of Y, got one for {found.n_labels} labels."
         )
-    return cover
+    return found
 
 
 def _strategy(cover: Any, Y: NDArray[np.uint8], verbose: bool) -> Strategy | None:
@@ -214,12 +213,12 @@ def _strategy(cover: Any, Y: NDArray[np.uint8], verbose: bool) -> Strategy | Non
 
     if _looks_at_labels(cover):
         function = strategies_for_labels()[cover] if isinstance(cover, str) else cover
-        return _for_labels(_checked(function), function, Y)
+        return _for_labels(_checked(function, Y.shape[1]), function, Y)
     if isinstance(cover, str):
         known = {AUTO: default_cover, **covers.strategies_by_name()}
         choices = [*known, *strategies_for_labels()]
         return partial(known[check_choice("cover", cover, choices)], verbose=verbose)
-    return _checked(cover) if callable(cover) else None
+    return _checked(cover, Y.shape[1]) if callable(cover) else None
 
 
 def _looks_at_labels(cover: Any) -> bool:
@@ -256,12 +255,14 @@ def _for_labels(checked: Strategy, function: Strategy, Y: NDArray[np.uint8]) -> 
     return strategy
 
 
-def _checked(strategy: Strategy) -> Strategy:
+def _checked(strategy: Strategy, n_labels: int) -> Strategy:
     def checked(*arguments: Any, **options: Any) -> Cover:
         made = strategy(*arguments, **options)
-        if not isinstance(made, Cover):
-            raise ValueError(f"cover must return a Cover, got {made!r} from {strategy!r}.")
-        return made
+        try:
+            return Cover.of(made, n_labels)
+        except (TypeError, ValueError) as error:
+            told = f"cover must return a Cover, got {made!r} from {strategy!r}."
+            raise ValueError(told) from error
 
     return checked
 

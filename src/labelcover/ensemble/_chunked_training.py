@@ -8,46 +8,35 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.chunks import Chunk, RowChunks, as_chunks
+from labelcover._label_values import ZERO_ONE
+from labelcover._table_numbers import check_weights, relative_weights
+from labelcover.chunks import Chunk, RowChunks
 from labelcover.ensemble._plan import SAMPLE_NUMBERS
-from labelcover.learners import EXACT_ROWS, ChunkedTable, check_weights, relative_weights
-
-
-def chunked(X: Any, y: Any) -> RowChunks | None:
-    """Return training rows in chunks, if they come so; None for a table in memory.
-
-    Parameters
-    ----------
-    X : RowChunks, dask.array or dask.dataframe; or anything else
-    y : None for `RowChunks`, which have labels; else a collection of Dask too
-    """
-    chunks = as_chunks(X, y)
-    if isinstance(X, RowChunks) and y is not None:
-        raise ValueError("y must be None where X is a table in chunks, which holds the labels.")
-    return chunks
-
-
-def check_chunked(learner: Any, tuning: str | None, owner: Any) -> None:
-    """Raise a ``ValueError`` if an estimator cannot be fitted on rows in chunks."""
-    if not getattr(learner, "reads_chunks", False):
-        raise ValueError(
-            "estimator must be least squares, a LabelForest or a Pool for rows in chunks, got "
-            f"{owner._member()!r}, which needs the whole table in memory."
-        )
-    if tuning == "cv":
-        raise ValueError(
-            'threshold must be "loo" or a number for rows in chunks, as rows are not split into '
-            f"folds, got {owner.threshold!r}."
-        )
+from labelcover.ensemble._view import TrainingRows, drawn_seed
+from labelcover.learners import EXACT_ROWS, ChunkedTable
 
 
 def read_chunks(
-    chunks: RowChunks, sample_weight: Any
-) -> tuple[Any, NDArray[np.uint8], NDArray[np.object_] | None, NDArray[np.float64] | None]:
-    """Return the table, the labels and their names, and the weights of rows.
+    model: Any, learner: Any, chunks: RowChunks, sample_weight: Any, looked_at: Any, seed: int
+) -> TrainingRows:
+    """Return training rows in chunks for a model, on which what is known of columns is set.
 
     So few rows that nothing is approximated are read into memory.
+
+    Parameters
+    ----------
+    model : LabelModel
+    learner : learner
+        Of its members.
+    chunks : RowChunks
+    sample_weight, looked_at
+        As of `LabelModel.fit`.
+    seed : int
+        By which rows are drawn that are held in memory together.
     """
+    if looked_at is not None or len(getattr(sample_weight, "shape", ())) == 2:
+        raise ValueError("looked_at and weights of cells need rows in memory, not chunks.")
+    _check_chunked(learner, model)
     Y = chunks.survey()
     weights = check_weights(sample_weight, len(Y))
     if weights is not None and not weights.all():
@@ -55,40 +44,50 @@ def read_chunks(
             "sample_weight must be above 0 for rows in chunks, got 0: leave such rows out of them."
         )
     weights = relative_weights(weights)
-    table: Any = ChunkedTable(chunks.weighted(weights), chunks.shape[1])
+    table, sample = ChunkedTable(chunks.weighted(weights), chunks.shape[1]), None
     if len(Y) <= EXACT_ROWS:
-        table = table[np.arange(len(Y))]
-    names = chunks.label_names
-    return table, Y, None if names is None else np.array(names, dtype=object), weights
+        model._coding, X = learner.read_table(model, table[np.arange(len(Y))])
+    else:
+        model._coding, X = learner.read_chunks(model, table)
+        sample = _sampled_rows(X, drawn_seed(drawn_seed(seed)))
+    model._kept_rows = None
+    _keep_names(model, chunks.feature_names)
+    names = None if chunks.label_names is None else np.array(chunks.label_names, dtype=object)
+    model._keep_labels(names, Y.shape[1], ZERO_ONE, is_sparse=False)
+    return TrainingRows(X, Y, model._coding.n_values, weights, {}, sample=sample)
 
 
-def keep_names(owner: Any, names: list[str] | None) -> None:
-    """Set the names of features on an estimator; without names, those of an earlier fit go."""
+def _check_chunked(learner: Any, model: Any) -> None:
+    """Raise a ``ValueError`` if a model cannot be fitted on rows in chunks."""
+    if not (model._reads_chunks and getattr(learner, "reads_chunks", False)):
+        raise ValueError(
+            "estimator must be least squares, a LabelForest or a Pool for rows in chunks, got "
+            f"{model._member()!r}, which needs the whole table in memory."
+        )
+    if model._tuning() == "cv":
+        raise ValueError(
+            'threshold must be "loo" or a number for rows in chunks, as rows are not split into '
+            f"folds, got {model.threshold!r}."
+        )
+
+
+def _keep_names(model: Any, names: list[str] | None) -> None:
+    """Set the names of features on a model; without names, those of an earlier fit go."""
     if names is not None:
-        owner.feature_names_in_ = np.array(names, dtype=object)
-    elif hasattr(owner, "feature_names_in_"):
-        del owner.feature_names_in_
+        model.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_
 
 
-def sampled_rows(X: Any, seed: int) -> NDArray[np.int64] | None:
-    """Return the rows of a table in chunks that fit in memory together, ascending.
-
-    All, or a sample; None for a table that is in memory.
-    """
-    if not isinstance(X, ChunkedTable):
-        return None
+def _sampled_rows(X: ChunkedTable, seed: int) -> NDArray[np.int64]:
+    """Return the rows that fit in memory together, ascending: all, or a sample."""
     n, d = X.shape
-    width = filled_cells(X) / n if X.is_sparse else d
+    width = X.reduce(_nonzeros_of_chunk) / n if X.is_sparse else d
     most = max(EXACT_ROWS, int(SAMPLE_NUMBERS / max(1.0, width)))
     if n <= most:
         return np.arange(n)
     return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
 
 
-def filled_cells(X: ChunkedTable) -> int:
-    """Return how many cells of a table are not 0."""
-    return X.reduce(_filled_of_chunk)
-
-
-def _filled_of_chunk(table: Any, chunk: Chunk) -> int:
+def _nonzeros_of_chunk(table: Any, chunk: Chunk) -> int:
     return int(table.count_nonzero() if sparse.issparse(table) else np.count_nonzero(table))

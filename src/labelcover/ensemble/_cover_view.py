@@ -125,7 +125,8 @@ class CoverView(View):
         self.encodings, found, first = encode(rows.Y, self.covers)
         if not self.learner.is_linear:
             return found.array(), None, first
-        targets = label_products(rows.Y, self.encodings, first)
+        several = any(cover.k > 1 for cover in self.covers)
+        targets = label_products(rows.Y, self.encodings, first) if several else None
         if targets is None:
             offsets = self.encodings[0].offsets
             counts = found.counts(offsets)

@@ -13,18 +13,17 @@ from labelcover._arguments import check_integer
 from labelcover._label_values import alike_labelsets, label_rows
 from labelcover._progress import tell
 from labelcover._table_numbers import rows_of
+from labelcover.chunks import as_chunks
 from labelcover.decisions import Cut, Decision, check_decision
-from labelcover.ensemble._answers import LeftOutPredictions, TableAnswer
 from labelcover.ensemble._choose_cover import choose_cover, linking_cover
-from labelcover.ensemble._chunked_training import chunked
 from labelcover.ensemble._label_ensemble import LabelEnsemble
 from labelcover.ensemble._label_tables import labelled, tags_of
 from labelcover.ensemble._many_label_pool import ManyLabelPool
-from labelcover.ensemble._plan import AUTO, LEFT_OUT, labels_are_many
-from labelcover.ensemble._pool import Pool, is_planned
+from labelcover.ensemble._plan import AUTO, CANDIDATES, LEFT_OUT, labels_are_many
+from labelcover.ensemble._pool import Pool
 from labelcover.ensemble._threshold_tuning import THRESHOLDS
 from labelcover.ensemble._unknown_labels import completed
-from labelcover.ensemble._view import TrainingRows
+from labelcover.ensemble._view import LeftOutPredictions, TableAnswer, TrainingRows
 from labelcover.many_labels import RankedLabels, check_candidate_decision
 
 
@@ -287,7 +286,7 @@ class LabelCoverClassifier(LabelEnsemble):
         >>> model.left_out_proba(data.X[:300], data.Y[:300]).shape
         (300, 24)
         """
-        if chunked(X, y) is not None:
+        if as_chunks(X, y) is not None:
             raise ValueError("X must be a table in memory: confidences are returned for all rows.")
         if self._takes_candidates(y):
             raise ValueError(
@@ -346,18 +345,18 @@ class LabelCoverClassifier(LabelEnsemble):
 
     def _takes_candidates(self, y: Any) -> bool:
         """Return whether labels stay sparse, and only candidates are looked at."""
-        if isinstance(self.estimator, ManyLabelPool):
-            return True
-        return self._has_default_member() and labels_are_many(y)
+        if self._has_default_member():
+            return labels_are_many(y)
+        return self._learner().view == CANDIDATES
 
     def _make_view(self, learner, training, seed):
-        if sparse.issparse(training.Y) and not isinstance(learner, ManyLabelPool):
+        if self._has_default_member() and sparse.issparse(training.Y):
             learner = ManyLabelPool()
         return super()._make_view(learner, training, seed)
 
     def _make_cover(self, Y, seed):
         by_default = isinstance(self.cover, str) and self.cover == AUTO
-        links = by_default and is_planned(self._member())
+        links = by_default and not self._has_members()
         cover, self.cover_choices_ = choose_cover(
             Y,
             linking_cover if links else self.cover,
@@ -381,7 +380,7 @@ class LabelCoverClassifier(LabelEnsemble):
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
         super()._check_parameters(n_labels, weighted=weighted)
-        if self.budget is not None and is_planned(self._member()):
+        if self.budget is not None and not self._has_members():
             raise ValueError(
                 "budget must be None unless estimator names what the members over the labelsets "
                 f"are, whose number it bounds, got {self.budget!r}."

@@ -16,16 +16,15 @@ from labelcover.covers import Cover
 from labelcover.ensemble._cover_view import READINGS
 from labelcover.ensemble._label_model import LabelModel
 from labelcover.ensemble._label_tables import warn_of_left_out
-from labelcover.ensemble._plan import AUTO, Plan, draw_left_out
+from labelcover.ensemble._plan import AUTO, MEMBERS, Plan, draw_left_out
 from labelcover.ensemble._pool import (
-    check_aggregate,
-    is_planned,
     label_frequency,
     plan_for,
     view_for,
 )
 from labelcover.ensemble._threshold_tuning import cross_validated_confidence
 from labelcover.ensemble._view import TrainingRows, drawn_seed
+from labelcover.learners import BatchClassifier, LabelLearner
 
 # Section 2.3: above so many members, cross-validation uses only a tenth of them.
 MANY_MEMBERS = 100
@@ -55,6 +54,7 @@ class LabelEnsemble(LabelModel):
     plan_: Plan
     aggregate_: str
 
+    _learners = (BatchClassifier, LabelLearner)
     _reads_chunks = True
     _takes_unknown = True
 
@@ -144,7 +144,12 @@ class LabelEnsemble(LabelModel):
         super()._check_parameters(n_labels, weighted=weighted)
         check_choice("aggregate", self.aggregate, AGGREGATES)
         learner = self._learner()
-        check_aggregate(learner, combined_by(self.aggregate, learner))
+        aggregate = combined_by(self.aggregate, learner)
+        if aggregate != "mean" and not self._has_members():
+            raise ValueError(
+                'aggregate must be "mean" unless estimator names what the members over the '
+                f"labelsets are, got {aggregate!r} with {learner!r}."
+            )
         if self.aggregate == "weighted" and self._has_unknown:
             raise ValueError(
                 'aggregate must be "auto", "mean", "votes" or "winner" where labels of Y are not '
@@ -156,16 +161,13 @@ class LabelEnsemble(LabelModel):
                 f'{self._member()!r} has not. Use "auto", "mean", "votes" or "winner".'
             )
 
-    def _learner(self) -> Any:
-        member = self._member()
-        if not is_planned(member):
-            return super()._learner()
-        member.check_parameters()
-        return member
+    def _has_members(self) -> bool:
+        """Return whether there are members over the labelsets, not the views of a plan."""
+        return self._learner().view == MEMBERS
 
     def _gives_left_out(self) -> bool:
-        learner = self._learner()
-        return bool(learner.gives_left_out) and (is_planned(learner) or not self._has_unknown)
+        known = not (self._has_unknown and self._has_members())
+        return known and bool(self._learner().gives_left_out)
 
 
 def combined_by(aggregate: str, learner: Any) -> str:
@@ -185,4 +187,4 @@ def combined_by(aggregate: str, learner: Any) -> str:
         return aggregate
     own = getattr(learner, "gives_probabilities", None)
     gives = hasattr(learner, "predict_proba") if own is None else own
-    return "mean" if gives or is_planned(learner) else "votes"
+    return "mean" if gives else "votes"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -19,23 +18,17 @@ from sklearn.utils.validation import (
 
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
 from labelcover._label_values import (
-    ZERO_ONE,
     checked_probabilities,
     drawn_by_frequency,
     is_zero_one,
     label_pair,
 )
-from labelcover._progress import each_warning_once, raising_interrupts, tell, telling_of_compilation
-from labelcover._table_numbers import is_plain
-from labelcover.ensemble._answers import Answer, known_labels
-from labelcover.ensemble._chunked_training import (
-    check_chunked,
-    chunked,
-    keep_names,
-    read_chunks,
-    sampled_rows,
-)
+from labelcover._progress import raising_interrupts, tell, telling_of_compilation
+from labelcover._table_numbers import is_numeric, is_plain
+from labelcover.chunks import as_chunks
+from labelcover.ensemble._chunked_training import read_chunks
 from labelcover.ensemble._explanation import ExplainedModel
+from labelcover.ensemble._known_labels import known_labels
 from labelcover.ensemble._label_tables import (
     label_table,
     labelled,
@@ -49,19 +42,18 @@ from labelcover.ensemble._member_estimator import MemberEstimator
 from labelcover.ensemble._plan import draw_left_out, most_targets, n_left_out_rows
 from labelcover.ensemble._unknown_labels import (
     check_takes_unknown,
-    check_whole_rows,
     known_rows,
     warned_of_unknown,
 )
 from labelcover.ensemble._view import (
     MOST_SEED,
+    Answer,
     TrainingRows,
     View,
     drawn_seed,
     metadata_of,
     sample_of,
 )
-from labelcover.learners import AnyClassifier
 from labelcover.many_labels import RankedLabels
 from labelcover.tables import ColumnKinds, TableEncoder
 from labelcover.thresholds import TIES, cut_inside, inside
@@ -155,47 +147,52 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         params = self._route({"sample_weight": sample_weight, **fit_params})
         # A fit that fails half-way leaves no model, rather than an earlier one with new names.
         self.__dict__.pop("view_", None)
-        chunks, cells = chunked(X, y), None
-        sample_weight = params.pop("sample_weight", None)
-        if chunks is None:
-            X, encodes = table_to_encode(X, self.columns, learner)
-            given = X
-            X, y, names, weights, cells, kept = known_rows(X, y, sample_weight, looked_at)
-            check_takes_unknown(self, cells)
-            self._kept_rows = kept
-            if kept is not None:
-                params = metadata_of(params, kept, _num_samples(given))
-            y = y if is_plain(y) else validate_data(self, y=y, multi_output=True)
-            if not encodes:
-                self._coding, X = learner.read_table(self, X)
-            check_consistent_length(X, y)
-            pair = label_pair(y)
-            Y = self._label_table(y, pair)
-            if encodes:
-                drawn = drawn_by_frequency(Y, cells)
-                self._coding, X = TableEncoder.of_model(self, X, drawn, learner, self.columns)
-        else:
-            check_whole_rows(looked_at, sample_weight)
-            check_chunked(learner if self._reads_chunks else None, self._tuning(), self)
-            X, Y, names, weights = read_chunks(chunks, sample_weight)
-            self._kept_rows = None
-            pair = ZERO_ONE
-            self._coding, X = learner.read_table(self, X)
-            keep_names(self, chunks.feature_names)
-        m, self._has_unknown = Y.shape[1], cells is not None
-        self._check_threshold(m)
-        self._check_parameters(m, weighted=weights is not None)
-        self._keep_labels(names, m, pair, is_sparse=sparse.issparse(y))
         seeds = self._seeds()
-        if cells is not None:
-            Y = warned_of_unknown(Y, cells, self.label_names_in_)
-        sample = sampled_rows(X, drawn_seed(drawn_seed(int(seeds[1]))))
-        blocks = getattr(self._coding, "blocks", {})  # of columns of a table; an array has none
-        own = X, Y, self._coding.n_values, weights, params
-        training = TrainingRows(*own, sample=sample, blocks=blocks, cells=cells)
+        given = X, y, params.pop("sample_weight", None), looked_at
+        chunks = None if is_numeric(X) and is_numeric(y) else as_chunks(X, y)
+        if chunks is None:
+            training = self._read_rows(learner, *given, params)
+        else:
+            training = read_chunks(self, learner, chunks, *given[2:], int(seeds[1]))
+        m, self._has_unknown = training.Y.shape[1], training.cells is not None
+        self._check_threshold(m)
+        self._check_parameters(m, weighted=training.weights is not None)
         self._check_rows(training)
         self._fit_rows(learner, training, seeds)
         return self
+
+    def _read_rows(
+        self,
+        learner: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        looked_at: Any,
+        params: dict[str, Any],
+    ) -> TrainingRows:
+        """Return the rows of a table in memory to fit on; set what is known of its columns."""
+        X, encodes = table_to_encode(X, self.columns, learner)
+        n = _num_samples(X)
+        X, y, names, weights, cells, kept = known_rows(X, y, sample_weight, looked_at)
+        check_takes_unknown(self, cells)
+        self._kept_rows = kept
+        if kept is not None:
+            params = metadata_of(params, kept, n)
+        y = y if is_plain(y) else validate_data(self, y=y, multi_output=True)
+        if not encodes:
+            self._coding, X = learner.read_table(self, X)
+        check_consistent_length(X, y)
+        pair = label_pair(y)
+        Y = self._label_table(y, pair)
+        if encodes:
+            drawn = drawn_by_frequency(Y, cells)
+            self._coding, X = TableEncoder.of_model(self, X, drawn, learner, self.columns)
+        self._keep_labels(names, Y.shape[1], pair, is_sparse=sparse.issparse(y))
+        if cells is not None:
+            Y = warned_of_unknown(Y, cells, self.label_names_in_)
+        blocks = getattr(self._coding, "blocks", {})  # of columns of a table; an array has none
+        own = X, Y, self._coding.n_values, weights, params
+        return TrainingRows(*own, blocks=blocks, cells=cells)
 
     def _label_table(self, y: Any, pair: NDArray) -> Any:
         """Return the labels as the view takes them, zeros and ones."""
@@ -246,9 +243,8 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     def _fit_rows(self, learner: Any, training: TrainingRows, seeds: NDArray[np.int64]) -> None:
         """Fit the view and the threshold."""
         try:
-            # What many clones warn of is told once.
-            once = each_warning_once() if isinstance(learner, AnyClassifier) else nullcontext()
-            with raising_interrupts(), once, telling_of_compilation(show=bool(self.verbose)):
+            told = telling_of_compilation(show=bool(self.verbose))
+            with raising_interrupts(), learner.warning_once(), told:
                 view = self._make_view(learner, training, int(seeds[0]))
                 training = training.leaving_out(self._left_out_rows(training, int(seeds[1])))
                 how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": bool(self.verbose)}

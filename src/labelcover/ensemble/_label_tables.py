@@ -19,7 +19,7 @@ from labelcover._label_values import (
     label_rows,
     split_unknown,
 )
-from labelcover._table_numbers import unmasked
+from labelcover._table_numbers import is_numeric, unmasked
 from labelcover._tags import read_tags, tag_table
 from labelcover.covers import Cover
 from labelcover.ensemble._plan import labels_are_many
@@ -56,8 +56,7 @@ def label_table(Y: Any, pair: NDArray = ZERO_ONE) -> NDArray[np.uint8]:
 
 def table_to_encode(X: Any, columns: Any, learner: Any) -> tuple[Any, bool]:
     """Return training rows, and whether they are a table to encode; numbers stay as they are."""
-    is_array = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
-    if not columns and (is_array or sparse.issparse(X)):
+    if not columns and is_numeric(X):
         return X, False
     table = training_table(X, columns, learner)
     return (X, False) if table is None else (table, True)
@@ -118,7 +117,7 @@ def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:
            [1, 1]], dtype=uint8), array(['rain', 'wind'], dtype=object))
     """
     Y = unmasked(Y, "Y")
-    rows = read_tags(Y)
+    rows = None if is_numeric(Y) else read_tags(Y)
     if rows is not None:
         table, names = tag_table(rows, as_sparse=True)
         return table if labels_are_many(table) else table.toarray(), np.array(names, dtype=object)

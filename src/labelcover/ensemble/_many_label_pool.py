@@ -6,18 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import get_tags
 
 from labelcover._arguments import check_integer, check_real
 from labelcover.covers import Cover
 from labelcover.ensemble._plan import CANDIDATES
 from labelcover.ensemble._view import TrainingRows, View, draw_seeds
-from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners import LabelLearner
 from labelcover.many_labels import CandidateModel, Candidates, check_fits
 
 
-class ManyLabelPool(BaseEstimator):
+class ManyLabelPool(LabelLearner):
     """Three views of the candidate labels of each row, for a hundred thousand labels and more.
 
     Y is sparse all the way, and no table of rows by labels is ever made. Each row has some
@@ -58,7 +56,7 @@ class ManyLabelPool(BaseEstimator):
     (3, 2)
     """
 
-    gives_left_out = True
+    view = CANDIDATES
 
     def __init__(self, n_candidates=100, *, n_trees=32, C=None):
         self.n_candidates = n_candidates
@@ -71,20 +69,6 @@ class ManyLabelPool(BaseEstimator):
         check_integer("n_trees", self.n_trees, low=1)
         if self.C is not None:
             check_real("C", self.C, above=0)
-
-    def read_table(self, owner: BaseEstimator, X: Any) -> tuple[Any, Any]:
-        """Return how a training table is coded, and the table as all views take it."""
-        self.check_parameters()
-        return LeastSquaresClassifier().read_table(owner, X)
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> None:
-        """Declare `sample_weight`: the pool is fitted by `LabelCoverClassifier`."""
-        raise TypeError("ManyLabelPool is an estimator of LabelCoverClassifier, not fitted alone.")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(LeastSquaresClassifier()).input_tags
-        return tags
 
 
 class ManyLabelView(View):

@@ -45,6 +45,9 @@ class MemberEstimator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     `_member`.
     """
 
+    # What learns as it is; clones of any other classifier do.
+    _learners: tuple[type, ...] = (BatchClassifier,)
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep`, those of the default member too."""
         params = super().get_params(deep)
@@ -124,7 +127,8 @@ class MemberEstimator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _learner(self) -> Any:
         """Return the learner of the members, its parameters checked."""
         member = self._member()
-        learner = member if isinstance(member, BatchClassifier) else AnyClassifier(member)
+        own = isinstance(member, self._learners)
+        learner: Any = member if own else AnyClassifier(member)
         learner.check_parameters()
         return learner
 

@@ -67,8 +67,8 @@ MOST_TEXTS = 4
 
 AUTO, LEFT_OUT = "auto", "left-out"
 VIEWS = ("least squares", "scores", "logistic", "neighbours", "forest", "boosted trees")
-# What a plan has where `estimator` names what is fitted.
-MEMBERS, CANDIDATES = "members", "candidates"
+# What a plan has where `estimator` names what is fitted: one view, or a pool of those above.
+MEMBERS, CANDIDATES, POOL = "members", "candidates", "pool"
 
 
 @dataclass(frozen=True)

@@ -9,23 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
-from sklearn.base import BaseEstimator
-from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice
 from labelcover.covers import Cover
-from labelcover.ensemble._answers import Checked, TableAnswer
 from labelcover.ensemble._known_rows import KnownRowsView
 from labelcover.ensemble._links import Links, evidence, fit_links, surprises
 from labelcover.ensemble._log_linear_pool import LogLinearPool, fit_pool, inside, useful_blocks
-from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._plan import (
     AUTO,
-    CANDIDATES,
     LEFT_OUT,
     MEMBERS,
     N_FOLDS,
+    POOL,
     SCORE_TOLERANCE,
     Plan,
     TableFacts,
@@ -34,11 +30,12 @@ from labelcover.ensemble._plan import (
     plan_views,
 )
 from labelcover.ensemble._shares import CLOSE, Parts, Shares, Similar
-from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
+from labelcover.ensemble._view import Checked, LeftOut, TableAnswer, TrainingRows, View, drawn_seed
 from labelcover.ensemble._views import VIEWS, BlockView
 from labelcover.learners import (
     LabelBoosting,
     LabelForest,
+    LabelLearner,
     LeastSquaresClassifier,
     LogisticClassifier,
     in_threads,
@@ -67,7 +64,7 @@ class Learners(dict[str, Any]):
         return DEFAULT_LEARNERS[name]()
 
 
-class Pool(BaseEstimator):
+class Pool(LabelLearner):
     """The learners of the default, pooled by their left-out predictions.
 
     Which views are fitted is a matter of the table, decided by `plan_views` before the fit: least
@@ -88,9 +85,8 @@ class Pool(BaseEstimator):
     boosting : LabelBoosting, optional
     """
 
-    gives_left_out = True
+    view = POOL
     reads_chunks = True
-    links_labels = True
 
     def __init__(self, least_squares=None, forest=None, logistic=None, boosting=None):
         self.least_squares = least_squares
@@ -108,19 +104,10 @@ class Pool(BaseEstimator):
         for learner in self.learners().values():
             learner.check_parameters()
 
-    def read_table(self, owner: BaseEstimator, X: Any) -> tuple[Any, Any]:
-        """Return how a training table is coded, and the table as all learners take it."""
-        self.check_parameters()
-        return self.learners()["least_squares"].read_table(owner, X)
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> None:
-        """Declare `sample_weight` for metadata routing: `LabelCoverClassifier` fits the pool."""
-        raise TypeError("Pool is an estimator of LabelCoverClassifier and is not fitted alone.")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(LeastSquaresClassifier()).input_tags
-        return tags
+    @property
+    def categorical_features(self) -> Any:
+        """The nominal features: least squares says which."""
+        return self.learners()["least_squares"].categorical_features
 
 
 class PooledView(View):
@@ -355,43 +342,27 @@ def label_frequency(rows: TrainingRows) -> NDArray[np.float64]:
     return (sum(weights[block] @ rows.Y[block] for block in blocks) + 0.5) / (n + 1)
 
 
-def is_planned(member: Any) -> bool:
-    """Return whether an estimator is fitted by a plan of views, not cloned for each problem."""
-    return isinstance(member, Pool | LabelForest | ManyLabelPool)
-
-
-def check_aggregate(learner: Any, aggregate: str) -> None:
-    """Raise a ``ValueError`` if members cannot be combined so: there may be none."""
-    if aggregate != "mean" and is_planned(learner):
-        raise ValueError(
-            'aggregate must be "mean" unless estimator names what the members over the labelsets '
-            f"are, got {aggregate!r} with {learner!r}."
-        )
-
-
 def plan_for(
     learner: Any, rows: TrainingRows, cover: Cover, plan: Any, aggregate: str = "mean"
 ) -> Plan:
     """Return the plan of a learner for training rows; `plan` is that of the estimator."""
-    only_left_out = isinstance(plan, str) and plan == LEFT_OUT
-    if not isinstance(plan, Plan):
-        check_choice("plan", plan, (AUTO, LEFT_OUT))
-    if not isinstance(learner, Pool):
-        if isinstance(plan, Plan):
+    given = plan if isinstance(plan, Plan) else None
+    only_left_out = given is None and check_choice("plan", plan, (AUTO, LEFT_OUT)) == LEFT_OUT
+    if learner.view != POOL:
+        if given is not None:
             raise ValueError(f'plan must be "auto" where estimator is {learner!r}, got {plan!r}.')
-        name = {LabelForest: "forest", ManyLabelPool: CANDIDATES}.get(type(learner), MEMBERS)
         n, d = rows.X.shape
         facts = TableFacts(n, d, rows.Y.shape[1], 1.0, False)
         reason = f"estimator is {getattr(learner, 'estimator', learner)!r}"
-        if name == MEMBERS:
+        if learner.view == MEMBERS:
             reason += f", combined by {aggregate!r}"
-        return plan_one(name, reason, facts, cover, quick=only_left_out)
+        return plan_one(learner.view, reason, facts, cover, quick=only_left_out)
     facts = TableFacts.of_rows(rows)
-    if isinstance(plan, Plan):
-        plan.check(facts)
-        return plan.for_rows(facts)
-    given = learner.logistic is not None
-    return plan_views(facts, with_logistic=given, only_left_out=only_left_out)
+    if given is not None:
+        given.check(facts)
+        return given.for_rows(facts)
+    with_logistic = learner.logistic is not None
+    return plan_views(facts, with_logistic=with_logistic, only_left_out=only_left_out)
 
 
 def view_for(

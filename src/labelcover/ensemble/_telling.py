@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._table_numbers import blocks, rows_of
-from labelcover.ensemble._answers import TableAnswer, known_labels
 from labelcover.ensemble._explanation import Explanation, Reason, smaller_ones
+from labelcover.ensemble._known_labels import known_labels
 from labelcover.ensemble._label_tables import feature_words
 from labelcover.ensemble._shares import Parts
+from labelcover.ensemble._view import TableAnswer
 from labelcover.learners import PLAIN, FeatureCoding, numeric, one_hot_columns
 
 #: Names of features, or a function of the number of a feature and its value; one that has `units`

@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_consistent_length
 
 from labelcover._label_values import as_booleans, as_table, label_pair, split_unknown
 from labelcover._progress import each_warning_once
-from labelcover._table_numbers import rows_of
+from labelcover._table_numbers import rows_of, weighted_rows
 from labelcover._tags import read_tags
-from labelcover.ensemble._answers import cells_of_tags
+from labelcover.ensemble._known_labels import cells_of_tags
 from labelcover.ensemble._label_tables import named_labels, numbered_labels
-from labelcover.learners import weighted_rows
+from labelcover.ensemble._plan import POOL
 
 Names = NDArray[np.object_] | None
 
@@ -65,7 +65,7 @@ def known_rows(X: Any, y: Any, sample_weight: Any, looked_at: Any) -> KnownRows:
     if not len(some):
         raise ValueError("Y must have a known label in at least one row, got none.")
     without = f"Y has no known label in {len(cells) - len(some)} of {len(cells)} rows"
-    warnings.warn(f"{without}, which are left out.", UserWarning, stacklevel=3)
+    warnings.warn(f"{without}, which are left out.", UserWarning, stacklevel=4)
     own = None if weights is None else weights[some]
     kept = some if kept is None else kept[some]
     return KnownRows(rows_of(X, some), y[some], names, own, cells[some], kept)
@@ -195,12 +195,6 @@ def check_takes_unknown(estimator: Any, cells: NDArray[np.float64] | None) -> No
         )
 
 
-def check_whole_rows(looked_at: Any, sample_weight: Any) -> None:
-    """Raise a ``ValueError`` if cells of rows in chunks are unknown or weighed."""
-    if looked_at is not None or len(getattr(sample_weight, "shape", ())) == 2:
-        raise ValueError("looked_at and weights of cells need rows in memory, not chunks.")
-
-
 def warned_of_unknown(
     Y: NDArray[np.uint8], cells: NDArray[np.float64], names: Any
 ) -> NDArray[np.uint8]:
@@ -216,7 +210,7 @@ def warned_of_unknown(
         if which.any():
             found = [str(name) for name in np.asarray(names)[which]]
             shown = ", ".join(found[:10]) + (", …" if len(found) > 10 else "")
-            warnings.warn(f"Labels of Y with {what}: {shown}.", UserWarning, stacklevel=4)
+            warnings.warn(f"Labels of Y with {what}: {shown}.", UserWarning, stacklevel=5)
     return Y * known
 
 
@@ -227,7 +221,7 @@ def completed(estimator: Any, X: Any, y: Any, n_folds: int) -> tuple[NDArray, An
     """
     from labelcover.model_selection import StratifiedLabelKFold
 
-    if not getattr(estimator._member(), "links_labels", False):
+    if estimator._learner().view != POOL:
         raise ValueError(
             'estimator must be "auto" or a Pool to fill in labels from the known ones of a row, '
             f"got {estimator.estimator!r}."

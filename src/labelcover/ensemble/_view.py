@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._table_numbers import rows_of
-from labelcover.ensemble._answers import Answer, Checked, TableAnswer
+from labelcover.decisions import Decision, fit_decision
 from labelcover.ensemble._shares import Shares, Similar
 from labelcover.learners import are_few_nonzeros
+from labelcover.many_labels import RankedLabels, ranked_labels
+from labelcover.thresholds import inside
 
 MOST_SEED = 2**31 - 1
 # A block of features is made dense up to so many numbers (256 MB).
@@ -159,6 +161,90 @@ def metadata_of(metadata: Mapping[str, Any], rows: NDArray[np.int64], n: int) ->
         name: np.asarray(value)[rows] if np.shape(value)[:1] == (n,) else value
         for name, value in metadata.items()
     }
+
+
+Checked = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+class LeftOutPredictions(NamedTuple):
+    """Predictions for training rows by members fitted without them.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+        Which training rows, of those whose weight is above 0 and of which a label is known.
+    Y : ndarray of shape (n_rows, n_labels)
+        Their labels, NaN where they are not known.
+    confidence : ndarray of shape (n_rows, n_labels)
+        Both are sparse where there are very many labels.
+    """
+
+    rows: NDArray[np.int64]
+    Y: Any
+    confidence: Any
+
+
+class Answer(Protocol):
+    """The confidences of rows: a table, or those of candidates (`labelcover.many_labels`)."""
+
+    def dense(self) -> NDArray[np.float64]:
+        """Return the confidences of all labels, ``(n, n_labels)``."""
+
+    def stored(self) -> Any:
+        """Return the confidences as they are kept: a table, a sparse one of candidates."""
+
+    def top(self, n_top: int) -> RankedLabels:
+        """Return the likeliest labels of each row."""
+
+    def decide(self, decision: Decision) -> Any:
+        """Return the labels that are predicted; a sparse table of ones of candidates."""
+
+    def fit_decision(self, decide: Any, Y: Any, **how: Any) -> Decision:
+        """Return the decision that serves a measure best, if these rows were left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableAnswer:
+    """A table of confidences.
+
+    Attributes
+    ----------
+    confidence : ndarray of shape (n, n_labels)
+    known : int8 array of shape (n, n_labels), optional
+        0 and 1 where a label is known, -1 elsewhere: these come back as they are.
+    """
+
+    confidence: NDArray[np.float64]
+    known: NDArray[np.int8] | None = None
+
+    def dense(self) -> NDArray[np.float64]:
+        """Return the confidences of all labels; 0 and 1 where they are known."""
+        if self.known is None:
+            return self.confidence
+        return np.where(self.known < 0, self.confidence, self.known)
+
+    def stored(self) -> NDArray[np.float64]:
+        """Return the confidences."""
+        return self.confidence
+
+    def top(self, n_top: int) -> RankedLabels:
+        """Return the likeliest labels of each row, those that are known first."""
+        return ranked_labels(self.dense(), n_top)
+
+    def decide(self, decision: Decision) -> NDArray[np.bool_]:
+        """Return which labels are predicted; what is known counts and stays."""
+        return self.decided(decision.decide)
+
+    def decided(self, decide: Callable[[NDArray[np.float64]], Any]) -> NDArray[np.bool_]:
+        """Return the same for a function of confidences inside (0, 1)."""
+        if self.known is None:
+            return decide(self.confidence)
+        chosen = np.asarray(decide(inside(self.dense())), dtype=bool)
+        return np.where(self.known < 0, chosen, self.known == 1)
+
+    def fit_decision(self, decide: Any, Y: Any, **how: Any) -> Decision:
+        """Return the decision that serves a measure best, if these rows were left out."""
+        return fit_decision(decide, Y, self.confidence, **how)
 
 
 class View(ABC):

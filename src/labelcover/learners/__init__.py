@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING
 
 from labelcover._imports import lazy_names
 from labelcover.learners._any_classifier import AnyClassifier
-from labelcover.learners._batch_classifier import (
-    BatchClassifier,
-    check_weights,
-    relative_weights,
-    weighted_rows,
-)
+from labelcover.learners._batch_classifier import BatchClassifier
 from labelcover.learners._chunked_table import ChunkedTable
 from labelcover.learners._features import (
     PLAIN,
@@ -28,7 +23,7 @@ from labelcover.learners._forest.grown_forest import (
     in_threads,
     is_mostly_zero,
 )
-from labelcover.learners._forest.label_forest import LabelForest
+from labelcover.learners._forest.label_forest import LabelForest, LabelLearner
 from labelcover.learners._forest.mean_forest import MeanForest
 from labelcover.learners._forest.mean_tree_kernels import sort_into_leaves
 from labelcover.learners._least_squares.choosing import EXACT_ROWS
@@ -66,6 +61,7 @@ __all__ = [
     "GrownForest",
     "LabelBoosting",
     "LabelForest",
+    "LabelLearner",
     "LabelSystem",
     "LeastSquaresClassifier",
     "LinearTargets",
@@ -80,7 +76,6 @@ __all__ = [
     "TargetRows",
     "are_few_nonzeros",
     "blas_threads",
-    "check_weights",
     "csr_arrays",
     "in_parallel",
     "in_threads",
@@ -90,10 +85,8 @@ __all__ = [
     "one_hot_columns",
     "problem_blocks",
     "random_order",
-    "relative_weights",
     "row_products",
     "sort_into_leaves",
-    "weighted_rows",
 ]
 
 # No default has these members, whose compiled loops take long to declare.

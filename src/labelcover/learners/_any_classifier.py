@@ -17,6 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
 from labelcover._label_values import checked_probabilities
+from labelcover._progress import each_warning_once
 from labelcover.learners._features import checked_table, columns_without_numbers, is_frame
 from labelcover.learners._problems import Members, Problems, in_parallel
 from labelcover.learners._products import filled_up
@@ -33,6 +34,7 @@ class AnyClassifier:
     gives_left_out = False
     is_linear = False
     side_by_side: Mapping[str, str] = {}
+    view = "members"
 
     def __init__(self, estimator: BaseEstimator) -> None:
         self.estimator = estimator
@@ -61,6 +63,10 @@ class AnyClassifier:
 
     def __sklearn_tags__(self) -> Any:
         return get_tags(self.estimator)
+
+    def warning_once(self) -> AbstractContextManager:
+        """Return the context of a fit, in which what many clones warn of is told once."""
+        return each_warning_once()
 
     def with_choices_of(self, members: Any) -> AnyClassifier:
         """Return this learner, which makes no choices."""

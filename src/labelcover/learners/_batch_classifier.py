@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from labelcover._label_values import checked_probabilities
-from labelcover._table_numbers import rows_of, unmasked
+from labelcover._table_numbers import unmasked, weighted_rows
+from labelcover.learners._chunked_table import ChunkedTable
 from labelcover.learners._features import FeatureCoding
 from labelcover.learners._problems import Members, Problems
-
-# The share of the greatest weight of a row that any other has, unless it is 0.
-LEAST_SHARE = 1e-100
 
 
 class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -38,12 +37,16 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
         Whether `fit_problems` solves ``problems.targets`` instead of classes.
     side_by_side : dict
         How joblib is to run several fits: in threads, which share the table.
+    view : str
+        What a plan calls the view that is fitted with it: members over the labelsets.
     """
 
     gives_left_out = False
     gives_probabilities: Any = True
     is_linear = False
     side_by_side: Mapping[str, str] = {"require": "sharedmem"}
+    view = "members"
+    categorical_features: Any
     members_: Any
 
     @abstractmethod
@@ -70,6 +73,10 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
             Number of problems solved in parallel; ignored where they are solved jointly.
         """
 
+    def warning_once(self) -> AbstractContextManager:
+        """Return the context of a fit, in which what many members warn of is told once."""
+        return nullcontext()
+
     def with_choices_of(self, members: Any) -> Any:
         """Return a learner that does not choose again what was chosen for `members`."""
         return self
@@ -84,7 +91,13 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
         The names and the number of features are kept on `owner`.
         """
         self.check_parameters()
-        return FeatureCoding.fitted(owner, X, self)
+        allow_nan = get_tags(self).input_tags.allow_nan
+        return FeatureCoding.fitted(owner, X, self.categorical_features, allow_nan=allow_nan)
+
+    def read_chunks(self, owner: BaseEstimator, X: ChunkedTable) -> tuple[FeatureCoding, Any]:
+        """Return the same for rows in chunks, if the learner reads them."""
+        self.check_parameters()
+        return FeatureCoding.fitted_in_chunks(owner, X, self.categorical_features)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -158,75 +171,3 @@ def encode_classes(classifier: Any, y: Any, n: int) -> tuple[NDArray[Any], NDArr
     if unknown:
         raise ValueError(f"classes must contain every class of y, but lacks {unknown}.")
     return declared, np.array([number[v] for v in found.tolist()], dtype=np.int32)[label]
-
-
-def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
-    """Return the weights of `n` rows as they were given; None if none were."""
-    if sample_weight is None:
-        return None
-    weights = check_array(
-        unmasked(sample_weight, "sample_weight"),
-        ensure_2d=False,
-        dtype=np.float64,
-        input_name="sample_weight",
-    )
-    if weights.shape != (n,):
-        raise ValueError(
-            f"sample_weight must have an entry for each of the {n} rows, got shape {weights.shape}."
-        )
-    if (weights < 0).any():
-        raise ValueError(f"sample_weight must not be negative, got {weights.min()}.")
-    if not weights.any():
-        raise ValueError("sample_weight must be above 0 for at least one row, got only zeros.")
-    return weights
-
-
-def relative_weights(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    """Return weights above 0 divided by their mean; None if there are none or all are the same.
-
-    Only the proportions of weights count: where learners set them against a ridge, a prior or a
-    least number of rows, a row of mean weight is one row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from labelcover.learners._batch_classifier import relative_weights
-    >>> relative_weights(np.array([1e-6, 3e-6]))
-    array([0.5, 1.5])
-    >>> relative_weights(np.array([1e-6, 1e-6])) is None
-    True
-    """
-    if weights is None:
-        return None
-    least, most = float(weights.min()), float(weights.max())
-    if least == most:
-        return None
-    if least < LEAST_SHARE * most:
-        raise ValueError(
-            f"sample_weight must be 0 or at least {LEAST_SHARE:g} of the greatest weight, got "
-            f"{least:g} and {most:g}: rounding would decide."
-        )
-    shares = weights / most  # of which the sum cannot overflow
-    return shares / shares.mean()
-
-
-def weighted_rows(
-    X: Any, y: Any, sample_weight: Any
-) -> tuple[Any, Any, NDArray[np.float64] | None, NDArray[np.int64] | None]:
-    """Return the rows whose weight is above 0, their relative weights, and which they are.
-
-    Rows of weight 0 are left out before anything is read of them, so that they might as well not
-    be there. Of the last, None stands for all rows.
-    """
-    if sample_weight is None:
-        return X, y, None, None
-    table = X if hasattr(X, "shape") else np.asarray(X)
-    weights = check_weights(sample_weight, table.shape[0] if table.shape else 0)
-    assert weights is not None
-    if weights.all():
-        return X, y, relative_weights(weights), None
-    kept = np.flatnonzero(weights)
-    if y is not None:
-        check_consistent_length(X, y)
-        y = rows_of(y, kept)
-    return rows_of(X, kept), y, relative_weights(weights[kept]), kept

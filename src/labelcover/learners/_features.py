@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from labelcover._table_numbers import (
@@ -77,13 +77,14 @@ class FeatureCoding:
     of_dense: bool = False
 
     @classmethod
-    def fitted(cls, owner: Any, X: Any, learner: Any) -> tuple[FeatureCoding, Any]:
-        """Return the coding of a training table by the rules of `learner`, and its numbers."""
-        if isinstance(X, ChunkedTable):
-            return cls._fitted_in_chunks(owner, X, learner)
-        chosen = learner.categorical_features
+    def fitted(
+        cls, owner: Any, X: Any, chosen: Any, *, allow_nan: bool = False
+    ) -> tuple[FeatureCoding, Any]:
+        """Return the coding of a training table, and its numbers.
+
+        `chosen` are the nominal features, as of `feature_categories`.
+        """
         mixed = chosen is not None and not isinstance(chosen, str)
-        allow_nan = get_tags(learner).input_tags.allow_nan
         dtype = None if mixed else np.float64
         X = checked_table(owner, X, reset=True, dtype=dtype, allow_nan=allow_nan)
         coding = cls(feature_categories(X, chosen), mixed, allow_nan)
@@ -91,12 +92,11 @@ class FeatureCoding:
         return replace(coding, of_dense=not sparse.issparse(numbers)), numbers
 
     @classmethod
-    def _fitted_in_chunks(
-        cls, owner: Any, X: ChunkedTable, learner: Any
+    def fitted_in_chunks(
+        cls, owner: Any, X: ChunkedTable, chosen: Any
     ) -> tuple[FeatureCoding, ChunkedTable]:
         """Return the same for rows in chunks, which are numbers: what is nominal was named."""
         owner.n_features_in_ = X.shape[1]
-        chosen = learner.categorical_features
         if chosen is None or isinstance(chosen, str):
             return cls((None,) * X.shape[1], allow_nan=False, of_dense=not X.is_sparse), X
         categories = X.reduce(partial(_categories_of_chunk, chosen), _united)

@@ -129,15 +129,16 @@ class Candidates:
         Labels that are no candidates of a row are predicted only where a number of labels is asked
         for that is greater than the number of candidates.
         """
-        if isinstance(decision, TopLabels):
-            table = self.top(int(decision.measure)).table(len(self.others))
-            return csr_array(table > 0, dtype=np.int64)
-        P = np.clip(self.confidence, LEAST, 1 - LEAST)
-        if isinstance(decision, Cut) and np.ndim(decision.threshold):
-            own = np.asarray(decision.threshold)[np.maximum(self.labels, 0)]
-            decision = Cut(measure=decision.measure, threshold=own, ties=decision.ties)
-        chosen = (decision.decide(P) | (self.confidence == 1)) & (self.confidence > 0)
-        return self.chosen(chosen)
+        return decision.decide_candidates(self)
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """The confidences inside (0, 1)."""
+        return np.clip(self.confidence, LEAST, 1 - LEAST)
+
+    def predicted(self, decided: NDArray[np.bool_]) -> csr_array:
+        """Return the candidates that are decided for; those known (not) to be there stay so."""
+        return self.chosen((decided | (self.confidence == 1)) & (self.confidence > 0))
 
     def fit_decision(self, decide: Any, Y: csr_array, **how: Any) -> Decision:
         """Return the decision that serves a measure best, if these rows were left out."""

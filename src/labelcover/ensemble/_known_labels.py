@@ -1,105 +1,18 @@
-"""What a view answers for new rows, and what is known of them beforehand."""
+"""Labels of rows that are known: read beforehand, and what they say of the others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from labelcover._label_values import as_table
 from labelcover._tags import read_tags
-from labelcover.decisions import Decision, fit_decision
-from labelcover.ensemble._links import UNKNOWN
-from labelcover.many_labels import RankedLabels, ranked_labels
-from labelcover.thresholds import inside
-
-Checked = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-
-
-class LeftOutPredictions(NamedTuple):
-    """Predictions for training rows by members fitted without them.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n_rows,)
-        Which training rows, of those whose weight is above 0 and of which a label is known.
-    Y : ndarray of shape (n_rows, n_labels)
-        Their labels, NaN where they are not known.
-    confidence : ndarray of shape (n_rows, n_labels)
-        Both are sparse where there are very many labels.
-    """
-
-    rows: NDArray[np.int64]
-    Y: Any
-    confidence: Any
-
-
-class Answer(Protocol):
-    """The confidences of rows: a table, or those of candidates (`labelcover.many_labels`)."""
-
-    def dense(self) -> NDArray[np.float64]:
-        """Return the confidences of all labels, ``(n, n_labels)``."""
-
-    def stored(self) -> Any:
-        """Return the confidences as they are kept: a table, a sparse one of candidates."""
-
-    def top(self, n_top: int) -> RankedLabels:
-        """Return the likeliest labels of each row."""
-
-    def decide(self, decision: Decision) -> Any:
-        """Return the labels that are predicted; a sparse table of ones of candidates."""
-
-    def fit_decision(self, decide: Any, Y: Any, **how: Any) -> Decision:
-        """Return the decision that serves a measure best, if these rows were left out."""
-
-
-@dataclass(frozen=True, eq=False)
-class TableAnswer:
-    """A table of confidences.
-
-    Attributes
-    ----------
-    confidence : ndarray of shape (n, n_labels)
-    known : int8 array of shape (n, n_labels), optional
-        0 and 1 where a label is known, -1 elsewhere: these come back as they are.
-    """
-
-    confidence: NDArray[np.float64]
-    known: NDArray[np.int8] | None = None
-
-    def dense(self) -> NDArray[np.float64]:
-        """Return the confidences of all labels; 0 and 1 where they are known."""
-        if self.known is None:
-            return self.confidence
-        return np.where(self.known < 0, self.confidence, self.known)
-
-    def stored(self) -> NDArray[np.float64]:
-        """Return the confidences."""
-        return self.confidence
-
-    def top(self, n_top: int) -> RankedLabels:
-        """Return the likeliest labels of each row, those that are known first."""
-        return ranked_labels(self.dense(), n_top)
-
-    def decide(self, decision: Decision) -> NDArray[np.bool_]:
-        """Return which labels are predicted; what is known counts and stays."""
-        return self.decided(decision.decide)
-
-    def decided(self, decide: Callable[[NDArray[np.float64]], Any]) -> NDArray[np.bool_]:
-        """Return the same for a function of confidences inside (0, 1)."""
-        if self.known is None:
-            return decide(self.confidence)
-        chosen = np.asarray(decide(inside(self.dense())), dtype=bool)
-        return np.where(self.known < 0, chosen, self.known == 1)
-
-    def fit_decision(self, decide: Any, Y: Any, **how: Any) -> Decision:
-        """Return the decision that serves a measure best, if these rows were left out."""
-        return fit_decision(decide, Y, self.confidence, **how)
+from labelcover.covers import Cover, linked_labels
+from labelcover.ensemble._links import LINK_PENALTY, TINY, UNKNOWN, least_loss
 
 
 def known_labels(
@@ -121,7 +34,7 @@ def known_labels(
     Examples
     --------
     >>> import numpy as np
-    >>> from labelcover.ensemble._answers import known_labels
+    >>> from labelcover.ensemble._known_labels import known_labels
     >>> names, pair = np.array(["rain", "wind"], dtype=object), np.array([0, 1])
     >>> known_labels([["wind"], []], names, pair, 2)
     array([[-1,  1],
@@ -233,3 +146,46 @@ def effects_of_labels(model: Any) -> NDArray[np.float64] | None:
     found = links.log_odds(P, (2 * np.eye(m) - 1).astype(np.int8)) - links.log_odds(P)
     np.fill_diagonal(found, 0.0)
     return found
+
+
+def given_others(
+    Y: NDArray[np.uint8],
+    P: NDArray[np.float64],
+    cover: Cover | None = None,
+    known: NDArray[np.bool_] | None = None,
+) -> tuple[NDArray[np.float64], sparse.csr_array]:
+    """Return the log-odds of every cell of a label table given all other labels of its row.
+
+    And the links by which they are: a regression of each label with a constant, from which each row
+    is left out (approximate leave-one-out, Rad and Maleki, 2020). The labelsets that occur say
+    nothing here: a wrong label makes one that did not occur before.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, n_labels)
+    P : ndarray of shape (n, n_labels)
+        Probabilities of the labels by models fitted without the row, inside (0, 1).
+    cover : Cover, optional
+        Two labels are linked if a labelset holds both; by default all are.
+    known : ndarray of bool of shape (n, n_labels), optional
+        Which labels are known: others say nothing of their rows.
+    """
+    m = Y.shape[1]
+    together = sparse.csr_array(1.0 - np.eye(m)) if cover is None else linked_labels(cover)
+    looked = np.ones(Y.shape, dtype=bool) if known is None else known
+    given, surprise = logit(np.clip(P, TINY, 1 - TINY)), np.where(looked, Y - P, 0.0)
+    values = np.zeros(together.nnz)
+    for j in range(m):
+        at = slice(together.indptr[j], together.indptr[j + 1])
+        inputs = np.vstack([surprise[:, together.indices[at]].T, np.ones(len(Y))])
+        penalty = np.full(len(inputs), LINK_PENALTY)
+        weights = looked[:, j].astype(np.float64)
+        theta = least_loss(inputs, given[:, j], Y[:, j], weights, penalty)
+        odds = given[:, j] + theta @ inputs
+        p = expit(odds)
+        curve = (inputs * (weights * p * (1 - p))) @ inputs.T + np.diag(penalty)
+        leverage = (inputs * np.linalg.solve(curve, inputs)).sum(axis=0)
+        # Without the row, the fit would be further from it.
+        leverage /= np.maximum(1 - p * (1 - p) * leverage, 1e-6)
+        given[:, j], values[at] = odds - weights * leverage * (Y[:, j] - p), theta[:-1]
+    return given, sparse.csr_array((values, together.indices, together.indptr), together.shape)
