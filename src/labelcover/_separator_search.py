@@ -17,40 +17,12 @@ from labelcover._tag_separators import (
     mark_regex,
     with_phrases,
 )
+from labelcover._words import WORDS
 
 #: Marks that separate tags, the likeliest first, and the bits by which a reading with one of them
 #: is shorter than its description says: how often people separate tags so. Most blanks and hyphens
 #: are part of a tag, and many a word.
-MARKS = {
-    ";": -60,
-    "|": -60,
-    "\t": -60,
-    "\n": -60,
-    ",": -40,
-    ", ": -40,
-    "、": -40,
-    "，": -40,
-    "；": -60,
-    " / ": 0,
-    " & ": 0,
-    " + ": 0,
-    " · ": 0,
-    "•": 0,
-    " > ": 10,
-    "/": 10,
-    "&": 10,
-    "+": 10,
-    "~": 10,
-    "*": 10,
-    "\\": 10,
-    " and ": 20,
-    " und ": 20,
-    " et ": 20,
-    "-": 40,
-    "_": 40,
-    ":": 40,
-    " ": 40,
-}
+MARKS: dict[str, int] = WORDS["marks between tags"]
 PART_OF_NAMES = frozenset("-_: ")  # marks that are looked at alone, never beside another
 SECOND = 25  # bits that a second mark costs
 # Bits of a tag, and of each of its characters, in the list of all tags.

@@ -13,6 +13,7 @@ from sklearn.metrics import average_precision_score
 
 from labelcover._arguments import check_real
 from labelcover._label_values import split_unknown
+from labelcover._words import WORDS
 from labelcover.chance import Chance, LabelFrequencies, Verdict, chance_of, verdict
 from labelcover.decisions import fit_decision
 from labelcover.metrics import (
@@ -35,23 +36,7 @@ JUDGED_BY: dict[str, Measure] = {
     "micro_recall": Measure(micro_recall, "recall", True, "predictions"),
     **MEASURES,
 }
-EXPLANATIONS = {
-    "micro_f1": "precision and recall in one, over all labels of all rows together",
-    "micro_precision": "of the labels that are predicted, the share that is true",
-    "micro_recall": "of the labels that are true, the share that is predicted",
-    "macro_f1": "the mean F1 of labels: rare labels count as much as frequent ones",
-    "example_f1": "the mean F1 of rows",
-    "hamming_loss": "the share of cells (a row and a label) that are wrong",
-    "subset_accuracy": "the share of rows whose labels are all right: none missing, none too many",
-    "example_accuracy": "of the labels true or predicted, the share that is both: mean of rows",
-    "one_error": "the share of rows whose likeliest label is wrong",
-    "ranking_depth": "how many steps down the ranked labels the last true one is: mean of rows",
-    "ranking_loss": "how often a false label is ranked above a true one: mean of rows",
-    "average_precision": "the share of true labels among those ranked as high: mean of rows",
-    "micro_average_precision": "the mean precision over thresholds, all cells in one ranking",
-    "log_loss": "minus the logarithm of the probability of what is true: mean of cells",
-    "brier_score": "the squared error of the probabilities: mean of cells",
-}
+EXPLANATIONS: dict[str, str] = WORDS["measures"]
 
 
 class Score(NamedTuple):

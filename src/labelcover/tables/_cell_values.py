@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover._words import WORDS
 from labelcover.tables._date_cells import DateFormat
 from labelcover.tables._number_cells import (
     FoundNumbers,
@@ -38,52 +39,9 @@ LONGEST = 80  # characters of a cell in a message
 # 05.2021 is May 2021, not a number.
 MONTHS = r"^\s*(0[1-9]|1[0-2])\.(19|20)\d\d\s*$"
 ISO_DATES = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?)?$"
-TRUTH = dict.fromkeys(["1", "true", "t", "yes", "y", "ja", "wahr", "oui", "vrai"], 1.0)
-TRUTH |= dict.fromkeys(["0", "false", "f", "no", "n", "nein", "falsch", "non", "faux"], 0.0)
+TRUTH = dict.fromkeys(WORDS["true"].split(), 1.0) | dict.fromkeys(WORDS["false"].split(), 0.0)
 #: What programs and people write into a cell for "no value"; in upper or lower case.
-MISSING = (
-    "",
-    "?",
-    "-",
-    "--",
-    "---",
-    "–",
-    "—",
-    ".",
-    "..",
-    "NA",
-    "N/A",
-    "N.A.",
-    "N. A.",
-    "NaN",
-    "-NaN",
-    "1.#QNAN",
-    "-1.#IND",
-    "NaT",
-    "NULL",
-    "None",
-    "(null)",
-    "(none)",
-    "(blank)",
-    "(leer)",
-    "<NA>",
-    "<null>",
-    "<none>",
-    "\\N",
-    "#NA",
-    "#N/A",
-    "#N/A N/A",
-    "#NV",
-    "#NULL!",
-    "#DIV/0!",
-    "#VALUE!",
-    "#REF!",
-    "#NAME?",
-    "#NUM!",
-    "k.A.",
-    "k. A.",
-    "keine Angabe",
-)
+MISSING: tuple[str, ...] = tuple(WORDS["missing"])
 # Sodium, not a missing value.
 VALUES = ("Na",)
 _LOWER = {marker.lower() for marker in MISSING}

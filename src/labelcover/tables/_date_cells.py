@@ -9,25 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from typing import TypeAlias
 
-MONTHS = {
-    "january jan januar janvier janv jänner jaenner jän": 1,
-    "february feb februar fevrier fevr fev": 2,
-    "march mar märz maerz mär mrz mars": 3,
-    "april apr avril avr": 4,
-    "may mai": 5,
-    "june jun juni juin": 6,
-    "july jul juli juillet juil": 7,
-    "august aug aout": 8,
-    "september sep sept septembre": 9,
-    "october oct oktober okt octobre": 10,
-    "november nov novembre": 11,
-    "december dec dezember dez decembre": 12,
-}
-WEEKDAYS = (
-    "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri "
-    "sat sun montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do fr "
-    "sa so lundi mardi mercredi jeudi vendredi samedi dimanche lun mar mer jeu ven sam dim"
-)
+from labelcover._words import WORDS
+
 #: Which part of a date comes first, in the words of a message.
 ORDERS = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
 # Years of two digits: 50 is 1950, 49 is 2049.
@@ -41,8 +24,12 @@ def _plain(word: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFD", word.lower()) if c.isalpha())
 
 
-MONTH = {_plain(name): month for names, month in MONTHS.items() for name in names.split()}
-WEEKDAY = frozenset(map(_plain, WEEKDAYS.split()))
+MONTH = {
+    _plain(name): month
+    for month, names in enumerate(WORDS["months"], start=1)
+    for name in names.split()
+}
+WEEKDAY = frozenset(map(_plain, WORDS["weekdays"].split()))
 NAME = r"[^\W\d_]{2,12}"
 CLOCK = re.compile(
     r"(?:^|[T\s,]\s*(?:at|um|à)?\s*)(?P<hour>\d{1,2})(?::(?P<minute>\d\d)(?::(?P<second>\d\d)"

@@ -11,6 +11,8 @@ from functools import cache
 
 import numpy as np
 
+from labelcover._words import WORDS
+
 # Digits with a zero in front, which a number would lose: 01234 is a code.
 CODE = re.compile(r"0\d+")
 LONGEST_NUMBER = 60  # characters: what is longer is text
@@ -18,16 +20,9 @@ BLANKS = dict.fromkeys(map(ord, "\t\u00a0\u2007\u2009\u202f"), " ")
 SIGNS = BLANKS | {ord("\u2212"): "-", ord("\u2019"): "'", ord("\u02bc"): "'", ord("`"): "'"}
 #: Signs between thousands that nobody takes for a decimal sign.
 SAFE_THOUSANDS = " '_"
-CURRENCIES = (
-    "aud cad nzd sek nok dkk isk inr brl rub pln czk huf ron bgn try zar krw mxn sgd hkd twd thb "
-    "idr myr php vnd ils aed sar egp ngn kes ars clp cop pen uah chf eur jpy cny rmb kr rs"
-)
-CURRENCY_WORDS = {word: word.upper() for word in CURRENCIES.split()}
-CURRENCY_WORDS |= {"€": "EUR", "euro": "EUR", "euros": "EUR", "zł": "PLN", "fr": "CHF"}
-CURRENCY_WORDS |= {"$": "$", "us$": "$", "usd": "$", "£": "£", "gbp": "£"}
-FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "thousand": 1e3, "tsd": 1e3, "million": 1e6, "mn": 1e6}
-FACTORS |= {"millions": 1e6, "mio": 1e6, "bn": 1e9, "billion": 1e9, "mrd": 1e9, "mld": 1e9}
-WITH_CURRENCY = {"m": 1e6, "B": 1e9, "b": 1e9}  # 5 m are metres, $5m are millions
+CURRENCY_WORDS = {word: name for name, own in WORDS["currencies"].items() for word in own.split()}
+FACTORS: dict[str, float] = WORDS["factors"]
+WITH_CURRENCY: dict[str, float] = WORDS["factors with a currency"]  # $5m are millions
 # What may stand beside a number as its unit: min, kg, km/h, m², °C, %, Std., US$.
 WORD = r"(?:[^\W\d_]|[°%‰/$£€¥₹₽₩₺₴₪฿\"'²³.])+"
 TOKEN = re.compile(r"((?:\d[\d.,' _]*|[.,]\d[\d ]*)(?:(?<=[\d.,])[eE][-+]?\d{1,3}(?!\d))?)")
@@ -42,7 +37,7 @@ ABOUT = re.compile(
 OUT_OF = re.compile(r"(?<=\d)\s*(?:/|\bout of\b)\s*(\d{1,3})$")  # 7/10, 4 out of 5
 # Times of day and durations: 14:35, 2:30 PM, 1:02:03, 1h 45min.
 CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d)(?:[.,]\d+)?)?(?:\s?([ap])\.?m\.?)?", re.I)
-HOURS = ["h", "hr", "hrs", "hour", "hours", "std", "stunde", "stunden", "heure", "heures"]
+HOURS: list[str] = WORDS["hours"]
 HOURS_AND_MINUTES = re.compile(
     rf"(\d+)\s?(?:{'|'.join(HOURS)})\.?\s?(\d\d?)\s?(?:m|min|mins|minutes?)?\.?", re.I
 )
