@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup
@@ -16,29 +15,18 @@ from labelcover.datasets import Dataset
 from labelcover.dependence import phi
 from labelcover.experiments._report import pictures
 from labelcover.experiments._report.html_page import HERE, versions_shown, write_html_page
-from labelcover.experiments._report.result_tables import (
-    OWN_CUT,
-    TUNED_CUT,
-    CutTable,
-    cost_table,
-    cut_table,
-    in_seconds,
-    label_table,
-    some_of,
-)
 from labelcover.experiments._running import cover_file
 from labelcover.experiments._statistics import Ranking, groups, rank_methods, summarize
+from labelcover.experiments.named_methods import TITLES
+from labelcover.metrics import MEASURES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class Picture:
-    """An SVG element and what is written below it."""
-
-    svg: Markup
-    caption: str
+# How several methods are cut, and how one is, by how the columns of the results begin.
+WORDS = {"tuned_": "with tuned thresholds", "": "with their own cuts"}
+ALONE = {"tuned_": "with a tuned threshold", "": "with its own cut"}
 
 
 def write_report(
@@ -69,27 +57,31 @@ def write_report(
     """
     summary = summarize(results)
     tuned = summary["mean_tuned_micro_f1"].notna().any()
-    cuts = (TUNED_CUT, OWN_CUT) if tuned else (OWN_CUT,)
-    rankings = [rank_methods(results, f"{cut.prefix}micro_f1", control=control) for cut in cuts]
+    cuts = list(WORDS) if tuned else [""]
+    rankings = {cut: rank_methods(results, f"{cut}micro_f1", control=control) for cut in cuts}
     values = {
         "title": _title(summary),
-        "findings": _findings(summary, cuts, rankings),
+        "findings": _findings(summary, rankings),
         "sections": [
             _section(number, dataset, summary, results, covers, cuts)
             for number, dataset in enumerate(datasets)
             if (summary["dataset"] == dataset.name).any()
         ],
-        "diagrams": [
-            (cut, _diagram(cut, ranking))
-            for cut, ranking in zip(cuts, rankings, strict=True)
-            if ranking is not None
-        ],
-        "methods": _methods(results),
+        "cuts": {cut: WORDS[cut] for cut in cuts},
+        "diagrams": {cut: _diagram(cut, own) for cut, own in rankings.items() if own is not None},
+        "rankings": rankings,
+        "methods": results.groupby("method", sort=False)["parameters"].first().to_dict(),
         "folds": sorted(set(results["folds"])),
         "seeds": sorted(set(results["seed"].astype(int))),
         "command": command,
         "versions": versions_shown(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "measures": MEASURES,
+        "stands_for": TITLES,
+        "in_seconds": in_seconds,
+        "some_of": some_of,
+        "most_labels": pictures.MOST_LABELS,
+        "most_labelsets": pictures.MOST_LABELSETS,
     }
     write_html_page(path, HERE / "comparison_page.html", values, scripts=["sort.js"])
 
@@ -100,15 +92,15 @@ def _title(summary):
     return f"{methods} methods on {where}"
 
 
-def _findings(summary, cuts, rankings):
+def _findings(summary, rankings):
     """Return the outcome in sentences, no stronger than the numbers."""
     found = []
     for dataset, lines in summary.groupby("dataset", sort=False):
         if lines["mean_micro_f1"].isna().all():
             found.append(f"On {dataset} no method finished.")
             continue
-        found.append(f"On {dataset}, {_best(lines, cuts)}{_quickest(lines)}.")
-    for cut, ranking in zip(cuts, rankings, strict=True):
+        found.append(f"On {dataset}, {_best(lines, rankings)}{_quickest(lines)}.")
+    for cut, ranking in rankings.items():
         if ranking is not None:
             found.append(_verdict(cut, ranking))
             if ranking.control is not None:
@@ -125,9 +117,9 @@ def _best(lines, cuts):
     """Return which method has the highest micro-F1 at each cut."""
     said = []
     for cut in cuts:
-        scores = lines.set_index("method")[f"mean_{cut.prefix}micro_f1"].dropna()
+        scores = lines.set_index("method")[f"mean_{cut}micro_f1"].dropna()
         if len(scores):
-            said.append(f"{scores.idxmax()} {cut.alone} ({scores.max():.3f})")
+            said.append(f"{scores.idxmax()} {ALONE[cut]} ({scores.max():.3f})")
     return f"the highest micro-F1 is that of {' and of '.join(said)}"
 
 
@@ -139,8 +131,8 @@ def _quickest(lines):
     return f"; {seconds.idxmin()} trains fastest, in {in_seconds(seconds.min())} per fold"
 
 
-def _verdict(cut: CutTable, ranking: Ranking) -> str:
-    over = f"Over {ranking.problems} {'folds' if ranking.of_folds else 'data sets'}, {cut.words}"
+def _verdict(cut: str, ranking: Ranking) -> str:
+    over = f"Over {ranking.problems} {'folds' if ranking.of_folds else 'data sets'}, {WORDS[cut]}"
     if ranking.test.p_value >= 0.05:
         return (
             f"{over}, no significant difference in micro-F1 between the methods was found "
@@ -164,12 +156,12 @@ def _verdict(cut: CutTable, ranking: Ranking) -> str:
 
 def _section(number, dataset, summary, results, covers, cuts):
     lines = summary[summary["dataset"] == dataset.name]
-    column = f"mean_{cuts[0].prefix}micro_f1"
+    column = f"mean_{cuts[0]}micro_f1"
     done = lines.dropna(subset=[column, "mean_fit_seconds"])
     return {
         "id": f"data-{number}",
         "dataset": dataset,
-        "tables": [*(cut_table(cut, lines) for cut in cuts), cost_table(lines)],
+        "lines": lines,
         "scatter": _scatter(number, dataset, done, cuts[0]) if len(done) else None,
         "label_table": label_table(dataset, results, cuts[0]),
         "dependence": _dependence(number, dataset) if dataset.Y.shape[1] > 2 else None,
@@ -177,8 +169,31 @@ def _section(number, dataset, summary, results, covers, cuts):
     }
 
 
-def _scatter(number, dataset, done, cut):
-    measure = f"{cut.prefix}micro_f1"
+def label_table(dataset: Dataset, results: pd.DataFrame, cut: str) -> dict[str, Any] | None:
+    """Return the F1 of each label, mean over folds, for each method; most frequent labels only."""
+    column = f"{cut}label_f1"
+    good = results[(results["dataset"] == dataset.name) & (results[column] != "")]
+    means = {
+        method: _known_mean([np.array(text.split(), dtype=float) for text in lines])
+        for method, lines in good.groupby("method", sort=False)[column]
+    }
+    if not means:
+        return None
+    counts, n_known = np.nansum(dataset.Y, axis=0), (dataset.Y == dataset.Y).sum(axis=0)
+    chosen = pictures.most_frequent(counts, pictures.MOST_LABELS)
+    return {"means": means, "labels": chosen.tolist(), "shares": counts / np.maximum(n_known, 1)}
+
+
+def _known_mean(folds: list[np.ndarray]) -> np.ndarray:
+    """Return the mean over folds; NaN of a fold in which a label is not known is left out."""
+    table = np.array(folds)
+    known = ~np.isnan(table)
+    total = np.where(known, table, 0).sum(axis=0)
+    return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
+
+
+def _scatter(number: int, dataset: Dataset, done: pd.DataFrame, cut: str) -> Markup:
+    measure = f"{cut}micro_f1"
     figure = pictures.time_against_quality(done, measure)
     text = "; ".join(
         f"{line['method']}: {in_seconds(line['mean_fit_seconds'])}, "
@@ -186,14 +201,10 @@ def _scatter(number, dataset, done, cut):
         for _, line in done.iterrows()
     )
     title = f"Training time against micro-F1 on {dataset.name}"
-    return Picture(
-        Markup(pictures.to_svg(figure, f"time-{number}", title, text + ".")),
-        f"Methods {cut.words}. Up and to the left is better. Lines show one standard deviation "
-        "over folds.",
-    )
+    return Markup(pictures.to_svg(figure, f"time-{number}", title, text + "."))
 
 
-def _diagram(cut: CutTable, ranking: Ranking) -> Picture:
+def _diagram(cut: str, ranking: Ranking) -> Markup:
     ranks = ", ".join(
         f"{name} {rank:.2f}" for name, rank in zip(ranking.methods, ranking.ranks, strict=True)
     )
@@ -202,18 +213,12 @@ def _diagram(cut: CutTable, ranking: Ranking) -> Picture:
     text = f"Mean ranks: {ranks}. Critical difference {ranking.difference:.2f}. "
     text += f"Not significantly different: {joined}." if joined else "All differ significantly."
     figure = pictures.critical_difference_diagram(ranking)
-    title = f"Critical-difference diagram by micro-F1, methods {cut.words}"
-    svg = pictures.to_svg(figure, f"ranks-{cut.prefix or 'own'}", title, text)
-    caption = (
-        f"Methods {cut.words}. Rank 1 is best. Methods joined by a bar do not differ "
-        "significantly (Nemenyi test at the 5 % level)."
-    )
-    if ranking.of_folds:
-        caption += " Ranks are over folds, which share training rows, so p-values are optimistic."
-    return Picture(Markup(svg), caption)
+    title = f"Critical-difference diagram by micro-F1, methods {WORDS[cut]}"
+    return Markup(pictures.to_svg(figure, f"ranks-{cut or 'own'}", title, text))
 
 
-def _dependence(number, dataset):
+def _dependence(number: int, dataset: Dataset) -> tuple[Markup, str]:
+    """Return the picture of what labels depend on each other, and the strongest pairs in words."""
     figure = pictures.dependence_picture(dataset.Y, dataset.label_names)
     table = phi(dataset.Y)
     i, j = np.triu_indices(len(table), 1)
@@ -223,17 +228,13 @@ def _dependence(number, dataset):
         for s in strongest
     )
     title = f"Dependence of the labels of {dataset.name} (phi)"
-    return Picture(
-        Markup(pictures.to_svg(figure, f"dependence-{number}", title, text + ".")),
-        f"{some_of(dataset.Y.shape[1], pictures.MOST_LABELS, 'labels')}Blue labels tend to occur "
-        f"together, orange ones to exclude each other; deeper colours mean stronger. {text}.",
-    )
+    return Markup(pictures.to_svg(figure, f"dependence-{number}", title, text + ".")), text
 
 
 def _cover(number, dataset, done, covers):
     """Return the cover of the best method that has one; `done` has the best first."""
-    for _, line in done.iterrows():
-        path = cover_file(covers, dataset.name, line["method"])
+    for method in done["method"]:
+        path = cover_file(covers, dataset.name, method)
         if not path.exists():
             continue
         cover = Cover.load(path)
@@ -245,19 +246,24 @@ def _cover(number, dataset, done, covers):
             f"{cover.coverage(2):.1%} of all pairs of labels; imbalance {cover.imbalance} (the "
             "difference between the most and the least frequent label)"
         )
-        title = f"Cover of {line['method']} on {dataset.name}"
         figure = pictures.cover_picture(cover, dataset.label_names)
-        cut = some_of(len(cover), pictures.MOST_LABELSETS, "labelsets")
-        return Picture(
-            Markup(pictures.to_svg(figure, f"cover-{number}", title, text + ".")),
-            f"The cover of {line['method']}, the best of the methods that use one: {text}. {cut}",
-        )
+        title = f"Cover of {method} on {dataset.name}"
+        svg = Markup(pictures.to_svg(figure, f"cover-{number}", title, text + "."))
+        return {"svg": svg, "method": method, "text": text, "size": len(cover)}
     return None
-
-
-def _methods(results):
-    return results.groupby("method", sort=False)["parameters"].first().to_dict()
 
 
 def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def some_of(count: int, most: int, what: str) -> str:
+    """Return a sentence that not all are shown; empty if they are."""
+    return f"Showing {most} of {count} {what}. " if count > most else ""
+
+
+def in_seconds(value: float) -> str:
+    """Return a time in words, in the unit that suits it."""
+    if value < 1:
+        return f"{value * 1000:.0f} ms"
+    return f"{value:.1f} s" if value < 100 else f"{value / 60:.1f} min"
