@@ -226,7 +226,7 @@ def test_one_labelset_is_one(tmp_path):
     Cover([[0, 1]], 2).save(path)
     few = Dataset("few", np.eye(2), np.eye(2, dtype=np.uint8), ["x", "z"], ["a", "b"], np.zeros(2))
     picture = page_module._cover(0, few, pd.DataFrame({"method": ["RAKEL"]}), tmp_path)
-    assert "use one: 1 labelset of 2 out of 2 labels" in picture.caption
+    assert picture["text"].startswith("1 labelset of 2 out of 2 labels")
 
 
 @pytest.mark.parametrize(("n_labels", "n_labelsets"), [(2, 1), (5, 4), (30, 150), (200, 500)])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from labelcover.audit import KINDS, CellReasons, Suspects
+from labelcover.audit import CellReasons, Suspects
 from labelcover.datasets import Dataset, row_contents
 from labelcover.experiments._report.html_page import HERE, write_html_page
 
@@ -17,7 +17,7 @@ MOST_SHOWN = 200
 # is 134,000 pixels high on a phone.
 MOST_OPEN = 10
 MOST_LABELS = 12
-LOOKS = {"wrong": "looks wrong", "missing": "looks missing"}
+MOST_OTHERS = 8  # labels of a row beside the one that is suspected
 
 
 def write_audit_page(
@@ -48,58 +48,23 @@ def write_audit_page(
     """
     found = suspects.ranked(above=above)
     shown = found[:MOST_SHOWN]
-    ids = None if dataset is None else dataset.ids
-    rows = {} if dataset is None else row_contents(dataset, [suspect.row for suspect in shown])
-    kinds = [suspect.kind for suspect in found]
-    counts = [f"{kinds.count(kind):,} {LOOKS[kind].split()[1]}" for kind in KINDS]
-    listed = (
-        f"The list has the {len(found):,} most suspicious, likeliest first"
-        if above is None
-        else f"The list has the {len(found):,} with a suspicion above {above:g}, highest first"
-    )
     n = len(suspects.Y) if suspects.known is None else np.maximum(suspects.known.sum(axis=0), 1)
-    share = dict(zip(suspects.label_names, 100 * suspects.Y.sum(axis=0) / n, strict=True))
-    numbers = [line for line in suspects.by_label() if line.judged]
     page = {
         "title": f"Labels of {dataset.name if dataset else 'a table'} that look wrong",
-        "findings": [suspects.in_words()]
-        + ([f"{listed}: {counts[0]}, {counts[1]}."] if found else []),
-        "note": f"Showing {MOST_SHOWN} of {len(found):,}. " if len(found) > MOST_SHOWN else "",
-        "suspects": [
-            {
-                "row": suspect.row + 1 if ids is None else ids[suspect.row],
-                "label": suspect.label,
-                "kind": suspect.kind,
-                "looks": LOOKS[suspect.kind],
-                "suspicion": suspect.suspicion,
-                "features": suspect.features,
-                "share": share[suspect.label],
-                "others": _labels_of(suspects, suspect.row, suspect.label),
-                "contents": rows.get(suspect.row, ()),
-                "sides": _sides((reasons or {}).get(suspect[:2])),
-            }
-            for suspect in shown
-        ],
+        "suspects": suspects,
+        "found": found,
+        "shown": shown,
+        "kinds": [suspect.kind for suspect in found],
+        "above": above,
+        "at": {name: j for j, name in enumerate(suspects.label_names)},
+        "shares": 100 * suspects.Y.sum(axis=0) / n,
+        "ids": None if dataset is None else dataset.ids,
+        "contents": {} if dataset is None else row_contents(dataset, [each.row for each in shown]),
+        "reasons": reasons or {},
         "most_open": MOST_OPEN,
-        "labels": numbers[:MOST_LABELS],
-        "labels_note": f"Showing {MOST_LABELS} of {len(numbers):,}. "
-        if len(numbers) > MOST_LABELS
-        else "",
+        "labels": [line for line in suspects.by_label() if line.judged],
+        "most_labels": MOST_LABELS,
+        "most_others": MOST_OTHERS,
         "command": command,
     }
     write_html_page(path, HERE / "audit_page.html", page, scripts=["sort.js"])
-
-
-def _labels_of(suspects: Suspects, row: int, label: str, most: int = 8) -> str:
-    """Return the labels that a row has beside the one that is suspected."""
-    names = [suspects.label_names[j] for j in suspects.Y[row].nonzero()[0].tolist()]
-    others = [name for name in names if name != label]
-    return ", ".join(others[:most]) + (", …" if len(others) > most else "")
-
-
-def _sides(reasons: CellReasons | None) -> list[tuple[str, list[tuple[str, float]]]]:
-    """Return what speaks for the suspicion, then what speaks against it."""
-    if reasons is None:
-        return []
-    sides = [("against the label", reasons.against), ("for the label", reasons.speaking_for)]
-    return [side for side in (sides if reasons.kind == "wrong" else sides[::-1]) if side[1]]

@@ -25,6 +25,8 @@ from labelcover.metrics import expected_calibration_error
 MOST_ROWS = 20_000
 MOST_LINES, MOST_CHOICES, MOST_MISTAKES, MOST_PAIRS, MOST_FEATURES = 200, 100, 20, 12, 5
 NOT_DEFINED = "–"
+SQUARES = "A square for each two labels: the strongest pairs are in the table beside it."
+OF_LINKS = "A square for each two labels: what the label of the column, if set, says of the row's."
 LEFT_OUT_IS = (
     "These rows are no test data: words, columns and tags were chosen with them. A file of other "
     "rows, given to labelcover report, tells more."
@@ -76,14 +78,15 @@ def write_model_page(
     shown = judged.by_support[:MOST_LINES]
     lines = judged.label_lines(shown)
     n_labels = len(judged.label_names)
+    mistakes = judged.mistakes(MOST_MISTAKES)
+    effects = effects_of_labels(model) if hasattr(model, "view_") else None
     page = {
         "title": f"{type(model).__name__} on {Reading.of_model(model).name or 'a table'}",
         "findings": _findings(judged, lines, model, dataset, len(every.rows)),
-        "facts": _facts(model, judged),
-        "scores": list(judged.scores.values()),
-        "told": judged.told,
+        "judged": judged,
+        "n_features": len(Reading.of_model(model).feature_names),
+        "cover": getattr(model, "cover_", None),
         "lines": lines,
-        "unknown": judged.known is not None,
         "lines_note": _some(n_labels, MOST_LINES, "labels"),
         "number": _number,
         "percent": lambda share: 0 if np.isnan(share) else round(100 * share, 1),
@@ -91,12 +94,17 @@ def write_model_page(
         "choices_note": _some(n_labels, MOST_CHOICES, "labels"),
         "threshold": _threshold(judged),
         "model_file": shlex.quote(model_file),
-        "curve": _curve(judged.reliability(range(n_labels))),
+        "curve": judged.reliability(range(n_labels)),
         "pairs": _pairs(judged),
-        "dependence": _dependence(judged),
-        "links": _links(model, judged),
+        "pictures_note": _some(n_labels, pictures.MOST_LABELS, "labels"),
+        "dependence": _picture(judged, "dependence", "Which labels go together", SQUARES),
+        "links": None
+        if effects is None
+        else _picture(judged, "links", "What labels say of each other", OF_LINKS, effects),
         "speaking": _speaking(model, shown),
-        "mistakes": _mistakes(model, dataset, judged),
+        "mistakes": mistakes,
+        "reasons": {} if dataset is None else _reasons(model, dataset, mistakes, judged.rows),
+        "ids": None if dataset is None else dataset.ids,
         "versions": versions_shown(),
         "parameters": str(model),
         "command": command,
@@ -147,16 +155,6 @@ def _percent(share):
     return NOT_DEFINED if np.isnan(share) else f"{100 * share:.0f} %"
 
 
-def _facts(model, judged):
-    cover = getattr(model, "cover_", None)
-    return {
-        "rows": f"{len(judged.rows):,}",
-        "features": f"{len(Reading.of_model(model).feature_names):,}",
-        "labels": f"{len(judged.label_names):,}",
-        **({} if cover is None else {"labelsets": f"{len(cover):,}"}),
-    }
-
-
 def _choices(judged):
     """Return the data of the slider and of the reliability curves, as JSON."""
     m = len(judged.label_names)
@@ -177,14 +175,6 @@ def _threshold(judged):
     return 50 if judged.threshold is None else round(100 * float(np.mean(judged.threshold)))
 
 
-def _curve(points):
-    """Return the points of a reliability curve in the coordinates of its picture."""
-    return [
-        {"x": round(40 + 250 * a, 1), "y": round(270 - 250 * b, 1), "count": count}
-        for a, b, count in points
-    ]
-
-
 def _pairs(judged):
     """Return the labels that go together, or exclude each other, the most."""
     if judged.Y.shape[1] < 2:
@@ -193,42 +183,18 @@ def _pairs(judged):
     i, j = np.triu_indices(len(table), 1)
     strongest = np.argsort(-np.abs(table[i, j]), kind="stable")[:MOST_PAIRS]
     # Products of floats, which are exact here, are far faster than those of integers.
-    table_of = judged.Y.astype(np.float64)
-    names, together = judged.label_names, table_of.T @ table_of
-    return [
-        {
-            "one": names[i[s]],
-            "other": names[j[s]],
-            "phi": float(table[i[s], j[s]]),
-            "rows": int(together[i[s], j[s]]),
-        }
-        for s in strongest
-        if table[i[s], j[s]] != 0
-    ]
+    both = judged.Y.T.astype(np.float64) @ judged.Y
+    pairs = ((i[s], j[s]) for s in strongest if table[i[s], j[s]] != 0)
+    names = judged.label_names
+    return [(names[a], names[b], table[a, b], int(both[a, b])) for a, b in pairs]
 
 
-def _dependence(judged):
+def _picture(judged, name, title, text, effects=None):
+    """Return a picture with a square for each two labels, if there are three labels."""
     if judged.Y.shape[1] < 3:
         return None
-    figure = pictures.dependence_picture(judged.truth, judged.label_names)
-    text = "A square for each two labels: the strongest pairs are in the table beside it."
-    return {
-        "svg": Markup(pictures.to_svg(figure, "dependence", "Which labels go together", text)),
-        "note": _some(judged.Y.shape[1], pictures.MOST_LABELS, "labels"),
-    }
-
-
-def _links(model, judged):
-    """Return a picture of what labels say of each other, if the model has links."""
-    effects = effects_of_labels(model) if hasattr(model, "view_") else None
-    if effects is None or judged.Y.shape[1] < 3:
-        return None
     figure = pictures.dependence_picture(judged.truth, judged.label_names, effects)
-    text = "A square for each two labels: what the label of the column, if set, says of the row's."
-    return {
-        "svg": Markup(pictures.to_svg(figure, "links", "What labels say of each other", text)),
-        "note": _some(judged.Y.shape[1], pictures.MOST_LABELS, "labels"),
-    }
+    return Markup(pictures.to_svg(figure, name, title, text))
 
 
 def _speaking(model, labels):
@@ -236,36 +202,7 @@ def _speaking(model, labels):
     found = speaking_features(model, labels, MOST_FEATURES)
     if found is None:
         return None
-    return [
-        {"label": model.label_names_in_[j], "for": own[0], "against": own[1]}
-        for j, own in zip(labels, found, strict=True)
-    ]
-
-
-def _mistakes(model, dataset, judged):
-    """Return the surest mistakes row by row, with reasons where the model can give them."""
-    found = judged.mistakes(MOST_MISTAKES)
-    reasons = {} if dataset is None else _reasons(model, dataset, found, judged.rows)
-    ids = None if dataset is None else dataset.ids
-    return [
-        {
-            "row": _row_name(int(judged.rows[cells[0].row]), ids),
-            "cells": [
-                {
-                    "label": judged.label_names[cell.label],
-                    "text": "predicted, not given" if cell.predicted else "given, not predicted",
-                    "confidence": cell.confidence,
-                    "why": reasons.get((cell.row, cell.label), ""),
-                }
-                for cell in cells
-            ],
-        }
-        for cells in found
-    ]
-
-
-def _row_name(row, ids):
-    return row + 1 if ids is None else ids[row]
+    return [(model.label_names_in_[j], own) for j, own in zip(labels, found, strict=True)]
 
 
 def _reasons(model, dataset, mistakes, rows):
