@@ -142,47 +142,36 @@ def fit_decision(
     """
     check_decision(decide, Y.shape[1])
     weights = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    if weights.ndim == 2:
-        return _fit_to_cells(decide, Y, P, weights, ties)
-    kept = weights > 0
-    if not kept.all():
-        Y, P, weights = Y[kept], P[kept], weights[kept]
-    seen = Y if seen is None else seen
+    of_cells = weights.ndim == 2
+    cells = weights if of_cells else np.broadcast_to(weights[:, None], Y.shape)
+    known, whole = cells > 0, (cells > 0).all(axis=1)
+    weights = cells.mean(axis=1)[whole] if of_cells else weights[whole]
+    seen = Y[known.any(axis=1)] if seen is None or of_cells else seen
     if decide == "micro_f1":
-        return _fit_micro(Y, P, weights, seen, ties)
-    if decide == "macro_f1":
-        return _fit_macro(Y, P, weights, seen, ties)
-    if decide == "example_f1":
-        return fit_expected_f1(Y.sum(axis=1, dtype=np.int64), P, weights)
-    if decide == "hamming_loss":
-        return Cut(measure=decide, threshold=0.5, ties=ties)
-    if decide == "subset_accuracy":
-        return _fit_labelsets(Y, P, weights, seen)
-    if callable(decide):
-        return _fit_function(decide, Y, P, None if sample_weight is None else weights, ties)
-    return TopLabels(measure=int(decide))
-
-
-def _fit_to_cells(decide, Y, P, cells, ties):
-    """Return the decision where cells have weights, 0 if they are not known."""
-    whole = (cells > 0).all(axis=1)
-    if decide == "micro_f1":
-        known = cells > 0
-        if not Y[known].any():
-            return Cut(measure=decide, threshold=_nothing(ties), ties=ties)
-        threshold = f1_threshold(Y[known], P[known], cells[known], ties)
+        threshold = _nothing(ties)
+        if Y[known].any() or seen.any():
+            threshold = f1_threshold(Y[known], P[known], cells[known], ties)
         return Cut(measure=decide, threshold=threshold, ties=ties)
     if decide == "macro_f1":
+        # Nothing is known of a label that is never true: it is not predicted.
         thresholds = np.full(Y.shape[1], _nothing(ties))
-        for j in np.flatnonzero(Y.any(axis=0)):
-            known = cells[:, j] > 0
-            thresholds[j] = f1_threshold(Y[known, j], P[known, j], cells[known, j], ties)
+        for j in np.flatnonzero((Y * known).any(axis=0) | seen.any(axis=0)):
+            own = known[:, j]
+            thresholds[j] = f1_threshold(Y[own, j], P[own, j], cells[own, j], ties)
         return Cut(measure=decide, threshold=thresholds, ties=ties)
     if callable(decide):
-        return _fit_function(decide, np.where(cells > 0, Y, np.nan), P, None, ties)
-    if decide == "subset_accuracy" and not whole.any():
+        if of_cells:
+            return _fit_function(decide, np.where(known, Y, np.nan), P, None, ties)
+        own = None if sample_weight is None else weights
+        return _fit_function(decide, Y[whole], P[whole], own, ties)
+    if decide == "hamming_loss" or (decide == "subset_accuracy" and not whole.any()):
         return Cut(measure=decide, threshold=0.5, ties=ties)
-    return fit_decision(decide, Y[whole], P[whole], sample_weight=cells[whole].mean(axis=1))
+    Y, P = Y[whole], P[whole]
+    if decide == "example_f1":
+        return fit_expected_f1(Y.sum(axis=1, dtype=np.int64), P, weights)
+    if decide == "subset_accuracy":
+        return _fit_labelsets(Y, P, weights, Y if of_cells else seen)
+    return TopLabels(measure=int(decide))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -289,21 +278,6 @@ class LikeliestLabelset(Decision):
             better = is_new & (score_of_cut > scores[best, np.arange(len(best))])
             decided[rows] = np.where(better[:, None], cut, self.labelsets[best])
         return decided
-
-
-def _fit_micro(Y, P, weights, seen, ties):
-    cells = np.repeat(weights, Y.shape[1])
-    known = Y.any() or seen.any()
-    threshold = f1_threshold(Y.ravel(), P.ravel(), cells, ties) if known else _nothing(ties)
-    return Cut(measure="micro_f1", threshold=threshold, ties=ties)
-
-
-def _fit_macro(Y, P, weights, seen, ties):
-    # Nothing is known of a label that is never true: it is not predicted.
-    thresholds = np.full(Y.shape[1], _nothing(ties))
-    for j in np.flatnonzero(Y.any(axis=0) | seen.any(axis=0)):
-        thresholds[j] = f1_threshold(Y[:, j], P[:, j], weights, ties)
-    return Cut(measure="macro_f1", threshold=thresholds, ties=ties)
 
 
 def f1_threshold(

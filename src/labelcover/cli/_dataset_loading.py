@@ -10,11 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
 from labelcover._arguments import parameter
 from labelcover.cli._options import AsJson, ColumnOptions, CsvOptions
-from labelcover.cli._outputs import console
+from labelcover.cli._outputs import console, plain_table
 
 if TYPE_CHECKING:
     from labelcover.datasets import Dataset
@@ -66,6 +64,13 @@ def _read(source: str, columns: ColumnOptions, csv: CsvOptions) -> Dataset:
         marks = [SEPARATORS.get(mark, mark) for mark in given["separator"]]
         given["separator"] = [] if marks == [NOTHING] else marks
     return read_table(source, **given, **written)
+
+
+def load_for_model(trained: Any, source: str, csv: CsvOptions, **how: Any) -> Dataset:
+    """Return the data set in a file as a trained model takes it; see `Reading.read`."""
+    from labelcover.datasets import Reading, local_file
+
+    return Reading.of_model(trained).read(local_file(source), **how, **asdict(csv))
 
 
 def named_columns(values: Sequence[str], there: Sequence[str] = ()) -> list[str]:
@@ -138,9 +143,7 @@ def datasets(
     if as_json:
         print(json.dumps(lines))
         return
-    table = Table(box=None, pad_edge=False)
-    for column in lines[0]:
-        table.add_column(column, justify="left" if column in ("name", "here") else "right")
+    table = plain_table(*lines[0], left=(0, len(columns) + 1))
     for line in lines:
         table.add_row(
             *("yes" if v is True else "no" if v is False else str(v) for v in line.values())

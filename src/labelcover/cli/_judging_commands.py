@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import math
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from labelcover._arguments import check_real
-from labelcover.cli._dataset_loading import load_dataset
+from labelcover.cli._dataset_loading import load_dataset, load_for_model
 from labelcover.cli._options import (
     AsJson,
     ColumnOptions,
@@ -23,13 +21,13 @@ from labelcover.cli._options import (
     ModelFile,
     Raw,
     Threshold,
-    check_threshold,
 )
 from labelcover.cli._outputs import (
     HTML,
     check_output,
     command_line,
     console,
+    plain_table,
     print_facts,
     print_reading,
     reading_facts,
@@ -52,14 +50,11 @@ def evaluate(
 
     Example: labelcover evaluate model.skops test.csv
     """
-    check_threshold(threshold)
-    from labelcover.datasets import Reading, local_file
     from labelcover.judgement import judged_on
     from labelcover.models import load_model
 
     trained = load_model(model)
-    written = {"empty": empty, **asdict(csv)}
-    dataset = Reading.of_model(trained).read(local_file(data), with_labels=True, **written)
+    dataset = load_for_model(trained, data, csv, with_labels=True, empty=empty)
     judged = judged_on(trained, dataset, threshold=threshold)
     if as_json:
         print(json.dumps(_as_json(judged, threshold)))
@@ -98,19 +93,13 @@ def _print(judged: Any) -> None:
     print(judged.verdict)
     for sentence in filter(None, [*judged.told, judged.other_tags_told]):
         print(sentence)
-    measures = Table(box=None, pad_edge=False)
-    for title, side in (("measure", "left"), ("model", "right"), ("chance", "right")):
-        measures.add_column(title, justify=side)  # type: ignore[arg-type]
-    measures.add_column("better")
-    measures.add_column("")
+    measures = plain_table("measure", "model", "chance", "better", "", left=(0, 3, 4))
     for score in judged.scores.values():
         numbers = _shown(score.value), _shown(score.chance)
         measures.add_row(score.name, *numbers, score.direction, score.explanation)
     console().print("", measures, "", sep="\n")
-    labels = Table(box=None, pad_edge=False)
-    labels.add_column("label")
-    for title in ("rows", "predicted", "precision", "recall", "F1", "F1 if always predicted"):
-        labels.add_column(title, justify="right")
+    titles = ("rows", "predicted", "precision", "recall", "F1", "F1 if always predicted")
+    labels = plain_table("label", *titles)
     for line in judged.label_lines(judged.by_support[:MOST_LABELS]):
         of_known = "" if judged.known is None else f" of {line.known:,}"
         counts = f"{line.support:,}{of_known}", f"{line.predicted:,}"
@@ -152,15 +141,12 @@ def report(
     Example: labelcover report model.skops test.csv -o page.html
     """
     check_output(output, model, *([data] if data is not None else []), suffixes=HTML)
-    check_threshold(threshold)
-
-    from labelcover.datasets import Reading, local_file
     from labelcover.models import load_model
 
     trained = load_model(model)
-    written, dataset = {"empty": empty, **asdict(csv)}, None
+    dataset = None
     if data is not None:
-        dataset = Reading.of_model(trained).read(local_file(data), with_labels=True, **written)
+        dataset = load_for_model(trained, data, csv, with_labels=True, empty=empty)
 
     from labelcover.experiments import write_model_page
 

@@ -21,6 +21,11 @@ DEBUG = "--debug"
 # How the names of columns are given.
 NAMES = "comma-separated names or @file with one a line; may be repeated"
 
+
+def _checked_threshold(threshold: float | None) -> float | None:
+    return None if threshold is None else check_real("--threshold", threshold, low=0, high=1)
+
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -60,6 +65,7 @@ Threshold = Annotated[
         help="Predict the labels whose probability is at least this, between 0 and 1, instead of "
         "what the model decides.",
         show_default=False,
+        callback=_checked_threshold,
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -180,12 +186,6 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     grouped.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
     grouped.__annotations__ = {option.name: option.annotation for option in options}
     return grouped
-
-
-def check_threshold(threshold: float | None) -> None:
-    """Raise a ``ValueError`` that names the option unless probabilities can be cut there."""
-    if threshold is not None:
-        check_real("--threshold", threshold, low=0, high=1)
 
 
 def integers(name: str, text: str) -> list[int]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from labelcover._imports import how_to_install
@@ -77,6 +78,16 @@ def check_output(
         ) from None
 
 
+def output_suffix(output: Path, data: str) -> str:
+    """Return the suffix by which a table is written: that of the output, else of the data."""
+    from labelcover.datasets import table_suffix
+
+    try:
+        return table_suffix(output, like=data)
+    except ValueError as error:
+        raise ValueError(f"--output {error}") from None
+
+
 def _check_name(path: Path, option: str) -> None:
     """Complain of a name that the file system does not take."""
     try:
@@ -126,6 +137,14 @@ def console() -> Console:
     if not printer.is_terminal:
         printer.width = WIDTH_WITHOUT_TERMINAL
     return printer
+
+
+def plain_table(*titles: str, left: Sequence[int] = (0,)) -> Table:
+    """Return a table without lines, numbers on the right except in the columns that are `left`."""
+    table = Table(box=None, pad_edge=False)
+    for j, title in enumerate(titles):
+        table.add_column(title, justify="left" if j in left else "right")
+    return table
 
 
 def print_reading(datasets: Sequence[Dataset], as_json: bool) -> None:

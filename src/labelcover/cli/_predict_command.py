@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from labelcover.cli._dataset_loading import load_for_model
 from labelcover.cli._options import (
     AsJson,
     CsvOptions,
@@ -16,9 +16,8 @@ from labelcover.cli._options import (
     ModelFile,
     Raw,
     Threshold,
-    check_threshold,
 )
-from labelcover.cli._outputs import check_output, print_facts
+from labelcover.cli._outputs import check_output, output_suffix, print_facts
 
 
 def predict(
@@ -76,26 +75,21 @@ def predict(
     for name, number, what in (("--why", why, "reasons"), ("--like", like, "rows")):
         if number < 0:
             raise ValueError(f"{name} must be a number of {what}, 0 or more, got {number}.")
-    check_threshold(threshold)
     if threshold is not None and decide is not None:
         raise ValueError(
             f"--threshold {threshold} and --decide {decide} are two ways to decide, expected one."
         )
 
-    from labelcover.datasets import Reading, local_file, table_suffix
+    from labelcover.datasets import Reading
     from labelcover.models import load_model
     from labelcover.predictions import check_reasons, write_predictions
 
-    try:
-        suffix = table_suffix(output, like=data)
-    except ValueError as error:
-        raise ValueError(f"--output {error}") from None
+    suffix = output_suffix(output, data)
     trained = load_model(model)
     if why:
         check_reasons(trained)
-    reading = Reading.of_model(trained)
-    dataset = reading.read(local_file(data), with_labels=False, **asdict(csv))
-    told = reading.known(dataset) if known else None
+    dataset = load_for_model(trained, data, csv, with_labels=False)
+    told = Reading.of_model(trained).known(dataset) if known else None
     predicted = write_predictions(
         trained,
         dataset,

@@ -27,9 +27,14 @@ from labelcover.cli._options import (
     Scheduler,
     Seed,
     Threshold,
-    check_threshold,
 )
-from labelcover.cli._outputs import check_output, print_facts, print_reading, reading_facts
+from labelcover.cli._outputs import (
+    check_output,
+    output_suffix,
+    print_facts,
+    print_reading,
+    reading_facts,
+)
 
 if TYPE_CHECKING:
     from labelcover.ensemble import Plan
@@ -159,16 +164,12 @@ def complete(
     Example: labelcover complete assays.csv --label-prefix is: --empty unknown -o filled.csv
     """
     check_output(output, data)
-    check_threshold(threshold)
-    from labelcover.datasets import ReadingWarning, table_suffix
+    from labelcover.datasets import ReadingWarning
     from labelcover.experiments.named_methods import named_method
     from labelcover.models import with_nominal_features
     from labelcover.predictions import write_completed
 
-    try:
-        suffix = table_suffix(output, like=data)
-    except ValueError as error:
-        raise ValueError(f"--output {error}") from None
+    suffix = output_suffix(output, data)
     make = named_method("LabelCover", k=k, r=r, member=member, n_jobs=jobs)
     dataset = load_dataset(data, columns, csv)
     print_reading([dataset], as_json)
