@@ -284,7 +284,7 @@ def _row_of_tags(i: int, cell: Any, name: str) -> Tags:
         if not isinstance(tag, str):
             raise ValueError(f"{name} must hold tags that are strings, got {tag!r} in row {i}.")
     # "".split(",") is [""], which is no tag, and "rain, wind".split(",") leaves a blank.
-    return _distinct(cell)
+    return distinct_tags(cell)
 
 
 class UnreadableTags(ValueError):
@@ -319,7 +319,7 @@ def listed_tags(cells: Sequence[str | None]) -> list[Tags] | None:
     if not filled:
         return None
     if all(map(ANGLED.fullmatch, filled)):
-        return [_distinct(re.findall(r"<([^<>]+)>", cell)) for cell in plain]
+        return [distinct_tags(re.findall(r"<([^<>]+)>", cell)) for cell in plain]
     if any(":" in cell for cell in filled) and all(map(OBJECTS.fullmatch, filled)):
         return [_names(i, cell) for i, cell in enumerate(plain)]
     if all(map(_is_list, filled)) and not all(map(ASIDE.fullmatch, filled)):
@@ -343,7 +343,7 @@ def _listed(i: int, cell: str) -> Tags:
         if cell[0] == "{":  # a database quotes only what it must
             return COMMA.split(inside)
         raise UnreadableTags(i, f"the list [{inside}], in which only some tags are in quotes")
-    return _distinct(map(_unquoted, quoted))
+    return distinct_tags(map(_unquoted, quoted))
 
 
 def _names(i: int, cell: str) -> Tags:
@@ -355,11 +355,11 @@ def _names(i: int, cell: str) -> Tags:
             break
     if isinstance(objects, dict):
         if all(isinstance(value, bool | int | float) for value in objects.values()):
-            return _distinct(str(name) for name, value in objects.items() if value)
+            return distinct_tags(str(name) for name, value in objects.items() if value)
         objects = [objects]
     if not isinstance(objects, list) or not all(isinstance(each, dict) for each in objects):
         raise UnreadableTags(i, f"{cell}, which is no list of JSON objects")
-    return _distinct(_name(i, each) for each in objects)
+    return distinct_tags(_name(i, each) for each in objects)
 
 
 def _name(i: int, of: dict[str, Any]) -> str:
@@ -371,7 +371,8 @@ def _name(i: int, of: dict[str, Any]) -> str:
     return strings[0]
 
 
-def _distinct(tags: Any) -> Tags:
+def distinct_tags(tags: Iterable[str]) -> Tags:
+    """Return tags without blanks around them, each once."""
     return list(dict.fromkeys(plain for tag in tags if (plain := tag.strip())))
 
 

@@ -162,8 +162,8 @@ def fit_decision(
     if callable(decide):
         if of_cells:
             return _fit_function(decide, np.where(known, Y, np.nan), P, None, ties)
-        own = None if sample_weight is None else weights
-        return _fit_function(decide, Y[whole], P[whole], own, ties)
+        given = None if sample_weight is None else weights
+        return _fit_function(decide, Y[whole], P[whole], given, ties)
     if decide == "hamming_loss" or (decide == "subset_accuracy" and not whole.any()):
         return Cut(measure=decide, threshold=0.5, ties=ties)
     Y, P = Y[whole], P[whole]

@@ -17,6 +17,7 @@ from labelcover._tag_separators import Separators
 from labelcover._tags import (
     UnreadableTags,
     as_marks,
+    distinct_tags,
     free_separator,
     in_order,
     separated_tags,
@@ -152,8 +153,10 @@ class LabelColumns:
             )
         return table[np.flatnonzero(~empty)] if empty.any() else table
 
-    def read(self, table: RawTable, *, warn: bool) -> NDArray[Any]:
+    def read(self, table: RawTable, *, warn: bool) -> tuple[NDArray[Any], int]:
         """Return the labels of a table as zeros and ones; floats with NaN where some are unknown.
+
+        Behind them is how many tags the rows have that are not among the labels.
 
         Parameters
         ----------
@@ -170,10 +173,11 @@ class LabelColumns:
         self._check(table)
         if self.tags is None:
             columns = [self._zeros_and_ones(table, name) for name in self.names]
-            return settled_labels(table.path, np.column_stack(columns), self.names, self.empty)
+            Y = np.column_stack(columns)
+            return settled_labels(table.path, Y, self.names, self.empty), 0
         rows = _tag_rows(table, self.tags, self.separators)[0]
         known = set(self.names)
-        strange = sorted({tag for row in rows for tag in row} - known)
+        others = [tag for row in rows for tag in row if tag not in known]
         if warn and not any(rows):
             _warn(
                 table,
@@ -181,7 +185,8 @@ class LabelColumns:
                 "predictions with.",
                 UserWarning,
             )
-        if strange and warn:
+        if others and warn:
+            strange = sorted(set(others))
             _warn(
                 table,
                 f"column {self.tags!r} has {_tags(len(strange))} that the model does not know and "
@@ -192,9 +197,9 @@ class LabelColumns:
         check_bytes(table.path, len(rows) * len(self.names), size)
         Y, empty = tag_table(rows, self.names)[0], self._is_empty(table)
         if self.empty != "unknown" or not empty.any():
-            return Y
+            return Y, len(others)
         Y = np.where(empty[:, None], np.float32(np.nan), Y)
-        return settled_labels(table.path, Y, self.names, self.empty)
+        return settled_labels(table.path, Y, self.names, self.empty), len(others)
 
     def known(self, table: RawTable) -> NDArray[np.float64]:
         """Return what a table says of the labels: 0, 1, and NaN where it says nothing.
@@ -222,14 +227,6 @@ class LabelColumns:
                 raise DataError(table.path, text, line)
             found[:, self.names.index(name)] = read.numbers
         return found
-
-    def count_others(self, table: RawTable) -> int:
-        """Return how many tags the rows of a table have that are not among the labels."""
-        if self.tags is None:
-            return 0
-        known = set(self.names)
-        rows = _tag_rows(table, self.tags, self.separators)[0]
-        return sum(tag not in known for row in rows for tag in row)
 
     def _check(self, table: RawTable) -> None:
         for name in self.columns:
@@ -330,12 +327,9 @@ def _all_tag_rows(
     if is_list:
         if pa.types.is_nested(kind.value_type):
             raise _no_tags(table, name, kind)
-        rows = [
-            list(dict.fromkeys(str(tag).strip() for tag in row or () if tag is not None))
-            for row in column.to_pylist()
-        ]
-        rows = [[tag for tag in row if tag] for row in rows]
-        return rows, Separators((), listed=True)
+        cells = column.to_pylist()
+        filled = ((str(tag) for tag in row or () if tag is not None) for row in cells)
+        return [distinct_tags(row) for row in filled], Separators((), listed=True)
     if not is_plain(column):
         raise _no_tags(table, name, kind)
     try:
@@ -346,15 +340,11 @@ def _all_tag_rows(
             error.row,
         ) from None
     except UnclearSeparators as error:
-        ways = [parameter("separator", _answer(each)) for each, _ in error.readings]
+        marks = [each.marks for each, _ in error.readings]
+        ways = [parameter("separator", own[0] if len(own) == 1 else list(own)) for own in marks]
         raise DataError(
             table.path, f"column {name!r}: {error}; say which: {' or '.join(ways)}."
         ) from None
-
-
-def _answer(separators: Separators) -> Any:
-    """Return the value of `separator` that asks for these."""
-    return separators.marks[0] if len(separators.marks) == 1 else list(separators.marks)
 
 
 def _no_tags(table: RawTable, name: str, kind: Any) -> DataError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -162,15 +162,9 @@ def _embedded(name: str, known: KnownSet, verify: bool) -> Dataset:
     dataset = _read_npz(path)
     if name == "debtags":
         return dataset
-    words = [j for j, feature in enumerate(dataset.feature_names) if feature.startswith("word=")]
-    return replace(
-        dataset,
-        X=dataset.X[:, words],
-        Y=np.ascontiguousarray(dataset.Y[:, :WORDS_LABELS]),
-        feature_names=[dataset.feature_names[j] for j in words],
-        label_names=dataset.label_names[:WORDS_LABELS],
-        categorical=dataset.categorical[words],
-    )
+    words = _with_features(dataset, lambda feature: feature.startswith("word="))
+    Y = np.ascontiguousarray(dataset.Y[:, :WORDS_LABELS])
+    return replace(words, Y=Y, label_names=dataset.label_names[:WORDS_LABELS])
 
 
 def _from_folder(name, known, folder, drop, verify):
@@ -179,7 +173,7 @@ def _from_folder(name, known, folder, drop, verify):
     if stored.exists() and not all((folder / file).exists() for file in known.files):
         if verify:
             _check_stored(stored)
-        return _without(_read_npz(stored), drop)
+        return _with_features(_read_npz(stored), lambda feature: feature not in drop)
     *rows, labels = _checked(folder, known, verify)
     parts = [read_arff(path, labels, drop=drop) for path in rows]
     return parts[0] if len(parts) == 1 else _joined(*parts)
@@ -254,7 +248,7 @@ def _from_openml(name, known, drop):
     folder = cache_folder() / name
     folder.mkdir(parents=True, exist_ok=True)
     _store(dataset, folder / f"{name}.npz")
-    return _without(dataset, drop)
+    return _with_features(dataset, lambda feature: feature not in drop)
 
 
 def _store(dataset: Dataset, path: Path) -> None:
@@ -292,14 +286,14 @@ def _read_npz(path: Path) -> Dataset:
         )
 
 
-def _without(dataset: Dataset, drop: Sequence[str]) -> Dataset:
-    keep = [j for j, feature in enumerate(dataset.feature_names) if feature not in drop]
+def _with_features(dataset: Dataset, is_kept: Callable[[str], bool]) -> Dataset:
+    keep = [j for j, feature in enumerate(dataset.feature_names) if is_kept(feature)]
     return replace(
         dataset,
         X=dataset.X[:, keep],
         feature_names=[dataset.feature_names[j] for j in keep],
         categorical=dataset.categorical[keep],
-        categories={f: values for f, values in dataset.categories.items() if f not in drop},
+        categories={f: values for f, values in dataset.categories.items() if is_kept(f)},
     )
 
 

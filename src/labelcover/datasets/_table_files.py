@@ -158,14 +158,14 @@ def read_table(
             if name not in table.names:
                 text_of = f"no column {name!r}, expected {kind} to name columns of the file: "
                 raise MissingColumn(table.path, f"{text_of}{shown(table.names)}.", name=name)
-        Y = where.read(table, warn=False)
+        Y, n_others = where.read(table, warn=False)
         features = table.without(where.columns)
         encoder, X = TableEncoder.fitted(features, Y, choices)
     report = ReadingReport.of(table, encoder, where, where.facts(Y))
     names = encoder.feature_names, list(where.names)
     reading = Reading(table.name, *names, encoder=encoder, labels=where, report=report)
     known = replace(features, known=(encoder, X), choices=choices)
-    return reading.dataset(known, Y, where.count_others(table))
+    return reading.dataset(known, Y, n_others)
 
 
 def _choices(lists: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -222,7 +222,25 @@ def read_csv(
         What an empty label means; see `read_table`.
     """
     table = read_raw(path, delimiter=delimiter)
-    return _numbers(table, labels, label_prefix, drop, features, empty)
+    with table.hinting():
+        given = LabelChoices(labels=labels, prefix=label_prefix, empty=empty)
+        where, table = LabelColumns.found(table, given)
+        at = [table.names.index(name) for name in where.names]
+        chosen = choose_features(table.path, table.names, at, drop, features)
+    names = [table.names[j] for j in chosen]
+    X = np.empty((table.n_rows, len(names)))
+    for j, name in enumerate(names):
+        X[:, j] = _column(table, name)
+    nothing = np.zeros((len(X), 0), dtype=np.uint8)
+    Y = where.read(table, warn=False)[0] if where.names else nothing
+    return Dataset(
+        name=table.name,
+        X=X,
+        Y=Y,
+        feature_names=names,
+        label_names=where.names,
+        categorical=np.zeros(len(names), dtype=bool),
+    )
 
 
 def read_parquet(
@@ -235,35 +253,8 @@ def read_parquet(
     empty: str | None = None,
 ) -> Dataset:
     """Return the data set in a Parquet file of numbers; parameters are those of `read_csv`."""
-    return _numbers(read_raw(path), labels, label_prefix, drop, features, empty)
-
-
-def _numbers(
-    table: RawTable,
-    labels: Sequence[str] | None,
-    prefix: str | Sequence[str] | None,
-    drop: Sequence[str],
-    features: Sequence[str] | None,
-    empty: str | None,
-) -> Dataset:
-    with table.hinting():
-        given = LabelChoices(labels=labels, prefix=prefix, empty=empty)
-        where, table = LabelColumns.found(table, given)
-        at = [table.names.index(name) for name in where.names]
-        chosen = choose_features(table.path, table.names, at, drop, features)
-    names = [table.names[j] for j in chosen]
-    X = np.empty((table.n_rows, len(names)))
-    for j, name in enumerate(names):
-        X[:, j] = _column(table, name)
-    Y = where.read(table, warn=False) if where.names else np.zeros((len(X), 0), dtype=np.uint8)
-    return Dataset(
-        name=table.name,
-        X=X,
-        Y=Y,
-        feature_names=names,
-        label_names=where.names,
-        categorical=np.zeros(len(names), dtype=bool),
-    )
+    chosen: dict[str, Any] = {"label_prefix": label_prefix, "drop": drop, "features": features}
+    return read_csv(path, labels, **chosen, empty=empty)
 
 
 def _column(table: RawTable, name: str) -> np.ndarray:
@@ -405,10 +396,10 @@ class Reading:
             table = labels.without_skipped(table) if with_labels else table
             if self.encoder.id in table.names:
                 check_plain(table, self.encoder.id, "id")
-            nothing = np.zeros((table.n_rows, 0), dtype=np.uint8)
-            Y = labels.read(table, warn=True) if with_labels else nothing
+            Y, others = np.zeros((table.n_rows, 0), dtype=np.uint8), 0
+            if with_labels:
+                Y, others = labels.read(table, warn=True)
             X = self.encoder.encode(table)
-            others = labels.count_others(table) if with_labels else 0
             return self.dataset(replace(table, known=(self.encoder, X)), Y, others)
 
     def dataset(self, table: RawTable, Y: NDArray[Any], n_other_tags: int) -> Dataset:

@@ -27,6 +27,14 @@ from labelcover.experiments._folds import Fold
 LENGTH = 8
 # Parameters that are younger than results files; None changes nothing.
 YOUNGER = ("columns",)
+# Where classes were when results files began: moving one does not change what it is.
+FORMER = {
+    **dict.fromkeys(["RakelClassifier", "RakelPlusPlusClassifier"], "labelcover.ensemble.rakel"),
+    **dict.fromkeys(
+        ["InlacClassifier", "BalcoClassifier", "BalancorClassifier", "DDBalancorClassifier"],
+        "labelcover.ensemble.covering_methods",
+    ),
+}
 
 
 def data_fingerprint(dataset: Dataset) -> str:
@@ -201,7 +209,8 @@ def _state(value: Any) -> tuple[Any, ...]:
 
 def _name(thing: Any) -> str:
     module = str(getattr(thing, "__module__", None))
+    name = getattr(thing, "__qualname__", None) or thing.__name__
     if module.startswith("labelcover."):
         # Whether a module is private does not change what is in it.
-        module = module.replace("._", ".")
-    return f"{module}.{getattr(thing, '__qualname__', None) or thing.__name__}"
+        module = FORMER.get(name, module.replace("._", "."))
+    return f"{module}.{name}"
