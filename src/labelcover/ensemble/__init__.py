@@ -5,6 +5,7 @@ from labelcover.ensemble._choose_cover import (
     choose_cover,
     default_cover,
     linking_cover,
+    single_labels,
 )
 from labelcover.ensemble._cover_view import READINGS, CoverView, leaving_out_some
 from labelcover.ensemble._explanation import Explanation, Reason, SimilarRow
@@ -87,6 +88,7 @@ __all__ = [
     "named_labels",
     "plan_views",
     "rows_of",
+    "single_labels",
     "speaking_features",
     "words_of_rows",
 ]

@@ -142,9 +142,14 @@ def linking_cover(Y: Any, k: int, r: int = 2, *, size: int | None = None) -> Cov
 
     m = Y.shape[1]
     if k < 2 or r < 2:
-        return Cover(np.arange(m)[:, None], m, method="single labels")
+        return single_labels(np.arange(m), m)
     size = LABELSETS_PER_LABEL * m if size is None else size
     return dependent_cover(Y, k, r, size=size)
+
+
+def single_labels(labels: NDArray[np.int64], n_labels: int) -> Cover:
+    """Return the cover of some labels, a labelset each."""
+    return Cover(labels[:, None], n_labels, method="single labels")
 
 
 def balancor_size(n_labels: int, k: int, r: int) -> int:
@@ -189,7 +194,7 @@ def labelset_shape(k: Any, r: Any, n_labels: int) -> tuple[int, int]:
             f"k={k} is larger than the number of labels; k={n_labels} is used: one labelset of "
             "all.",
             UserWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
     return min(k, n_labels), min(r, n_labels)
 

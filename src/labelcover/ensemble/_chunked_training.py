@@ -59,7 +59,7 @@ def read_chunks(
 
 def _check_chunked(learner: Any, model: Any) -> None:
     """Raise a ``ValueError`` if a model cannot be fitted on rows in chunks."""
-    if not (model._reads_chunks and getattr(learner, "reads_chunks", False)):
+    if not (model._reads_chunks and learner.reads_chunks):
         raise ValueError(
             "estimator must be least squares, a LabelForest or a Pool for rows in chunks, got "
             f"{model._member()!r}, which needs the whole table in memory."

@@ -13,6 +13,7 @@ from scipy.special import softmax
 from labelcover._progress import tell
 from labelcover._table_numbers import rows_of
 from labelcover.covers import Cover
+from labelcover.ensemble._choose_cover import single_labels
 from labelcover.ensemble._encoding import Encoding, encode, known_labels_encoding
 from labelcover.ensemble._encoding_kernels import MARGINAL, VOTES, WINNER
 from labelcover.ensemble._label_products import label_products
@@ -295,11 +296,13 @@ def leaving_out_some(
     return rows.leaving_out(draw_left_out(rows, n_left_out_rows(n, n_targets), learner, seed))
 
 
-class LeastSquaresView(CoverView):
-    """Least squares on single labels.
+class SingleLabelsView(CoverView):
+    """A linear learner on single labels.
 
     Attributes
     ----------
+    learner_name : str
+        Which of the learners of a plan it is.
     names : sequence of str
         What the tables of confidences are called.
     least : float
@@ -307,26 +310,23 @@ class LeastSquaresView(CoverView):
     """
 
     least = LEAST
-    names = ("least squares",)
+    names: tuple[str, ...]
+    learner_name: str
 
     @classmethod
     def planned(cls, learners: Any, cover: Cover, **how: Any) -> Self:
         """Return the view as a plan has it."""
-        return cls(learners["least_squares"], [single_labels(cover.n_labels)], quick=how["quick"])
+        every = single_labels(np.arange(cover.n_labels), cover.n_labels)
+        return cls(learners[cls.learner_name], [every], quick=how["quick"])
 
 
-class LogisticView(CoverView):
+class LeastSquaresView(SingleLabelsView):
+    """Least squares on single labels."""
+
+    names, learner_name = ("least squares",), "least_squares"
+
+
+class LogisticView(SingleLabelsView):
     """Logistic regression on single labels."""
 
-    least = LEAST
-    names = ("logistic",)
-
-    @classmethod
-    def planned(cls, learners: Any, cover: Cover, **how: Any) -> Self:
-        """Return the view as a plan has it."""
-        return cls(learners["logistic"], [single_labels(cover.n_labels)], quick=how["quick"])
-
-
-def single_labels(n_labels: int) -> Cover:
-    """Return the cover that has each label alone."""
-    return Cover(np.arange(n_labels)[:, None], n_labels, method="single labels")
+    names, learner_name = ("logistic",), "logistic"

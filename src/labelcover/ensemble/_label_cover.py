@@ -15,7 +15,7 @@ from labelcover._progress import tell
 from labelcover._table_numbers import rows_of
 from labelcover.chunks import as_chunks
 from labelcover.decisions import Cut, Decision, check_decision
-from labelcover.ensemble._choose_cover import choose_cover, linking_cover
+from labelcover.ensemble._choose_cover import linking_cover
 from labelcover.ensemble._label_ensemble import LabelEnsemble
 from labelcover.ensemble._label_tables import labelled, tags_of
 from labelcover.ensemble._many_label_pool import ManyLabelPool
@@ -355,19 +355,10 @@ class LabelCoverClassifier(LabelEnsemble):
         return super()._make_view(learner, training, seed)
 
     def _make_cover(self, Y, seed):
-        by_default = isinstance(self.cover, str) and self.cover == AUTO
-        links = by_default and not self._has_members()
-        cover, self.cover_choices_ = choose_cover(
-            Y,
-            linking_cover if links else self.cover,
-            k=self.k,
-            r=self.r,
-            size=self.size,
-            adapt=self.adapt,
-            budget=self.budget,
-            random_state=seed,
-            verbose=self.verbose,
-        )
+        strategy, how = self.cover, {"adapt": self.adapt, "budget": self.budget}
+        if isinstance(strategy, str) and strategy == AUTO and not self._has_members():
+            strategy = linking_cover
+        cover, self.cover_choices_ = self._chosen_cover(Y, seed, strategy, **how)
         return cover
 
     def _has_default_member(self) -> bool:

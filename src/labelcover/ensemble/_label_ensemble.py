@@ -13,6 +13,7 @@ from labelcover._arguments import check_choice
 from labelcover._label_values import drawn_by_frequency
 from labelcover._progress import tell
 from labelcover.covers import Cover
+from labelcover.ensemble._choose_cover import choose_cover
 from labelcover.ensemble._cover_view import READINGS
 from labelcover.ensemble._label_model import LabelModel
 from labelcover.ensemble._label_tables import warn_of_left_out
@@ -25,6 +26,9 @@ from labelcover.ensemble._pool import (
 from labelcover.ensemble._threshold_tuning import cross_validated_confidence
 from labelcover.ensemble._view import TrainingRows, drawn_seed
 from labelcover.learners import BatchClassifier, LabelLearner
+
+if TYPE_CHECKING:
+    from labelcover.dependence import CoverChoice
 
 # Section 2.3: above so many members, cross-validation uses only a tenth of them.
 MANY_MEMBERS = 100
@@ -72,6 +76,14 @@ class LabelEnsemble(LabelModel):
     @abstractmethod
     def _make_cover(self, Y: NDArray[np.uint8], seed: int) -> Cover:
         """Return the cover for the training labels."""
+
+    def _chosen_cover(
+        self, Y: NDArray[np.uint8], seed: int, strategy: Any, **how: Any
+    ) -> tuple[Cover, list[CoverChoice] | None]:
+        """Return what `choose_cover` does with the parameters of the estimator, but for `how`."""
+        model: Any = self
+        own = {"k": model.k, "r": getattr(model, "r", 2), "size": model.size, **how}
+        return choose_cover(Y, strategy, random_state=seed, verbose=self.verbose, **own)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         # What "auto" comes to is shown as if it had been asked for; a mean goes without saying.

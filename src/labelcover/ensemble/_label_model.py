@@ -320,8 +320,8 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     @property
     def reads_chunks(self) -> bool:
         """Whether `fit` takes rows in chunks, with these parameters."""
-        takes = self._reads_chunks and getattr(self._learner(), "reads_chunks", False)
-        return bool(takes) and self._tuning() != "cv"
+        takes = self._reads_chunks and self._learner().reads_chunks
+        return takes and self._tuning() != "cv"
 
     def predict_proba(self, X: Any) -> Any:
         """Return the confidence of every label, ``(n, n_labels)``, strictly inside (0, 1)."""

@@ -9,19 +9,30 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from labelcover._arguments import check_integer
-from labelcover.covers import Cover
-from labelcover.ensemble._choose_cover import balancor_size, choose_cover, labelset_shape
+from labelcover.ensemble._choose_cover import balancor_size, labelset_shape
 from labelcover.ensemble._label_ensemble import LabelEnsemble
 from labelcover.ensemble._member_estimator import ModelParameters
 from labelcover.ensemble._threshold_tuning import ThresholdParameters
 
 
+class RandomLabelsets(LabelEnsemble):
+    """What both RAKELs have in common: by default ``2 m`` random labelsets."""
+
+    k: Any
+    size: Any
+    cover: Any
+
+    def _make_cover(self, Y, seed):
+        m, size = Y.shape[1], self.size
+        if size is None:  # as the authors of RAKEL advise
+            size = min(2 * m, comb(m, min(check_integer("k", self.k, low=1), m)))
+        # RAKEL does not look at the order of correlations: with a size, r = 1 asks for no more.
+        return self._chosen_cover(Y, seed, self.cover, r=1, size=size)[0]
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class RakelClassifier(ModelParameters, LabelEnsemble):
+class RakelClassifier(ModelParameters, RandomLabelsets):
     """RAKEL (Tsoumakas and Vlahavas): random labelsets, members vote (Algorithms 1 and 2).
 
     Parameters
@@ -64,12 +75,9 @@ class RakelClassifier(ModelParameters, LabelEnsemble):
     threshold: Any = 0.5
     ties: str = "positive"
 
-    def _make_cover(self, Y, seed):
-        return _random_labelsets(self, Y, seed)
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RakelPlusPlusClassifier(ThresholdParameters, LabelEnsemble):
+class RakelPlusPlusClassifier(ThresholdParameters, RandomLabelsets):
     """RAKEL++: random labelsets, mean confidence, and a threshold tuned on the data (Section 2.3).
 
     Parameters
@@ -144,21 +152,6 @@ class RakelPlusPlusClassifier(ThresholdParameters, LabelEnsemble):
     aggregate: str = "auto"
     threshold: Any = "cv"
 
-    def _make_cover(self, Y, seed):
-        return _random_labelsets(self, Y, seed)
-
-
-def _random_labelsets(model: Any, Y: NDArray[np.uint8], seed: int) -> Cover:
-    """Return the cover of a RAKEL: by default ``2 m`` labelsets, as its authors advise."""
-    m, size = Y.shape[1], model.size
-    if size is None:
-        size = min(2 * m, comb(m, min(check_integer("k", model.k, low=1), m)))
-    # RAKEL does not look at the order of correlations: with a size, r = 1 asks for nothing more.
-    cover, _ = choose_cover(
-        Y, model.cover, k=model.k, r=1, size=size, random_state=seed, verbose=model.verbose
-    )
-    return cover
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CoveringMethod(ThresholdParameters, LabelEnsemble):
@@ -173,16 +166,7 @@ class CoveringMethod(ThresholdParameters, LabelEnsemble):
     _strategy = ""
 
     def _make_cover(self, Y, seed):
-        cover, _ = choose_cover(
-            Y,
-            self._strategy,
-            k=self.k,
-            r=self.r,
-            size=self.size,
-            random_state=seed,
-            verbose=self.verbose,
-        )
-        return cover
+        return self._chosen_cover(Y, seed, self._strategy)[0]
 
 
 class InlacClassifier(CoveringMethod):
@@ -223,10 +207,7 @@ class BalcoClassifier(CoveringMethod):
         size = self.size
         if size is None:
             size = balancor_size(Y.shape[1], *labelset_shape(self.k, self.r, Y.shape[1]))
-        cover, _ = choose_cover(
-            Y, "balco", k=self.k, r=self.r, size=size, random_state=seed, verbose=self.verbose
-        )
-        return cover
+        return self._chosen_cover(Y, seed, "balco", size=size)[0]
 
 
 class BalancorClassifier(CoveringMethod):
@@ -330,16 +311,6 @@ class DDBalancorClassifier(CoveringMethod):
         check_annealing(**self._annealing())
 
     def _make_cover(self, Y, seed):
-        cover, self.cover_choices_ = choose_cover(
-            Y,
-            "balancor",
-            k=self.k,
-            r=self.r,
-            size=self.size,
-            adapt=True,
-            min_count=self.min_count,
-            annealing=self._annealing(),
-            random_state=seed,
-            verbose=self.verbose,
-        )
+        how = {"adapt": True, "min_count": self.min_count, "annealing": self._annealing()}
+        cover, self.cover_choices_ = self._chosen_cover(Y, seed, "balancor", **how)
         return cover

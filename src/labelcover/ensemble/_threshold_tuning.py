@@ -52,6 +52,17 @@ class ThresholdSearch:
     max_std: float | None = None
     ties: str = "auto"
 
+    @classmethod
+    def of(cls, estimator: Any) -> ThresholdSearch:
+        """Return the search that the parameters of an estimator describe."""
+        return cls(
+            estimator.threshold_measure,
+            estimator.threshold_search,
+            bool(estimator.threshold_per_label),
+            estimator.threshold_max_std,
+            estimator.ties,
+        )
+
     @property
     def is_mulans(self) -> bool:
         """Whether everything is done as in MULAN's OneThreshold."""
@@ -135,13 +146,7 @@ class ThresholdParameters(ModelParameters, LabelModel):
     _thresholds = THRESHOLDS
 
     def _search(self) -> ThresholdSearch:
-        return ThresholdSearch(
-            self.threshold_measure,
-            self.threshold_search,
-            bool(self.threshold_per_label),
-            self.threshold_max_std,
-            self.ties,
-        )
+        return ThresholdSearch.of(self)
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
         super()._check_parameters(n_labels, weighted=weighted)

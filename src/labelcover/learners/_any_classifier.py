@@ -33,6 +33,7 @@ class AnyClassifier:
 
     gives_left_out = False
     is_linear = False
+    reads_chunks = False
     side_by_side: Mapping[str, str] = {}
     view = "members"
 

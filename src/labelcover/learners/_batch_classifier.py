@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite, get_tags
+from sklearn.base import ClassifierMixin
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from labelcover._label_values import checked_probabilities
 from labelcover._table_numbers import unmasked, weighted_rows
-from labelcover.learners._chunked_table import ChunkedTable
-from labelcover.learners._features import FeatureCoding
+from labelcover.learners._features import TableLearner
 from labelcover.learners._problems import Members, Problems
 
 
-class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
+class BatchClassifier(ClassifierMixin, TableLearner, ABC):
     """A classifier that can also solve many problems of one table together.
 
     A subclass has the parameter ``categorical_features`` and defines `fit_problems`. It may have
@@ -29,29 +27,16 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     Attributes
     ----------
-    gives_left_out : bool
-        Whether members have out-of-sample predictions for training rows.
-    gives_probabilities : bool
-        Whether class distributions are probabilities; else only the most probable class counts.
     is_linear : bool
         Whether `fit_problems` solves ``problems.targets`` instead of classes.
     side_by_side : dict
         How joblib is to run several fits: in threads, which share the table.
-    view : str
-        What a plan calls the view that is fitted with it: members over the labelsets.
     """
 
-    gives_left_out = False
-    gives_probabilities: Any = True
     is_linear = False
     side_by_side: Mapping[str, str] = {"require": "sharedmem"}
     view = "members"
-    categorical_features: Any
     members_: Any
-
-    @abstractmethod
-    def check_parameters(self) -> None:
-        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
 
     @abstractmethod
     def fit_problems(
@@ -73,10 +58,6 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
             Number of problems solved in parallel; ignored where they are solved jointly.
         """
 
-    def warning_once(self) -> AbstractContextManager:
-        """Return the context of a fit, in which what many members warn of is told once."""
-        return nullcontext()
-
     def with_choices_of(self, members: Any) -> Any:
         """Return a learner that does not choose again what was chosen for `members`."""
         return self
@@ -84,20 +65,6 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
     def label_system(self, X: Any, problems: Problems) -> Any:
         """Return what chains of labels are made of, solved together; None if it is not offered."""
         return None
-
-    def read_table(self, owner: BaseEstimator, X: Any) -> tuple[FeatureCoding, Any]:
-        """Return how a training table is coded, and the table as `fit_problems` takes it.
-
-        The names and the number of features are kept on `owner`.
-        """
-        self.check_parameters()
-        allow_nan = get_tags(self).input_tags.allow_nan
-        return FeatureCoding.fitted(owner, X, self.categorical_features, allow_nan=allow_nan)
-
-    def read_chunks(self, owner: BaseEstimator, X: ChunkedTable) -> tuple[FeatureCoding, Any]:
-        """Return the same for rows in chunks, if the learner reads them."""
-        self.check_parameters()
-        return FeatureCoding.fitted_in_chunks(owner, X, self.categorical_features)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -137,12 +104,6 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _prepared(self, X: Any) -> Any:
         check_is_fitted(self)
         return self.members_.prepare(self._coding.read(self, X))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 def encode_classes(classifier: Any, y: Any, n: int) -> tuple[NDArray[Any], NDArray[np.int32]]:

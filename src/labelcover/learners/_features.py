@@ -1,8 +1,9 @@
-"""Numeric and nominal features of a table, as one matrix of numbers."""
+"""Numeric and nominal features of a table, as one matrix of numbers; what learns from tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_array
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import validate_data
 
 from labelcover._table_numbers import (
@@ -77,13 +79,9 @@ class FeatureCoding:
     of_dense: bool = False
 
     @classmethod
-    def fitted(
-        cls, owner: Any, X: Any, chosen: Any, *, allow_nan: bool = False
-    ) -> tuple[FeatureCoding, Any]:
-        """Return the coding of a training table, and its numbers.
-
-        `chosen` are the nominal features, as of `feature_categories`.
-        """
+    def fitted(cls, owner: Any, X: Any, learner: Any) -> tuple[FeatureCoding, Any]:
+        """Return the coding of a training table by the rules of `learner`, and its numbers."""
+        chosen, allow_nan = learner.categorical_features, get_tags(learner).input_tags.allow_nan
         mixed = chosen is not None and not isinstance(chosen, str)
         dtype = None if mixed else np.float64
         X = checked_table(owner, X, reset=True, dtype=dtype, allow_nan=allow_nan)
@@ -93,10 +91,10 @@ class FeatureCoding:
 
     @classmethod
     def fitted_in_chunks(
-        cls, owner: Any, X: ChunkedTable, chosen: Any
+        cls, owner: Any, X: ChunkedTable, learner: Any
     ) -> tuple[FeatureCoding, ChunkedTable]:
         """Return the same for rows in chunks, which are numbers: what is nominal was named."""
-        owner.n_features_in_ = X.shape[1]
+        owner.n_features_in_, chosen = X.shape[1], learner.categorical_features
         if chosen is None or isinstance(chosen, str):
             return cls((None,) * X.shape[1], allow_nan=False, of_dense=not X.is_sparse), X
         categories = X.reduce(partial(_categories_of_chunk, chosen), _united)
@@ -385,3 +383,53 @@ def _value_numbers(column: Any, categories: NDArray[Any]) -> NDArray[np.float64]
 def csr_arrays(X: Any) -> tuple[Any, ...]:
     """Return the three arrays of a CSR or CSC matrix as the compiled loops take them."""
     return X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64)
+
+
+class TableLearner(BaseEstimator):
+    """What learns from a table, and says how it is read.
+
+    Attributes
+    ----------
+    view : str
+        What a plan calls the view that is fitted with it.
+    categorical_features
+        Which features are nominal, as of `feature_categories`.
+    gives_left_out : bool
+        Whether what is fitted has out-of-sample predictions for training rows.
+    gives_probabilities : bool
+        Whether class distributions are probabilities; else only the most probable class counts.
+    reads_chunks : bool
+        Whether it is fitted on rows in chunks.
+    """
+
+    view: str
+    categorical_features: Any = "from_dtype"
+    gives_left_out = False
+    gives_probabilities: Any = True
+    reads_chunks = False
+
+    def check_parameters(self) -> None:
+        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
+
+    def read_table(self, owner: BaseEstimator, X: Any) -> tuple[FeatureCoding, Any]:
+        """Return how a training table is coded, and the table as it is learned from.
+
+        The names and the number of features are kept on `owner`.
+        """
+        self.check_parameters()
+        return FeatureCoding.fitted(owner, X, self)
+
+    def read_chunks(self, owner: BaseEstimator, X: ChunkedTable) -> tuple[FeatureCoding, Any]:
+        """Return the same for rows in chunks."""
+        self.check_parameters()
+        return FeatureCoding.fitted_in_chunks(owner, X, self)
+
+    def warning_once(self) -> AbstractContextManager:
+        """Return the context of a fit, in which what many members warn of is told once."""
+        return nullcontext()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        return tags

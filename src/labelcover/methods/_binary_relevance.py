@@ -21,8 +21,9 @@ from labelcover.ensemble import (
     draw_seeds,
     drawn_seed,
     leaving_out_some,
+    single_labels,
 )
-from labelcover.methods._member_rows import fitted_singles, single_labels, with_labels
+from labelcover.methods._member_rows import fitted_singles, with_labels
 from labelcover.methods._network_search import correlations
 
 # Confidences that differ by no more are the same but for rounding.

@@ -13,8 +13,8 @@ from scipy import stats
 from labelcover._table_numbers import blocks
 from labelcover.covers import Cover
 from labelcover.dependence import phi
-from labelcover.ensemble import MOST_SEED, CoverView, TrainingRows, leaving_out_some
-from labelcover.methods._member_rows import rows_with_labels, shuffled_folds, single_labels
+from labelcover.ensemble import MOST_SEED, CoverView, TrainingRows, leaving_out_some, single_labels
+from labelcover.methods._member_rows import rows_with_labels, shuffled_folds
 
 Subset = tuple[int, ...]
 

@@ -18,11 +18,11 @@ from labelcover.ensemble import (
     draw_seeds,
     drawn_seed,
     leaving_out_some,
+    single_labels,
 )
 from labelcover.methods._member_rows import (
     fitted_singles,
     rows_with_labels,
-    single_labels,
     with_labels,
 )
 from labelcover.methods._network_search import (

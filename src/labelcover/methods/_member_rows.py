@@ -12,8 +12,7 @@ from scipy import sparse
 from sklearn.model_selection import KFold
 
 from labelcover._table_numbers import rows_of
-from labelcover.covers import Cover
-from labelcover.ensemble import MOST_SEED, CoverView, LeftOut, TrainingRows
+from labelcover.ensemble import MOST_SEED, CoverView, LeftOut, TrainingRows, single_labels
 from labelcover.learners import is_frame
 
 # What members say of a label: how probable it is, or whether they predict it.
@@ -70,11 +69,6 @@ def values_with_labels(n_values: NDArray[np.int32], n: int) -> NDArray[np.int32]
     if not len(n_values):
         return n_values
     return np.concatenate([n_values, np.full(n, 2, np.int32)])
-
-
-def single_labels(labels: NDArray[np.int64], n_labels: int) -> Cover:
-    """Return the cover of some labels, a labelset each."""
-    return Cover(labels[:, None], n_labels, method="single labels")
 
 
 def fitted_singles(

@@ -159,7 +159,9 @@ def _common(estimators: Sequence[Any]) -> tuple[Any, int]:
     for estimator in estimators:
         check_choice("aggregate of estimators", estimator.aggregate, ("auto", *READINGS))
         tuned = estimator.threshold == "cv"
-        if tuned and (_search(estimator).is_mulans or estimator.threshold_max_std is not None):
+        if tuned and (
+            ThresholdSearch.of(estimator).is_mulans or estimator.threshold_max_std is not None
+        ):
             raise ValueError(
                 "estimators that are fitted together must tune their threshold in one "
                 'cross-validation with threshold_search="grid" or "golden", got '
@@ -215,7 +217,7 @@ def _thresholds(
             confidences = _confidences(view, own, [combined[i] for i in ensembles], held.X)
             for i, confidence, each in zip(ensembles, confidences, best, strict=True):
                 labels = np.flatnonzero(parts[i].label_counts)
-                each.append(_search(estimators[i]).best(held.Y, confidence, labels)[0])
+                each.append(ThresholdSearch.of(estimators[i]).best(held.Y, confidence, labels)[0])
         for i, each in zip(ensembles, best, strict=True):
             found[i] = float(np.mean(each))
     return found
@@ -233,18 +235,8 @@ def _tuned_part(cover: Cover, seed: int) -> tuple[int, Cover]:
     return int(random.integers(2**31)), cover
 
 
-def _search(estimator: Any) -> ThresholdSearch:
-    return ThresholdSearch(
-        estimator.threshold_measure,
-        estimator.threshold_search,
-        bool(estimator.threshold_per_label),
-        estimator.threshold_max_std,
-        estimator.ties,
-    )
-
-
 def _ties(estimator: Any) -> str:
     """Return what a confidence of exactly the threshold means, "positive" or "negative"."""
     if estimator.ties != "auto":
         return estimator.ties
-    return _search(estimator).broken_ties if estimator.threshold == "cv" else "negative"
+    return ThresholdSearch.of(estimator).broken_ties if estimator.threshold == "cv" else "negative"

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice, check_integer, check_random_state, check_seed
-from labelcover.learners._chunked_table import ChunkedTable
-from labelcover.learners._features import FeatureCoding
+from labelcover.learners._features import TableLearner
 from labelcover.learners._forest.feature_forest import FeatureForest
 from labelcover.learners._forest.grown_forest import GrownForest, in_threads
 from labelcover.learners._forest.mean_forest import MeanForest
@@ -28,52 +25,15 @@ TRIAL_TREES, TRIAL_ROWS = 16, 4_000
 FIRST_TREES = 20
 
 
-class LabelLearner(BaseEstimator):
-    """What learns all labels of a table at once: an `estimator` of `LabelCoverClassifier` only.
+class LabelLearner(TableLearner):
+    """What learns all labels of a table at once: an `estimator` of `LabelCoverClassifier` only."""
 
-    Attributes
-    ----------
-    view : str
-        What a plan calls the view that is fitted with it.
-    gives_left_out, gives_probabilities
-        As of `BatchClassifier`.
-    reads_chunks : bool
-        Whether it is fitted on rows in chunks.
-    """
-
-    view: str
     gives_left_out = True
-    gives_probabilities = True
-    reads_chunks = False
-    categorical_features: Any = "from_dtype"
-
-    def check_parameters(self) -> None:
-        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
-
-    def read_table(self, owner: BaseEstimator, X: Any) -> tuple[FeatureCoding, Any]:
-        """Return how a training table is coded, and the table as views take it."""
-        self.check_parameters()
-        return FeatureCoding.fitted(owner, X, self.categorical_features)
-
-    def read_chunks(self, owner: BaseEstimator, X: ChunkedTable) -> tuple[FeatureCoding, Any]:
-        """Return the same for rows in chunks."""
-        self.check_parameters()
-        return FeatureCoding.fitted_in_chunks(owner, X, self.categorical_features)
-
-    def warning_once(self) -> AbstractContextManager:
-        """Return the context of a fit, in which what many members warn of is told once."""
-        return nullcontext()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> None:
         """Say that weights of rows are taken: `LabelCoverClassifier` fits."""
         name = type(self).__name__
         raise TypeError(f"{name} is an estimator of LabelCoverClassifier, not fitted alone.")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 class LabelForest(LabelLearner):

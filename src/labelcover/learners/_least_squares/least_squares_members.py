@@ -200,19 +200,25 @@ class LeastSquaresMembers(Members):
 
     def scores(self, prepared: NDArray[np.float64], problems: slice) -> NDArray[np.float64]:
         """Return the scores of the classes of some problems side by side."""
-        low, high = self.offsets[problems.start], self.offsets[problems.stop]
-        starts, columns, values, constant = self.combination
-        of_targets = np.ascontiguousarray(prepared.T)
-        return combine_targets(
-            of_targets, starts[low : high + 1], columns, values, constant[low:high]
-        ).T
+        return combine_targets(np.ascontiguousarray(prepared.T), *self._combination(problems)).T
 
     def of_classes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the coefficients and the intercepts of all classes."""
+        combine, constant = self.combine
+        return combine @ self.coefficients, combine @ self.intercept + constant
+
+    @property
+    def combine(self) -> tuple[sparse.csr_array, NDArray[np.float64]]:
+        """The combination as a matrix, ``(n_classes, n_targets)``, and its constant."""
         starts, columns, values, constant = self.combination
         shape = (len(constant), len(self.intercept))
-        combine = sparse.csr_array((values, columns, starts), shape=shape)
-        return combine @ self.coefficients, combine @ self.intercept + constant
+        return sparse.csr_array((values, columns, starts), shape=shape), constant
+
+    def _combination(self, problems: slice) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Return the combination of the classes of some problems."""
+        low, high = self.offsets[problems.start], self.offsets[problems.stop]
+        starts, columns, values, constant = self.combination
+        return starts[low : high + 1], columns, values, constant[low:high]
 
     def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
         """Return the class distributions of some problems side by side."""
@@ -242,11 +248,9 @@ class LeastSquaresMembers(Members):
         return np.clip(given, 0.0, 1.0)
 
     def _distributions(self, prepared, problems, classes, leverage):
-        low, high = self.offsets[problems.start], self.offsets[problems.stop]
-        starts, columns, values, constant = self.combination
         return class_distributions(
             np.ascontiguousarray(prepared.T),
-            (starts[low : high + 1], columns, values, constant[low:high]),
+            self._combination(problems),
             self.offsets[problems.start : problems.stop + 1],
             self.inverse_temperature[problems],
             classes,

@@ -59,9 +59,7 @@ class LeastSquaresPaths:
         start = np.zeros(scaled.shape[1]) if origin is None else origin
         at_origin = sparse.csr_array(start[None]) if sparse.issparse(scaled) else start[None]
         self.origin = members.scores_of_scaled(at_origin)[0]
-        starts, columns, values, self.constant = members.combination
-        shape = (len(self.constant), len(members.intercept))
-        self.combine = sparse.csr_array((values, columns, starts), shape=shape)
+        self.combine, self.constant = members.combine
 
     def start(self, problem: int) -> Floats:
         """Return the scores of the classes of a problem at the origin."""
