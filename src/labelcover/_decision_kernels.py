@@ -8,10 +8,11 @@ probability far below the precision of a float: so a row costs little even with 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from labelcover._compiled import njit
 
 
-@njit(cache=True)
+@njit
 def most_labels(p):
     """Return a number of labels that a row practically never exceeds, at most ``len(p)``."""
     mean, variance = 0.0, 0.0
@@ -22,7 +23,7 @@ def most_labels(p):
     return min(len(p), int(mean + 8 * np.sqrt(variance) + 30))
 
 
-@njit(cache=True)
+@njit
 def count_chances(p, most):
     """Return the probabilities of 0, 1, …, `most` labels."""
     chances = np.zeros(most + 1)
@@ -34,7 +35,7 @@ def count_chances(p, most):
     return chances
 
 
-@njit(cache=True)
+@njit
 def expected_counts(P, weights):
     """Return for s = 0, …, m the expected weight of the rows that have s labels."""
     expected = np.zeros(P.shape[1] + 1)
@@ -45,7 +46,7 @@ def expected_counts(P, weights):
     return expected
 
 
-@njit(cache=True)
+@njit
 def chances_without(chances, p):
     """Return the probabilities of 0, 1, … labels without one whose probability is `p`.
 
@@ -63,7 +64,7 @@ def chances_without(chances, p):
     return others
 
 
-@njit(cache=True)
+@njit
 def best_size(p, lift):
     """Return how many of the likeliest labels have the greatest expected F1 together.
 
@@ -94,7 +95,7 @@ def best_size(p, lift):
     return size
 
 
-@njit(cache=True)
+@njit
 def expected_f1_sets(P, lift):
     """Return for each row the labels with the greatest expected F1; see `best_size`."""
     chosen = np.zeros(P.shape, dtype=np.bool_)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from labelcover._compiled import njit
 
 #: Wishes that differ by less are equal.
 EQUAL = 1e-9
 
 
-@njit(cache=True)
+@njit
 def spread_rows(label_starts, labels, row_starts, rows, wanted, wanted_rows, ties):
     """Return the part of each row such that every part gets the labels and rows it wants.
 
@@ -63,7 +64,7 @@ def spread_rows(label_starts, labels, row_starts, rows, wanted, wanted_rows, tie
     return part_of
 
 
-@njit(cache=True)
+@njit
 def neediest(first, second, tie):
     """Return the part with the largest first wish, then second wish, then by a tie in [0, 1)."""
     most = first.max()

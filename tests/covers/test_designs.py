@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelcover.covers._designs import RULES, Planner
+from labelcover.covers._designs.cyclic_kernels import wilson_block
 from labelcover.covers._designs.difference import developed, family_rows, wilson_family
-from labelcover.covers._designs.difference_kernels import wilson_block
 from labelcover.covers._designs.fields import GaloisField, prime_power
 from labelcover.covers._designs.geometry import (
     affine_lines,

@@ -22,8 +22,8 @@ worths of INLAC, BALCO and BALANCOR. What makes this quick:
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from labelcover._compiled import njit
 from labelcover.covers._labelset_kernels import (
     add_closed,
     below,
@@ -37,7 +37,7 @@ from labelcover.covers._labelset_kernels import (
 MOST_PAIRED = 128
 
 
-@njit(cache=True)
+@njit
 def gain_below_pairs(k, r):
     """``extra[j]``: r-labelsets with at least two of the ``k − j`` labels still to come."""
     table = binomial_table(k, k)
@@ -49,7 +49,7 @@ def gain_below_pairs(k, r):
     return extra
 
 
-@njit(cache=True)
+@njit
 def _place_of(slots, rows, labels):
     """Return the slot with the number of the row of these labels, or the free one for it.
 
@@ -71,14 +71,14 @@ def _place_of(slots, rows, labels):
     return place
 
 
-@njit(cache=True)
+@njit
 def is_chosen(chosen, labels):
     """Whether `labels` is among the rows chosen: their slots and labels."""
     slots, rows = chosen
     return slots[_place_of(slots, rows, labels)] >= 0
 
 
-@njit(cache=True)
+@njit
 def remember_chosen(chosen, begin, end):
     """Enter the rows from `begin` to `end`, all different, into the slots."""
     slots, rows = chosen
@@ -86,7 +86,7 @@ def remember_chosen(chosen, begin, end):
         slots[_place_of(slots, rows, rows[i])] = i
 
 
-@njit(cache=True)
+@njit
 def _fits(prefix, depth, label, together, apart):
     """Whether `label` may follow the prefix under the constraints."""
     for i in range(depth):
@@ -107,7 +107,7 @@ def _fits(prefix, depth, label, together, apart):
     return True
 
 
-@njit(cache=True)
+@njit
 def _is_allowed(labels, together, apart):
     """Whether a labelset obeys all constraints."""
     inside = np.zeros(len(together), dtype=np.bool_)
@@ -120,7 +120,7 @@ def _is_allowed(labels, together, apart):
     return True
 
 
-@njit(cache=True)
+@njit
 def _largest_sum(values, count, histogram):
     """Sum of the `count` largest of `values`, all below ``len(histogram)``."""
     if count <= 0:
@@ -138,7 +138,7 @@ def _largest_sum(values, count, histogram):
     return total
 
 
-@njit(cache=True)
+@njit
 def _without_isolated(covered, table, labels, closes, lacking, gain, least, largest):
     """Keep the labels that can be in a labelset for pairs of at least `least`; return how many.
 
@@ -172,14 +172,14 @@ def _without_isolated(covered, table, labels, closes, lacking, gain, least, larg
     return kept, dropped
 
 
-@njit(cache=True)
+@njit
 def _write(source, target):
     """Copy `source` to the start of `target`: an assignment of arrays takes seconds to compile."""
     for i in range(len(source)):
         target[i] = source[i]
 
 
-@njit(cache=True)
+@njit
 def first_labelset(
     covered,
     k,
@@ -340,7 +340,7 @@ def first_labelset(
     return False
 
 
-@njit(cache=True)
+@njit
 def rows_label_by_label(m, k, r, seed):
     """Rows that cover every r-labelset (r ≥ 2), each built label by label around an uncovered one.
 
@@ -396,7 +396,7 @@ def rows_label_by_label(m, k, r, seed):
     return rows
 
 
-@njit(cache=True)
+@njit
 def _best_label(row, n, gain, frequency, state):
     """Pick the label of the highest gain not in the row, the least frequent of equals."""
     best = -1

@@ -8,10 +8,11 @@ which is no label. The state of random numbers is an argument, never global.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from labelcover._compiled import njit
 
 
-@njit(cache=True)
+@njit
 def binomial_table(n, r):
     """``table[a, b] = C(a, b)`` for ``a ≤ n`` and ``b ≤ r`` as int64."""
     table = np.zeros((n + 1, r + 1), dtype=np.int64)
@@ -22,7 +23,7 @@ def binomial_table(n, r):
     return table
 
 
-@njit(cache=True)
+@njit
 def next_combination(positions, n):
     """Step `positions` to the next combination of ``range(n)``; false when it was the last."""
     r = len(positions)
@@ -37,7 +38,7 @@ def next_combination(positions, n):
     return True
 
 
-@njit(cache=True)
+@njit
 def row_length(labelsets, i):
     """Return how many labels row `i` holds."""
     length = labelsets.shape[1]
@@ -46,7 +47,7 @@ def row_length(labelsets, i):
     return length
 
 
-@njit(cache=True)
+@njit
 def labelset_ranks(labelsets, r):
     """Rank of every r-subset of every row of `labelsets` (rows sorted), flat."""
     size, k = labelsets.shape
@@ -78,7 +79,7 @@ def labelset_ranks(labelsets, r):
     return out
 
 
-@njit(cache=True)
+@njit
 def ranks_with_label(row, skip, label, r, table, positions, ordered, out):
     """Write to `out` the ranks of all r-labelsets of `label` and r−1 others of `row`; how many.
 
@@ -130,7 +131,7 @@ def ranks_with_label(row, skip, label, r, table, positions, ordered, out):
     return at
 
 
-@njit(cache=True)
+@njit
 def unrank_into(rank, table, out):
     """Write to `out` the labels, ascending, with a rank; `table` holds the binomials."""
     top = len(table) - 1
@@ -147,7 +148,7 @@ def unrank_into(rank, table, out):
         top = low
 
 
-@njit(cache=True)
+@njit
 def unrank_labelsets(ranks, n_labels, r):
     """Labelsets with the given colexicographic ranks, ``(len(ranks), r)``."""
     table = binomial_table(n_labels, r)
@@ -157,7 +158,7 @@ def unrank_labelsets(ranks, n_labels, r):
     return out
 
 
-@njit(cache=True)
+@njit
 def rank_with(chosen, label, table):
     """Rank of the sorted labels `chosen` (r−1 of them) and `label`; −1 if it is one of them."""
     rank = np.int64(0)
@@ -174,7 +175,7 @@ def rank_with(chosen, label, table):
     return rank
 
 
-@njit(cache=True)
+@njit
 def add_closed(covered, prefix, depth, v, r, table, labels, closes):
     """Add to `closes` the uncovered r-labelsets of v, r−2 labels of the prefix and each label.
 
@@ -207,7 +208,7 @@ def add_closed(covered, prefix, depth, v, r, table, labels, closes):
             return
 
 
-@njit(cache=True)
+@njit
 def seeded(seed):
     """Return a generator's state for `seed`, an array of one 64-bit word (splitmix64)."""
     z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15)
@@ -218,7 +219,7 @@ def seeded(seed):
     return state
 
 
-@njit(cache=True)
+@njit
 def _next_word(state):
     """Step the generator (xorshift64*, Vigna 2016) and return 64 bits."""
     x = state[0]
@@ -229,14 +230,14 @@ def _next_word(state):
     return x * np.uint64(0x2545F4914F6CDD1D)
 
 
-@njit(cache=True)
+@njit
 def below(state, n):
     """Return a random integer of ``0 … n−1``, for n below 2³²."""
     high = _next_word(state) >> np.uint64(32)
     return np.int64((high * np.uint64(n)) >> np.uint64(32))
 
 
-@njit(cache=True)
+@njit
 def uniform(state):
     """Return a random number in ``[0, 1)``."""
     return np.float64(_next_word(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)

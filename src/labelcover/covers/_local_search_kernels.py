@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from labelcover._compiled import njit
 from labelcover.covers._labelset_kernels import (
     below,
     binomial_table,
@@ -24,7 +24,7 @@ from labelcover.covers._labelset_kernels import (
 PATIENCE = 6
 
 
-@njit(cache=True)
+@njit
 def _listed(at, flag, listed, where, n_listed):
     """Put r-labelset `at` on the list of uncovered ones (flag) or take it off; the new length."""
     if flag:
@@ -37,7 +37,7 @@ def _listed(at, flag, listed, where, n_listed):
     return n_listed - 1
 
 
-@njit(cache=True)
+@njit
 def anneal_rows(rows, count, m, r, steps, hot, cold, balance, seed):
     """Swap labels in `rows` until every r-labelset is covered or the steps are spent.
 
@@ -167,7 +167,7 @@ def anneal_rows(rows, count, m, r, steps, hot, cold, balance, seed):
     return best, best_uncovered, steps
 
 
-@njit(cache=True)
+@njit
 def _lengths(rows):
     """Move the labels of each row to its front, and count them."""
     size, k = rows.shape
@@ -184,7 +184,7 @@ def _lengths(rows):
     return lengths
 
 
-@njit(cache=True)
+@njit
 def _covers_nothing_alone(count, ranks, n):
     """Whether the first `n` ranks are all of r-labelsets that are covered twice or more."""
     fine = True
@@ -193,7 +193,7 @@ def _covers_nothing_alone(count, ranks, n):
     return fine
 
 
-@njit(cache=True)
+@njit
 def free_places(rows, count, m, r, order):
     """Take labels out of the rows, in the given `order` of rows, that cover nothing there alone.
 
@@ -227,7 +227,7 @@ def free_places(rows, count, m, r, order):
     return rows
 
 
-@njit(cache=True)
+@njit
 def pack_rows(rows):
     """Put the labels of rows with free places together in fewer rows; empty rows are dropped.
 
@@ -275,7 +275,7 @@ def pack_rows(rows):
     return out[:at].copy()
 
 
-@njit(cache=True)
+@njit
 def fill_places(rows, m, seed):
     """Put into every free place the least frequent label that the row does not hold."""
     state = seeded(seed)
@@ -307,7 +307,7 @@ def fill_places(rows, m, seed):
     return rows
 
 
-@njit(cache=True)
+@njit
 def exchange_spare(rows, count, m, r, rounds, seed):
     """Exchange labels that cover nothing alone for less frequent ones, until balanced.
 
@@ -360,7 +360,7 @@ def exchange_spare(rows, count, m, r, rounds, seed):
     return rows
 
 
-@njit(cache=True)
+@njit
 def _rarest(frequency, average, rare):
     """List the labels that are less frequent than average, or if none is the average ones."""
     lowest = frequency.min()
@@ -373,7 +373,7 @@ def _rarest(frequency, average, rare):
     return n
 
 
-@njit(cache=True)
+@njit
 def _rarer_label(row, frequency, rare, n_rare, state):
     """Pick the least frequent of a few labels of the list that the row lacks, or −1."""
     y = -1

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from labelcover._compiled import njit
 
 # A candidate is taken if its gain is at least this share of the next best, not known to be exact.
 CLOSE_ENOUGH = 0.8
 
 
-@njit(cache=True)
+@njit
 def with_room(array, size):
     """`array` with room for at least `size` entries along its first axis, doubled when short."""
     if size <= len(array):
@@ -22,7 +23,7 @@ def with_room(array, size):
     return larger
 
 
-@njit(cache=True)
+@njit
 def frequent_labelsets(row_labels, ends, label_starts, label_places, order, min_count):
     """Labelsets of `order` ≥ 2 labels in at least `min_count` rows, and in how many rows each.
 
@@ -99,7 +100,7 @@ def frequent_labelsets(row_labels, ends, label_starts, label_places, order, min_
     return out_sets[:n_out].copy(), out_counts[:n_out].copy()
 
 
-@njit(cache=True)
+@njit
 def _sift_down(heap, keys, length):
     """Move the first entry of `heap` down to its place; the greatest key is on top."""
     i = 0
@@ -117,7 +118,7 @@ def _sift_down(heap, keys, length):
     heap[i] = item
 
 
-@njit(cache=True)
+@njit
 def _remove(t, labelsets, entries):
     """Take labelset `t`, which is covered now, off the lists of its labels."""
     starts, ends, which, others, weight = entries
@@ -133,7 +134,7 @@ def _remove(t, labelsets, entries):
         weight[at] = weight[last]
 
 
-@njit(cache=True)
+@njit
 def _join(label, entries, held, gains, reached, n_reached):
     """Put `label` into the labelset in the making, and update the gains of the other labels.
 
@@ -160,7 +161,7 @@ def _join(label, entries, held, gains, reached, n_reached):
     return gain, n_reached
 
 
-@njit(cache=True)
+@njit
 def _best_reached(gains, reached, n_reached):
     """Label of greatest gain, the lowest of equals; −1 if none has any."""
     best = -1
@@ -173,7 +174,7 @@ def _best_reached(gains, reached, n_reached):
     return best
 
 
-@njit(cache=True)
+@njit
 def _is_inside(labels, gains):
     """Whether all `labels` are in the labelset in the making."""
     for label in labels:  # noqa: SIM110 (numba has no generators)
@@ -182,7 +183,7 @@ def _is_inside(labels, gains):
     return True
 
 
-@njit(cache=True)
+@njit
 def _extend(seed, heaviest, labelsets, entries, covered, held, gains, reached, members):
     """Extend labelset `seed` to as many labels as `members` has room for, the greatest gain first.
 
@@ -229,7 +230,7 @@ def _extend(seed, heaviest, labelsets, entries, covered, held, gains, reached, m
     return size, total
 
 
-@njit(cache=True)
+@njit
 def _uncovered_inside(members, labelsets, entries, gains):
     """Uncovered labelsets of which all labels are among `members`, each once."""
     starts, ends, which, _, _ = entries
@@ -249,7 +250,7 @@ def _uncovered_inside(members, labelsets, entries, gains):
     return found[:n_found]
 
 
-@njit(cache=True)
+@njit
 def _pad(members, size, counts, next_label):
     """Fill `members` with labels that no row holds yet, then with labels in turn."""
     m = len(counts)
@@ -270,7 +271,7 @@ def _pad(members, size, counts, next_label):
     return next_label
 
 
-@njit(cache=True)
+@njit
 def _with_row(rows, n_rows, members, counts):
     """`rows` with one more, and how many of its labels are new; counts its labels."""
     rows = with_room(rows, n_rows + 1)
@@ -283,7 +284,7 @@ def _with_row(rows, n_rows, members, counts):
     return rows, n_new
 
 
-@njit(cache=True)
+@njit
 def seed_gains(labelsets, entries, k):
     """Gains of the rows of `k` labels that grow from each labelset, before any is taken."""
     q, n_labels = len(labelsets), len(entries[0]) - 1
@@ -295,7 +296,7 @@ def seed_gains(labelsets, entries, k):
     return keys
 
 
-@njit(cache=True)
+@njit
 def lazy_greedy(labelsets, weights, entries, keys, heap, k, target, most_rows):
     """Rows of `k` labels that cover `labelsets`, heaviest first, until their weight is `target`.
 

@@ -8,10 +8,11 @@ hash table, and a swap of two labels looks up only the dependent labelsets that 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from labelcover._compiled import njit
 
 
-@njit(cache=True)
+@njit
 def _place_of(table, rank):
     """Return the slot of the hash table that holds a rank, or the free one (−1) for it."""
     key = (np.uint64(rank) ^ (np.uint64(rank) >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
@@ -22,7 +23,7 @@ def _place_of(table, rank):
     return place
 
 
-@njit(cache=True)
+@njit
 def rank_table(ranks):
     """Hash table of the distinct `ranks`: a power of two slots, at most half of them taken."""
     length = 16
@@ -34,7 +35,7 @@ def rank_table(ranks):
     return table
 
 
-@njit(cache=True)
+@njit
 def _is_covered(columns, table, binomials):
     """Whether `columns`, which get sorted, lie together in one row of the cover."""
     for i in range(1, len(columns)):
@@ -50,7 +51,7 @@ def _is_covered(columns, table, binomials):
     return table[_place_of(table, rank)] == rank
 
 
-@njit(cache=True)
+@njit
 def covered_now(labelsets, column, table, binomials):
     """Which of `labelsets` lie in one row of the cover."""
     covered = np.empty(len(labelsets), dtype=np.bool_)
@@ -62,7 +63,7 @@ def covered_now(labelsets, column, table, binomials):
     return covered
 
 
-@njit(cache=True)
+@njit
 def _swap_change(
     x, y, weights, starts, holders, others, column, covered, table, binomials, flipped,
     columns,
@@ -90,7 +91,7 @@ def _swap_change(
     return change, flips
 
 
-@njit(cache=True)
+@njit
 def swap_changes(labelsets, weights, starts, holders, others, column, table, binomials, swaps):
     """Change of merit by each of `swaps` when made alone, ``(len(swaps),)``."""
     covered = covered_now(labelsets, column, table, binomials)
@@ -105,7 +106,7 @@ def swap_changes(labelsets, weights, starts, holders, others, column, table, bin
     return changes
 
 
-@njit(cache=True)
+@njit
 def anneal(
     labelsets, weights, starts, holders, others, column, table, binomials, swaps, draws,
     temperatures,

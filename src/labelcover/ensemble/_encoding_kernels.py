@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from labelcover._compiled import njit
 from labelcover.covers._labelset_kernels import row_length
 
 # Rows that are taken through all members at a time.
@@ -13,7 +13,7 @@ LANES = 256
 VOTES, WINNER, MARGINAL = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_members(probabilities, starts, lows, highs, patterns, labelsets, reading, sums):
     """Add what members say of their labels to `sums` (Algorithm 2, lines 7 to 10).
 
@@ -62,7 +62,7 @@ def add_members(probabilities, starts, lows, highs, patterns, labelsets, reading
                 sums[first + i, label] += totals[label, i]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def product_rows(columns, parents, labels):
     """Return which rows each product holds, as the starts and indices of a CSR matrix.
 

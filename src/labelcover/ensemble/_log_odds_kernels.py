@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from labelcover._compiled import njit
 from labelcover.learners._least_squares.class_kernels import (
     exponential,
     logarithm_beyond_one,
@@ -14,7 +14,7 @@ from labelcover.learners._least_squares.class_kernels import (
 BLOCK = 256
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"})
+@njit(fastmath={"contract", "reassoc"})
 def _sum_of_products(a, b, n):
     total = 0.0
     for i in range(n):
@@ -23,7 +23,7 @@ def _sum_of_products(a, b, n):
 
 
 # With Python's errors for divisions by 0, loops would not be taken several rows at a time.
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@njit(nogil=True, error_model="numpy", fastmath={"contract"})
 def pool_derivatives(inputs, base, Y, weights, which, theta):
     """Return the log-loss of some labels and its first and second derivatives by the weights.
 
@@ -83,7 +83,7 @@ def pool_derivatives(inputs, base, Y, weights, which, theta):
     return losses, slopes, curves
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(fastmath={"contract"})
 def exponentials_below(scores, shift, below):
     """Turn scores into ``exp(score + shift − top)`` in place; return what these sum to.
 

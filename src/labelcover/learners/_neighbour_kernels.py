@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from labelcover._compiled import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def neighbours_of(table, posts, n_rows, own, most):
     """Return the most similar rows of each row of a table, in order, and how similar they are.
 

@@ -10,13 +10,13 @@ was drawn).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from labelcover._compiled import njit
 from labelcover.learners._forest.forest_kernels import next_random
 from labelcover.learners._forest.mean_tree_kernels import add_label_shares
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def greatest_first(labels, weights, n, most):
     """Sort the `most` greatest of the first `n` weights to the front; return how many there are.
 
@@ -40,7 +40,7 @@ def greatest_first(labels, weights, n, most):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def likeliest_means(table, rows, posts, squares, labels, own_weights, most, most_posts):
     """Return the `most` labels of each row whose means have the greatest cosines with it.
 
@@ -111,7 +111,7 @@ def likeliest_means(table, rows, posts, squares, labels, own_weights, most, most
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def candidate_cosines(table, n_features, rows, candidates, sums, squares, labels, own_weights):
     """Return the cosines of some rows with the means of their candidates, 0 where there is none.
 
@@ -150,7 +150,7 @@ def candidate_cosines(table, n_features, rows, candidates, sums, squares, labels
     return cosines
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def candidate_shares(leaves, leaf_starts, leaf_ends, rows, counts, labels, n_labels, given, most):
     """Return candidates of each row, those given and those with the greatest shares; and shares.
 
@@ -207,7 +207,7 @@ def candidate_shares(leaves, leaf_starts, leaf_ends, rows, counts, labels, n_lab
     return candidates, shares
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def train_svms(table, n_features, samples, targets, starts, costs, most_features, stop, state):
     """Return the weights of linear SVMs with the squared hinge loss, each of few features.
 
@@ -310,7 +310,7 @@ def train_svms(table, n_features, samples, targets, starts, costs, most_features
     return weight_starts, features[:end].copy(), weights[:end].copy(), biases
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def candidate_scores(table, n_features, rows, candidates, svms):
     """Return the scores of the candidates of some rows, 0 where a row has no more candidates."""
     data, indices, indptr = table

@@ -1,16 +1,16 @@
-"""Compiled search for the base blocks of covers that a cyclic group leaves as they are."""
+"""Compiled searches for base blocks: of cyclic covers, and of difference families."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from numba import njit
 
+from labelcover._compiled import njit
 from labelcover.covers._labelset_kernels import below, seeded, uniform
 
 
-@njit(cache=True)
+@njit
 def _orbits_in(block, subsets, orbit, m, found):
     """Write the orbits of some subsets of a block, given by positions; return how many."""
     n_found = 0
@@ -27,7 +27,7 @@ def _orbits_in(block, subsets, orbit, m, found):
     return n_found
 
 
-@njit(cache=True)
+@njit
 def _exchange(block, j, y, shifts, stabiliser):
     """Put label y in the place of the j-th, with all that the block's stabiliser makes of it."""
     n = len(shifts)
@@ -43,7 +43,7 @@ def _exchange(block, j, y, shifts, stabiliser):
                 block[t] = come
 
 
-@njit(cache=True)
+@njit
 def anneal_orbits(
     blocks, stabilisers, shifts, orbit, weight, subsets, touching, steps, hot, cold, seed
 ):
@@ -147,3 +147,52 @@ def anneal_orbits(
             fewest = uncovered
             best = blocks.copy()
     return best, fewest, steps
+
+
+@njit
+def wilson_block(k, differences, logarithm, most_nodes):
+    """Find a base block ``0, 1, …`` whose k(k−1)/2 differences fall into different cosets.
+
+    Depth-first over the elements in order. ``differences[a, b]`` is ``a − b``, for a prime field
+    an empty table; ``logarithm[x]`` is the coset of x. Returns an array of k elements, all zero
+    if there is none or it was not found in `most_nodes` trials.
+    """
+    q = len(logarithm)
+    n_cosets = k * (k - 1) // 2
+    block = np.zeros(k, dtype=np.int64)
+    block[1] = 1
+    used = np.zeros(n_cosets, dtype=np.bool_)
+    used[logarithm[1] % n_cosets] = True
+    depth = 2
+    block[2] = 1
+    taken = np.zeros((k, k), dtype=np.int64)
+    for _ in range(most_nodes):
+        block[depth] += 1
+        if block[depth] >= q:
+            depth -= 1
+            if depth < 2:
+                break
+            for i in range(depth):
+                used[taken[depth, i]] = False
+            continue
+        fits = True
+        for i in range(depth):
+            if len(differences) == 0:
+                difference = block[depth] - block[i]  # elements ascend
+            else:
+                difference = differences[block[depth], block[i]]
+            coset = logarithm[difference] % n_cosets
+            if used[coset]:
+                for j in range(i):
+                    used[taken[depth, j]] = False
+                fits = False
+                break
+            used[coset] = True
+            taken[depth, i] = coset
+        if not fits:
+            continue
+        if depth == k - 1:
+            return block
+        depth += 1
+        block[depth] = block[depth - 1]
+    return np.zeros(k, dtype=np.int64)

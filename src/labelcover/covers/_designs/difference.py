@@ -45,7 +45,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.covers._designs.difference_kernels import wilson_block
+from labelcover.covers._designs.cyclic_kernels import wilson_block
 from labelcover.covers._designs.fields import galois_field, prime_power
 from labelcover.covers._designs.plans import Plan, PlanIterator, Planner, Rows, fewest_rows
 

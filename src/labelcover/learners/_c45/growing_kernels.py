@@ -10,8 +10,8 @@ missing go to every child with a part of their weight.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from labelcover._compiled import njit
 from labelcover.learners._c45.row_kernels import part_segment, put_class_weights, split_rows
 from labelcover.learners._c45.split_kernels import (
     TOLERANCE,
@@ -28,13 +28,13 @@ from labelcover.learners._c45.split_kernels import (
 MEAN_SLACK = 1e-3  # a gain this much below the mean gain still counts as one of the better half
 
 
-@njit(cache=True)
+@njit
 def _is_leaf(dist, min_leaf):
     total = dist.sum()
     return 2.0 * min_leaf - total > TOLERANCE or total - dist.max() < TOLERANCE
 
 
-@njit(cache=True)
+@njit
 def _best_split(splits, in_mean):
     """Return the feature with the best gain ratio among those of at least average gain, or -1."""
     mean, n_valid = 0.0, 0
@@ -52,7 +52,7 @@ def _best_split(splits, in_mean):
     return best
 
 
-@njit(cache=True)
+@njit
 def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, switch_table, present):
     """Return gain, gain ratio and cut of the best split on every feature; all weights are 1.
 
@@ -79,7 +79,7 @@ def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, switch_t
     return splits
 
 
-@njit(cache=True)
+@njit
 def _splits_by_weights(table, rows, weights, order, label, dist, min_leaf, weight_of):
     """Return gain, gain ratio and cut of the best split on every feature."""
     values, n_values, _, _ = table
@@ -102,7 +102,7 @@ def _splits_by_weights(table, rows, weights, order, label, dist, min_leaf, weigh
     return splits
 
 
-@njit(cache=True)
+@njit
 def _largest_value_up_to(table, f, cut):
     """Return the largest known value of a numeric feature that is at most `cut`."""
     values, _, _, switches = table
@@ -115,7 +115,7 @@ def _largest_value_up_to(table, f, cut):
     return largest
 
 
-@njit(cache=True)
+@njit
 def _split_order(order, starts, heavy, wanted, child_of):
     """Return the sorted rows of every wanted child, as one buffer and where each starts in it.
 
@@ -153,7 +153,7 @@ def _split_order(order, starts, heavy, wanted, child_of):
     return buffer, begin
 
 
-@njit(cache=True)
+@njit
 def _heir(switches, rows, starts, largest, wanted, switch_table, features):
     """Return the child that goes on with the counts of its parent, less its siblings; -1 if none.
 
@@ -178,14 +178,14 @@ def _heir(switches, rows, starts, largest, wanted, switch_table, features):
     return -1
 
 
-@njit(cache=True)
+@njit
 def _clear(switch_table, features):
     for f in features:
         for c in range(switch_table.shape[1]):
             switch_table[f, c] = 0
 
 
-@njit(cache=True)
+@njit
 def _enlarged(array, capacity):
     larger = np.zeros(capacity, array.dtype)
     for i in range(len(array)):
@@ -193,7 +193,7 @@ def _enlarged(array, capacity):
     return larger
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def grow(table, label, weights, n_classes, min_leaf, unit, in_mean):
     """Return the unpruned tree, its five arrays, and where rows went.
 
@@ -340,7 +340,7 @@ def grow(table, label, weights, n_classes, min_leaf, unit, in_mean):
     return tree, (members, low[:size], high[:size])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def value_ranks(values, order):
     """Return ranks of values, and which rank may be separated from which.
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from labelcover._compiled import njit
 from labelcover.learners._c45.row_kernels import part_rows, put_class_weights, split_rows
 from labelcover.learners._c45.split_kernels import TOLERANCE
 
@@ -19,7 +19,7 @@ COLLAPSE_SLACK = 1e-3  # training errors that a subtree must save
 PRUNE_SLACK = 0.1  # estimated errors that a subtree must save
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def added_errors(n, errors, confidence, z):
     """Return what the pessimistic estimate adds to `errors` seen among weight `n`.
 
@@ -41,7 +41,7 @@ def added_errors(n, errors, confidence, z):
     return base + errors * (added - base) if errors > 0.0 else base
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def estimated_errors(dist, confidence, z):
     """Return the pessimistic number of errors of a leaf with class weights `dist`."""
     total = dist.sum()
@@ -51,7 +51,7 @@ def estimated_errors(dist, confidence, z):
     return errors + added_errors(total, errors, confidence, z)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def collapse(tree):
     """Make a leaf of every subtree that saves no training errors."""
     feature, _, first, n_children, dist = tree
@@ -68,7 +68,7 @@ def collapse(tree):
             feature[node], n_children[node] = -1, 0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _send_down(tree, table, node, rows, weights):
     """Return the rows and weights of the children of `node`, child by child, and their bounds."""
     values, n_values, _, _ = table
@@ -80,7 +80,7 @@ def _send_down(tree, table, node, rows, weights):
     return child_rows, child_weights, starts
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _branch_errors(tree, table, label, branch, rows, weights, confidence, z):
     """Return the estimated errors of the subtree at `branch` if these rows came to it."""
     feature, _, first, n_children, dist = tree
@@ -100,7 +100,7 @@ def _branch_errors(tree, table, label, branch, rows, weights, confidence, z):
     return errors
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _errors_with(tree, table, label, branch, rows, errors, confidence, z):
     """Return the estimated errors of the subtree at `branch` if these rows came to it as well.
 
@@ -130,7 +130,7 @@ def _errors_with(tree, table, label, branch, rows, errors, confidence, z):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _linked_rows(tree, segments, reached):
     """Return the rows of every leaf as a list of links ``(head, tail, following)``; -1 is none."""
     feature = tree[0]
@@ -144,7 +144,7 @@ def _linked_rows(tree, segments, reached):
     return head, tail, following
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _add_to_leaf(leaf, row, links):
     head, tail, following = links
     following[row] = head[leaf]
@@ -153,7 +153,7 @@ def _add_to_leaf(leaf, row, links):
         tail[leaf] = row
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _rows_beside(tree, node, largest, links):
     """Return the rows of all children of `node` but one."""
     feature, _, first, n_children, dist = tree
@@ -174,7 +174,7 @@ def _rows_beside(tree, node, largest, links):
     return rows
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _make_leaf(tree, node, links):
     """Make a leaf of `node`, with the rows of all leaves below it."""
     feature, _, first, n_children, _ = tree
@@ -195,7 +195,7 @@ def _make_leaf(tree, node, links):
     feature[node], n_children[node] = -1, 0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _distribute(tree, table, label, top, rows_of, weights_of, pending):
     """Give every node below `top` its rows of those of `top`; return the last of these nodes.
 
@@ -222,7 +222,7 @@ def _distribute(tree, table, label, top, rows_of, weights_of, pending):
     return last
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _give_more(tree, table, label, top, rows, links, pending):
     """Send rows that `top` has already down to the nodes below; return the last that they reach.
 
@@ -252,7 +252,7 @@ def _give_more(tree, table, label, top, rows, links, pending):
     return last
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
     """Prune the tree of all rows, from the last node to the root.
 
@@ -321,7 +321,7 @@ def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
             errors[node] = as_tree
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def compact(tree):
     """Return the reachable part of the tree, level by level; children stay side by side."""
     feature, threshold, first, n_children, dist = tree

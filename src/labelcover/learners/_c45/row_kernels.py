@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from labelcover._compiled import njit
 from labelcover.learners._c45.split_kernels import TOLERANCE
 
 BLOCK_ROWS = 128  # so many rows go through a tree while both are at hand in the cache
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def split_rows(value, threshold, nominal, n_children, rows, weights):
     """Return rows and weights of all children in turn, where each starts, and the routes.
 
@@ -55,7 +55,7 @@ def split_rows(value, threshold, nominal, n_children, rows, weights):
     return child_rows, child_weights, starts, route, share > TOLERANCE
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def part_rows(table, f, threshold, n_children, rows):
     """Bring the rows of each child side by side, in place; return where each child starts.
 
@@ -94,7 +94,7 @@ def part_rows(table, f, threshold, n_children, rows):
     return starts
 
 
-@njit(cache=True)
+@njit
 def part_segment(table, f, threshold, n_children, members, place, low, high):
     """Do as `part_rows` with ``members[low:high]``; `place` says where in `members` a row is."""
     switches = table[3]
@@ -122,7 +122,7 @@ def part_segment(table, f, threshold, n_children, members, place, low, high):
     return starts
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def put_class_weights(label, rows, weights, dist):
     """Write the weight of every class among `rows` to `dist`."""
     dist[:] = 0.0
@@ -130,7 +130,7 @@ def put_class_weights(label, rows, weights, dist):
         dist[label[rows[i]]] += weights[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def distributions(X, nodes, roots, answers, answer_at, offsets):
     """Return, for every row of `X`, the class distributions of all trees side by side.
 
@@ -179,7 +179,7 @@ def distributions(X, nodes, roots, answers, answer_at, offsets):
     return out
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _spread(x, nodes, top, answers, answer_at, out):
     """Add to `out` the answer of the subtree at `top`, divided where values are missing."""
     feature, threshold, first, n_children, nominal, weight = nodes

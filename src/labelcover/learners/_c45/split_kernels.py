@@ -11,8 +11,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from labelcover._compiled import njit
 
 TOLERANCE = 1e-6  # two numbers closer than this are equal
 VALUE_STEP = 1e-5  # neighbouring values closer than this are never separated
@@ -50,7 +51,7 @@ class Switches(NamedTuple):
     branching: NDArray[np.int64]
 
 
-@njit(cache=True)
+@njit
 def xlog2x(x):
     """Return x·log2(x), and 0 where x is (nearly) 0."""
     if x < TOLERANCE:
@@ -58,7 +59,7 @@ def xlog2x(x):
     return x * math.log2(x)
 
 
-@njit(cache=True)
+@njit
 def least_per_side(known, n_classes, min_leaf):
     """Return the weight that each side of a numeric cut must have."""
     least = 0.1 * known / n_classes
@@ -67,13 +68,13 @@ def least_per_side(known, n_classes, min_leaf):
     return min(least, MOST_PER_SIDE)
 
 
-@njit(cache=True)
+@njit
 def _middle(low, high):
     cut = 0.5 * (low + high)
     return low if cut == high else cut
 
 
-@njit(cache=True)
+@njit
 def numeric_splits_counts(values, rank, far, order, label, class_counts, min_leaf, xlogx, splits):
     """Write the best cut of every numeric feature to `splits`; rows of weight 1, none missing.
 
@@ -142,7 +143,7 @@ def numeric_splits_counts(values, rank, far, order, label, class_counts, min_lea
                 splits[k, 2] = _middle(values[k, low], values[k, high])
 
 
-@njit(cache=True)
+@njit
 def count_switches(switches, rows, label, step, table, found):
     """Count the rarer values of the rows; return for how many features there were none before.
 
@@ -173,7 +174,7 @@ def count_switches(switches, rows, label, step, table, found):
     return n_found
 
 
-@njit(cache=True)
+@njit
 def switch_splits_counts(
     switches, n_values, features, table, n, class_counts, min_leaf, xlogx, splits
 ):
@@ -228,7 +229,7 @@ def switch_splits_counts(
             splits[f, 2] = _middle(pair[f, 0], pair[f, 1])
 
 
-@njit(cache=True)
+@njit
 def numeric_split_weights(value, order, label, weight, n_classes, total, min_leaf):
     """Return the best cut of a numeric feature; rows with a missing value come last in `order`.
 
@@ -279,7 +280,7 @@ def numeric_split_weights(value, order, label, weight, n_classes, total, min_lea
     return gain, gain * total / spread, cut
 
 
-@njit(cache=True)
+@njit
 def nominal_split_counts(value, n_values, rows, label, class_counts, min_leaf, xlogx):
     """Return the split of a nominal feature, one branch per value, by counts."""
     counts = np.zeros((n_values, len(class_counts)), np.int64)
@@ -301,7 +302,7 @@ def nominal_split_counts(value, n_values, rows, label, class_counts, min_leaf, x
     return _rate_nominal(n_large, old_entropy - new_entropy, spread, float(n))
 
 
-@njit(cache=True)
+@njit
 def nominal_split_weights(value, n_values, rows, label, weight, n_classes, total, min_leaf):
     """Return the split of a nominal feature, one branch per value, by weights."""
     bags = np.zeros((n_values, n_classes))
@@ -329,7 +330,7 @@ def nominal_split_weights(value, n_values, rows, label, weight, n_classes, total
     return _rate_nominal(n_large, old_entropy - new_entropy, spread, total)
 
 
-@njit(cache=True)
+@njit
 def _rate_nominal(n_large, numerator, spread, total):
     if n_large < 2:
         return NO_SPLIT

@@ -8,8 +8,8 @@ columns are cut into few bins, and of a sparse table only what is above 0 counts
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from labelcover._compiled import njit
 from labelcover.learners._forest.forest_kernels import next_random, split_rows
 
 # Compilers take several numbers at a time only where sums may be taken in any order.
@@ -23,7 +23,7 @@ LEAST_SIDE = 2.0
 DIRECTIONS, WEIGHT, WIDTH = 4, 4, 8
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _add(sums, to, moments, i):
     """Add a row to a line of sums; all numbers are read before any is written, which is quicker."""
     a, b, c, d = moments[i, 0], moments[i, 1], moments[i, 2], moments[i, 3]
@@ -32,7 +32,7 @@ def _add(sums, to, moments, i):
     sums[to, 0], sums[to, 1], sums[to, 2], sums[to, 3], sums[to, 4] = a, b, c, d, w
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _score(part, total):
     """Return how much the gradients of two sides have in common; -1 where a side is too light."""
     side, other = part[WEIGHT], total[WEIGHT] - part[WEIGHT]
@@ -45,7 +45,7 @@ def _score(part, total):
     return own / (side + SHRINKAGE) + rest / (other + SHRINKAGE)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _score_unsplit(total):
     """Return what a split must exceed."""
     own = 0.0
@@ -54,7 +54,7 @@ def _score_unsplit(total):
     return own / (total[WEIGHT] + SHRINKAGE) * (1.0 + 1e-6)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def grow_on_bins(codes, n_bins, rows, moments, order, wanted, tree, at_node, state):
     """Grow a tree on binned columns, node by node; return how many nodes it has.
 
@@ -123,7 +123,7 @@ def grow_on_bins(codes, n_bins, rows, moments, order, wanted, tree, at_node, sta
     return n_nodes
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def grow_on_words(columns, share, n_levels, moments, tree, at_node, state):
     """Grow a tree on what is above 0 in a sparse table, level by level; return its nodes.
 
@@ -184,7 +184,7 @@ def grow_on_words(columns, share, n_levels, moments, tree, at_node, state):
     return n_nodes
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def add_to_leaves(leaf, values, sums):
     """Add the values of rows, ``(n, n_labels)``, to the lines of their leaves in `sums`."""
     for i in range(len(leaf)):
@@ -192,7 +192,7 @@ def add_to_leaves(leaf, values, sums):
             sums[leaf[i], j] += values[i, j]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_scores(table, n_features, stack, values, scores):
     """Add to `scores` the values of the leaves that rows of a table fall into, tree by tree.
 

@@ -10,14 +10,15 @@ the threshold. Labels are never a table here: row ``i`` has the labels
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from labelcover._compiled import njit
 
 # So many rows are worth finding the path of a row of zeros first, and in a leaf summing once.
 MANY_ROWS = 32
 _NO_PATH = np.zeros(1, np.int32), np.zeros(0, np.int32)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def next_random(state):
     """Advance the generator (xorshift64*) and return a number in [0, 1)."""
     x = state[0]
@@ -28,7 +29,7 @@ def next_random(state):
     return np.float64((x * np.uint64(2685821657736338717)) >> np.uint64(11)) / 9007199254740992.0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _forget(rows, labels, totals):
     label_indices, label_starts = labels
     for i in rows:
@@ -37,7 +38,7 @@ def _forget(rows, labels, totals):
 
 
 # Compilers take several numbers at a time only where none may be missing.
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+@njit(nogil=True, fastmath={"nnan", "nsz", "reassoc"})
 def _span(values):
     low, high = values[0], values[0]
     for v in values:
@@ -45,7 +46,7 @@ def _span(values):
     return np.float64(low), np.float64(high)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _try_split(values, rows, counts, node, labels, totals, part, u):
     """Return the score of a split at a random threshold, and the threshold.
 
@@ -85,7 +86,7 @@ def _try_split(values, rows, counts, node, labels, totals, part, u):
     return own / side + (squares - 2.0 * cross + own) / (weight - side), threshold
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def split_rows(column, threshold, rows, moved):
     """Sort rows into those at most and above the threshold; return how many are at most."""
     for at in range(len(rows)):
@@ -101,7 +102,7 @@ def split_rows(column, threshold, rows, moved):
     return middle
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, state):
     """Return the four arrays of a tree, whose leaves are slices of `rows`.
 
@@ -178,7 +179,7 @@ def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, st
     return feature[:n_nodes], threshold[:n_nodes], left[:n_nodes], right[:n_nodes]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _path_of_zeros(tree, first):
     """Return the nodes that a row of zeros goes through, and the next split of the same feature.
 
@@ -200,7 +201,7 @@ def _path_of_zeros(tree, first):
     return path[: n + 1], following
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _off_path(tree, zeros, first, values, features):
     """Return the node at which a sparse row leaves the path of a row of zeros, or its leaf."""
     _, threshold, left, right = tree
@@ -219,7 +220,7 @@ def _off_path(tree, zeros, first, values, features):
     return right[node] if threshold[node] >= 0.0 else left[node]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _leaf(tree, x, node):
     feature, threshold, left, right = tree
     at = np.uintp(node)
@@ -228,7 +229,7 @@ def _leaf(tree, x, node):
     return np.int64(at)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _add_leaf(rows, start, end, counts, labels, sums):
     label_indices, label_starts = labels
     weight = 0.0
@@ -241,7 +242,7 @@ def _add_leaf(rows, start, end, counts, labels, sums):
             sums[np.uintp(label_indices[j])] += share
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _add_large(rows, leaf, tree, counts, labels, shares, before, a, into, sums):
     """Add the shares of a leaf, summed in `shares`, for row `a` that asks and all `before` it."""
     shares[:] = 0.0
@@ -252,7 +253,7 @@ def _add_large(rows, leaf, tree, counts, labels, shares, before, a, into, sums):
         a = before[a]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_answers(table, n_features, tree, rows, counts, labels, asked, into, sums):
     """Add the label shares of the leaves of some rows of a table to rows `into` of `sums`.
 
@@ -306,7 +307,7 @@ def add_answers(table, n_features, tree, rows, counts, labels, asked, into, sums
         _add_large(rows, leaf, tree, counts, labels, shares, before, last[leaf], into, sums)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_answers_of_trees(table, n_features, stack, labels, asked, out_of_bag, sums, n_trees):
     """Add to `sums` the label shares of some rows in the leaves of all trees.
 
@@ -345,7 +346,7 @@ def add_answers_of_trees(table, n_features, stack, labels, asked, out_of_bag, su
         )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def node_means(tree, rows, counts, values):
     """Return the mean over the draws of each node of a value of each training row.
 

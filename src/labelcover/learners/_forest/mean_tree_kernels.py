@@ -11,8 +11,8 @@ that with the nearest mean. Tables are CSR: ``(data, indices, indptr)``.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from labelcover._compiled import njit
 from labelcover.learners._forest.forest_kernels import next_random
 
 # A node has at most this many children.
@@ -28,7 +28,7 @@ START_DRAWS = 3
 ALIKE = 1e-6
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _label_groups(sketch, counts, chosen, centres, sums, group, state):
     """Fill in the group of each chosen row: spherical k-means on the sketches of its labels.
 
@@ -84,7 +84,7 @@ def _label_groups(sketch, counts, chosen, centres, sums, group, state):
                     centres[j, c] = shrink * sums[j, c]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _largest(values, features, n, sizes):
     """Keep the MOST_FEATURES largest of the first `n` values in place; return how many.
 
@@ -129,7 +129,7 @@ def _largest(values, features, n, sizes):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _nearest(table, i, means, offsets, is_child):
     """Return the child whose mean is nearest to row `i`; `means` has a row per feature."""
     data, indices, indptr = table
@@ -145,7 +145,7 @@ def _nearest(table, i, means, offsets, is_child):
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _drop_small(table, own, counts, means, offsets, is_child, min_leaf, child):
     """Assign rows to children but those that would get too few draws; return how many remain."""
     k = len(is_child)
@@ -166,7 +166,7 @@ def _drop_small(table, own, counts, means, offsets, is_child, min_leaf, child):
             is_child[c] = is_child[c] and draws[c] >= min_leaf
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _sort_into(rows, start, end, child, moved, c, at):
     """Move the rows of child `c` to place `at` of `rows`; return the place after them."""
     for i in range(end - start):
@@ -176,7 +176,7 @@ def _sort_into(rows, start, end, child, moved, c, at):
     return at
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _vary(sketch, counts, own):
     """Return whether the sketches of some rows differ."""
     q = sketch.shape[1]
@@ -192,7 +192,7 @@ def _vary(sketch, counts, own):
     return squares > ALIKE * weight
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf, state):
     """Return the eight arrays of a tree, whose leaves are slices of `rows`.
 
@@ -318,7 +318,7 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def sort_into_leaves(table, n_features, tree, rows):
     """Sort `rows` of a table in place, node by node; return where those of each node lie."""
     first, n_children, _, _, offsets, mean_starts, mean_features, mean_values = tree
@@ -353,7 +353,7 @@ def sort_into_leaves(table, n_features, tree, rows):
     return starts, ends
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_label_shares(rows, counts, start, end, labels, sums, seen, n_seen):
     """Add the label shares of a leaf, rows `start` to `end`, to `sums`; return how many are seen.
 
@@ -374,7 +374,7 @@ def add_label_shares(rows, counts, start, end, labels, sums, seen, n_seen):
     return n_seen
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_leaf_means(tree, rows, counts, labels, asked, starts, ends, sums):
     """Add to `sums` the label means of the leaf of each asked row.
 
@@ -403,7 +403,7 @@ def add_leaf_means(tree, rows, counts, labels, asked, starts, ends, sums):
             mean[seen[a]] = 0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_mean_paths(table, n_features, tree, means, rows, starts, ends, place, sums, starting):
     """Add how the means of nodes change on the paths of rows, divided among their features.
 

@@ -15,8 +15,8 @@ times the number of draws.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from labelcover._compiled import njit
 from labelcover.learners._forest.forest_kernels import next_random
 
 # Numbers of a row: columns of the sketch, and one for the draws.
@@ -30,7 +30,7 @@ KEPT = 4
 MOST_ROWS = 0.7
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _score_column(columns, f, cut, place, node, sketch, total, min_leaf):
     """Return the score of a split, and the least and the greatest value of the feature in the node.
 
@@ -79,7 +79,7 @@ def _score_column(columns, f, cut, place, node, sketch, total, min_leaf):
     return inner / weight + outer / rest, low, high
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _random_cut(columns, f, state):
     """Return a random number between 0 and one of the values of a feature.
 
@@ -92,7 +92,7 @@ def _random_cut(columns, f, state):
     return np.float32(next_random(state)) * values[s + int(next_random(state) * (e - s))]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _best_splits(columns, present, n_present, place, node, sketch, total, kept, how, state):
     """Keep the best of some random splits, the best first; return how many.
 
@@ -130,7 +130,7 @@ def _best_splits(columns, present, n_present, place, node, sketch, total, kept, 
     return n_kept, n_present
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _move_rows(values, own, threshold, rows, place, node):
     """Sort the rows of a node into those at most and above the threshold; return the middle."""
     counted_above = threshold >= 0.0
@@ -146,7 +146,7 @@ def _move_rows(values, own, threshold, rows, place, node):
     return middle
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _fill_columns(own, table, columns, first, present, sizes, least):
     """Fill in the entries of some rows, column by column, from place `first` on.
 
@@ -181,7 +181,7 @@ def _fill_columns(own, table, columns, first, present, sizes, least):
     return n_present, first
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _own_table(table, drawn, is_used):
     """Return the rows that were drawn, with the features that a tree may use, as CSR."""
     data, indices, indptr = table
@@ -198,7 +198,7 @@ def _own_table(table, drawn, is_used):
     return values[:at], features[:at], starts
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _sketch(drawn, counts, labels, directions):
     """Return some random sums of the labels of each row, and a one, times the draws of the row."""
     label_indices, label_starts = labels
@@ -212,7 +212,7 @@ def _sketch(drawn, counts, labels, directions):
     return sketch
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _sum_rows(own, sketch, total):
     """Set `total` to the sum of some rows of the sketch; return that of their squared lengths."""
     square = 0.0
@@ -228,7 +228,7 @@ def _sum_rows(own, sketch, total):
     return square
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _may_split(total, square, min_leaf):
     """Return whether rows are enough to split, and vary; `square` is the sum of squared lengths."""
     weight = total[SKETCH_COLUMNS]
@@ -239,7 +239,7 @@ def _may_split(total, square, min_leaf):
     return square > ALIKE * weight
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _longer(array, size):
     """Return an array that begins with `array` and has twice `size`."""
     found = np.empty(2 * size, array.dtype)
@@ -248,7 +248,7 @@ def _longer(array, size):
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _n_entries(own, indptr):
     size = 0
     for i in own:
@@ -256,7 +256,7 @@ def _n_entries(own, indptr):
     return size
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def grow_sparse_tree(table, labels, directions, drawn, counts, is_used, wanted, min_leaf, state):
     """Return the four arrays of a tree, and its rows leaf by leaf, as places in `drawn`.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from labelcover._compiled import njit
 
 # Features of a path in which a row and the origin part; where there are more, the row is followed.
 MOST_APART = 64
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def swap_parts(table, origin, trees, node_starts, means, weights, asked):
     """Return what the features of rows add to the answers of trees at an origin: Shapley values.
 

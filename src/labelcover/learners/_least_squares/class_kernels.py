@@ -7,7 +7,8 @@ which compilers take at a time.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from labelcover._compiled import njit
 
 # Steps for the temperature of one problem, the last relative one of those on some rows, and the
 # bounds of its inverse.
@@ -22,7 +23,7 @@ ROUND = 6755399441055744.0
 
 
 # Compilers take several at a time of these two, which they cannot of NumPy's in a loop.
-@njit(cache=True, fastmath={"contract"})
+@njit(fastmath={"contract"})
 def exponential(x):
     """Return ``eˣ`` for ``x`` ≤ 0, to the last bit or two; below -708 it is that of -708.
 
@@ -47,7 +48,7 @@ def exponential(x):
     return series * np.int64(power).view(np.float64)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(error_model="numpy", fastmath={"contract"})
 def logarithm_beyond_one(x):
     """Return ``log(1 + x)`` for ``x`` from 0 to 1, to the last bit or two.
 
@@ -74,7 +75,7 @@ def logarithm_beyond_one(x):
     return 2.0 * z * (series * square + 1.0)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def combine_targets(targets, starts, columns, values, constant):
     """Return the scores of classes, ``(n_classes, n)``, from those of targets, ``(n_targets, n)``.
 
@@ -87,7 +88,7 @@ def combine_targets(targets, starts, columns, values, constant):
     return scores
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _combine(targets, combination, c, row):
     """Write the scores of class `c`."""
     starts, columns, values, constant = combination
@@ -99,7 +100,7 @@ def _combine(targets, combination, c, row):
             row[i] += value * target[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _fill_gaps(targets, combination, low, classes, factor, gaps):
     """Write how far the scores of one problem are below the largest of their row, a row per class.
 
@@ -116,7 +117,7 @@ def _fill_gaps(targets, combination, low, classes, factor, gaps):
     _subtract_top(gaps)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _subtract_top(scores):
     top = scores[0].copy()
     for c in range(1, len(scores)):
@@ -131,7 +132,7 @@ def _subtract_top(scores):
 
 # Compilers take several rows of a sum at a time only in another order, and without asking at every
 # division whether it is one by 0.
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@njit(nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _slopes(gaps, own, weights, beta, sums):
     """First three derivatives of the weighted log-loss of ``softmax(β · scores)``.
 
@@ -160,7 +161,7 @@ def _slopes(gaps, own, weights, beta, sums):
     return first, second, third
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _least(gaps, own, weights, at, tolerance):
     """Logarithm of the best inverse temperature, by Halley's method from `at` in a bracket."""
     sums = np.empty((4, len(own)))
@@ -191,7 +192,7 @@ def _least(gaps, own, weights, at, tolerance):
     return at
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def left_out_temperatures(targets, combination, leverage, classes, offsets, weights, tolerance):
     """Return the best inverse temperature of each problem, from leave-one-out scores.
 
@@ -221,7 +222,7 @@ def left_out_temperatures(targets, combination, leverage, classes, offsets, weig
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def left_out_brier_score(targets, combination, leverage, classes, offsets, weights, tolerance):
     """Return the weighted sum of the Brier scores of all problems, each at its best temperature.
 
@@ -238,7 +239,7 @@ def left_out_brier_score(targets, combination, leverage, classes, offsets, weigh
     return score
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _best_inverse_temperature(gaps, classes, weights, tolerance):
     """Return that with the least log-loss: near it from every eighth row, then from all."""
     own = np.empty(len(classes))
@@ -249,7 +250,7 @@ def _best_inverse_temperature(gaps, classes, weights, tolerance):
     return np.exp(_least(gaps, own, weights, near, tolerance))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@njit(nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _brier_score(gaps, classes, weights, beta):
     """Weighted sum of the squared distances of ``softmax(β · scores)`` to one-hot classes."""
     total, square = np.zeros(len(classes)), np.zeros(len(classes))
@@ -265,7 +266,7 @@ def _brier_score(gaps, classes, weights, beta):
     return score
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@njit(nogil=True, error_model="numpy", fastmath={"contract"})
 def class_distributions(targets, combination, offsets, beta, classes, leverage):
     """Return the class distributions of problems one below the other, ``(n_classes, n)``.
 

@@ -16,17 +16,14 @@ the other functions share, as plain arrays for speed:
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 from numba.core.cpu import CPUTargetOptions
+
+from labelcover._compiled import njit
 
 # What allocates nothing need not count references to arrays; a fit then takes a third less time.
 # The option is numba's own, so it is used only where this numba has it.
-KERNEL: dict[str, Any] = {"cache": True}
-if hasattr(CPUTargetOptions, "_nrt"):
-    KERNEL["_nrt"] = False
+KERNEL = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
 
 GRAM_BLOCK = 128
 SIGN, BOUND, ALPHA, ERROR, NORM = range(5)  # columns of `number`
@@ -38,7 +35,7 @@ SLOTS, FREE, TURNS = range(3)  # entries of `used`
 LEAST, LARGEST = range(2)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def dense_gram(x, transposed, gram):
     """Fill in the products of all pairs of rows of `x`, each summed from left to right."""
     n = len(x)
@@ -94,7 +91,7 @@ def fill_row(data, indices, indptr, row, x):
     add_row(data, indices, indptr, row, 1.0, x)
 
 
-@njit(cache=True)
+@njit
 def packed_slots(place, products, errors, members, used):
     """Return the rows inside without the slots that were left, with room for two more."""
     kept = np.flatnonzero(members[TURN, : used[SLOTS]])

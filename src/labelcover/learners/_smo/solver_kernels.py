@@ -15,8 +15,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from labelcover._compiled import njit
 from labelcover.learners._smo.slot_kernels import (
     ALPHA,
     BOUND,
@@ -52,7 +52,7 @@ COUPLING_TOLERANCE = 1e-3
 MOST_COUPLING_STEPS = 1000
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fit_binary_svms(
     data, indices, indptr, gram, n_columns, by_class, starts, first, second, bound, tol
 ):
@@ -106,7 +106,7 @@ def _shuffle(order, state):
     return state
 
 
-@njit(cache=True)
+@njit
 def _fit_binary_svm(data, indices, indptr, gram, rows, number, tol, w):
     """Fill in the weights `w` of the SVM of these rows; return its threshold."""
     n = len(rows)
@@ -269,7 +269,7 @@ def _best(number, i, j, error_i, error_j, product):
     return min(max(rest, 0.0), bound), best
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def coupled_distributions(outputs, first, second, logistic, size, starts, offsets):
     """Return class distributions from the pairs' probabilities (Hastie and Tibshirani, 1998).
 
@@ -307,7 +307,7 @@ def coupled_distributions(outputs, first, second, logistic, size, starts, offset
     return answers
 
 
-@njit(cache=True)
+@njit
 def _couple(r, n):
     """Return p such that p[a] / (p[a] + p[b]) fits r[a, b], weighted by n[a, b].
 
