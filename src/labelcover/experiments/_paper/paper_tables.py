@@ -168,11 +168,11 @@ def compared(
     results = results.assign(
         train_seconds=results["fit_seconds"] - results["design_seconds"].fillna(0)
     )
-    by_name = dict(list(results.groupby(["dataset", "method", "folds"])))
+    rows_of = results.groupby(["dataset", "method", "folds"]).indices
     lines = []
     for figure in figures:
-        found = by_name.get((figure.dataset, figure.name, folds_of(figure.dataset, n_folds)))
-        values = np.array([]) if found is None else found[figure.measure].dropna().to_numpy()
+        rows = rows_of.get((figure.dataset, figure.name, folds_of(figure.dataset, n_folds)), [])
+        values = results[figure.measure].iloc[rows].dropna().to_numpy()
         ours = values.mean() if len(values) else np.nan
         lines.append(
             {
@@ -185,7 +185,7 @@ def compared(
                 "ours": ours,
                 "spread": values.std(ddof=1) if len(values) > 1 else np.nan,
                 "folds": len(values),
-                "our_size": np.nan if found is None else found["size"].mean(),
+                "our_size": results["size"].iloc[rows].mean(),
                 "difference": ours - figure.paper,
             }
         )
