@@ -16,6 +16,11 @@ from pathlib import Path
 
 import pytest
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
 ROOT = Path(__file__).parent
 CACHES = ROOT / ".pytest_cache" / "numba"
 SECONDS_KEPT = 3600  # a cache that another run, started before an edit, may still use
@@ -56,6 +61,37 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # The processes of pytest-xdist inherit the folder from the one that starts them.
 if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(made_cache(ROOT / "src", CACHES))
+
+
+def pytest_configure(config):
+    """Let the processes of pytest-xdist compile different functions, not the same ones twice.
+
+    One that needs what another is compiling waits and takes it from the cache. The lock is taken
+    inside Numba's own for all threads, and functions do not call each other in circles, so that no
+    two processes wait for each other.
+    """
+    if not hasattr(config, "workerinput") or fcntl is None:
+        return
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.dispatcher import Dispatcher
+
+    compile_or_load, held = Dispatcher.compile, set()
+
+    def compile_in_turn(self, signature):
+        name = f"{self.py_func.__module__}.{self.py_func.__qualname__}.lock"
+        with global_compiler_lock:
+            if name in held or self._cache.cache_path is None:
+                return compile_or_load(self, signature)
+            held.add(name)
+            with (Path(os.environ["NUMBA_CACHE_DIR"]) / name).open("w") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                try:
+                    return compile_or_load(self, signature)
+                finally:
+                    fcntl.flock(file, fcntl.LOCK_UN)
+                    held.remove(name)
+
+    Dispatcher.compile = compile_in_turn
 
 
 @pytest.fixture(scope="session")
