@@ -272,12 +272,10 @@ class Judgement:
         found = []
         for i in order:
             labels = [j for j in np.argsort(-sureness[i], kind="stable") if wrong[i, j]]
-            found.append([self._mistake(i, j, sureness) for j in labels[:most_cells]])
+            cells = [(int(self.predicted[i, j]), self.P[i, j], sureness[i, j]) for j in labels]
+            own = zip(labels[:most_cells], cells, strict=False)
+            found.append([Mistake(int(i), int(j), said, *map(float, p)) for j, (said, *p) in own])
         return found
-
-    def _mistake(self, i: int, j: int, sureness: NDArray[np.float64]) -> Mistake:
-        said = int(self.predicted[i, j])
-        return Mistake(int(i), int(j), said, float(self.P[i, j]), float(sureness[i, j]))
 
 
 def judged_on(model: Any, dataset: Any, *, threshold: float | None = None) -> Judgement:

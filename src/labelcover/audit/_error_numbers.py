@@ -28,7 +28,7 @@ based on the gamma distribution. Statistics in Medicine 16(7), 791–801.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,24 +135,19 @@ def label_errors(
     # Y is the truth with errors: its share of ones determines that of the truth.
     true = np.clip((Y.sum(axis=0) / n - rates[0]) / (1 - rates[0] - rates[1]), 0, 1)
     weights = [side.weights(n * rows) for side, rows in zip(sides, (1 - true, true), strict=True)]
-    numbers = [own * side.counts + common * side.counts.sum()
-               for side, (own, common) in zip(sides, weights, strict=True)]  # fmt: skip
-    low, high = _by_label(sides, weights)
+    pairs = list(zip(sides, weights, strict=True))
+    wrong, missing = (
+        own * side.counts + common * side.counts.sum() for side, (own, common) in pairs
+    )
+    low, high = _by_label(pairs)
     every = [own + common.sum() for own, common in weights]
     counts = np.concatenate([side.counts for side in sides])
     used = np.concatenate([side.well for side in sides])
     each = np.where(used, np.concatenate(every), 0)
-    bounds = _interval(
-        np.atleast_1d(each @ counts), np.atleast_1d(each**2 @ counts), np.atleast_1d(each.max())
-    )
-    return LabelErrors(
-        wrong=numbers[0],
-        missing=numbers[1],
-        low=low,
-        high=high,
-        judged=np.array([side.judged for side in sides]),
-        total=WrongLabels(float(each @ counts), float(bounds[0][0]), float(bounds[1][0])),
-    )
+    bounds = _interval(*np.atleast_2d([each @ counts, each**2 @ counts, each.max()]).T)
+    total = WrongLabels(float(each @ counts), float(bounds[0][0]), float(bounds[1][0]))
+    judged = np.array([side.judged for side in sides])
+    return LabelErrors(wrong, missing, low, high, judged, total)
 
 
 def _predicted(
@@ -205,8 +200,8 @@ class _Side:
             for j in range(len(predicted))
         ]
         regions = _while_surer_is_better(regions, well)
-        rows = np.array([len(region) for region in regions], dtype=np.float64)
-        counts = np.array([region.sum() for region in regions], dtype=np.float64)
+        sizes = [(len(region), region.sum()) for region in regions]
+        rows, counts = np.array(sizes, dtype=np.float64).T
         # How likely so many contradictions are where a label is just certain enough.
         chance = np.where(rows > 0, stats.binom.sf(counts - 1, rows, MOST_CHANCE), 0)
         well = well & (chance > 0.5)
@@ -255,15 +250,11 @@ def _while_surer_is_better(
     that are predicted well together, since each has few contradictions.
     """
     for _ in range(MOST_HALVINGS):
-        large = [
-            region
-            for region, is_well in zip(regions, well, strict=True)
-            if is_well and len(region) >= 2 * COMMON_ROWS
-        ]
-        surer = sum(int(region[: len(region) // 2].sum()) for region in large)
-        every = sum(int(region.sum()) for region in large)
-        rows = sum(len(region) // 2 for region in large)
-        all_rows = sum(map(len, large))
+        own = (regions[j] for j in np.flatnonzero(well))
+        large = [region for region in own if len(region) >= 2 * COMMON_ROWS]
+        halves = [region[: len(region) // 2] for region in large]
+        surer, every = (sum(int(each.sum()) for each in some) for some in (halves, large))
+        rows, all_rows = (sum(map(len, some)) for some in (halves, large))
         if not every or stats.binom.cdf(surer, every, rows / all_rows) >= SIGNIFICANT:
             break
         regions = [
@@ -272,12 +263,10 @@ def _while_surer_is_better(
     return regions
 
 
-def _by_label(
-    sides: list[_Side], weights: list[tuple[NDArray[np.float64], NDArray[np.float64]]]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the interval of each label, both sides together."""
-    total, variance, largest = (np.zeros(len(sides[0].rows)) for _ in range(3))
-    for side, (own, common) in zip(sides, weights, strict=True):
+def _by_label(pairs: list[tuple[_Side, Any]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the interval of each label, both sides with their weights together."""
+    total, variance, largest = np.zeros((3, len(pairs[0][0].rows)))
+    for side, (own, common) in pairs:
         every = side.counts.sum()
         total += own * side.counts + common * every
         variance += (own**2 + 2 * own * common) * side.counts + common**2 * every

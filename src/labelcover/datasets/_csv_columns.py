@@ -19,7 +19,7 @@ from labelcover._safe_text import MAYBE_GUARDED, unguarded
 from labelcover.datasets._csv_lines import UnclosedQuote, first_rows, hint, is_blank, numbered_rows
 from labelcover.datasets._file_limits import BLOCK, in_growing_blocks, opened, reason
 from labelcover.datasets._text_format import CsvFile, encoded
-from labelcover.tables import MISSING, UNNAMED, DataError, is_text, without_markers
+from labelcover.tables import MISSING, UNNAMED, DataError, is_text, shown, without_markers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -326,11 +326,7 @@ def _without_blank_rows(
         pass
     if not lines:
         return columns, []
-    return columns.filter(pa.array(~blank)), [_only_delimiters(lines)]
-
-
-def _only_delimiters(lines: list[int]) -> str:
-    named = ", ".join(map(str, lines[:SHOWN_LINES])) + (", …" if len(lines) > SHOWN_LINES else "")
+    said = f"{len(lines)} lines hold delimiters only and are no rows: {shown(lines, SHOWN_LINES)}."
     if len(lines) == 1:
-        return f"Line {named} holds delimiters only and is no row."
-    return f"{len(lines)} lines hold delimiters only and are no rows: {named}."
+        said = f"Line {lines[0]} holds delimiters only and is no row."
+    return columns.filter(pa.array(~blank)), [said]

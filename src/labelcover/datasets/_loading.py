@@ -65,16 +65,11 @@ class KnownSet:
     embedded: bool = False
 
 
-def _known_sets() -> dict[str, KnownSet]:
-    text = Path(__file__).with_name("known_sets.json").read_text(encoding="utf-8")
-    return {
-        name: KnownSet(**facts | {"identifiers": tuple(facts.get("identifiers", ()))})
-        for name, facts in json.loads(text).items()
-    }
-
-
 #: The sets known by name, with the figures and checksums that they must have.
-KNOWN = _known_sets()
+KNOWN = {
+    name: KnownSet(**facts | {"identifiers": tuple(facts.get("identifiers", ()))})
+    for name, facts in json.loads((EMBEDDED / "known_sets.json").read_text("utf-8")).items()
+}
 
 
 def load(

@@ -126,12 +126,8 @@ def _own_cut(estimator: Any) -> str:
     if not isinstance(threshold, str) and np.ndim(threshold):
         return "one threshold per label"
     share = 0.5 if isinstance(threshold, str) else threshold
-    return f"at {share:g}{' of the votes' if _votes(estimator) else ''}"
-
-
-def _votes(estimator: Any) -> bool:
-    own = getattr(estimator, "aggregate", None)
-    return getattr(estimator, "aggregate_", own) == "votes"
+    aggregate = getattr(estimator, "aggregate_", getattr(estimator, "aggregate", None))
+    return f"at {share:g}{' of the votes' if aggregate == 'votes' else ''}"
 
 
 def _tuned_on_a_part(estimator: Any, X: Any, Y: NDArray[np.uint8]) -> FittedMethod:

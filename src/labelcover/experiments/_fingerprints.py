@@ -91,7 +91,9 @@ def _digest(value: Any) -> str:
 def _pieces(value: Any, above: tuple[int, ...]) -> Iterator[bytes | memoryview]:
     """Yield the content of a value as bytes; `above` are the ids of what it is inside of."""
     if value is None or isinstance(value, bool | int | float | complex | str | np.generic):
-        yield _scalar(value)
+        # np.int64(3) and 3 are the same parameter.
+        value = value.item() if isinstance(value, np.generic) else value
+        yield f"{type(value).__name__} {value!r}".encode(errors="surrogatepass")
     elif isinstance(value, bytes | bytearray):
         yield from (b"bytes", bytes(value))
     elif isinstance(value, np.ndarray):
@@ -105,12 +107,6 @@ def _pieces(value: Any, above: tuple[int, ...]) -> Iterator[bytes | memoryview]:
         for part in parts:
             yield from _pieces(part, (*above, id(value)))
         yield b"end"
-
-
-def _scalar(value: Any) -> bytes:
-    # np.int64(3) and 3 are the same parameter.
-    value = value.item() if isinstance(value, np.generic) else value
-    return f"{type(value).__name__} {value!r}".encode(errors="surrogatepass")
 
 
 def _array(array: np.ndarray, above: tuple[int, ...]) -> Iterator[bytes | memoryview]:
@@ -134,7 +130,8 @@ def _array(array: np.ndarray, above: tuple[int, ...]) -> Iterator[bytes | memory
 def _parts(value: Any) -> tuple[str, Iterator[Any]]:
     """Return what kind of thing a value is, and what it consists of."""
     if sparse.issparse(value):
-        return "sparse", _sparse(value)
+        rows = canonical_rows(value)
+        return "sparse", iter((rows.shape, rows.indptr, rows.indices, rows.data))
     if isinstance(value, Cover):
         return "cover", iter((value.n_labels, value.labelsets))
     if isinstance(value, Mapping):
@@ -165,11 +162,6 @@ def _parameters(estimator: Any) -> dict[str, Any]:
     return {
         name: value for name, value in found.items() if name not in YOUNGER or value is not None
     }
-
-
-def _sparse(table: Any) -> Iterator[Any]:
-    rows = canonical_rows(table)
-    yield from (rows.shape, rows.indptr, rows.indices, rows.data)
 
 
 def _callable(value: Any) -> tuple[str, Iterator[Any]]:

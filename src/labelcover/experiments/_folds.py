@@ -77,10 +77,5 @@ def read_folds(path: str | os.PathLike[str], n: int) -> list[Fold]:
             fold_of[row] = fold
     if (fold_of < 0).any():
         raise DataError(path, f"row {int(np.argmin(fold_of))} is in no fold, expected {n} rows.")
-    return _folds_of(fold_of, int(fold_of.max()) + 1)
-
-
-def _folds_of(fold_of, n_folds):
-    return [
-        Fold(np.flatnonzero(fold_of != f), np.flatnonzero(fold_of == f)) for f in range(n_folds)
-    ]
+    folds = range(int(fold_of.max()) + 1)
+    return [Fold(np.flatnonzero(fold_of != f), np.flatnonzero(fold_of == f)) for f in folds]

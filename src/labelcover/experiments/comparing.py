@@ -16,6 +16,7 @@ from labelcover.experiments._report import write_report
 from labelcover.experiments._running import Method, run
 from labelcover.experiments._statistics import Ranking, rank_methods, summarize
 from labelcover.experiments.results import ResultsFile, read_results
+from labelcover.metrics import MEASURES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,8 +179,6 @@ def _as_json(ranking: Ranking | None) -> dict[str, Any] | None:
 def _table(title: str, lines: pd.DataFrame, cut: str) -> Any:
     from rich.table import Table
 
-    from labelcover.metrics import MEASURES
-
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     table.add_column("method", no_wrap=True)
     for name in SHOWN:
@@ -193,8 +192,6 @@ def _table(title: str, lines: pd.DataFrame, cut: str) -> Any:
 
 def _cells(line: pd.Series, lines: pd.DataFrame, cut: str) -> Iterator[Any]:
     from rich.text import Text
-
-    from labelcover.metrics import MEASURES
 
     for name in SHOWN:
         mean, column = line[f"mean_{cut}{name}"], lines[f"mean_{cut}{name}"]

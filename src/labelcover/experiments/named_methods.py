@@ -14,41 +14,35 @@ from scipy import sparse
 import labelcover
 from labelcover import methods
 from labelcover._arguments import check_choice, check_integer
+from labelcover._words import WORDS
 from labelcover.datasets import Dataset
 from labelcover.ensemble import balancor_size
 from labelcover.experiments._paper.printed import paper_size
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 
-# Name of a method to its class, and what the name stands for.
-_KNOWN: dict[str, tuple[Any, str]] = {
-    "RAKEL": (labelcover.RakelClassifier, "random k-labelsets"),
-    "RAKEL++": (labelcover.RakelPlusPlusClassifier, "random k-labelsets, confidences averaged"),
-    "INLAC": (labelcover.InlacClassifier, "greedy cover of all pairs of labels"),
-    "BALCO": (labelcover.BalcoClassifier, "balanced cover"),
-    "BALANCOR": (labelcover.BalancorClassifier, "balanced cover of all pairs of labels"),
-    "DD-BALANCOR": (labelcover.DDBalancorClassifier, "BALANCOR, dependent labels together"),
-    "BR": (methods.BinaryRelevanceClassifier, "binary relevance: a model for each label"),
-    "LabelCover": (labelcover.LabelCoverClassifier, "the default of labelcover"),
-    "LP": (methods.LabelPowersetClassifier, "label powerset: a class for each labelset"),
-    "PS": (methods.PrunedSetsClassifier, "pruned sets: label powerset without rare labelsets"),
-    "EPS": (methods.EnsembleOfPrunedSetsClassifier, "ensemble of pruned sets"),
-    "DS": (methods.DependentSubsetsClassifier, "subsets of dependent labels"),
-    "EDS": (
-        methods.EnsembleOfDependentSubsetsClassifier,
-        "ensemble of subsets of dependent labels",
-    ),
-    "ECC": (methods.EnsembleOfChainsClassifier, "ensemble of classifier chains"),
-    "PCC": (methods.ProbabilisticChainClassifier, "probabilistic classifier chain"),
-    "EPCC": (
-        methods.EnsembleOfProbabilisticChainsClassifier,
-        "ensemble of probabilistic classifier chains",
-    ),
-    "2BR": (methods.StackedBinaryRelevanceClassifier, "binary relevance, stacked twice"),
-    "LEAD": (methods.LeadClassifier, "binary relevance along a network of labels"),
-    "HOMER": (methods.HomerClassifier, "hierarchy of multi-label classifiers"),
+METHODS: dict[str, Any] = {
+    "RAKEL": labelcover.RakelClassifier,
+    "RAKEL++": labelcover.RakelPlusPlusClassifier,
+    "INLAC": labelcover.InlacClassifier,
+    "BALCO": labelcover.BalcoClassifier,
+    "BALANCOR": labelcover.BalancorClassifier,
+    "DD-BALANCOR": labelcover.DDBalancorClassifier,
+    "BR": methods.BinaryRelevanceClassifier,
+    "LabelCover": labelcover.LabelCoverClassifier,
+    "LP": methods.LabelPowersetClassifier,
+    "PS": methods.PrunedSetsClassifier,
+    "EPS": methods.EnsembleOfPrunedSetsClassifier,
+    "DS": methods.DependentSubsetsClassifier,
+    "EDS": methods.EnsembleOfDependentSubsetsClassifier,
+    "ECC": methods.EnsembleOfChainsClassifier,
+    "PCC": methods.ProbabilisticChainClassifier,
+    "EPCC": methods.EnsembleOfProbabilisticChainsClassifier,
+    "2BR": methods.StackedBinaryRelevanceClassifier,
+    "LEAD": methods.LeadClassifier,
+    "HOMER": methods.HomerClassifier,
 }
-METHODS = {name: kind for name, (kind, _) in _KNOWN.items()}
-TITLES = {name: title for name, (_, title) in _KNOWN.items()}
+#: What each name stands for.
+TITLES: dict[str, str] = WORDS["methods"]
 #: Stands for all of them.
 ALL = "all"
 MEMBERS = ("auto", "least-squares", "c45", "smo", "logistic")

@@ -99,6 +99,10 @@ class ColumnKind:
     both: str = ""
     option: str = ""
 
+    def told(self, taken_in: str) -> str:
+        """Return what the column holds and, if it is not used, what takes it in."""
+        return f"{self.why}; {taken_in} takes it in" if self.option else self.why
+
 
 class ColumnKinds(Sequence[ColumnKind]):
     """What the columns of a table are: a small table itself, in a notebook too.
@@ -139,15 +143,8 @@ class ColumnKinds(Sequence[ColumnKind]):
                 kinds = [kind for kind in kinds if kind not in plain]
                 yield f"{plain[0].name} … {plain[-1].name}", alike, f"{len(plain)} columns"
         for kind in kinds:
-            yield kind.name, kind.kind, kind.why + self._taken_in(kind)
-
-    def _taken_in(self, kind: ColumnKind) -> str:
-        if not kind.option:
-            return ""
-        given = parameter(kind.option, [kind.name])
-        if self.by_columns:
-            given = f"columns={ {kind.name: kind.option}!r}"
-        return f"; {given} takes it in"
+            by_columns = f"columns={ {kind.name: kind.option}!r}" if self.by_columns else ""
+            yield kind.name, kind.kind, kind.told(by_columns or parameter(kind.option, [kind.name]))
 
     def __repr__(self) -> str:
         table = [("column", "read as", ""), *self.lines()]

@@ -116,7 +116,7 @@ class TableEncoder:
             raise DataError(
                 table.path,
                 "no column can be used as a feature, expected at least one: "
-                + shown([f"{kind.name} ({_unused(kind)})" for kind in told])
+                + shown([f"{kind.name} ({kind.told(parameter(kind.option))})" for kind in told])
                 + ".",
             )
         named = [name for name, kind in choices.items() if kind == "id"]
@@ -154,7 +154,7 @@ class TableEncoder:
             else:
                 for text in bad_cells(table, kind, strange(table, kind)):
                     warnings.warn(f"{table.path}: {text}", UserWarning, stacklevel=4)
-        for made in self._categories:
+        for made in filter(lambda own: isinstance(own, CategoryColumn), self.encoders):
             for text in new_cells(table, made):
                 warnings.warn(f"{table.path}: {text}", UserWarning, stacklevel=4)
         return self._joined(table, *self._parts(table, kinds))
@@ -171,7 +171,10 @@ class TableEncoder:
                     f"of training: {shown(list(kinds))}.",
                     name=name,
                 )
-        return {name: _with_decimal(kind, table.decimal) for name, kind in kinds.items()}
+        if table.decimal is None:
+            return kinds
+        numbers = {name: kind.numbers.with_decimal(table.decimal) for name, kind in kinds.items()}
+        return {name: replace(kind, numbers=numbers[name]) for name, kind in kinds.items()}
 
     @property
     def has_text(self) -> bool:
@@ -245,10 +248,6 @@ class TableEncoder:
     def _wide(self) -> list[Any]:
         return [made for made in self.encoders if not isinstance(made, NumberColumn | DateColumn)]
 
-    @property
-    def _categories(self) -> list[CategoryColumn]:
-        return [made for made in self.encoders if isinstance(made, CategoryColumn)]
-
     def _is_one(self, made: Any) -> bool:
         return self.nominal and isinstance(made, CategoryColumn)
 
@@ -291,29 +290,19 @@ class TableEncoder:
         return sparse.hstack([scaled, *wide], format="csr")
 
 
-def _unused(kind: ColumnKind) -> str:
-    return f"{kind.why}; {parameter(kind.option)} takes it in" if kind.option else kind.why
-
-
 def _first_id(table: Table, kinds: Sequence[ColumnKind]) -> str | None:
     """Return the first id that names the rows: filled and different in all of them.
 
     One that has a name itself comes first, if there is one.
     """
-    found = [kind.name for kind in kinds if kind.kind == AS_ID and _is_unique(table, kind.name)]
-    return next((name for name in found if name != UNNAMED), found[0] if found else None)
-
-
-def _is_unique(table: Table, name: str) -> bool:
     import pyarrow.compute as pc
 
-    return pc.count_distinct(table.columns.column(name), mode="only_valid").as_py() == table.n_rows
+    ids = {kind.name: table.columns.column(kind.name) for kind in kinds if kind.kind == AS_ID}
+    counts = {name: pc.count_distinct(own, mode="only_valid").as_py() for name, own in ids.items()}
+    found = [name for name, count in counts.items() if count == table.n_rows]
+    return next((name for name in found if name != UNNAMED), found[0] if found else None)
 
 
 def strings_of(table: Table, name: str) -> list[str]:
     """Return the cells of a column as strings, empty where they are missing."""
     return [cell or "" for cell in as_strings(table.columns.column(name))]
-
-
-def _with_decimal(kind: ColumnKind, decimal: str | None) -> ColumnKind:
-    return kind if decimal is None else replace(kind, numbers=kind.numbers.with_decimal(decimal))

@@ -79,12 +79,10 @@ def all_pairs(scores: NDArray[np.float64], measure: str, methods: Sequence[str] 
     >>> "F(5, 315) = 127.3" in text
     True
     """
-    higher = MEASURES[measure].higher_is_better
     if len(scores) < 2:
         return "too few rows for a test"
-    ranks = average_ranks(scores, higher_is_better=higher)
+    ranks, said = _friedman(scores, measure, methods)
     difference = critical_difference(len(methods), len(scores))
-    said = f"{_ranks(ranks, methods)}; {_friedman(scores, higher)}"
     bars = groups(ranks, difference)
     joined = "; ".join(" and ".join(methods[j] for j in bar) for bar in bars)
     same = f"do not differ: {joined}" if joined else "all differ"
@@ -105,26 +103,24 @@ def against_first(
     >>> "F(2, 18) = 20.75" in against_first(scores, "hamming_loss")
     True
     """
-    higher = MEASURES[measure].higher_is_better
     if len(scores) < 2:
         return "too few rows for a test"
-    ranks = average_ranks(scores, higher_is_better=higher)
-    p = bonferroni_dunn(scores, 0, higher_is_better=higher)
+    p = bonferroni_dunn(scores, 0, higher_is_better=MEASURES[measure].higher_is_better)
     others = ", ".join(
         f"{name} {p_value(value)}" for name, value in zip(methods[1:], p[1:], strict=True)
     )
-    said = f"{_ranks(ranks, methods)}; {_friedman(scores, higher)}"
+    said = _friedman(scores, measure, methods)[1]
     return f"{said}; against {methods[0]} (Bonferroni–Dunn): {others}"
 
 
-def _ranks(ranks, methods):
-    order = np.argsort(ranks, kind="stable")
-    return "mean ranks " + ", ".join(f"{methods[j]} {ranks[j]:.2f}" for j in order)
-
-
-def _friedman(scores, higher):
+def _friedman(scores, measure, methods):
+    """Return mean ranks, and these and Friedman's test in words."""
+    higher = MEASURES[measure].higher_is_better
+    ranks = average_ranks(scores, higher_is_better=higher)
     test = friedman(scores if higher else -scores)
-    return f"F({test.degrees[0]}, {test.degrees[1]}) = {test.f:.4g}, {p_value(test.p_value)}"
+    told = ", ".join(f"{methods[j]} {ranks[j]:.2f}" for j in np.argsort(ranks, kind="stable"))
+    degrees = f"F({test.degrees[0]}, {test.degrees[1]})"
+    return ranks, f"mean ranks {told}; {degrees} = {test.f:.4g}, {p_value(test.p_value)}"
 
 
 def readings_of(table: str, results: pd.DataFrame, **how: Any) -> pd.DataFrame:
@@ -278,17 +274,9 @@ def choices_of(
                     continue
                 if number not in chosen:
                     chosen[number] = _chooses_high(dataset, fold, low, high)
-                lines.append(
-                    {
-                        "dataset": dataset.name,
-                        "fold": number,
-                        "member": low.member,
-                        "low": low.k,
-                        "high": high.k,
-                        "chose_high": chosen[number],
-                        "loss_difference": losses[keys[1]] - losses[keys[0]],
-                    }
-                )
+                apart = losses[keys[1]] - losses[keys[0]]
+                own = dataset.name, number, low.member, low.k, high.k, chosen[number], apart
+                lines.append(own)
     columns = ["dataset", "fold", "member", "low", "high", "chose_high", "loss_difference"]
     return pd.DataFrame(lines, columns=columns)
 
@@ -314,24 +302,23 @@ def choice_sheet(choices: pd.DataFrame) -> Sheet:
     rows = []
     for (dataset, member), part in choices.groupby(["dataset", "member"], sort=False):
         ks = [str(part[end].iloc[0]) for end in ("low", "high")]
-        rows.append([str(dataset), WEKA[str(member)], *ks, *_counts(part)])
+        apart = part["loss_difference"]
+        counts = [part["chose_high"].sum(), (apart < 0).sum(), (apart == 0).sum()]
+        right = f"{_right(part).sum()} of {len(part)}"
+        rows.append([str(dataset), WEKA[str(member)], *ks, *map(str, counts), right])
     notes = []
     for member, part in choices.groupby("member", sort=False):
-        right = _right(part)
-        printed = PRINTED[str(member)]
+        right, printed = _right(part), PRINTED[str(member)]
         notes.append(
             f"{WEKA[str(member)]}: right in {right.sum()} of {len(part)} choices "
             f"({right.mean():.1%}); the paper has {printed} of {PRINTED_OF} "
             f"({printed / PRINTED_OF:.1%})."
         )
     if len(choices):
-        high = choices["chose_high"]
-        better = choices["loss_difference"] < 0
-        tie = choices["loss_difference"] == 0
+        high, apart = choices["chose_high"], choices["loss_difference"]
         notes.append(
             f"The highest k was chosen in {high.sum()} of {len(choices)} cases. Always choosing "
-            f"it would be right in {(better | tie).sum()}, always the lowest in "
-            f"{(~better | tie).sum()}."
+            f"it would be right in {(apart <= 0).sum()}, always the lowest in {(apart >= 0).sum()}."
         )
         notes.append(
             "The paper's mean of 75 % is neither (64 + 59)/160 = 76.9 % nor either of its parts."
@@ -344,9 +331,3 @@ def choice_sheet(choices: pd.DataFrame) -> Sheet:
 def _right(part: pd.DataFrame) -> pd.Series:
     difference = part["loss_difference"]
     return (difference == 0) | ((difference < 0) == part["chose_high"])
-
-
-def _counts(part: pd.DataFrame) -> list[str]:
-    difference = part["loss_difference"]
-    counts = [part["chose_high"].sum(), (difference < 0).sum(), (difference == 0).sum()]
-    return [*map(str, counts), f"{_right(part).sum()} of {len(part)}"]

@@ -6,6 +6,7 @@ labelsets drawn with replacement, as the lemma assumes, and without, as RAKEL dr
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
@@ -26,7 +27,7 @@ PANELS = {6: (3, 4), 14: (3, 4, 5), 22: (3, 5, 7)}
 # The simulation lists all labelsets.
 MOST_LABELSETS = 1_000_000
 DRAWS, DRAWS_AT_ONCE = 20_000, 1_000
-POINTS = 25
+POINTS, MOST_SIZE = 25, 2**40
 # The bound is drawn up to the size where it is this near to certain.
 NEARLY_CERTAIN = 0.999
 HOW = ("with replacement", "without replacement")
@@ -142,16 +143,11 @@ def coverage_curves(*, draws: int = DRAWS, panels: dict | None = None) -> pd.Dat
 
 def curve_sizes(n_labels: int, k: int) -> list[int]:
     """Return the sizes at which a curve is drawn: evenly up to where the bound is almost 1."""
-    top = 4
-    while pair_coverage_probability(n_labels, k, np.array([top]))[0] < NEARLY_CERTAIN:
-        top *= 2
-    low = top // 2
-    while low < top:
-        middle = (low + top) // 2
-        if pair_coverage_probability(n_labels, k, np.array([middle]))[0] < NEARLY_CERTAIN:
-            low = middle + 1
-        else:
-            top = middle
+
+    def bound(size: int) -> float:
+        return pair_coverage_probability(n_labels, k, np.array([size]))[0]
+
+    top = bisect_left(range(MOST_SIZE), NEARLY_CERTAIN, lo=2, key=bound)
     return sorted({round(x) for x in np.linspace(1, top, POINTS)})
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from labelcover.covers.bounds import lower_bound
-from labelcover.datasets import KNOWN
+from labelcover.datasets import KNOWN, Dataset
 from labelcover.experiments._paper.paper_fits import (
     DEFAULT,
     Setting,
@@ -34,11 +33,9 @@ if TYPE_CHECKING:
 
 #: Times of Table 9, which are not measures of predictions, with their titles.
 TIMES = {"train_seconds": "training, s", "design_seconds": "matrix design, s"}
-LINES = ("paper", "ours", "difference")
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """One figure of a table, and which line of a results file is ours.
 
     Attributes
@@ -95,24 +92,23 @@ def figures_of(table: str, reading: str | None = None, tuned_for: str = "micro_f
 def _columns(
     table: str, row: PrintedRow, k: int, reading: str | None, tuned_for: str
 ) -> Iterator[tuple[str, str, float, str]]:
+    named: dict[str, str] = {}
+    if table == "table9":
+        ensembles = ("DD-BALANCOR", "ECC", "EPS")
+        named = {method: table_9_setting(method, row.dataset).name for method in ensembles}
+    elif table != "table10":
+        how = MEMBERS[table], k, reading, tuned_for
+        named = {method: table_setting(method, *how).name for method in METHODS}
     for measure in MEASURES:
         if table == "table10":
             yield from _order_columns(row, k, measure)
-        elif table == "table9":
-            for method in ("DD-BALANCOR", "ECC", "EPS"):
-                name = table_9_setting(method, row.dataset).name
-                yield method, measure, row.score(measure, method), name
-        else:
-            for method in METHODS:
-                name = table_setting(method, MEMBERS[table], k, reading, tuned_for).name
-                yield method, measure, row.score(measure, method), name
+        for method, name in named.items():
+            yield method, measure, row.score(measure, method), name
         yield DEFAULT, measure, np.nan, DEFAULT
     if table == "table9":
-        for method in ("DD-BALANCOR", "ECC", "EPS"):
-            name = table_9_setting(method, row.dataset).name
+        for method, name in named.items():
             yield method, "train_seconds", row.number(f"train_s {method}"), name
-        name = table_9_setting("DD-BALANCOR", row.dataset).name
-        yield "BALANCOR", "design_seconds", row.number("matrix_s"), name
+        yield "BALANCOR", "design_seconds", row.number("matrix_s"), named["DD-BALANCOR"]
         yield DEFAULT, "train_seconds", np.nan, DEFAULT
 
 
@@ -159,37 +155,27 @@ def compared(
     """
     import pandas as pd
 
-    figures = [
-        figure
-        for figure in figures_of(table, reading, tuned_for)
-        if datasets is None or figure.dataset in datasets
-    ]
     results = results[results["error"] == ""]
     results = results.assign(
         train_seconds=results["fit_seconds"] - results["design_seconds"].fillna(0)
     )
     rows_of = results.groupby(["dataset", "method", "folds"]).indices
     lines = []
-    for figure in figures:
+    for figure in figures_of(table, reading, tuned_for):
+        if datasets is not None and figure.dataset not in datasets:
+            continue
         rows = rows_of.get((figure.dataset, figure.name, folds_of(figure.dataset, n_folds)), [])
         values = results[figure.measure].iloc[rows].dropna().to_numpy()
         ours = values.mean() if len(values) else np.nan
-        lines.append(
-            {
-                "dataset": figure.dataset,
-                "k": figure.k,
-                "size": figure.size,
-                "column": figure.column,
-                "measure": figure.measure,
-                "paper": figure.paper,
-                "ours": ours,
-                "spread": values.std(ddof=1) if len(values) > 1 else np.nan,
-                "folds": len(values),
-                "our_size": results["size"].iloc[rows].mean(),
-                "difference": ours - figure.paper,
-            }
-        )
-    return pd.DataFrame(lines)
+        own = {
+            "ours": ours,
+            "spread": values.std(ddof=1) if len(values) > 1 else np.nan,
+            "folds": len(values),
+            "our_size": results["size"].iloc[rows].mean(),
+            "difference": ours - figure.paper,
+        }
+        lines.append(figure._asdict() | own)
+    return pd.DataFrame(lines).drop(columns="name", errors="ignore")
 
 
 def score_table(frame: pd.DataFrame, measure: str, columns: Sequence[str], value: str = "ours"):
@@ -238,22 +224,21 @@ TITLES = {
 def _three_lines(measure, dataset, k, size, cells):
     first = [dataset, str(k), str(size)]
     seconds = measure in TIMES
-    paper, ours, apart = [], [], []
-    best = _best(measure, [c["ours"] for c in cells.values()])
+    best = _best(measure, [cell["ours"] for cell in cells.values()])
+    paper = [_number(cell["paper"], seconds) for cell in cells.values()]
+    ours, apart = [], []
     for column, cell in cells.items():
-        paper.append(_number(cell["paper"], seconds))
-        text = _number(cell["ours"], seconds)
-        if not np.isnan(cell["spread"]) and not seconds:
-            text += f" ± {_number(cell['spread'], seconds)}"
-        ours.append(text)
-        if column == DEFAULT and not np.isnan(cell["ours"]) and not seconds:
+        spread = "" if seconds or np.isnan(cell["spread"]) else f" ± {_number(cell['spread'])}"
+        ours.append(_number(cell["ours"], seconds) + spread)
+        if seconds:
+            known = cell["ours"] > 0
+            apart.append(_number(cell["paper"] / cell["ours"] if known else np.nan, seconds))
+        elif column == DEFAULT and not np.isnan(cell["ours"]):
             apart.append("best of the row" if cell["ours"] == best else "not the best")
-        elif seconds:
-            apart.append(_ratio(cell))
         else:
             apart.append(_difference(cell))
-    last = "paper / ours" if seconds else LINES[2]
-    return [[*first, LINES[0], *paper], ["", "", "", LINES[1], *ours], ["", "", "", last, *apart]]
+    last = "paper / ours" if seconds else "difference"
+    return [[*first, "paper", *paper], ["", "", "", "ours", *ours], ["", "", "", last, *apart]]
 
 
 def _best(measure: str, values: list[float]) -> float:
@@ -276,14 +261,6 @@ def _difference(cell) -> str:
     if cell["spread"] > 0:
         text += f" ({cell['difference'] / cell['spread']:+.1f})"
     return text
-
-
-def _ratio(cell) -> str:
-    return "–" if not cell["ours"] > 0 or np.isnan(cell["paper"]) else _times(cell)
-
-
-def _times(cell) -> str:
-    return f"{cell['paper'] / cell['ours']:,.3g}"
 
 
 def _notes(table: str, measure: str, part: pd.DataFrame) -> list[str]:
@@ -340,15 +317,9 @@ def _size_notes(known: pd.DataFrame) -> list[str]:
     return said
 
 
-def data_sheet(described: Sequence[tuple[str, Sequence[float]]]) -> Sheet:
-    """Return Table 6: rows, features, labels, cardinality and density, the paper's and the files'.
-
-    Parameters
-    ----------
-    described : sequence of (name, figures)
-        What the files hold: rows, features, labels, cardinality, density.
-    """
-    ours = dict(described)
+def data_sheet(datasets: Sequence[Dataset]) -> Sheet:
+    """Return Table 6, with the paper's figures and those of the files."""
+    ours = {dataset.name: dataset for dataset in datasets}
     heads = ["data set", "", "rows", "attributes", "labels", "cardinality", "density"]
     rows, notes = [], []
     for row in printed_table("table6"):
@@ -358,12 +329,13 @@ def data_sheet(described: Sequence[tuple[str, Sequence[float]]]) -> Sheet:
         tested = 0 if cells["test"] == "CV" else int(cells["test"])
         total = int(cells["train"]) + tested
         attributes = int(cells["nominal"]) + int(cells["numeric"])
-        paper = [total, attributes, int(cells["labels"]), row.number("cardinality")]
-        rows.append(
-            [row.dataset, "paper", *map(str, paper[:3]), cells["cardinality"], cells["density"]]
-        )
-        n, d, m, cardinality, density = ours[row.dataset]
-        rows.append(["", "file", *map(str, (n, d, m)), f"{cardinality:.3f}", f"{density:.3f}"])
+        paper = [str(total), str(attributes), str(int(cells["labels"]))]
+        rows.append([row.dataset, "paper", *paper, cells["cardinality"], cells["density"]])
+        own = ours[row.dataset]
+        (n, m), density = own.Y.shape, own.density
+        # The paper counts attributes that only identify rows.
+        d = own.X.shape[1] + len(KNOWN[own.name].identifiers)
+        rows.append(["", "file", *map(str, (n, d, m)), f"{own.cardinality:.3f}", f"{density:.3f}"])
         implied = row.number("cardinality") / int(cells["labels"])
         if abs(row.number("density") - density) > 0.0015:
             notes.append(

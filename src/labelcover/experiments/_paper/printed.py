@@ -113,12 +113,9 @@ def paper_size(dataset: str, k: int, r: int = 2) -> int:
     if (dataset, k) in sizes:
         return sizes[dataset, k]
     names = dict.fromkeys(name for name, _ in sizes)
-    known = ", ".join(f"{name} (k = {_listed_ks(sizes, name)})" for name in names)
+    ks = {name: ", ".join(str(k) for other, k in sizes if other == name) for name in names}
+    known = ", ".join(f"{name} (k = {own})" for name, own in ks.items())
     raise ValueError(
         f"size='paper' needs a data set, k and r of the paper, got data set {dataset!r} with "
         f"k={k} and r={r}; " + (f"with r={r} it has {known}." if known else "it has r=2 and r=3.")
     )
-
-
-def _listed_ks(sizes, name):
-    return ", ".join(str(k) for other, k in sizes if other == name)

@@ -12,7 +12,7 @@ import numpy as np
 
 from labelcover._arguments import check_choice, check_integer, check_jobs
 from labelcover._files import replacing
-from labelcover.datasets import KNOWN, Dataset, is_here, load
+from labelcover.datasets import is_here, load
 from labelcover.experiments._paper.claims import (
     ENSEMBLES,
     against_first,
@@ -151,8 +151,8 @@ def reproduce(
     missing = [_how_to_get(name) for name in wanted if name not in here]
     loaded = [load(name) for name in here]
     if part == "table6":
-        figures = [(d.name, _figures_of(d)) for d in loaded]
-        return _written(folder, Reproduction(part, [data_sheet(figures)], missing), None, command)
+        outcome = Reproduction(part, [data_sheet(loaded)], missing)
+        return _written(folder, outcome, None, command)
     if run and loaded:
         settings = {name: _settings(part, name, k, quick) for name in here}
         run_settings(
@@ -249,14 +249,6 @@ def _how_to_get(name: str) -> str:
     except (OSError, ValueError) as error:
         return f"{error}"
     return ""
-
-
-def _figures_of(dataset: Dataset) -> list[float]:
-    known = KNOWN[dataset.name]
-    n, m = dataset.Y.shape
-    # The paper counts attributes that only identify rows.
-    d = dataset.X.shape[1] + len(known.identifiers)
-    return [n, d, m, dataset.cardinality, dataset.density]
 
 
 def _figure(folder: Path, draws: int, command: str) -> Reproduction:
