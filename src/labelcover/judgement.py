@@ -220,7 +220,6 @@ class Judgement:
         n_known = self.judged.sum(axis=0)
         lines = []
         for j in labels:
-            both = support[j] + predicted[j]
             own = self.judged[:, j]
             y, p = self.Y[own, j], self.P[own, j]
             lines.append(
@@ -230,7 +229,7 @@ class Judgement:
                     int(predicted[j]),
                     _ratio(hits[j], predicted[j]),
                     _ratio(hits[j], support[j]),
-                    _ratio(2 * hits[j], both),
+                    _ratio(2 * hits[j], support[j] + predicted[j]),
                     _ratio(2 * support[j], support[j] + n_known[j]),
                     float(cuts[j]),
                     float(average_precision_score(y, p)) if support[j] else np.nan,

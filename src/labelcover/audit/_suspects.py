@@ -281,18 +281,8 @@ class Suspects:
     def by_label(self) -> list[LabelNumbers]:
         """Return how many cells of each label look wrong, the most first."""
         found, rows = self.errors, self.Y.sum(axis=0)
-        lines = [
-            LabelNumbers(
-                label=name,
-                rows=int(rows[j]),
-                wrong=float(found.wrong[j]),
-                missing=float(found.missing[j]),
-                low=float(found.low[j]),
-                high=float(found.high[j]),
-                judged=bool(found.judged[:, j].any()),
-            )
-            for j, name in enumerate(self.label_names)
-        ]
+        numbers = rows, found.wrong, found.missing, found.low, found.high, found.judged.any(axis=0)
+        lines = map(LabelNumbers, self.label_names, *(own.tolist() for own in numbers))
         return sorted(lines, key=lambda line: -(line.wrong + line.missing))
 
     def in_words(self) -> str:

@@ -11,7 +11,7 @@ import re
 from collections import deque
 from collections.abc import Collection, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +19,17 @@ from labelcover._safe_text import MAYBE_GUARDED, unguarded
 from labelcover.datasets._csv_lines import UnclosedQuote, first_rows, hint, is_blank, numbered_rows
 from labelcover.datasets._file_limits import BLOCK, in_growing_blocks, opened, reason
 from labelcover.datasets._text_format import CsvFile, encoded
-from labelcover.tables import MISSING, UNNAMED, DataError, is_text, shown, without_markers
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from labelcover.tables import (
+    MISSING,
+    UNNAMED,
+    DataError,
+    arrow_csv,
+    is_text,
+    pa,
+    pc,
+    shown,
+    without_markers,
+)
 
 # No zero in front, which a number would lose: 01234 is a code.
 INTEGER = r"-?(?:0|[1-9]\d{0,17})"
@@ -55,8 +62,6 @@ def read_columns(source: CsvFile, as_text: Collection[str] = ()) -> tuple[pa.Tab
     DataError
         If the file cannot be read, with the line.
     """
-    import pyarrow as pa
-
     names, unnamed, skipped, rows = _head(source)
     types = {name: pa.string() for name in names}
     cells_of = {name: cells for name, *cells in zip(names, *rows, strict=True)}
@@ -166,8 +171,6 @@ def check_names(
 
 def _type_of(column: pa.ChunkedArray, decimal: str | None) -> pa.DataType | None:
     """Return the type of a column of strings that are all numbers beyond doubt, else None."""
-    import pyarrow as pa
-
     if column.null_count == len(column):
         return None
     if _every(column, INTEGER):
@@ -178,8 +181,6 @@ def _type_of(column: pa.ChunkedArray, decimal: str | None) -> pa.DataType | None
 
 
 def _every(column: pa.ChunkedArray, pattern: str) -> bool:
-    import pyarrow.compute as pc
-
     return bool(pc.all(pc.match_substring_regex(column, rf"\A(?:{pattern})\z")).as_py())
 
 
@@ -205,8 +206,6 @@ def _may_hold_codes(source: CsvFile) -> bool:
 
 def _as_numbers(column: pa.ChunkedArray, decimal: str | None) -> pa.ChunkedArray:
     """Return a column of strings as numbers if all its cells are that beyond doubt."""
-    import pyarrow.compute as pc
-
     kind = _type_of(column, decimal)
     if kind is None:
         return column
@@ -215,9 +214,6 @@ def _as_numbers(column: pa.ChunkedArray, decimal: str | None) -> pa.ChunkedArray
 
 def _unguarded(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column without the apostrophes before what a spreadsheet would run."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not is_text(column) or not pc.any(pc.match_substring_regex(column, MAYBE_GUARDED)).as_py():
         return column
     cells = [cell and unguarded(cell) for cell in column.to_pylist()]
@@ -225,9 +221,6 @@ def _unguarded(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _arrow_csv(source: CsvFile, skipped: int, types: dict[str, Any], blank: list[int]) -> pa.Table:
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
     def of_another_width(row: Any) -> str:
         is_row = row.text.replace(source.delimiter, "").strip()
         blank[0] += not is_row
@@ -301,8 +294,6 @@ def _without_blank_rows(
     source: CsvFile, skipped: int, columns: pa.Table, some_skipped: bool
 ) -> tuple[pa.Table, list[str]]:
     """Return the rows that are not made of delimiters only, and a sentence on those that are."""
-    import pyarrow as pa
-
     empty = np.ones(columns.num_rows, dtype=bool)
     for column in columns.columns:
         empty &= column.is_null().to_numpy() if column.null_count else False
@@ -326,7 +317,8 @@ def _without_blank_rows(
         pass
     if not lines:
         return columns, []
-    said = f"{len(lines)} lines hold delimiters only and are no rows: {shown(lines, SHOWN_LINES)}."
+    named = shown([str(line) for line in lines], SHOWN_LINES)
+    said = f"{len(lines)} lines hold delimiters only and are no rows: {named}."
     if len(lines) == 1:
         said = f"Line {lines[0]} holds delimiters only and is no row."
     return columns.filter(pa.array(~blank)), [said]

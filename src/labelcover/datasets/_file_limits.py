@@ -18,12 +18,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
-from labelcover.tables import DataError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from labelcover.tables import DataError, pa
 
 VARIABLE = "LABELCOVER_MAX_BYTES"
 LEAST_BYTES, TIMES = 128_000_000, 50
@@ -177,8 +174,6 @@ def _files(schema: Any) -> list[str]:
 
 def in_growing_blocks(read: Callable[[int], pa.Table]) -> pa.Table:
     """Return what `read` gives with the first size of blocks in which every row fits."""
-    import pyarrow as pa
-
     for size in BLOCK_SIZES[:-1]:
         try:
             return read(size)

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,7 @@ from labelcover.datasets._file_limits import (
     reason,
 )
 from labelcover.datasets._text_format import whole_lines
-from labelcover.tables import DataError, as_table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from labelcover.tables import DataError, arrow_json, as_table, pa
 
 # Arrow needs ever longer for nested values, and crashes on some ten thousand levels.
 DEEPEST = 100
@@ -47,15 +44,12 @@ def read_json(path: str | os.PathLike[str]) -> pa.Table:
         If the file is no JSON lines, is nested too deeply, or has so many keys that a table of all
         lines and keys would take more memory than it may.
     """
-    import pyarrow as pa
-    from pyarrow import json
-
     _check(path)
 
     def read(block_size: int) -> pa.Table:
         with opened(path) as file:
-            options = json.ReadOptions(block_size=block_size)
-            return json.read_json(pa.PythonFile(file, "r"), options)
+            options = arrow_json.ReadOptions(block_size=block_size)
+            return arrow_json.read_json(pa.PythonFile(file, "r"), options)
 
     try:
         return in_growing_blocks(read)

@@ -35,6 +35,8 @@ from labelcover.tables import (
     is_missing,
     is_plain,
     is_text,
+    pa,
+    pc,
     shown,
 )
 
@@ -315,9 +317,6 @@ def _tag_rows(
 def _all_tag_rows(
     table: RawTable, name: str, separator: str | Sequence[str] | Separators | None
 ) -> tuple[list[list[str]], Separators]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = table.columns.column(name)
     kind = column.type
     is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)

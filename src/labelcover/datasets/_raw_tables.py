@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from labelcover._files import replacing
 from labelcover._safe_text import write_rows
@@ -34,11 +34,10 @@ from labelcover.tables import (
     Table,
     declared_categories,
     is_number,
+    pa,
+    parquet,
     plain_columns,
 )
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 CSV, PARQUET, JSON_LINES, JSON, EXCEL = "CSV", "Parquet", "JSON lines", "JSON", "Excel"
 KINDS = {
@@ -283,9 +282,6 @@ def _without_password(path: str | os.PathLike[str]) -> str:
 
 
 def _read_parquet(path) -> pa.Table:
-    import pyarrow as pa
-    from pyarrow import parquet
-
     try:
         with parquet.ParquetFile(path) as file:
             found = file.metadata
@@ -347,9 +343,6 @@ def write_table(
     suffix = suffix or table_suffix(path)
     with replacing(path) as temporary:
         if KINDS[suffix] == PARQUET:
-            import pyarrow as pa
-            from pyarrow import parquet
-
             parquet.write_table(pa.table(dict(columns)), temporary)
             return
         with _text_file(temporary, packed=suffix.endswith(".gz")) as file:

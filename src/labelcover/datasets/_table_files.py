@@ -27,6 +27,7 @@ from labelcover.tables import (
     as_numbers,
     check_plain,
     found_numbers,
+    pa,
     shown,
     strings_of,
 )
@@ -258,8 +259,6 @@ def read_parquet(
 
 
 def _column(table: RawTable, name: str) -> np.ndarray:
-    import pyarrow as pa
-
     column = table.columns.column(name)
     if pa.types.is_nested(column.type) or pa.types.is_temporal(column.type):
         raise DataError(table.path, f"column {name!r} holds {column.type}, expected numbers.")

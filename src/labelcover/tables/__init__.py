@@ -1,5 +1,6 @@
 """From the columns of a table to features, and back to words: kinds of columns, encoders."""
 
+from labelcover.tables._arrow import arrow_csv, arrow_json, pa, parquet, pc
 from labelcover.tables._cell_values import (
     MISSING,
     UNNAMED,
@@ -47,6 +48,8 @@ __all__ = [
     "Table",
     "TableEncoder",
     "TextColumn",
+    "arrow_csv",
+    "arrow_json",
     "as_numbers",
     "as_strings",
     "as_table",
@@ -59,6 +62,9 @@ __all__ = [
     "is_plain",
     "is_text",
     "keep_names",
+    "pa",
+    "parquet",
+    "pc",
     "plain_columns",
     "shown",
     "strings_of",

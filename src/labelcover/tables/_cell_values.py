@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._words import WORDS
+from labelcover.tables._arrow import pa, pc
 from labelcover.tables._date_cells import DateFormat
 from labelcover.tables._number_cells import (
     FoundNumbers,
@@ -20,9 +21,6 @@ from labelcover.tables._number_cells import (
     find_numbers,
     other_sign,
 )
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Features: TypeAlias = "NDArray[np.float64] | sparse.csr_array"
 #: What the first column is called if it has no name: pandas writes the numbers of rows there.
@@ -105,8 +103,6 @@ class Coded:
     @classmethod
     def of(cls, column: pa.ChunkedArray) -> Coded:
         """Return the coding of a column of any plain type."""
-        import pyarrow as pa
-
         coded = column.combine_chunks().dictionary_encode()
         coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
         codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -142,39 +138,31 @@ class Readable:
 
 def is_text(column: pa.ChunkedArray) -> bool:
     """Return whether a column holds strings."""
-    import pyarrow.types as kinds
-
-    return kinds.is_string(column.type)
+    return pa.types.is_string(column.type)
 
 
 def is_number(column: pa.ChunkedArray) -> bool:
     """Return whether a column holds numbers."""
-    import pyarrow.types as kinds
-
     kind = column.type
-    return kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind)
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
 def is_time(column: pa.ChunkedArray) -> bool:
     """Return whether a column holds dates, with or without the time of day."""
-    import pyarrow.types as kinds
-
-    return kinds.is_date(column.type) or kinds.is_timestamp(column.type)
+    return pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)
 
 
 def is_plain(column: pa.ChunkedArray) -> bool:
     """Return whether a cell of a column is one value that can be written: no list, no bytes."""
-    import pyarrow.types as kinds
-
     kind = column.type
-    is_bytes = kinds.is_binary(kind) or kinds.is_large_binary(kind) or kinds.is_binary_view(kind)
-    return not (kinds.is_nested(kind) or is_bytes or kinds.is_fixed_size_binary(kind))
+    is_bytes = (
+        pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
+    )
+    return not (pa.types.is_nested(kind) or is_bytes or pa.types.is_fixed_size_binary(kind))
 
 
 def as_strings(column: pa.ChunkedArray) -> list[str | None]:
     """Return the cells as strings, None where they are empty."""
-    import pyarrow as pa
-
     return (column if is_text(column) else column.cast(pa.string())).to_pylist()
 
 
@@ -184,17 +172,14 @@ def as_numbers(column: pa.ChunkedArray, written: NumberFormat = PLAIN) -> Readab
     Strings are numbers if they are written like this. Of dates, lists and bytes no cell can be
     read.
     """
-    import pyarrow as pa
-    import pyarrow.types as kinds
-
     if is_text(column):
         quick = _quick_numbers(column, written)
         return Coded.of(column).numbers(written.read) if quick is None else quick
     if is_time(column) or not is_plain(column):
         return _unreadable(column)
-    if kinds.is_time(column.type):
+    if pa.types.is_time(column.type):
         column = column.cast(pa.time64("us")).cast(pa.int64())
-    elif kinds.is_duration(column.type):
+    elif pa.types.is_duration(column.type):
         column = column.cast(pa.duration("us"), safe=False).cast(pa.int64())
     numbers = column.cast(pa.float64(), safe=False).to_numpy()
     bad = np.isinf(numbers)
@@ -230,22 +215,15 @@ def _numbers_with(decimal: str, *, grouped: bool) -> str:
 
 def _are_all(column: pa.ChunkedArray, pattern: str) -> bool:
     """Return whether all cells that are not empty match a pattern; False if there are none."""
-    import pyarrow.compute as pc
-
     return bool(pc.all(pc.match_substring_regex(column, pattern)).as_py())
 
 
 def _is_any(column: pa.ChunkedArray, pattern: str) -> bool:
-    import pyarrow.compute as pc
-
     return bool(pc.any(pc.match_substring_regex(column, pattern)).as_py())
 
 
 def _quick_numbers(column: pa.ChunkedArray, written: NumberFormat) -> Readable | None:
     """Return the numbers of a column that Arrow can read; None if it cannot."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if written.decimal not in DECIMALS:
         return None
     other = other_sign(written.decimal)
@@ -286,8 +264,6 @@ def are_iso_dates(column: pa.ChunkedArray) -> bool:
 
 def as_seconds(column: pa.ChunkedArray, written: DateFormat) -> Readable:
     """Return the cells as seconds since 1970; see `DateFormat` for strings."""
-    import pyarrow as pa
-
     if is_text(column) and are_iso_dates(column):
         with suppress(pa.ArrowInvalid):  # some day is in no calendar
             column = column.cast(pa.timestamp("s"))
@@ -326,9 +302,6 @@ def is_missing(cell: str) -> bool:
 
 def without_markers(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column of strings with null where a cell means: no value."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     # Long cells are documents: only those that may be markers are looked at.
     short = pc.filter(column, pc.less_equal(pc.binary_length(column), 2 * _LONGEST))
     markers = [

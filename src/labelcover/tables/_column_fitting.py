@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import parameter
+from labelcover.tables._arrow import pa, pc
 from labelcover.tables._cell_values import (
     Coded,
     Readable,
@@ -140,9 +141,6 @@ def readable(table: Table, kind: ColumnKind) -> Readable:
 
 def strange(table: Table, kind: ColumnKind) -> NDArray[np.bool_]:
     """Return the cells that cannot be read and were not missing values in training either."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     bad = readable(table, kind).bad
     column = table.columns.column(kind.name)
     if not kind.missing or not is_text(column):

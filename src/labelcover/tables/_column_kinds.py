@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labelcover._arguments import parameter
+from labelcover.tables._arrow import pa, pc
 from labelcover.tables._cell_values import (
     DAY_FIRST,
     DECIMALS,
@@ -40,8 +41,6 @@ from labelcover.tables._date_cells import DateFormat, FoundDates, find_dates, lo
 from labelcover.tables._number_cells import CODE, NumberFormat, is_range, looks_like_number
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from labelcover.tables._table import Table
 
 # A column is what this share of its cells is; the others are then mistakes.
@@ -276,11 +275,9 @@ def _as_numbers(
     name: str, column: pa.ChunkedArray, decimal: str | None, habits: Habits
 ) -> tuple[ColumnKind, Readable]:
     """Return a column as numbers, and its cells."""
-    import pyarrow.types as types
-
     found = found_numbers(column, decimal=decimal, likely=habits.decimal)
     # Arrow reads numbers with a point only, if nothing else was given.
-    decided = found.decided or types.is_floating(column.type)
+    decided = found.decided or pa.types.is_floating(column.type)
     kind = ColumnKind(
         name, "number", found.words, numbers=found.format, decided=decided, both=found.both
     )
@@ -317,19 +314,17 @@ def check_plain(table: Table, name: str, expected: str) -> None:
 
 
 def _found_kind(table: Table, name: str, decimal: str | None, habits: Habits) -> ColumnKind:
-    import pyarrow.types as kinds
-
     column, n = table.columns.column(name), table.n_rows
     filled = n - column.null_count
     if filled == 0:
         return ColumnKind(name, NOT_USED, "empty")
     if is_time(column):
         return _as_dates(name, column, decimal, habits)[0]
-    if kinds.is_boolean(column.type):
+    if pa.types.is_boolean(column.type):
         return ColumnKind(name, "truth value", "true or false")
-    if kinds.is_integer(column.type) and _are_compact_dates(column):
+    if pa.types.is_integer(column.type) and _are_compact_dates(column):
         return _as_dates(name, column, decimal, habits)[0]
-    if is_number(column) or kinds.is_time(column.type) or kinds.is_duration(column.type):
+    if is_number(column) or pa.types.is_time(column.type) or pa.types.is_duration(column.type):
         return _kind_of_numbers(column, *_as_numbers(name, column, decimal, habits))
     if not is_text(column):
         return ColumnKind(name, NOT_USED, f"holds {column.type}, not plain values")
@@ -357,8 +352,6 @@ def _found_kind(table: Table, name: str, decimal: str | None, habits: Habits) ->
 
 def _are_compact_dates(column: pa.ChunkedArray) -> bool:
     """Return whether all whole numbers of a column are days such as 20241231."""
-    import pyarrow.compute as pc
-
     low, high = (bound.as_py() for bound in pc.min_max(column).values())
     return low >= FIRST_DAY and high <= LAST_DAY and as_seconds(column, DAY_FIRST).share == 1
 
@@ -407,9 +400,6 @@ def _are_bands(coded: Coded) -> bool:
 
 
 def _kind_of_numbers(column: pa.ChunkedArray, kind: ColumnKind, read: Readable) -> ColumnKind:
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
     numbers = read.numbers
     known = numbers[~np.isnan(numbers)]
     if not len(known):
@@ -417,14 +407,14 @@ def _kind_of_numbers(column: pa.ChunkedArray, kind: ColumnKind, read: Readable) 
     if len(known) < len(numbers):
         return kind
     low, high = known.min(), known.max()
-    if types.is_integer(column.type):  # which may be too large to be exact as floats
+    if pa.types.is_integer(column.type):  # which may be too large to be exact as floats
         low, high = (bound.as_py() for bound in pc.min_max(column).values())
     if low == high:
         return ColumnKind(kind.name, NOT_USED, "one value only")
     n = len(numbers)
     if n >= FEWEST_IDS and (high - low == n - 1 or ID_NAME.fullmatch(kind.name)):
         whole = kind.numbers.is_plain and bool((numbers == np.floor(numbers)).all())
-        distinct = types.is_integer(column.type) or is_text(column)
+        distinct = pa.types.is_integer(column.type) or is_text(column)
         if whole and distinct and pc.count_distinct(column).as_py() == n:
             why = "whole numbers, all different"
             return ColumnKind(kind.name, AS_ID, why, option="number")

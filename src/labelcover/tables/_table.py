@@ -14,11 +14,10 @@ from sklearn.utils import get_tags
 
 from labelcover._imports import naming_extra
 from labelcover._table_numbers import is_categorical, is_frame
+from labelcover.tables._arrow import pa
 from labelcover.tables._cell_values import DataError, Features, is_text, without_markers
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from labelcover.tables._table_encoder import TableEncoder
 
 #: What a list of strings is called as a column.
@@ -123,8 +122,6 @@ def as_table(X: Any) -> Table:
     for name in names:
         if names.count(name) > 1:
             raise DataError("X", f"column {name!r} is there twice, expected once.")
-    import pyarrow as pa
-
     made = pa.table({name: _arrow(column) for name, column in columns})
     return Table(plain_columns(made), declared=declared_categories(made))
 
@@ -153,8 +150,6 @@ def _named_columns(X: Any) -> Iterable[tuple[str, Any]]:
 
 def _arrow(column: Any) -> Any:
     """Return a column as Arrow holds it; cells of several kinds as the strings they print as."""
-    import pyarrow as pa
-
     if hasattr(column, "to_arrow"):
         return column.to_arrow()
     if isinstance(column, pa.Array | pa.ChunkedArray):
@@ -168,15 +163,11 @@ def _arrow(column: Any) -> Any:
 
 def declared_categories(columns: pa.Table) -> tuple[str, ...]:
     """Return the columns of a type that lists its values."""
-    import pyarrow as pa
-
     return tuple(field.name for field in columns.schema if pa.types.is_dictionary(field.type))
 
 
 def plain_columns(columns: pa.Table, as_text: Collection[str] = ()) -> pa.Table:
     """Return the table with dictionaries decoded, one type of strings, and columns as text."""
-    import pyarrow as pa
-
     made = {}
     for own, column in zip(columns.schema, columns.columns, strict=True):
         kind = own.type.value_type if pa.types.is_dictionary(own.type) else own.type

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from labelcover._arguments import parameter
 from labelcover._label_values import drawn_by_frequency, split_unknown
+from labelcover.tables._arrow import pc
 from labelcover.tables._cell_values import (
     UNNAMED,
     DataError,
@@ -295,8 +296,6 @@ def _first_id(table: Table, kinds: Sequence[ColumnKind]) -> str | None:
 
     One that has a name itself comes first, if there is one.
     """
-    import pyarrow.compute as pc
-
     ids = {kind.name: table.columns.column(kind.name) for kind in kinds if kind.kind == AS_ID}
     counts = {name: pc.count_distinct(own, mode="only_valid").as_py() for name, own in ids.items()}
     found = [name for name, count in counts.items() if count == table.n_rows]
