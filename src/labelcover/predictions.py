@@ -91,7 +91,12 @@ def write_predictions(
         predicted = np.asarray(chosen).astype(np.int64)
     if n_similar:
         told["like"] = _similar(model, dataset, n_similar)
-    columns = _first_columns(model, dataset, predicted)
+    reading = Reading.of_model(model)
+    tags = None if reading.labels is None else reading.labels.tags
+    columns = _row_names(reading, dataset, len(predicted), (tags,))
+    if reading.labels is not None and tags is not None:
+        own, separator = model.label_names_in_, reading.labels.separator
+        columns[tags] = [separator.join(own[row]) for row in predicted.astype(bool)]
     last = {**told, **(more or {})}
     # A tag may be called as another column is, and columns need names of their own.
     taken = {*columns, *last}
@@ -177,19 +182,6 @@ def _rule(estimator: Any, decide: Any, threshold: float | None) -> Any:
             f"of {type(estimator).__name__}."
         )
     return estimator._decision(decide).decide
-
-
-def _first_columns(
-    model: Any, dataset: Dataset, predicted: NDArray[np.int64]
-) -> dict[str, list[Any]]:
-    """Return the columns before those of the labels: what names the rows, and tags if there are."""
-    reading = Reading.of_model(model)
-    tags = None if reading.labels is None else reading.labels.tags
-    columns = _row_names(reading, dataset, len(predicted), (tags,))
-    if reading.labels is None or tags is None:
-        return columns
-    names, separator = model.label_names_in_, reading.labels.separator
-    return {**columns, tags: [separator.join(names[row]) for row in predicted.astype(bool)]}
 
 
 def _row_names(

@@ -281,8 +281,10 @@ class Suspects:
     def by_label(self) -> list[LabelNumbers]:
         """Return how many cells of each label look wrong, the most first."""
         found, rows = self.errors, self.Y.sum(axis=0)
-        numbers = rows, found.wrong, found.missing, found.low, found.high, found.judged.any(axis=0)
-        lines = map(LabelNumbers, self.label_names, *(own.tolist() for own in numbers))
+        judged = found.judged.any(axis=0)
+        every: Any = (rows, found.wrong, found.missing, found.low, found.high, judged)
+        columns = [each.tolist() for each in every]
+        lines = [LabelNumbers(*own) for own in zip(self.label_names, *columns, strict=True)]
         return sorted(lines, key=lambda line: -(line.wrong + line.missing))
 
     def in_words(self) -> str:

@@ -11,13 +11,14 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO
 
 from labelcover._arguments import check_choice, parameter
 from labelcover.datasets._file_limits import BLOCK, check_not_blank, opened
-from labelcover.tables import DataError
+from labelcover.tables import DataError, shown
 
 DELIMITERS = (",", ";", "\t", "|")
 DECIMALS = (".", ",")
@@ -34,6 +35,7 @@ SAMPLE_ROWS = 1000
 MOST_TITLES = 5
 NUMBER_LIKE = re.compile(r"\s*[-+(]?[\d.,]*\d")
 SHOWN_LINES = 5
+MOST_IN_MEMORY = 1 << 26  # bytes of a file of lines in several encodings
 OTHERS = ("cp1252", "latin-1")  # the second takes every byte
 
 
@@ -120,10 +122,14 @@ def find_format(
 def encoded(source: CsvFile) -> Iterator[tuple[Any, str]]:
     """Open a text file for reading bytes; yield the stream and the encoding of what it gives."""
     with opened(source.path) as file:
-        if source.mixed:
-            yield io.BufferedReader(Utf8Lines(file), BLOCK), "utf-8"
-        else:
+        if not source.mixed:
             yield file, source.encoding
+            return
+        with SpooledTemporaryFile(MOST_IN_MEMORY) as in_utf8:
+            for block in whole_lines(file):
+                in_utf8.write(_in_utf8(block))
+            in_utf8.seek(0)
+            yield in_utf8, "utf-8"
 
 
 @contextmanager
@@ -165,11 +171,7 @@ def _encoding(path: str | os.PathLike[str]) -> dict[str, Any]:
     # UTF-8 may end in the middle of a character.
     if is_utf8 and _decodes(decoder, b"", final=True):
         return {"encoding": marked}
-    with opened(path) as file:
-        lines = MixedLines.of(file)
-    if lines.is_mixed:
-        return {"encoding": lines.encoding, "mixed": True, "notes": (lines.note,)}
-    return {"encoding": lines.encoding}
+    return _by_lines(path)
 
 
 def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, *, final: bool = False) -> bool:
@@ -262,25 +264,12 @@ def _filled(row: list[str]) -> int:
     return sum(bool(cell.strip()) for cell in row)
 
 
-@dataclass
-class MixedLines:
-    """How many lines of a file are in which encoding.
-
-    Attributes
-    ----------
-    counts : dict of str to int
-        Lines that are not plain ASCII, by encoding.
-    first : dict of str to list of int
-        The first of them, from 1.
-    """
-
-    counts: Counter[str] = field(default_factory=Counter)
-    first: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-
-    @classmethod
-    def of(cls, file: BinaryIO) -> MixedLines:
-        """Return the encodings of the lines of a file."""
-        found, number = cls(), 0
+def _by_lines(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the encoding of most lines that are not ASCII; and a note, if others are UTF-8."""
+    counts: Counter[str] = Counter()
+    first: defaultdict[str, list[int]] = defaultdict(list)
+    number = 0
+    with opened(path) as file:
         for block in whole_lines(file):
             if block.isascii():
                 number += block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
@@ -288,61 +277,22 @@ class MixedLines:
             for line in block.splitlines():
                 number += 1
                 if not line.isascii():
-                    encoding = _encoding_of(line)
-                    found.counts[encoding] += 1
-                    if found.counts[encoding] <= SHOWN_LINES:
-                        found.first[encoding].append(number)
-        return found
-
-    @property
-    def encoding(self) -> str:
-        """The encoding of most lines."""
-        others = [name for name in OTHERS if name in self.counts]
-        if sum(self.counts[name] for name in others) <= self.counts["utf-8"]:
-            return "utf-8"
-        return others[-1]
-
-    @property
-    def is_mixed(self) -> bool:
-        """Whether some lines are UTF-8 and some are not."""
-        return "utf-8" in self.counts and len(self.counts) > 1
-
-    @property
-    def note(self) -> str:
-        """A sentence that names the lines that are not in the encoding of most."""
-        usual = {self.encoding} if self.encoding == "utf-8" else {*OTHERS}
-        told = []
-        for name in self.counts:
-            if name not in usual:
-                many = self.counts[name]
-                shown = ", ".join(map(str, self.first[name]))
-                shown += ", …" if many > SHOWN_LINES else ""
-                told.append(f"line {shown} in {name}" if many == 1 else f"lines {shown} in {name}")
-        return f"Most lines are in {self.encoding}, {' and '.join(told)}; each was read so."
-
-
-class Utf8Lines(io.RawIOBase):
-    """A file of lines in UTF-8 or Windows-1252 as a stream in UTF-8."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._blocks = whole_lines(file)
-        self._ready = memoryview(b"")
-
-    def readable(self) -> bool:
-        """Return that the stream can be read."""
-        return True
-
-    def readinto(self, buffer) -> int:
-        """Fill `buffer` with the next bytes; return how many there were."""
-        while not self._ready:
-            block = next(self._blocks, None)
-            if block is None:
-                return 0
-            self._ready = memoryview(_in_utf8(block))
-        n = min(len(buffer), len(self._ready))
-        buffer[:n] = self._ready[:n]
-        self._ready = self._ready[n:]
-        return n
+                    name = _encoding_of(line)
+                    counts[name] += 1
+                    if len(first[name]) <= SHOWN_LINES:
+                        first[name].append(number)
+    others = [name for name in OTHERS if name in counts]
+    is_utf8 = sum(counts[name] for name in others) <= counts["utf-8"]
+    encoding = "utf-8" if is_utf8 else others[-1]
+    if "utf-8" not in counts or len(counts) == 1:
+        return {"encoding": encoding}
+    told = []
+    for name in counts:
+        if name not in ({"utf-8"} if is_utf8 else OTHERS):
+            named = shown([str(line) for line in first[name]], SHOWN_LINES)
+            told.append(f"{'line' if counts[name] == 1 else 'lines'} {named} in {name}")
+    note = f"Most lines are in {encoding}, {' and '.join(told)}; each was read so."
+    return {"encoding": encoding, "mixed": True, "notes": (note,)}
 
 
 def whole_lines(file: BinaryIO) -> Iterator[bytes]:

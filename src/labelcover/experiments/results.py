@@ -226,7 +226,9 @@ class ResultsFile:
         if not self.path.exists() or not self.path.stat().st_size:
             _write(self.path, [])
         rows = list(_rows(self.path))
-        if not _has_all_columns(self.path):
+        with open(self.path, encoding="utf-8", newline="") as file:
+            has_all = tuple(next(csv.reader(file))) == COLUMNS
+        if not has_all:
             _write(self.path, rows)
         self.done = {_task(row) for row in rows}
         others = sorted({row[VERSION] for row in rows} - {__version__})
@@ -293,11 +295,6 @@ def _rows(path):
                 yield dict.fromkeys(LATER, "") | cells
         except (UnicodeDecodeError, csv.Error):
             raise DataError(path, "not a text file, expected a results file.") from None
-
-
-def _has_all_columns(path):
-    with open(path, encoding="utf-8", newline="") as file:
-        return tuple(next(csv.reader(file))) == COLUMNS
 
 
 def _check_columns(path, found):
