@@ -79,6 +79,11 @@ def check_choice(name: str, value: Any, choices: Collection[Any]) -> Any:
     raise ValueError(f"{name} must be one of {accepted}, got {value!r}.")
 
 
+def is_auto(value: Any) -> bool:
+    """Tell whether a parameter is left to the library."""
+    return isinstance(value, str) and value == "auto"
+
+
 def check_seed(random_state: Any) -> Any:
     """Return `random_state` if it is a seed, None or a ``RandomState``."""
     if random_state is None or isinstance(random_state, np.random.RandomState):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labelcover import covers
-from labelcover._arguments import check_choice, check_integer
+from labelcover._arguments import check_choice, check_integer, is_auto
 from labelcover.covers import Cover
 from labelcover.covers.bounds import cover_size_bounds
 from labelcover.ensemble._plan import AUTO
@@ -78,11 +78,11 @@ def choose_cover(
     m = Y.shape[1]
     size = None if size is None else check_integer("size", size, low=1)
     strategy = _strategy(cover, Y, bool(verbose))
-    if strategy is not None and (_is_auto(k) or _is_auto(r)):
+    if strategy is not None and (is_auto(k) or is_auto(r)):
         choices = dependence.cover_choices(
             Y,
-            LABELSET_SIZES if _is_auto(k) else [k],
-            ORDERS if _is_auto(r) else [r],
+            LABELSET_SIZES if is_auto(k) else [k],
+            ORDERS if is_auto(r) else [r],
             strategy=strategy,
             size=size,
             adapt=adapt,
@@ -93,7 +93,7 @@ def choose_cover(
         )
         (chosen,) = [choice.cover for choice in choices if choice.cover and choice.chosen]
         return chosen, choices
-    r = 2 if _is_auto(r) else check_integer("r", r, low=1)
+    r = 2 if is_auto(r) else check_integer("r", r, low=1)
     if strategy is None:
         made = fixed_cover(cover, m)
     else:
@@ -270,7 +270,3 @@ def _checked(strategy: Strategy, n_labels: int) -> Strategy:
             raise ValueError(told) from error
 
     return checked
-
-
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == AUTO

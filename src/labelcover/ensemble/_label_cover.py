@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from labelcover._arguments import check_integer
+from labelcover._arguments import check_integer, is_auto
 from labelcover._label_values import alike_labelsets, label_rows
 from labelcover._progress import tell
 from labelcover._table_numbers import rows_of
@@ -19,7 +19,7 @@ from labelcover.ensemble._choose_cover import linking_cover
 from labelcover.ensemble._label_ensemble import LabelEnsemble
 from labelcover.ensemble._label_tables import labelled, tags_of
 from labelcover.ensemble._many_label_pool import ManyLabelPool
-from labelcover.ensemble._plan import AUTO, CANDIDATES, LEFT_OUT, labels_are_many
+from labelcover.ensemble._plan import CANDIDATES, LEFT_OUT, labels_are_many
 from labelcover.ensemble._pool import Pool
 from labelcover.ensemble._threshold_tuning import THRESHOLDS
 from labelcover.ensemble._unknown_labels import completed
@@ -356,15 +356,13 @@ class LabelCoverClassifier(LabelEnsemble):
 
     def _make_cover(self, Y, seed):
         strategy, how = self.cover, {"adapt": self.adapt, "budget": self.budget}
-        if isinstance(strategy, str) and strategy == AUTO and not self._has_members():
+        if is_auto(strategy) and not self._has_members():
             strategy = linking_cover
         cover, self.cover_choices_ = self._chosen_cover(Y, seed, strategy, **how)
         return cover
 
     def _has_default_member(self) -> bool:
-        return self.estimator is None or (
-            isinstance(self.estimator, str) and self.estimator == AUTO
-        )
+        return self.estimator is None or is_auto(self.estimator)
 
     def _member(self):
         return Pool() if self._has_default_member() else self.estimator

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._arguments import check_choice, check_real
+from labelcover._arguments import check_choice, check_real, is_auto
 from labelcover._table_numbers import rows_of
 from labelcover.ensemble._label_model import FOLDS, LabelModel
 from labelcover.ensemble._member_estimator import ModelParameters
@@ -76,7 +76,7 @@ class ThresholdSearch:
     @property
     def tuned_measure(self) -> str | Score:
         """What the threshold is tuned for."""
-        if isinstance(self.measure, str) and self.measure == "auto":
+        if is_auto(self.measure):
             return "hamming_loss" if self.is_mulans else "micro_f1"
         return self.measure
 

@@ -29,7 +29,6 @@ class TableBlock:
 
     table: Any
     weights: NDArray[np.float64] | None = None
-    is_whole = True
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -48,6 +47,10 @@ class TableBlock:
     def keeping(self, rows: NDArray[np.int64]) -> TableBlock:
         """Return the table itself: all rows are in memory."""
         return self
+
+    def target_rule(self, targets: Any) -> Callable[[Any], Any]:
+        """Return the rule of `LinearTargets` for the one block: it holds all rows."""
+        return lambda labels: targets.held
 
     def __getitem__(self, rows: NDArray[np.int64]) -> Any:
         """Return some rows; the table itself for all of them in order."""
@@ -82,7 +85,6 @@ class ChunkedTable:
     steps: tuple[Step, ...] = ()
     kept: NDArray[np.int64] | None = None
     kept_rows: Any = None
-    is_whole = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -104,6 +106,10 @@ class ChunkedTable:
         """Return the table with some rows in memory, read in one pass."""
         rows = np.unique(rows)
         return replace(self, kept=rows, kept_rows=self._gathered(rows))
+
+    def target_rule(self, targets: Any) -> Callable[[Any], Any]:
+        """Return the rule of `LinearTargets` for blocks of rows."""
+        return targets.block_rule
 
     def __getitem__(self, rows: NDArray[np.int64]) -> Any:
         """Return some rows, from memory if all of them are there, else by a pass."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -96,17 +96,18 @@ class LinearTargets:
     @cached_property
     def held(self) -> TargetRows:
         """Which training rows each target holds."""
-        return self.block_rule(whole=False)(self.labels)
+        return self.block_rule(self.labels)
 
-    def block_rule(self, *, whole: bool) -> Rule:
-        """Return the rule of these targets for blocks of rows, or for the one block of all."""
-        return _Known(self.held) if whole else _Some(self.rule, self.numbers)
+    @property
+    def block_rule(self) -> Rule:
+        """The rule of these targets, for blocks of rows; it can be pickled."""
+        return partial(_some_targets, self.rule, self.numbers)
 
     def counts(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how much the rows that each target holds weigh."""
         if len(self.labels) <= BLOCK_ROWS:
             return self.held.counts(weights)
-        rule, total = self.block_rule(whole=False), np.zeros(len(self))
+        rule, total = self.block_rule, np.zeros(len(self))
         for block in blocks(len(self.labels), BLOCK_ROWS):
             total += rule(self.labels[block]).counts(weights[block])
         return total
@@ -165,47 +166,33 @@ class LinearTargets:
             How many rows each class holds.
         """
         is_target, combine, constant = _all_but_the_largest(counts, offsets)
-        rule = _ClassTargets(classes_of, offsets, is_target)
+        rule = partial(_class_targets, classes_of, offsets, is_target)
         return cls(rule, labels, combine, constant, np.arange(int(is_target.sum())))
 
 
-@dataclass(frozen=True)
-class _Known:
-    held: TargetRows
-
-    def __call__(self, labels: Any) -> TargetRows:
-        return self.held
-
-
-@dataclass(frozen=True)
-class _Some:
-    rule: Rule
-    numbers: NDArray[np.int64]
-
-    def __call__(self, labels: Any) -> TargetRows:
-        found = self.rule(labels)
-        if len(self.numbers) == found.holds.shape[0]:
-            return found
-        return TargetRows(found.holds[self.numbers], found.group)
+def _some_targets(rule: Rule, numbers: NDArray[np.int64], labels: Any) -> TargetRows:
+    """Return the rows that some of the targets of a rule hold."""
+    found = rule(labels)
+    if len(numbers) == found.holds.shape[0]:
+        return found
+    return TargetRows(found.holds[numbers], found.group)
 
 
-@dataclass(frozen=True)
-class _ClassTargets:
-    """Which rows each class holds, but for the largest class of each problem."""
-
-    classes_of: Callable[[Any], NDArray[np.int32]]
-    offsets: NDArray[np.int64]
-    is_target: NDArray[np.bool_]
-
-    def __call__(self, labels: Any) -> TargetRows:
-        classes = self.classes_of(labels)
-        column = classes + self.offsets[:-1, None]
-        number = np.cumsum(self.is_target) - 1
-        kept = self.is_target[column]
-        rows = np.broadcast_to(np.arange(classes.shape[1]), classes.shape)[kept]
-        shape = (int(self.is_target.sum()), classes.shape[1])
-        holds = sparse.csr_array((np.ones(len(rows)), (number[column[kept]], rows)), shape=shape)
-        return TargetRows(holds, None)
+def _class_targets(
+    classes_of: Callable[[Any], NDArray[np.int32]],
+    offsets: NDArray[np.int64],
+    is_target: NDArray[np.bool_],
+    labels: Any,
+) -> TargetRows:
+    """Return which rows each class holds, but for the largest class of each problem."""
+    classes = classes_of(labels)
+    column = classes + offsets[:-1, None]
+    number = np.cumsum(is_target) - 1
+    kept = is_target[column]
+    rows = np.broadcast_to(np.arange(classes.shape[1]), classes.shape)[kept]
+    shape = (int(is_target.sum()), classes.shape[1])
+    holds = sparse.csr_array((np.ones(len(rows)), (number[column[kept]], rows)), shape=shape)
+    return TargetRows(holds, None)
 
 
 def _all_but_the_largest(
@@ -256,7 +243,7 @@ class Problems:
         by default.
     cells : ndarray of shape (n_problems, n), optional
         By what the weight of a row is multiplied in each problem, 0 where its class is not known;
-        of single labels, for learners that take it (`takes_cells`).
+        of single labels.
     quick : bool
         Whether nothing but those distributions is wanted: a learner may then approximate where it
         pays.

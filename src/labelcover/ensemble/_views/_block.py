@@ -26,17 +26,8 @@ class BlockView(View):
     block: Block
 
     def __init__(self, view: Any, columns: tuple[str, ...]) -> None:
-        self.view, self.columns = view, columns
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What the tables of confidences are called."""
-        return tuple(f"{name} on {', '.join(self.columns)}" for name in self.view.names)
-
-    @property
-    def least(self) -> float:
-        """How near to 0 and 1 the pool takes probabilities."""
-        return self.view.least
+        self.view, self.columns, self.least = view, columns, view.least
+        self.names = tuple(f"{name} on {', '.join(columns)}" for name in view.names)
 
     def fit(
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import delayed
 
-from labelcover._arguments import check_integer, check_random_state, check_real, check_seed
+from labelcover._arguments import check_integer, check_random_state, check_real, check_seed, is_auto
 from labelcover._table_numbers import RareValues
 from labelcover.learners._features import csr_arrays, numeric
 from labelcover.learners._forest.boosting_kernels import (
@@ -88,9 +88,9 @@ class LabelBoosting(BaseEstimator):
 
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
-        if not _is_auto(self.n_trees):
+        if not is_auto(self.n_trees):
             check_integer("n_trees", self.n_trees, low=1)
-        if not _is_auto(self.learning_rate):
+        if not is_auto(self.learning_rate):
             check_real("learning_rate", self.learning_rate, above=0, high=1)
         check_integer("max_leaves", self.max_leaves, low=2)
         check_seed(self.random_state)
@@ -154,8 +154,8 @@ class LabelBoosting(BaseEstimator):
         """Return the most trees of a model, and the learning rate."""
         n_trees, rate = (SPARSE_TREES, SPARSE_RATE) if is_sparse else (TREES, RATE)
         return (
-            n_trees if _is_auto(self.n_trees) else int(self.n_trees),
-            rate if _is_auto(self.learning_rate) else float(self.learning_rate),
+            n_trees if is_auto(self.n_trees) else int(self.n_trees),
+            rate if is_auto(self.learning_rate) else float(self.learning_rate),
         )
 
     def _boosted(
@@ -374,10 +374,6 @@ def _cuts(column: NDArray[np.float32]) -> NDArray[np.float32]:
     below, above = values[places], values[places + 1]
     middle = below / 2 + above / 2
     return np.where(middle < above, middle, below).astype(np.float32)
-
-
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == AUTO
 
 
 def _log_losses(scores: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -232,7 +232,7 @@ class FeatureRows:
         self.table, self.kernel_map = table, kernel_map
         self.combine = combine if kernel_map is None else kernel_map.combine
         self._numbers = targets.numbers
-        rule = targets.block_rule(whole=table.is_whole)
+        rule = table.target_rule(targets)
         found = table.reduce(partial(_sums_of_block, kernel_map, rule)).combined(self.combine)
         self.gram, self.total, self._by_target = found.gram, found.sums, found.by_target
 
