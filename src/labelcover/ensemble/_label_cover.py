@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from labelcover.ensemble._choose_cover import linking_cover
 from labelcover.ensemble._label_ensemble import LabelEnsemble
 from labelcover.ensemble._label_tables import labelled, tags_of
 from labelcover.ensemble._many_label_pool import ManyLabelPool
+from labelcover.ensemble._member_estimator import ModelParameters
 from labelcover.ensemble._plan import CANDIDATES, LEFT_OUT, labels_are_many
 from labelcover.ensemble._pool import Pool
 from labelcover.ensemble._threshold_tuning import THRESHOLDS
@@ -27,7 +29,8 @@ from labelcover.ensemble._view import LeftOutPredictions, TableAnswer, TrainingR
 from labelcover.many_labels import RankedLabels, check_candidate_decision
 
 
-class LabelCoverClassifier(LabelEnsemble):
+@dataclass(eq=False, repr=False)
+class LabelCoverClassifier(ModelParameters, LabelEnsemble):
     """A multi-label classifier: several views of single labels, and links between the labels.
 
     By default least squares and a forest are pooled, weighted by their left-out predictions. On
@@ -125,49 +128,21 @@ class LabelCoverClassifier(LabelEnsemble):
     np.int64(2)
     """
 
-    decision_: Decision
-    threshold_: Any
-    _unseen: tuple[Any, ...] | None
-    _unseen_rows: NDArray[np.int64]
+    estimator: Any = "auto"
+    _: KW_ONLY
+    cover: Any = "auto"
+    k: Any = 3
+    r: Any = 2
+    size: Any = None
+    adapt: bool = False
+    budget: Any = None
+    plan: Any = "auto"
+    aggregate: Any = "auto"
+    decide: Any = "micro_f1"
+    threshold: Any = "auto"
+    ties: Any = "auto"
 
     _thresholds = THRESHOLDS
-
-    def __init__(
-        self,
-        estimator="auto",
-        *,
-        cover="auto",
-        k=3,
-        r=2,
-        size=None,
-        adapt=False,
-        budget=None,
-        plan="auto",
-        aggregate="auto",
-        decide="micro_f1",
-        threshold="auto",
-        ties="auto",
-        columns=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.estimator = estimator
-        self.cover = cover
-        self.k = k
-        self.r = r
-        self.size = size
-        self.adapt = adapt
-        self.budget = budget
-        self.plan = plan
-        self.aggregate = aggregate
-        self.decide = decide
-        self.threshold = threshold
-        self.ties = ties
-        self.columns = columns
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def predict_proba(self, X: Any, known: Any = None) -> Any:
         """Return the confidence of every label, ``(n, n_labels)``, inside (0, 1).
@@ -393,11 +368,13 @@ class LabelCoverClassifier(LabelEnsemble):
 
     def _tune(self, training: TrainingRows, seed: int) -> None:
         how = self._tuning()
-        self._unseen = None
+        self._unseen: Any = None
         self.n_threshold_rows_ = 0
         if how is None:
             self.threshold_ = self._given_threshold()
-            self.decision_ = Cut(measure="threshold", threshold=self.threshold_, ties=self._ties())
+            self.decision_: Decision = Cut(
+                measure="threshold", threshold=self.threshold_, ties=self._ties()
+            )
             return
         if how == "loo":
             rows, (confidence, *_) = self.view_.left_out(training)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from labelcover.learners._c45.tree import FeatureTable, Tree, TreeStack, grown_t
 from labelcover.learners._problems import Problems, fitted_in_threads
 
 
+@dataclass(eq=False, repr=False)
 class C45Classifier(BatchClassifier):
     """C4.5 decision tree, with the answers of WEKA's J48.
 
@@ -71,23 +73,13 @@ class C45Classifier(BatchClassifier):
 
     keeps_nominal = True
 
-    def __init__(
-        self,
-        confidence: float = 0.25,
-        min_leaf: int = 2,
-        pruned: bool = True,
-        subtree_raising: bool = True,
-        laplace: bool = False,
-        categorical_features: Any = "from_dtype",
-        classes: Any = None,
-    ) -> None:
-        self.confidence = confidence
-        self.min_leaf = min_leaf
-        self.pruned = pruned
-        self.subtree_raising = subtree_raising
-        self.laplace = laplace
-        self.categorical_features = categorical_features
-        self.classes = classes
+    confidence: float = 0.25
+    min_leaf: int = 2
+    pruned: bool = True
+    subtree_raising: bool = True
+    laplace: bool = False
+    categorical_features: Any = "from_dtype"
+    classes: Any = None
 
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ class LabelLearner(TableLearner):
         raise TypeError(f"{name} is an estimator of LabelCoverClassifier, not fitted alone.")
 
 
+@dataclass(eq=False, repr=False)
 class LabelForest(LabelLearner):
     """A forest whose leaves hold the labels of their training rows.
 
@@ -97,22 +99,13 @@ class LabelForest(LabelLearner):
     view = "forest"
     reads_chunks = True
 
-    def __init__(
-        self,
-        n_trees="auto",
-        *,
-        min_leaf=2,
-        max_features=None,
-        splits="auto",
-        categorical_features="from_dtype",
-        random_state=None,
-    ):
-        self.n_trees = n_trees
-        self.min_leaf = min_leaf
-        self.max_features = max_features
-        self.splits = splits
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    n_trees: Any = "auto"
+    _: KW_ONLY
+    min_leaf: Any = 2
+    max_features: Any = None
+    splits: Any = "auto"
+    categorical_features: Any = "from_dtype"
+    random_state: Any = None
 
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ KERNELS = ("auto", "linear", "rbf")
 SCALES = ("auto", "standard", "rows", "none")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LeastSquaresClassifier(BatchClassifier):
     """Kernel ridge regression on one-hot classes, with probabilities and no cross-validation.
 
@@ -107,24 +109,13 @@ class LeastSquaresClassifier(BatchClassifier):
     is_linear = True
     reads_chunks = True
 
-    def __init__(
-        self,
-        *,
-        kernel="auto",
-        gamma=None,
-        alpha=None,
-        scale="auto",
-        n_landmarks=1000,
-        categorical_features="from_dtype",
-        random_state=None,
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.alpha = alpha
-        self.scale = scale
-        self.n_landmarks = n_landmarks
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    kernel: Any = "auto"
+    gamma: Any = None
+    alpha: Any = None
+    scale: Any = "auto"
+    n_landmarks: Any = 1000
+    categorical_features: Any = "from_dtype"
+    random_state: Any = None
 
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""

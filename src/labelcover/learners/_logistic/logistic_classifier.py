@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from labelcover.learners._problems import Problems
 SCALES = ("auto", "rows", "standard", "none")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LogisticClassifier(BatchClassifier):
     """Logistic regression (softmax for more than two classes) with an L2 penalty, for wide text.
 
@@ -84,22 +86,12 @@ class LogisticClassifier(BatchClassifier):
 
     gives_left_out = True
 
-    def __init__(
-        self,
-        *,
-        C=None,
-        scale="auto",
-        tol=0.01,
-        n_folds=5,
-        categorical_features="from_dtype",
-        random_state=None,
-    ):
-        self.C = C
-        self.scale = scale
-        self.tol = tol
-        self.n_folds = n_folds
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    C: Any = None
+    scale: Any = "auto"
+    tol: Any = 0.01
+    n_folds: Any = 5
+    categorical_features: Any = "from_dtype"
+    random_state: Any = None
 
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""

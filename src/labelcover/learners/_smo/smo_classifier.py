@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from labelcover._arguments import check_real
@@ -10,6 +11,7 @@ from labelcover.learners._problems import Problems, fitted_in_threads
 from labelcover.learners._smo.pair_svms import LinearFilter, PairStack, TrainingTable, fit_pairs
 
 
+@dataclass(eq=False, repr=False)
 class SMOClassifier(BatchClassifier):
     """Linear support vector machine of every pair of classes, with the answers of WEKA's SMO.
 
@@ -53,19 +55,11 @@ class SMOClassifier(BatchClassifier):
 
     keeps_nominal = True
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        tol: float = 1e-3,
-        logistic: bool = False,
-        categorical_features: Any = "from_dtype",
-        classes: Any = None,
-    ) -> None:
-        self.C = C
-        self.tol = tol
-        self.logistic = logistic
-        self.categorical_features = categorical_features
-        self.classes = classes
+    C: float = 1.0
+    tol: float = 1e-3
+    logistic: bool = False
+    categorical_features: Any = "from_dtype"
+    classes: Any = None
 
     @property
     def gives_probabilities(self) -> bool:
