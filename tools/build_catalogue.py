@@ -56,10 +56,8 @@ def entry_of(
     cover: Cover,
     r: int,
     family: tuple[int, Iterable] | None = None,
-    orbits: tuple[Iterable[int], Iterable, int] | None = None,
-    group: tuple[Iterable, Iterable] | None = None,
 ) -> Entry:
-    """Return the entry for a cover of at most 64 labels, or of base blocks.
+    """Return the entry for a cover of at most 128 labels, or of base blocks.
 
     Parameters
     ----------
@@ -69,11 +67,6 @@ def entry_of(
         The order it covers.
     family : (int, base blocks), optional
         The field's order and the base blocks of the difference family that `cover` comes from.
-    orbits : (lengths, base blocks, int), optional
-        The cycles of the permutation, the base blocks and the size of the hole that `cover`
-        comes from.
-    group : (permutations, base blocks), optional
-        The generators of the group and the base blocks that `cover` comes from.
     """
     entry: Entry = {
         "m": cover.n_labels,
@@ -86,13 +79,7 @@ def entry_of(
     }
     if family is not None:
         entry["field"] = family[0]
-        entry["base"] = _integers(family[1])
-    elif orbits is not None:
-        entry["cycles"] = [int(x) for x in orbits[0]]
-        entry["base"] = _integers(orbits[1])
-        entry["hole"] = orbits[2]
-    elif group is not None:
-        entry["generators"], entry["base"] = map(_integers, group)
+        entry["base"] = [[int(x) for x in row] for row in family[1]]
     else:
         table = cover.labelsets[np.lexsort(cover.labelsets.T[::-1])]
         entry["rows"] = "".join(ALPHABET[x] for x in table.ravel())
@@ -109,10 +96,6 @@ def write_entries(entries: dict[Key, Entry]) -> str:
     """Return the text of a catalogue: by r, k and m, a line each."""
     order = sorted(entries, key=lambda key: key[::-1])
     return "".join(json.dumps(entries[key], separators=(",", ":")) + "\n" for key in order)
-
-
-def _integers(rows: Iterable) -> list[list[int]]:
-    return [[int(x) for x in row] for row in rows]
 
 
 class Catalogue:

@@ -74,7 +74,7 @@ def test_every_entry_is_a_cover_of_its_size():
     for m, k, r in catalogued_keys():
         cover = catalogued_cover(m, k, r)
         assert cover.lower_bound == lower_bound(m, k, r) <= len(cover)
-        if m < 64:
+        if m < 128:
             assert is_cover(cover.labelsets, m, r)
 
 
@@ -95,35 +95,6 @@ def test_an_entry_comes_back_from_text():
     again = read_entries(write_entries(entries))
     assert again == entries
     assert cover_of(again[4, 3, 2]) == cover
-
-
-# The lines of the plane of order 2: a base block moved by one cycle, and, as x → 2x leaves the
-# block {1, 2, 4} as it is, by the group of x → x+1 and x → 2x.
-FANO = Cover(np.sort((np.array([1, 2, 4]) + np.arange(7)[:, None]) % 7), 7)
-PLUS_ONE, TWICE = [1, 2, 3, 4, 5, 6, 0], [0, 2, 4, 6, 1, 3, 5]
-
-
-def test_base_blocks_are_moved_by_the_group_of_the_generators():
-    entry = entry_of(FANO, 2, group=([PLUS_ONE, TWICE], [[4, 2, 1]]))
-    assert set(map(tuple, cover_of(entry).labelsets)) == set(map(tuple, FANO.labelsets))
-    stuck = renewed(entry, generators=[TWICE])
-    with pytest.raises(DamagedEntry, match="it expands to Cover"):
-        cover_of(stuck)
-
-
-def test_base_blocks_with_a_hole_get_the_cover_of_its_labels():
-    # The same plane with {4, 5, 6} as a line, which is the hole; (0 1 2 3)(4 5) moves the others.
-    rows = [[0, 1, 4], [1, 2, 5], [2, 3, 4], [0, 3, 5], [0, 2, 6], [1, 3, 6], [4, 5, 6]]
-    entry = entry_of(Cover(rows, 7), 2, orbits=([4, 2, 1], [[0, 1, 4], [0, 2, 6]], 3))
-    assert set(map(tuple, cover_of(entry).labelsets)) == set(map(tuple, rows))
-    with pytest.raises(DamagedEntry, match="no cover of the 2 labels of its hole"):
-        cover_of(renewed(entry, hole=2))
-
-
-def test_a_generator_must_be_a_permutation():
-    entry = entry_of(FANO, 2, group=([[1, 2, 3, 4, 5, 6, 6]], [[4, 2, 1]]))
-    with pytest.raises(DamagedEntry, match="a generator is not a permutation of its 7 labels"):
-        cover_of(entry)
 
 
 def test_91_labels_in_quadruples_leave_one_pair_covered_four_times():

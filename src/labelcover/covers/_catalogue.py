@@ -4,16 +4,10 @@ The catalogue is a file of JSON lines. A line holds the labels m, k and r of a c
 imbalance, lower bound and method, a checksum of all that, and the cover itself as one of
 
 ``rows``
-    all labels of all labelsets, a character each (m ≤ 64);
+    all labels of all labelsets, a character each (m ≤ 128);
 ``field`` and ``base``
     base blocks over the finite field of that order: their translates are a design on the
-    field's elements, of which surplus ones are taken out;
-``cycles``, ``base`` and ``hole``
-    base blocks that are moved by a permutation with cycles of these lengths, label after label;
-    they leave out the pairs of the last labels, the hole, which get the catalogue's cover of
-    as many labels;
-``generators`` and ``base``
-    base blocks that are moved by the group of these permutations of the labels.
+    field's elements, of which surplus ones are taken out.
 """
 
 from __future__ import annotations
@@ -23,7 +17,6 @@ import json
 import string
 from functools import lru_cache
 from importlib.resources import files
-from math import lcm
 from typing import Any
 
 import numpy as np
@@ -34,7 +27,7 @@ from labelcover.covers._designs.plans import Rows, shortened
 from labelcover.covers._local_search import balanced, filled
 
 FILE = "catalogue.jsonl"
-ALPHABET = string.digits + string.ascii_letters + "+-"
+ALPHABET = string.digits + string.ascii_letters + "+-" + "".join(map(chr, range(0xC0, 0x100)))
 
 Key = tuple[int, int, int]
 Entry = dict[str, Any]
@@ -67,7 +60,7 @@ def cover_of(entry: Entry) -> Cover:
     if entry.get("checksum") != checksum(entry):
         raise DamagedEntry(f"{name} is damaged: its checksum does not fit.")
     try:
-        rows = _rows(entry)
+        rows = _family_rows(entry) if "field" in entry else _plain_rows(entry)
         cover = Cover(rows, entry["m"], method=entry["method"], lower_bound=entry["lower"])
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedEntry(f"{name} is damaged: {error}") from None
@@ -96,14 +89,6 @@ def checksum(entry: Entry) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _rows(entry: Entry) -> Rows:
-    if "generators" in entry:
-        return _group_rows(entry)
-    if "cycles" in entry:
-        return _orbit_rows(entry)
-    return _family_rows(entry) if "field" in entry else _plain_rows(entry)
-
-
 def _plain_rows(entry: Entry) -> Rows:
     codes = np.array([ALPHABET.index(c) for c in entry["rows"]], dtype=np.int32)
     return codes.reshape(entry["size"], entry["k"])
@@ -115,30 +100,3 @@ def _family_rows(entry: Entry) -> Rows:
     if field == m:
         return blocks.astype(np.int32)
     return balanced(filled(shortened(blocks, field, m), m), m, entry["r"])
-
-
-def _orbit_rows(entry: Entry) -> Rows:
-    m, hole = entry["m"], entry["hole"]
-    starts = np.cumsum([0, *entry["cycles"]])[:-1]
-    begin, length = (np.repeat(x, entry["cycles"]) for x in (starts, entry["cycles"]))
-    moves = np.arange(lcm(*entry["cycles"]))[:, None]
-    moved = begin + (np.arange(m) - begin + moves) % length  # what each move makes of each label
-    orbits = [np.unique(np.sort(moved[:, block], axis=1), axis=0) for block in entry["base"]]
-    inner = catalogued_cover(hole, entry["k"], entry["r"])
-    if inner is None:
-        raise ValueError(f"there is no cover of the {hole} labels of its hole.")
-    return np.vstack([*orbits, inner.labelsets + (m - hole)]).astype(np.int32)
-
-
-def _group_rows(entry: Entry) -> Rows:
-    m = entry["m"]
-    generators = np.array(entry["generators"])
-    if (np.sort(generators, axis=1) != np.arange(m)).any():
-        raise ValueError(f"a generator is not a permutation of its {m} labels.")
-    rows = np.sort(entry["base"], axis=1)
-    while True:
-        moved = [np.sort(generator[rows], axis=1) for generator in generators]
-        more = np.unique(np.vstack([rows, *moved]), axis=0)
-        if len(more) == len(rows):
-            return rows.astype(np.int32)
-        rows = more
