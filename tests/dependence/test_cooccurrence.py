@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from labelcover.dependence import cooccurrences
-from labelcover.dependence._dependence_kernels import frequent_labelsets
 
 
 def counted_one_by_one(Y, r, min_count):
@@ -88,13 +87,3 @@ def test_tables_that_are_not_zeros_and_ones_are_refused(Y, said):
 def test_orders_that_cannot_be_numbered_are_refused():
     with pytest.raises(ValueError, match="r=9"):
         cooccurrences(sparse.csr_array((5, 100_000), dtype=np.uint8), 9)
-
-
-def test_the_compiled_enumeration_finds_what_counting_finds():
-    # Rows {0, 1, 3}, {1, 3}, {0, 1, 2, 3}: the places of labels in one row after the other.
-    labels = np.array([0, 1, 3, 1, 3, 0, 1, 2, 3], dtype=np.int32)
-    ends = np.repeat([3, 5, 9], [3, 2, 4])
-    starts, places = np.array([0, 2, 5, 6, 9]), np.array([0, 5, 1, 3, 6, 7, 2, 4, 8])
-    for r, expected in [(2, {(0, 1): 2, (0, 3): 2, (1, 3): 3}), (3, {(0, 1, 3): 2})]:
-        found, counts = frequent_labelsets(labels, ends, starts, places, r, 2)
-        assert dict(zip(map(tuple, found.tolist()), counts.tolist(), strict=True)) == expected

@@ -14,12 +14,11 @@ from labelcover._arguments import check_integer
 from labelcover._label_values import label_rows, split_unknown
 from labelcover._table_numbers import blocks
 from labelcover.covers import Cover, labelset_ranks
-from labelcover.dependence._dependence_kernels import frequent_labelsets
 
 # Tables worked on at once: a few megabytes each time, however many labelsets there are.
 BLOCK = 2**16
-# Pairs are counted with so many first labels at once.
-PAIRED_LABELS = 256
+# So many labelsets are looked for in all rows at once.
+LABELSETS_AT_ONCE = 256
 # Labelsets are told apart by their colexicographic rank, which must fit 64 bits.
 MOST_LABELSETS = 2**63 - 1
 
@@ -29,8 +28,8 @@ def cooccurrences(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the r-labelsets whose labels occur together in at least `min_count` rows.
 
-    They are found by walking the rows that hold a growing labelset, so time and memory follow
-    what co-occurs in `Y` and not the number of labelsets there could be.
+    Labelsets grow by one label at a time, and only those that are frequent grow, so time and
+    memory follow what co-occurs in `Y` and not the number of labelsets there could be.
 
     Parameters
     ----------
@@ -61,33 +60,32 @@ def cooccurrences(
     min_count = check_integer("min_count", min_count, low=1)
     if comb(m, r) > MOST_LABELSETS:
         raise ValueError(f"r={r} is too high for {m} labels: labelsets cannot be numbered.")
-    if r == 1:
-        counts = np.bincount(rows.indices, minlength=m).astype(np.int64)
-        frequent = np.flatnonzero(counts >= min_count)
-        return frequent[:, None].astype(np.int32), counts[frequent]
-    if r == 2:
-        return _pairs(rows, min_count)
-    if r > m:
-        return np.empty((0, r), dtype=np.int32), np.empty(0, dtype=np.int64)
-    labels = rows.indices.astype(np.int32, copy=False)
-    ends = np.repeat(rows.indptr[1:].astype(np.int64), np.diff(rows.indptr))
-    label_starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=m))])
-    label_places = np.argsort(labels, kind="stable")
-    return frequent_labelsets(labels, ends, label_starts, label_places, r, min_count)
+    counts = np.bincount(rows.indices, minlength=m).astype(np.int64)
+    labelsets = np.flatnonzero(counts >= min_count)[:, None].astype(np.int32)
+    counts, rows = counts[labelsets[:, 0]], rows.astype(np.int64)
+    for _ in range(1, r):
+        labelsets, counts = _with_one_more(rows, labelsets, min_count)
+    return labelsets, counts
 
 
-def _pairs(rows: Any, min_count: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the pairs of labels in at least `min_count` rows, and in how many, by products."""
-    columns = rows.astype(np.int64).tocsc()
-    found = []
-    for block in blocks(rows.shape[1], PAIRED_LABELS):
-        together = (columns[:, block].T @ columns).tocoo()
-        first, second = together.row + block.start, together.col
-        kept = (first < second) & (together.data >= min_count)
-        found.append((first[kept], second[kept], together.data[kept]))
-    first, second, counts = (np.concatenate(each) for each in zip(*found, strict=True))
-    order = np.lexsort((second, first))
-    return np.column_stack([first, second])[order].astype(np.int32), counts[order]
+def _with_one_more(
+    rows: Any, labelsets: NDArray[np.int32], min_count: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the labelsets in at least `min_count` rows that are given ones and a higher label."""
+    columns, size = rows.tocsc(), labelsets.shape[1]
+    found = [(np.empty((0, size + 1), np.int32), np.empty(0, np.int64))]
+    for block in blocks(len(labelsets), LABELSETS_AT_ONCE):
+        own = labelsets[block]
+        holds = columns[:, own[:, 0]]
+        for place in range(1, size):
+            holds = holds * columns[:, own[:, place]]
+        together = (holds.T @ rows).tocoo()
+        kept = (together.col > own[together.row, -1]) & (together.data >= min_count)
+        first, last = own[together.row[kept]], together.col[kept, None].astype(np.int32)
+        found.append((np.hstack([first, last]), together.data[kept]))
+    larger, counts = (np.concatenate(each) for each in zip(*found, strict=True))
+    order = np.lexsort(larger.T[::-1])
+    return larger[order], counts[order]
 
 
 def labelsets_by_label(

@@ -112,42 +112,28 @@ def likeliest_means(table, rows, posts, squares, labels, own_weights, most, most
 
 
 @njit(nogil=True)
-def candidate_cosines(table, n_features, rows, candidates, sums, squares, labels, own_weights):
-    """Return the cosines of some rows with the means of their candidates, 0 where there is none.
+def candidate_products(table, n_features, rows, candidates, vectors):
+    """Return the products of some rows with the vectors of their candidates, 0 where there is none.
 
-    A row of `table` that counts in the sum of a label, with its weight of `own_weights`, is left
-    out of it; `own_weights` is empty where rows are new.
+    `vectors` are those of all labels, ``(values, features, starts)``.
     """
     data, indices, indptr = table
-    sum_values, sum_features, sum_starts = sums
-    label_indices, label_starts = labels
-    cosines = np.zeros(candidates.shape, np.float32)
+    values, features, starts = vectors
+    products = np.zeros(candidates.shape)
     row = np.zeros(n_features)
     for r in range(len(rows)):
         i = rows[r]
-        xx = 0.0
         for at in range(indptr[i], indptr[i + 1]):
             row[indices[at]] = data[at]
-            xx += data[at] * data[at]
         for c in range(candidates.shape[1]):
-            j = candidates[r, c]
-            if j < 0:
-                continue
-            product, square = 0.0, squares[j]
-            for at in range(sum_starts[j], sum_starts[j + 1]):
-                product += sum_values[at] * row[sum_features[at]]
-            if len(own_weights):
-                for k in range(label_starts[i], label_starts[i + 1]):
-                    if label_indices[k] == j:
-                        own = own_weights[i]
-                        square = square - 2 * own * product + own * own * xx
-                        product = product - own * xx
-            # Else one of the two is nothing but rounding.
-            if xx > 0 and square > 1e-9 * xx:
-                cosines[r, c] = product / np.sqrt(square * xx)
+            j, product = candidates[r, c], 0.0
+            if j >= 0:
+                for at in range(starts[j], starts[j + 1]):
+                    product += values[at] * row[features[at]]
+            products[r, c] = product
         for at in range(indptr[i], indptr[i + 1]):
             row[indices[at]] = 0
-    return cosines
+    return products
 
 
 @njit(nogil=True)
@@ -308,27 +294,3 @@ def train_svms(table, n_features, samples, targets, starts, costs, most_features
         weight_starts[j + 1] = place
     end = weight_starts[n_svms]
     return weight_starts, features[:end].copy(), weights[:end].copy(), biases
-
-
-@njit(nogil=True)
-def candidate_scores(table, n_features, rows, candidates, svms):
-    """Return the scores of the candidates of some rows, 0 where a row has no more candidates."""
-    data, indices, indptr = table
-    weight_starts, features, weights, biases = svms
-    scores = np.zeros(candidates.shape, np.float32)
-    x = np.zeros(n_features, np.float32)
-    for r in range(len(rows)):
-        i = rows[r]
-        for at in range(indptr[i], indptr[i + 1]):
-            x[indices[at]] = data[at]
-        for c in range(candidates.shape[1]):
-            j = candidates[r, c]
-            if j < 0:
-                continue
-            score = biases[j]
-            for at in range(weight_starts[j], weight_starts[j + 1]):
-                score += weights[at] * x[features[at]]
-            scores[r, c] = score
-        for at in range(indptr[i], indptr[i + 1]):
-            x[indices[at]] = 0
-    return scores

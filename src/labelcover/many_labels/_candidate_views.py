@@ -12,12 +12,12 @@ from sklearn.utils.parallel import delayed
 
 from labelcover.learners import MeanForest, csr_arrays, in_threads, problem_blocks, sort_into_leaves
 from labelcover.many_labels._candidate_kernels import (
-    candidate_cosines,
-    candidate_scores,
+    candidate_products,
     candidate_shares,
     likeliest_means,
     train_svms,
 )
+from labelcover.many_labels._candidates import true_candidates
 
 # Sums of labels that are added to for one row, when its likeliest labels are sought.
 MOST_POSTS = 50_000
@@ -87,21 +87,40 @@ class LabelMeans:
         candidates: NDArray[np.int32],
         own: tuple[Any, Any],
     ) -> NDArray[np.float32]:
-        """Return the cosines of some rows with the means of their candidates."""
-        return candidate_cosines(
-            table, self.n_features, rows, candidates, self.sums, self.squares, *own
-        )
+        """Return the cosines of some rows with the means of their candidates, 0 without any."""
+        products = candidate_products(table, self.n_features, rows, candidates, self.sums)
+        squares = self.squares[candidates]  # of the last label where there is no candidate
+        data, _, lengths = _cells_of(table, rows)
+        places = np.repeat(np.arange(len(rows)), lengths)
+        of_rows = np.bincount(places, data.astype(np.float64) ** 2, minlength=len(rows))[:, None]
+        (indices, starts), weights = own
+        if len(weights):
+            shape = len(weights), len(self.squares)
+            labels = sparse.csr_array((np.ones(len(indices)), indices, starts), shape=shape)
+            own_weights = weights[rows, None] * true_candidates(candidates, labels[rows])
+            squares = squares - 2 * own_weights * products + own_weights**2 * of_rows
+            products -= own_weights * of_rows
+        # Else one of the two is nothing but rounding.
+        enough = (candidates >= 0) & (of_rows > 0) & (squares > 1e-9 * of_rows)
+        lengths = np.sqrt(np.where(enough, squares * of_rows, 1.0))
+        return np.where(enough, products / lengths, 0.0).astype(np.float32)
 
     def _rarest_first(
         self, table: tuple[Any, ...], rows: NDArray[np.int64]
     ) -> tuple[NDArray[Any], ...]:
         """Return some rows of a table, the features with the fewest labels first in each."""
-        data, indices, indptr = table
-        chosen = slice(indptr[rows[0]], indptr[rows[-1] + 1]) if len(rows) else slice(0, 0)
-        data, indices = data[chosen], indices[chosen]
-        lengths = np.diff(indptr)[rows]
+        data, indices, lengths = _cells_of(table, rows)
         order = np.lexsort((np.diff(self.posts[2])[indices], np.repeat(rows, lengths)))
         return data[order], indices[order], np.append(0, np.cumsum(lengths))
+
+
+def _cells_of(
+    table: tuple[Any, ...], rows: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
+    """Return the cells of rows that follow each other: values, features, and how many a row has."""
+    data, indices, indptr = table
+    chosen = slice(indptr[rows[0]], indptr[rows[-1] + 1]) if len(rows) else slice(0, 0)
+    return data[chosen], indices[chosen], np.diff(indptr)[rows]
 
 
 class CandidateForest(MeanForest):
@@ -202,7 +221,11 @@ class CandidateSvms:
         candidates: NDArray[np.int32],
     ) -> NDArray[np.float32]:
         """Return the scores of the candidates of some rows."""
-        return candidate_scores(table, n_features, rows, candidates, self.weights)
+        starts, features, values, biases = self.weights
+        vectors = values, features, starts
+        products = candidate_products(table, n_features, rows, candidates, vectors)
+        found = np.where(candidates >= 0, products + biases[candidates], 0.0)
+        return found.astype(np.float32)
 
 
 def train_on_candidates(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from sklearn.model_selection import KFold
 from labelcover._arguments import check_integer, check_real
 from labelcover._table_numbers import rows_of
 from labelcover.ensemble import (
-    CoverView,
     LabelEnsemble,
     LabelModel,
     ThresholdParameters,
@@ -20,10 +19,9 @@ from labelcover.ensemble import (
     View,
     draw_seeds,
     drawn_seed,
-    leaving_out_some,
     single_labels,
 )
-from labelcover.methods._member_rows import fitted_singles, with_labels
+from labelcover.methods._member_rows import fitted_leaving_out, fitted_singles, with_labels
 from labelcover.methods._network_search import correlations
 
 # Confidences that differ by no more are the same but for rounding.
@@ -116,12 +114,7 @@ class StackedBinaryRelevanceClassifier(ThresholdParameters, LabelModel):
 
     def _make_view(self, learner, training, seed):
         return StackedView(
-            learner,
-            training.Y.shape[1],
-            phi=float(self.phi),
-            passthrough=bool(self.passthrough),
-            n_folds=int(self.n_folds),
-            seed=seed,
+            learner, float(self.phi), bool(self.passthrough), int(self.n_folds), seed
         )
 
     @property
@@ -144,6 +137,7 @@ class StackedBinaryRelevanceClassifier(ThresholdParameters, LabelModel):
             )
 
 
+@dataclass(eq=False, repr=False)
 class StackedView(View):
     """Two levels of members for single labels.
 
@@ -161,40 +155,19 @@ class StackedView(View):
 
     no_shares = "each label is predicted from others"
 
-    first: CoverView
-    correlated: NDArray[np.bool_]
-    outputs: NDArray[np.float64]
-
-    def __init__(
-        self,
-        learner: Any,
-        n_labels: int,
-        *,
-        phi: float,
-        passthrough: bool,
-        n_folds: int,
-        seed: int,
-    ) -> None:
-        self.learner, self.n_labels = learner, n_labels
-        self.phi, self.passthrough, self.n_folds, self.seed = phi, passthrough, n_folds, seed
+    learner: Any
+    phi: float
+    passthrough: bool
+    n_folds: int
+    seed: int
 
     def fit(
-        self,
-        training: TrainingRows,
-        seed: int,
-        *,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> StackedView:
+        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
+    ) -> Self:
         """Fit the first level, predict left-out rows, and fit the second level on that."""
-        m = self.n_labels
-        every, rows = np.arange(m), training
         how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
-        if self.learner.gives_left_out:
-            cover = single_labels(every, m)
-            rows = leaving_out_some(training, self.learner, [cover], drawn_seed(seed))
-        self.first = fitted_singles(self.learner, every, rows, seed, **how)
-        self.outputs = self._unseen_outputs(rows, seed, n_jobs)
+        training, self.first = fitted_leaving_out(self.learner, rows, seed, **how)
+        self.outputs = self._unseen_outputs(training, seed, n_jobs)
         self.correlated = np.abs(correlations(training.Y, training.weights)) >= self.phi
         np.fill_diagonal(self.correlated, True)
         self.seen, group = np.unique(self.correlated, axis=0, return_inverse=True)
@@ -204,7 +177,7 @@ class StackedView(View):
             fitted_singles(
                 self.learner,
                 labels,
-                self._second_rows(training, self.outputs[:, seen]),
+                self._second_rows(rows, self.outputs[:, seen]),
                 own,
                 n_jobs=n_jobs,
             )
@@ -244,7 +217,7 @@ class StackedView(View):
                 return outputs
         folds = KFold(min(self.n_folds, n), shuffle=True, random_state=self.seed)
         for train, test in folds.split(outputs):
-            kept, every = training.rows(train), np.arange(self.n_labels)
+            kept, every = training.rows(train), np.arange(outputs.shape[1])
             view = fitted_singles(self.learner, every, kept, seed, n_jobs=n_jobs)
             outputs[test] = view.confidences(rows_of(training.X, test))[0]
         return outputs

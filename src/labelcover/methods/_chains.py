@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice, check_integer, check_real
-from labelcover.ensemble import (
-    LabelModel,
-    LeftOut,
-    ThresholdParameters,
-    TrainingRows,
-    View,
-    draw_seeds,
-)
+from labelcover.ensemble import LabelModel, ThresholdParameters, TrainingRows, draw_seeds
 from labelcover.learners import in_parallel
 from labelcover.methods._chain_models import Chain, fitted_chains
-from labelcover.methods._member_rows import AGGREGATES, out_of_bag
+from labelcover.methods._member_rows import AGGREGATES, MeanOfMembers
 
 # How the rows of a chain are drawn, and which share of them by default.
 BAGGING = {"bootstrap": 1.0, "subsample": 0.67}
@@ -40,11 +33,12 @@ class ChainModel(LabelModel):
     bagging: Any = None
     sample_fraction: Any = None
 
-    def _bags(self, training: TrainingRows, seed: int) -> dict[str, Any]:
-        """Return the parameters of `BaggedChains`."""
+    def _bags(self, learner: Any, training: TrainingRows, seed: int) -> dict[str, Any]:
+        """Return the parameters of `ChainsView`."""
         self.orders_ = self._orders(training.Y.shape[1], seed)
         share = 1.0 if self.bagging is None else BAGGING[self.bagging]
         return {
+            "learner": learner,
             "orders": self.orders_,
             "bagging": self.bagging,
             "fraction": share if self.sample_fraction is None else float(self.sample_fraction),
@@ -137,7 +131,8 @@ class EnsembleOfChainsClassifier(ThresholdParameters, ChainModel):
     ties: str = "positive"
 
     def _make_view(self, learner, training, seed):
-        return ChainsView(learner, **self._bags(training, seed), votes=self.aggregate == "votes")
+        bags = self._bags(learner, training, seed)
+        return ChainsView(**bags, votes=self.aggregate == "votes")
 
     def _check_parameters(self, n_labels, *, weighted):
         check_choice("aggregate", self.aggregate, AGGREGATES)
@@ -147,8 +142,9 @@ class EnsembleOfChainsClassifier(ThresholdParameters, ChainModel):
         return self.bagging is not None
 
 
-class BaggedChains(View):
-    """Chains, each fitted on its own sample of the rows.
+@dataclass(eq=False, repr=False, kw_only=True)
+class ChainsView(MeanOfMembers):
+    """Chains, each fitted on its own sample of the rows: mean confidences, or votes.
 
     Parameters
     ----------
@@ -157,57 +153,45 @@ class BaggedChains(View):
     bagging : {"bootstrap", "subsample"} or None
     fraction : float
         Rows drawn, as a share of all.
+    votes : bool
+        Whether a chain says which labels it predicts, or how sure it is of each.
 
     Attributes
     ----------
-    chains : list of Chain
+    members : list of Chain
+    sample_seeds : ndarray of shape (n_chains,)
+        For labelsets that are sampled from each chain.
     """
 
     no_shares = "each label of a chain is predicted from those before it"
 
-    chains: list[Chain]
+    learner: Any
+    orders: NDArray[np.int64]
+    bagging: str | None
+    fraction: float
+    votes: bool = False
 
-    def __init__(
-        self,
-        learner: Any,
-        orders: NDArray[np.int64],
-        *,
-        bagging: str | None,
-        fraction: float,
-    ) -> None:
-        self.learner, self.orders = learner, orders
-        self.bagging, self.fraction = bagging, fraction
-
-    @property
-    def n_seeds(self) -> int:
-        """One for the rows of each chain, and one for each link."""
+    def fit(
+        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
+    ) -> Self:
+        """Fit all chains."""
         n_chains, n_labels = self.orders.shape
-        return n_chains * (n_labels + 1)
-
-    def fit_chains(
-        self,
-        training: TrainingRows,
-        seeds: NDArray[np.int64],
-        *,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> list[NDArray[np.int64]]:
-        """Fit all chains; return the rows that each has not seen."""
-        n_chains, n_labels = self.orders.shape
-        of_rows, of_links = seeds[:n_chains], seeds[n_chains:].reshape(n_chains, n_labels)
+        seeds = draw_seeds(seed, n_chains * (n_labels + 2)).reshape(-1, n_chains)
+        of_rows, self.sample_seeds = seeds[0], seeds[-1]
+        of_links = seeds[1:-1].reshape(n_chains, n_labels)
         if self.bagging is None:
             # All chains have the same rows, so they may share work.
-            self.chains = fitted_chains(self.learner, training, self.orders, of_links)
-            return [np.empty(0, np.int64)] * n_chains
-        n = len(training.Y)
-        counts = [self._drawn(n, int(seed)) for seed in of_rows]
+            self.members = fitted_chains(self.learner, rows, self.orders, of_links)
+            return self
+        counts = [self._drawn(len(rows.Y), int(own)) for own in of_rows]
         jobs = (
-            delayed(_fitted_chain)(self.learner, training, drawn, order[None], links[None])
+            delayed(_fitted_chain)(self.learner, rows, drawn, order[None], links[None])
             for drawn, order, links in zip(counts, self.orders, of_links, strict=True)
         )
-        how = self.learner.side_by_side
-        self.chains = list(in_parallel(jobs, n_jobs, text="fitting chains", verbose=verbose, **how))
-        return [np.flatnonzero(drawn == 0) for drawn in counts]
+        how = {**self.learner.side_by_side, "verbose": verbose}
+        self.members = list(in_parallel(jobs, n_jobs, text="fitting chains", **how))
+        self.keep_left_out(rows, [np.flatnonzero(drawn == 0) for drawn in counts])
+        return self
 
     def _drawn(self, n: int, seed: int) -> NDArray[np.int64]:
         """Return how often each of `n` rows is drawn."""
@@ -215,42 +199,9 @@ class BaggedChains(View):
         rows = random.choice(n, size, replace=self.bagging == "bootstrap")
         return np.bincount(rows, minlength=n)
 
-
-class ChainsView(BaggedChains):
-    """The view of an ensemble of chains: mean confidences, or votes.
-
-    Parameters
-    ----------
-    learner, orders, bagging, fraction
-        As for `BaggedChains`.
-    votes : bool
-        Whether a chain says which labels it predicts, or how sure it is of each.
-    """
-
-    def __init__(self, learner: Any, *, votes: bool, **bags: Any) -> None:
-        super().__init__(learner, **bags)
-        self.votes = votes
-
-    def fit(
-        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
-    ) -> ChainsView:
-        """Fit all chains."""
-        seeds = draw_seeds(seed, self.n_seeds)
-        held = self.fit_chains(rows, seeds, n_jobs=n_jobs, verbose=verbose)
-        if rows.left_out is not None:
-            self._left_out = out_of_bag(rows, self.chains, held, self._answers)
-        return self
-
-    def left_out(self, rows: TrainingRows) -> LeftOut:
-        """Return the rows that some chain was fitted without, and the mean of these chains."""
-        return self.__dict__.pop("_left_out")
-
-    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
-        """Return ``(n, n_labels)``: the mean over the chains."""
-        return [np.mean([self._answers(chain, X) for chain in self.chains], axis=0)]
-
-    def _answers(self, chain: Chain, X: Any) -> NDArray[np.float64]:
-        confidence = chain_confidence(chain, X)
+    def says(self, member: Chain, X: Any) -> NDArray[np.float64]:
+        """Return the confidences of a chain, or which labels it predicts."""
+        confidence = chain_confidence(member, X)
         return (confidence > 0.5).astype(np.float64) if self.votes else confidence
 
 

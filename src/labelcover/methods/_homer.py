@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,9 +103,9 @@ class HomerClassifier(ThresholdParameters, LabelModel):
             learner,
             self._node_method(),
             tuple(map(str, self.label_names_in_)),
-            clusters=int(self.clusters),
-            clustering=self.clustering,
-            seed=seed,
+            int(self.clusters),
+            self.clustering,
+            seed,
         )
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
@@ -136,6 +136,7 @@ class HomerClassifier(ThresholdParameters, LabelModel):
         return method if self.estimator is None else method.set_params(estimator=self.estimator)
 
 
+@dataclass(eq=False, repr=False)
 class HomerView(View):
     """A tree of labels and a view of meta-labels at each inner node.
 
@@ -161,47 +162,33 @@ class HomerView(View):
 
     no_shares = "each label is reached through a tree of models"
 
-    tree: LabelTree
-    views: dict[int, View]
-
-    def __init__(
-        self,
-        learner: Any,
-        method: LabelModel,
-        names: tuple[str, ...],
-        *,
-        clusters: int,
-        clustering: str,
-        seed: int,
-    ) -> None:
-        self.learner, self.method, self.names = learner, method, names
-        self.clusters, self.clustering, self.seed = clusters, clustering, seed
+    learner: Any
+    method: LabelModel
+    names: tuple[str, ...]
+    clusters: int
+    clustering: str
+    seed: int
 
     def fit(
-        self,
-        training: TrainingRows,
-        seed: int,
-        *,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> HomerView:
+        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
+    ) -> Self:
         """Grow the tree, then fit the nodes from the root down."""
         self.tree = grow_tree(
-            training.Y,
+            rows.Y,
             self.names,
             clusters=self.clusters,
             clustering=self.clustering,
-            weights=training.weights,
+            weights=rows.weights,
             random=np.random.default_rng(self.seed),
         )
         random = np.random.default_rng(drawn_seed(seed))
         inner = [i for i, node in enumerate(self.tree.nodes) if node.children]
-        self.views = {}
+        self.views: dict[int, View] = {}
         with progress_bar("fitting nodes", len(inner), show=verbose) as bar:
             for i in inner:
-                rows = self._rows_of_node(i, training)
-                if len(rows.Y):
-                    self.views[i] = self._fitted(i, rows, random, n_jobs)
+                own = self._rows_of_node(i, rows)
+                if len(own.Y):
+                    self.views[i] = self._fitted(i, own, random, n_jobs)
                 bar.advance()
         return self
 

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import check_integer
 from labelcover.ensemble import (
-    CoverView,
     LabelModel,
     ThresholdParameters,
     TrainingRows,
     View,
     draw_seeds,
     drawn_seed,
-    leaving_out_some,
-    single_labels,
 )
 from labelcover.methods._member_rows import (
+    fitted_leaving_out,
     fitted_singles,
     rows_with_labels,
     with_labels,
@@ -108,20 +106,20 @@ class LeadClassifier(ThresholdParameters, LabelModel):
         return view.n_network_rows
 
     def _make_view(self, learner, training, seed):
-        return LeadView(learner, training.Y.shape[1], max_parents=int(self.max_parents), seed=seed)
+        return LeadView(learner, int(self.max_parents), seed)
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
         super()._check_parameters(n_labels, weighted=weighted)
         check_integer("max_parents", self.max_parents, low=0)
 
 
+@dataclass(eq=False, repr=False)
 class LeadView(View):
     """Members for single labels, and members for labels with the values of their parents.
 
     Parameters
     ----------
     learner : batch learner
-    n_labels : int
     max_parents : int
     seed : int
         Of the search for the network.
@@ -141,38 +139,24 @@ class LeadView(View):
 
     no_shares = "each label is predicted from others"
 
-    parents: list[tuple[int, ...]]
-    n_network_rows: int
-    alone: CoverView
-    given_parents: list[tuple[NDArray[np.int64], NDArray[np.int64], CoverView]]
-
-    def __init__(self, learner: Any, n_labels: int, *, max_parents: int, seed: int) -> None:
-        self.learner, self.n_labels = learner, n_labels
-        self.max_parents, self.seed = max_parents, seed
+    learner: Any
+    max_parents: int
+    seed: int
 
     def fit(
-        self,
-        training: TrainingRows,
-        seed: int,
-        *,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> LeadView:
+        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
+    ) -> Self:
         """Fit all labels alone, learn the network, then fit the labels that have parents."""
         how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
-        every, rows = np.arange(self.n_labels), training
-        if self.learner.gives_left_out:
-            cover = single_labels(every, self.n_labels)
-            rows = leaving_out_some(training, self.learner, [cover], drawn_seed(seed))
-        self.alone = fitted_singles(self.learner, every, rows, seed, **how)
-        self.parents = self._learn_network(rows)
+        training, self.alone = fitted_leaving_out(self.learner, rows, seed, **how)
+        self.parents = self._learn_network(training)
         learner = self.learner.with_choices_of(self.alone.members)
         self.given_parents = []
         families = _families(self.parents)
         seeds = draw_seeds(drawn_seed(seed), len(families)).tolist()
         for (parents, children), own in zip(families, seeds, strict=True):
-            rows = rows_with_labels(training, parents)
-            view = fitted_singles(learner, children, rows, own, **how)
+            given = rows_with_labels(rows, parents)
+            view = fitted_singles(learner, children, given, own, **how)
             self.given_parents.append((parents, children, view))
         return self
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,16 @@ from scipy import sparse
 from sklearn.model_selection import KFold
 
 from labelcover._table_numbers import rows_of
-from labelcover.ensemble import MOST_SEED, CoverView, LeftOut, TrainingRows, single_labels
+from labelcover.ensemble import (
+    MOST_SEED,
+    CoverView,
+    LeftOut,
+    TrainingRows,
+    View,
+    drawn_seed,
+    leaving_out_some,
+    single_labels,
+)
 from labelcover.learners import is_frame
 
 # What members say of a label: how probable it is, or whether they predict it.
@@ -83,35 +93,58 @@ def fitted_singles(
     return CoverView(learner, [cover]).fit(training, seed, **how)
 
 
+def fitted_leaving_out(
+    learner: Any, training: TrainingRows, seed: int, **how: Any
+) -> tuple[TrainingRows, CoverView]:
+    """Return the training rows, some left out if members tell of these, and members for all labels.
+
+    Each label has a member alone; `how` goes to `CoverView.fit`.
+    """
+    every = np.arange(training.Y.shape[1])
+    if learner.gives_left_out:
+        cover = single_labels(every, len(every))
+        training = leaving_out_some(training, learner, [cover], drawn_seed(seed))
+    return training, fitted_singles(learner, every, training, seed, **how)
+
+
+class MeanOfMembers(View):
+    """The mean of what members say, each fitted on some of the rows.
+
+    Attributes
+    ----------
+    members : list
+    """
+
+    members: list[Any]
+
+    @abstractmethod
+    def says(self, member: Any, X: Any) -> NDArray[np.float64]:
+        """Return the confidences of a member, ``(n, n_labels)``."""
+
+    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return the mean over the members, ``(n, n_labels)``."""
+        return [np.mean([self.says(member, X) for member in self.members], axis=0)]
+
+    def left_out(self, rows: TrainingRows) -> LeftOut:
+        """Return the rows that some member was fitted without, and the mean of these members."""
+        return self.__dict__.pop("_left_out")
+
+    def keep_left_out(self, training: TrainingRows, held: list[NDArray[np.int64]]) -> None:
+        """Keep for `left_out`, if it is asked for, what members say of rows held out of them."""
+        if training.left_out is None:
+            return
+        sums, times = np.zeros(training.Y.shape), np.zeros(len(training.Y))
+        for member, rows in zip(self.members, held, strict=True):
+            if len(rows):
+                sums[rows] += self.says(member, rows_of(training.X, rows))
+                times[rows] += 1
+        found = np.flatnonzero(times)
+        self._left_out = found, [sums[found] / times[found, None]]
+
+
 def shuffled_folds(
     n: int, n_folds: int, random: np.random.Generator
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield the training and the test rows of each fold."""
     seed = int(random.integers(MOST_SEED))
     return KFold(n_folds, shuffle=True, random_state=seed).split(np.empty(n))
-
-
-def out_of_bag(
-    training: TrainingRows,
-    members: list[Any],
-    left_out: list[NDArray[np.int64]],
-    confidence: Callable[[Any, Any], NDArray[np.float64]],
-) -> LeftOut:
-    """Return the rows that some member was fitted without, and their mean confidences by these.
-
-    Parameters
-    ----------
-    training : TrainingRows
-    members : list
-    left_out : list of ndarray
-        The rows that each member was fitted without.
-    confidence : callable
-        From a member and a table to ``(n, n_labels)``.
-    """
-    sums, times = np.zeros(training.Y.shape), np.zeros(len(training.Y))
-    for member, rows in zip(members, left_out, strict=True):
-        if len(rows):
-            sums[rows] += confidence(member, rows_of(training.X, rows))
-            times[rows] += 1
-    rows = np.flatnonzero(times)
-    return rows, [sums[rows] / times[rows, None]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from graphlib import TopologicalSorter
 from math import log
 from typing import Any
 
@@ -161,21 +162,9 @@ def network_levels(parents: Sequence[Sequence[int]]) -> NDArray[np.int64]:
     ValueError
         If there is a cycle.
     """
-    children: list[list[int]] = [[] for _ in parents]
-    for j, each in enumerate(parents):
-        for parent in each:
-            children[parent].append(j)
-    missing = [len(each) for each in parents]
     levels = np.zeros(len(parents), dtype=np.int64)
-    ready = [j for j, count in enumerate(missing) if count == 0]
-    for j in ready:  # grows while it is read
-        for child in children[j]:
-            levels[child] = max(levels[child], levels[j] + 1)
-            missing[child] -= 1
-            if missing[child] == 0:
-                ready.append(child)
-    if len(ready) < len(parents):
-        raise ValueError("parents must be those of a network without cycles.")
+    for j in TopologicalSorter(dict(enumerate(parents))).static_order():
+        levels[j] = max((levels[parent] + 1 for parent in parents[j]), default=0)
     return levels
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from labelcover._arguments import check_choice, check_integer, check_real
-from labelcover.ensemble import ModelParameters, TrainingRows, draw_seeds
+from labelcover.ensemble import ModelParameters
 from labelcover.methods._chain_inference import (
     INFERENCES,
     MOST_EXACT_LABELS,
@@ -20,40 +20,26 @@ from labelcover.methods._chain_inference import (
     in_blocks,
     mean_of,
 )
-from labelcover.methods._chains import BaggedChains, ChainModel, chain_orders
+from labelcover.methods._chains import ChainModel, ChainsView, chain_orders
 
 DECISIONS = ("subset_accuracy", "hamming_loss", "example_f1")
 
 
-class ProbabilisticChainsView(BaggedChains):
+@dataclass(eq=False, repr=False, kw_only=True)
+class ProbabilisticChainsView(ChainsView):
     """The view of probabilistic chains: marginals, and the best labelset for a measure.
 
     Parameters
     ----------
     learner, orders, bagging, fraction
-        As for `BaggedChains`.
+        As for `ChainsView`.
     decide : str
         The measure for which `decided` is best.
     inference : Inference
     """
 
-    def __init__(self, learner: Any, *, decide: str, inference: Inference, **bags: Any) -> None:
-        super().__init__(learner, **bags)
-        self.decide, self.inference = decide, inference
-
-    @property
-    def n_seeds(self) -> int:
-        """Those of the chains, and one for the samples of each."""
-        return super().n_seeds + len(self.orders)
-
-    def fit(
-        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
-    ) -> ProbabilisticChainsView:
-        """Fit all chains."""
-        n_chains, seeds = len(self.orders), draw_seeds(seed, self.n_seeds)
-        self.fit_chains(rows, seeds[:-n_chains], n_jobs=n_jobs, verbose=verbose)
-        self.sample_seeds = seeds[-n_chains:]
-        return self
+    decide: str
+    inference: Inference
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the marginal probability of every label."""
@@ -78,10 +64,10 @@ class ProbabilisticChainsView(BaggedChains):
     def _labelsets(self, X: Any, decide: str) -> Iterator[tuple[slice, Labelsets]]:
         n_labels = self.orders.shape[1]
         how = self.inference.of(decide, n_labels)
-        prepared = [chain.prepare(X) for chain in self.chains]
+        prepared = [chain.prepare(X) for chain in self.members]
 
         def infer(rows: NDArray[np.int64]) -> Labelsets:
-            of_chains = zip(self.chains, prepared, self.sample_seeds, strict=True)
+            of_chains = zip(self.members, prepared, self.sample_seeds, strict=True)
             return mean_of(
                 [
                     self.inference.labelsets(how, chain, table, rows, int(seed))
@@ -89,7 +75,7 @@ class ProbabilisticChainsView(BaggedChains):
                 ]
             )
 
-        paths = self.inference.paths_of_a_row(how, n_labels) * len(self.chains)
+        paths = self.inference.paths_of_a_row(how, n_labels) * len(self.members)
         return in_blocks(X.shape[0], paths, infer)
 
 
@@ -117,7 +103,7 @@ class _ProbabilisticChains(ModelParameters, ChainModel):
             self.inference, int(self.beam_width), float(self.epsilon), int(self.n_samples)
         )
         return ProbabilisticChainsView(
-            learner, **self._bags(training, seed), decide=self.decide, inference=inference
+            **self._bags(learner, training, seed), decide=self.decide, inference=inference
         )
 
     def _check_parameters(self, n_labels, *, weighted):

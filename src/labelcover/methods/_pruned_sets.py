@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,13 @@ from labelcover.covers import Cover
 from labelcover.ensemble import (
     MOST_SEED,
     LabelModel,
-    LeftOut,
     ThresholdParameters,
     TrainingRows,
-    View,
     draw_seeds,
 )
 from labelcover.learners import in_parallel
 from labelcover.methods._label_powerset import LabelsetModel, LabelsetView, one_labelset
-from labelcover.methods._member_rows import AGGREGATES, out_of_bag
+from labelcover.methods._member_rows import AGGREGATES, MeanOfMembers
 
 STRATEGIES = ("A", "B")
 
@@ -206,7 +204,7 @@ class PrunedSetsClassifier(ThresholdParameters, LabelsetModel):
         return self.p == 0 and super()._gives_left_out()
 
 
-class SubsampledView(View):
+class SubsampledView(MeanOfMembers):
     """Pruned sets on several samples of the rows, and the mean of what they say.
 
     Attributes
@@ -214,19 +212,12 @@ class SubsampledView(View):
     members : list of PrunedSetsView
     """
 
-    members: list[PrunedSetsView]
-
     def __init__(self, members: list[PrunedSetsView], subsample: float) -> None:
         self.members, self.subsample = members, subsample
 
     def fit(
-        self,
-        rows: TrainingRows,
-        seed: int,
-        *,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> SubsampledView:
+        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
+    ) -> Self:
         """Fit every member on a sample without replacement."""
         n = len(rows.Y)
         size = sample_size(n, self.subsample)
@@ -238,22 +229,12 @@ class SubsampledView(View):
             for member, sample, random in zip(self.members, samples, randoms, strict=True)
         )
         self.members = list(in_parallel(jobs, n_jobs, text="fitting members", verbose=verbose))
-        if rows.left_out is not None:
-            held = [np.setdiff1d(np.arange(n), sample) for sample in samples]
-            self._left_out = out_of_bag(rows, self.members, held, _confidence)
+        self.keep_left_out(rows, [np.setdiff1d(np.arange(n), sample) for sample in samples])
         return self
 
-    def left_out(self, rows: TrainingRows) -> LeftOut:
-        """Return the rows that some member was fitted without, and the mean of these members."""
-        return self.__dict__.pop("_left_out")
-
-    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
-        """Return the mean over the members, ``(n, n_labels)``."""
-        return [np.mean([_confidence(member, X) for member in self.members], axis=0)]
-
-
-def _confidence(member: PrunedSetsView, X: Any) -> NDArray[np.float64]:
-    return member.confidences(X)[0]
+    def says(self, member: PrunedSetsView, X: Any) -> NDArray[np.float64]:
+        """Return the confidences of a member."""
+        return member.confidences(X)[0]
 
 
 def sample_size(n: int, subsample: float) -> int:
