@@ -62,7 +62,7 @@ def measured(n_rows: int, n_labels: int) -> list[list[str]]:
     )
     rows = np.flatnonzero(Y_test[:, part].sum(axis=1))
     truth = Y_test[:, part][rows]
-    own = model._candidates(X_test[rows]).sparse()[:, part]
+    own = model._answer(X_test[rows]).stored()[:, part]
     of_part = line("labelcover", len(part), (truth, own), "", "", "")
     began = time.process_time()
     scores = one_vs_rest(X, Y[:, part], X_test[rows])

@@ -17,6 +17,10 @@ from labelcover.methods._member_rows import values_with_labels, with_labels
 # Rows with labels beside them are made in blocks of so many numbers (64 MB).
 BLOCK_NUMBERS = 2**23
 
+Rows = NDArray[np.int64] | None
+Labels = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+
 
 class Chain(Protocol):
     """A fitted chain."""
@@ -30,13 +34,7 @@ class Chain(Protocol):
         """Return what `probability` takes: the work on new rows that all links share."""
         ...
 
-    def probability(
-        self,
-        prepared: Any,
-        rows: NDArray[np.int64] | None,
-        link: int,
-        before: NDArray[np.uint8],
-    ) -> NDArray[np.float64]:
+    def probability(self, prepared: Any, rows: Rows, link: int, before: Labels) -> Floats:
         """Return the probability of a link's label, given ``before``, the labels before it.
 
         `rows` says which of the prepared rows each row of ``before`` belongs to; None: all.
@@ -81,13 +79,7 @@ class LinkedChain:
         """Return `X`."""
         return X
 
-    def probability(
-        self,
-        prepared: Any,
-        rows: NDArray[np.int64] | None,
-        link: int,
-        before: NDArray[np.uint8],
-    ) -> NDArray[np.float64]:
+    def probability(self, prepared: Any, rows: Rows, link: int, before: Labels) -> Floats:
         """Return the probability of a link's label, given the labels before it; see `Chain`."""
         members = self.links[link]
         answers = np.empty(len(before))
@@ -122,13 +114,7 @@ class WithConstants:
         """Return what the chain prepares, and the number of rows."""
         return None if self.chain is None else self.chain.prepare(X), X.shape[0]
 
-    def probability(
-        self,
-        prepared: Any,
-        rows: NDArray[np.int64] | None,
-        link: int,
-        before: NDArray[np.uint8],
-    ) -> NDArray[np.float64]:
+    def probability(self, prepared: Any, rows: Rows, link: int, before: Labels) -> Floats:
         """Return the probability of a link's label, given the labels before it; see `Chain`."""
         varying, n = prepared
         first = len(self.constants)

@@ -63,15 +63,6 @@ class LabelTree:
     nodes: tuple[LabelNode, ...]
     names: tuple[str, ...]
 
-    @property
-    def depth(self) -> int:
-        """The number of levels below the root."""
-        depths = [0] * len(self.nodes)
-        for i, node in enumerate(self.nodes):
-            for child in node.children:
-                depths[child] = depths[i] + 1
-        return max(depths)
-
     def name(self, i: int) -> str:
         """Return the name of node `i`: that of its label, or how many labels there are."""
         labels = self.nodes[i].labels
