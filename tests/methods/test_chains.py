@@ -157,7 +157,7 @@ def test_out_of_bag_confidences_are_those_of_chains_fitted_without_the_row(
     ).fit(X, Y)
     rows, (confidence,) = asked[1]
     assert abs(len(rows) / 150 - {"bootstrap": 0.368, "subsample": 0.33}[bagging]) < 0.08
-    np.testing.assert_array_equal(confidence, chain_confidence(alone.view_.chains[0], X[rows]))
+    np.testing.assert_array_equal(confidence, chain_confidence(alone.view_.members[0], X[rows]))
 
 
 def test_without_bagging_there_is_no_out_of_bag(problem):

@@ -180,7 +180,7 @@ def test_the_probability_of_a_labelset_is_the_product_of_its_links(problem, esti
     X, Y = problem
     order = [3, 0, 4, 1, 2]
     model = ProbabilisticChainClassifier(estimator, order=order).fit(X, Y)
-    (chain,) = model.view_.chains
+    (chain,) = model.view_.members
     np.testing.assert_array_equal(chain.order, order)
     labelsets = np.array(list(product([0, 1], repeat=5)), dtype=np.uint8)
     joint = np.ones((10, 32))
@@ -283,7 +283,7 @@ def test_the_marginals_of_the_ensemble_are_the_mean_of_those_of_its_chains(probl
     expected = np.mean(
         [
             exact(chain, chain.prepare(X), np.arange(len(X))).marginals(len(X))
-            for chain in model.view_.chains
+            for chain in model.view_.members
         ],
         axis=0,
     )
