@@ -82,8 +82,11 @@ def write_model_page(
     effects = effects_of_labels(model) if hasattr(model, "view_") else None
     page = {
         "title": f"{type(model).__name__} on {Reading.of_model(model).name or 'a table'}",
-        "findings": _findings(judged, lines, model, dataset, len(every.rows)),
         "judged": judged,
+        "n_every": len(every.rows),
+        "tested_on": "" if dataset is None else dataset.name,
+        "left_out_is": LEFT_OUT_IS if dataset is None and hasattr(model, "columns_") else "",
+        "error": expected_calibration_error(judged.truth, judged.P),
         "n_features": len(Reading.of_model(model).feature_names),
         "cover": getattr(model, "cover_", None),
         "lines": lines,
@@ -111,48 +114,6 @@ def write_model_page(
     }
     write_html_page(path, HERE / "model_page.html", page, scripts=["sort.js", "model.js"])
     return judged
-
-
-def _findings(judged, lines, model, dataset, n_every):
-    """Return what matters in sentences."""
-    n = len(judged.rows)
-    sample = "" if n == n_every else f" (a random sample of {n_every:,})"
-    where = (
-        f"On {n:,} training rows, each predicted by a model that has not seen it"
-        if dataset is None
-        else f"On {n:,} rows of {dataset.name}"
-    ) + sample
-    scores = judged.scores
-    found = [
-        f"{where}, {judged.verdict}",
-        f"{_percent(scores['micro_precision'].value)} of the predicted labels are true (precision)"
-        f", and {_percent(scores['micro_recall'].value)} of the true ones are predicted (recall): "
-        f"{(judged.predicted & judged.judged).sum(axis=1).mean():.2f} labels are predicted a row, "
-        f"{judged.Y.sum(axis=1).mean():.2f} are true.",
-    ]
-    if judged.n_other_tags:
-        found.append(judged.other_tags_told)
-    if dataset is None and hasattr(model, "columns_"):
-        found.append(LEFT_OUT_IS)
-    error = expected_calibration_error(judged.truth, judged.P)
-    found.append(
-        f"Confidences are off by {100 * error:.1f} points on average (expected calibration error)."
-    )
-    good = [line for line in lines if line.support and not np.isnan(line.f1)]
-    if len(good) > 1:
-        best, worst = max(good, key=lambda line: line.f1), min(good, key=lambda line: line.f1)
-        found.append(
-            f"The best predicted label is {best.label} (F1 {best.f1:.2f}, {best.support} rows have "
-            f"it), the worst {worst.label} (F1 {worst.f1:.2f}, {worst.support} rows)."
-        )
-    without = int((judged.Y.sum(axis=0) == 0).sum())
-    if without:
-        found.append(f"{without} of {len(judged.label_names)} labels are in none of these rows.")
-    return found
-
-
-def _percent(share):
-    return NOT_DEFINED if np.isnan(share) else f"{100 * share:.0f} %"
 
 
 def _choices(judged):
