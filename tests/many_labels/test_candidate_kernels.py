@@ -10,7 +10,7 @@ def test_a_label_whose_sum_comes_back_to_zero_is_listed_once():
     values, n_features = np.array([1.0, -1.0, 1.0, -1.0, 1.0], np.float32), 5
     table = values, np.arange(n_features, dtype=np.int32), np.array([0, n_features])
     posts = (
-        np.ones(n_features),
+        np.ones(n_features, np.float32),
         np.zeros(n_features, np.int32),
         np.arange(n_features + 1),
     )

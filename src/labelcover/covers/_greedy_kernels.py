@@ -373,7 +373,7 @@ def rows_label_by_label(m, k, r, seed):
         row = rows[size]
         unrank_into(at, table, row[:r])
         gain[:] = 0
-        n = 0
+        n = np.int64(0)
         while n < k:
             if n >= r:
                 y = _best_label(row, n, gain, frequency, state)

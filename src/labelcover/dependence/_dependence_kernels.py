@@ -238,7 +238,7 @@ def lazy_greedy(labelsets, weights, entries, keys, heap, k, target, most_rows):
     counts = np.zeros(n_labels, dtype=np.int64)
     members = np.empty(k, dtype=np.int64)
     rows = np.empty((1024, k), dtype=np.int32)
-    length, heaviest, next_label, n_rows = q, 0, np.int64(0), 0
+    length, heaviest, next_label, n_rows = q, 0, np.int64(0), np.int64(0)
     unused = n_labels
     weight = 0.0
     while length > 0 and weight < target:

@@ -378,7 +378,8 @@ def _fit_weights(
 
 def least_loss(inputs: Floats, base: Floats, y: NDArray, w: Floats, penalty: Floats) -> Floats:
     """Return the weights of inputs ``(d, n)`` with the least log-loss plus penalty."""
-    cells = np.ascontiguousarray(inputs)[:, None, :], base[None], y[None], w[None]
+    base, y, w = (np.ascontiguousarray(each)[None] for each in (base, y, w))
+    cells = np.ascontiguousarray(inputs)[:, None, :], base, y, w
 
     def derivatives(which: NDArray[np.int64], theta: Floats) -> Derivatives:
         loss, slope, curve = pool_derivatives(*cells, which, theta)

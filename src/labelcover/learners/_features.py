@@ -433,3 +433,15 @@ class TableLearner(BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags
+
+
+def read_only(*arrays):
+    """Return views that cannot be written to.
+
+    What a loop only reads has one form then, and the loop is compiled once for arrays in memory
+    and for those of a model that is mapped from a file.
+    """
+    views = tuple(array.view() for array in arrays)
+    for view in views:
+        view.flags.writeable = False
+    return views

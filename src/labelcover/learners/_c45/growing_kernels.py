@@ -318,7 +318,8 @@ def grow(table, label, weights, n_classes, min_leaf, unit, in_mean):
         buffer, begins = _split_order(order, starts, heavy, wanted, child_of)
         heir = -1
         if unit:
-            heir = _heir(switches, rows, starts, largest, wanted, switch_table, features)
+            most = np.int64(largest)  # a constant would have `_heir` compiled twice
+            heir = _heir(switches, rows, starts, most, wanted, switch_table, features)
         if heir >= 0:
             gone = np.int64(-1)
             count_switches(switches, rows[: starts[heir]], label, gone, switch_table, features)

@@ -16,6 +16,7 @@ from labelcover.learners._c45.growing_kernels import grow, value_ranks
 from labelcover.learners._c45.pruning_kernels import collapse, compact, prune
 from labelcover.learners._c45.row_kernels import distributions
 from labelcover.learners._c45.split_kernels import TOLERANCE, VALUE_STEP, Switches
+from labelcover.learners._features import read_only
 from labelcover.learners._problems import Members
 
 MANY_VALUES = 0.3  # a nominal feature with more values than this times n is left out of mean gains
@@ -222,11 +223,9 @@ class TreeStack(Members):
         """Return the class distributions of some trees side by side, a row per row."""
         offsets = self.offsets[problems.start : problems.stop + 1]
         return distributions(
-            prepared,
-            self.nodes,
-            self.roots[problems],
-            self.answers,
-            self.answer_at,
+            *read_only(prepared),
+            read_only(*self.nodes),
+            *read_only(self.roots[problems], self.answers, self.answer_at),
             offsets - offsets[0],
         )
 

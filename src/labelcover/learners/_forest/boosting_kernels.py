@@ -89,7 +89,7 @@ def grow_on_bins(codes, n_bins, rows, moments, order, wanted, tree, at_node, sta
         own = rows[start:end]
         total[:] = 0.0
         for i in own:
-            _add(total, 0, moments, i)
+            _add(total, np.uintp(0), moments, np.uintp(i))
         feature[node], best = -1, _score_unsplit(total[0])
         if total[0, WEIGHT] < 2 * LEAST_SIDE or n_nodes + 2 > len(feature):
             node += 1
@@ -100,11 +100,11 @@ def grow_on_bins(codes, n_bins, rows, moments, order, wanted, tree, at_node, sta
             f = order[a]
             sums[: n_bins[f]] = 0.0
             for i in own:
-                _add(sums, np.uintp(codes[f, i]), moments, i)
+                _add(sums, np.uintp(codes[f, i]), moments, np.uintp(i))
             part[:] = 0.0
             for cut in range(n_bins[f] - 1):
                 if sums[cut, WEIGHT] > 0.0:
-                    _add(part, 0, sums, cut)
+                    _add(part, np.uintp(0), sums, np.uintp(cut))
                     score = _score(part[0], total[0])
                     if score > best:
                         best, feature[node], cuts[node] = score, f, cut
@@ -142,7 +142,7 @@ def grow_on_words(columns, share, n_levels, moments, tree, at_node, state):
     """
     (above, starts), (feature, cuts, left, right) = columns, tree
     most = len(feature)
-    totals, sums = np.zeros((2, most, WIDTH), np.float32)
+    totals, sums = np.zeros((most, WIDTH), np.float32), np.zeros((most, WIDTH), np.float32)
     best = np.zeros(most)
     feature[0], at_node[:] = -1, 0
     first, n_nodes = 0, 1
@@ -151,7 +151,7 @@ def grow_on_words(columns, share, n_levels, moments, tree, at_node, state):
             node = at_node[i]
             if node < first and feature[node] >= 0:
                 node = at_node[i] = left[node]
-            _add(totals, np.uintp(node), moments, i)
+            _add(totals, np.uintp(node), moments, np.uintp(i))
         if level == n_levels or first == n_nodes:
             break
         for node in range(first, n_nodes):

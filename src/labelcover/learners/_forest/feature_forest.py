@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._table_numbers import blocks
-from labelcover.learners._features import csr_arrays
+from labelcover.learners._features import csr_arrays, read_only
 from labelcover.learners._forest.forest_kernels import (
     add_answers_of_trees,
     grow_tree,
@@ -195,8 +195,8 @@ class FeatureForest(GrownForest):
 
     def _add_answers(self, table, sums) -> None:
         asked, n_trees = np.arange(len(sums)), np.zeros(len(sums), np.int64)
-        how = self.labels, asked, False, sums, n_trees
-        add_answers_of_trees(table, self.n_features, self.stack, *how)
+        how = read_only(*self.labels), asked, False, sums, n_trees
+        add_answers_of_trees(table, self.n_features, read_only(*self.stack), *how)
 
     def node_means(self, values) -> list[NDArray[np.float64]]:
         """Return the means of a value of training rows in the nodes of each tree."""
@@ -208,8 +208,8 @@ class FeatureForest(GrownForest):
 
     def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
         stack = trees if isinstance(trees, tuple) else _stacked(trees)
-        how = self.labels, asked, True, sums, n_trees
-        add_answers_of_trees(self.table, self.n_features, stack, *how)
+        how = read_only(*self.labels), asked, True, sums, n_trees
+        add_answers_of_trees(self.table, self.n_features, read_only(*stack), *how)
 
 
 class FeaturePaths(ForestPaths):

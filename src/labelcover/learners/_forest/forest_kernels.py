@@ -268,7 +268,7 @@ def add_answers(table, n_features, tree, rows, counts, labels, asked, into, sums
     dense, (data, indices, indptr) = table
     if len(dense):
         for a in range(len(asked)):
-            leaf = _leaf(tree, dense[asked[a]], 0)
+            leaf = _leaf(tree, dense[asked[a]], np.int64(0))
             _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, sums[into[a]])
         return
     first, x = np.full(n_features, -1, np.int32), np.zeros(n_features, np.float32)
@@ -282,7 +282,7 @@ def add_answers(table, n_features, tree, rows, counts, labels, asked, into, sums
     shares, n_large = np.zeros(sums.shape[1]), 0
     for a in range(n_asked):
         start, end = indptr[asked[a]], indptr[asked[a] + 1]
-        leaf = 0
+        leaf = np.int64(0)
         if is_long:
             leaf = _off_path(tree, zeros, first, data[start:end], indices[start:end])
         if tree[0][leaf] >= 0:

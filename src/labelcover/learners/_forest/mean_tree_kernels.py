@@ -296,7 +296,7 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
             if not is_child[c]:
                 continue
             start[n_nodes], offsets[n_nodes] = at, own_offsets[c]
-            at = _sort_into(rows, s, e, child, moved, c, at)
+            at = _sort_into(rows, np.int64(s), np.int64(e), child, moved, c, np.int64(at))
             end[n_nodes] = at
             begin = mean_starts[n_nodes]
             stop = begin + sizes[c]
@@ -346,7 +346,7 @@ def sort_into_leaves(table, n_features, tree, rows):
         for c in range(n_children[node]):
             one = first[node] + c
             starts[one] = place
-            place = _sort_into(rows, s, e, child, moved, c, place)
+            place = _sort_into(rows, s, e, child, moved, np.int64(c), place)
             ends[one] = place
             for at in range(mean_starts[one], mean_starts[one + 1]):
                 means[mean_features[at], c] = 0
