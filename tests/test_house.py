@@ -7,13 +7,13 @@ import ast
 import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "labelcover"
 FILES = sorted(SOURCE.rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 # What a dense and a sparse default fit enter, and how often code asks what a view, a learner or a
 # table is.
 MOST_ENTERED = {"dense": 45, "sparse": 49}
@@ -53,6 +53,12 @@ print(json.dumps({"dense": entered(X), "sparse": entered(words)}))
 """
 
 
+@cache
+def trees():
+    """Return the parsed files; not when tests are collected, which every process does."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+
+
 @pytest.fixture(scope="module")
 def entered():
     command = [sys.executable, "-c", ENTERED]
@@ -67,14 +73,14 @@ def test_a_default_fit_enters_few_files(entered, table):
 
 
 def own_classes():
-    nodes = (node for tree in TREES.values() for node in ast.walk(tree))
+    nodes = (node for tree in trees().values() for node in ast.walk(tree))
     return {node.name for node in nodes if isinstance(node, ast.ClassDef)}
 
 
 def questions():
     """Yield where an object is asked whether it is one of our own classes."""
     classes = own_classes()
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         if path.relative_to(SOURCE).parts[0] not in QUESTIONING:
             continue
         for node in ast.walk(tree):
@@ -92,7 +98,7 @@ def test_views_learners_and_tables_are_rarely_asked_what_they_are():
 
 def test_every_cliff_of_the_default_stands_in_the_plan():
     """Numbers of the plan are read elsewhere only by name, never written again."""
-    plan = TREES[SOURCE / "ensemble" / "_plan.py"]
+    plan = trees()[SOURCE / "ensemble" / "_plan.py"]
     names = {
         target.id
         for node in plan.body
@@ -105,7 +111,7 @@ def test_every_cliff_of_the_default_stands_in_the_plan():
     assert "WIDE" in names
     again = {
         f"{path.relative_to(SOURCE)}: {target.id}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         if path.parent.name == "ensemble" and path.name != "_plan.py"
         for node in tree.body
         if isinstance(node, ast.Assign)
@@ -119,7 +125,7 @@ def test_the_house_has_few_files_lines_and_kernels():
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
     kernels = [
         node
-        for tree in TREES.values()
+        for tree in trees().values()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef)
         and any("njit" in ast.unparse(each) for each in node.decorator_list)
@@ -134,7 +140,7 @@ def test_the_house_has_few_files_lines_and_kernels():
 def test_no_file_imports_what_a_library_must_not_touch(word):
     imported = {
         name
-        for tree in TREES.values()
+        for tree in trees().values()
         for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in [getattr(node, "module", None) or "", *(each.name for each in node.names)]
@@ -152,11 +158,11 @@ def exported(tree):
 
 def loose_names():
     """Yield top-level names of open modules that are neither exported nor underscored."""
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         parts = path.relative_to(SOURCE).with_suffix("").parts
         if any(part.startswith("_") and part != "__init__" for part in parts):
             continue
-        rooms = [TREES[path.parent / "__init__.py"], tree]
+        rooms = [trees()[path.parent / "__init__.py"], tree]
         known = set().union(*(exported(each) for each in rooms))
         for node in tree.body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
