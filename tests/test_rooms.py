@@ -85,10 +85,15 @@ def imports_of(file, source):
             above = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join([*above, *filter(None, [node.module])])
             yield from (Import(node.lineno, f"{module}.{alias.name}") for alias in node.names)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        elif isinstance(node, ast.Call) and called(node).endswith("import_module"):
             first = node.args[0] if node.args else None
             if isinstance(first, ast.Constant):  # a name that is computed cannot be read here
                 yield Import(node.lineno, first.value)
+
+
+def called(node):
+    """Return the last part of the name of what is called; nothing where it has none."""
+    return getattr(node.func, "attr", getattr(node.func, "id", ""))
 
 
 def file_of(name, source):
