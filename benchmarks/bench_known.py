@@ -3,7 +3,8 @@
 ``python -m benchmarks.bench_known [--sets a,b] [--methods a,b]``. In three folds, a tenth, a
 quarter, half and nine tenths of the labels of the test rows are known, by five random masks each;
 scored are the others. Scores are appended to ``docs/results/known.csv`` as they come, so the same
-command resumes an interrupted run; ``--page`` prints the tables of the page. Needs the data folder
+command resumes an interrupted run; ``--page`` prints the tables of the page, ``--seconds``
+how long the stage takes on 50 simulated labels and on those of delicious. Needs the data folder
 (``LABELCOVER_DATA``). Seconds are CPU seconds of one thread.
 """
 
@@ -17,13 +18,19 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
+from scipy.special import expit
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
+from sklearn.preprocessing import MaxAbsScaler
 
+from benchmarks.simulated_labels import simulate
 from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover
 from labelcover.datasets import load
+from labelcover.dependence import dependent_cover
+from labelcover.ensemble._links import fit_links
 from labelcover.experiments._folds import make_folds
 
 SETS = "emotions,scene,yeast,debtags,medical,enron,slashdot,ohsumed"
@@ -33,6 +40,8 @@ FILE = Path(__file__).parents[1] / "docs" / "results" / "known.csv"
 COLUMNS = ["dataset", "fold", "method", "share", "mask", "average_precision", "log_loss", "seconds"]
 # Of chains, so many orders are tried, and the best counts.
 ORDERS = 10
+# Left-out rows of the simulated labels, and how many rows are answered one by one.
+ROWS, ANSWERS = 2_048, 50
 Predict = Callable[[np.ndarray], np.ndarray]
 
 
@@ -74,25 +83,29 @@ def dense(X) -> np.ndarray:
     return np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=np.float64)
 
 
+def beside(X, labels: np.ndarray):
+    """Return features and labels as one table, sparse if the features are."""
+    return sparse.hstack([X, labels], "csr") if sparse.issparse(X) else np.hstack([X, labels])
+
+
 def chains(X, Y, X_test) -> list[Predict]:
     """Return classifier chains in several orders, with the known labels put in."""
-    X, X_test = dense(X), dense(X_test)
-    scale = np.maximum(np.abs(X).max(axis=0), 1e-9)
-    X, X_test = X / scale, X_test / scale
+    scaler = MaxAbsScaler().fit(X)
+    X, X_test = scaler.transform(X), scaler.transform(X_test)
     m = Y.shape[1]
 
     def chain(order) -> Predict:
         models = []
         for at, j in enumerate(order):
-            inputs = np.hstack([X, Y[:, order[:at]]])
+            inputs = beside(X, Y[:, order[:at]])
             both = len(np.unique(Y[:, j])) == 2
             model = LogisticRegression(max_iter=200) if both else None
             models.append(model.fit(inputs, Y[:, j]) if both else float(Y[0, j]))
 
         def predict(known):
-            P, put_in = np.empty((len(X_test), m)), np.empty((len(X_test), m))
+            P, put_in = np.empty(known.shape), np.empty(known.shape)
             for at, j in enumerate(order):
-                inputs = np.hstack([X_test, put_in[:, order[:at]]])
+                inputs = beside(X_test, put_in[:, order[:at]])
                 model = models[at]
                 fixed = isinstance(model, float)
                 P[:, j] = model if fixed else model.predict_proba(inputs)[:, 1]
@@ -193,6 +206,29 @@ def measure(name: str, fold: int, method: str) -> list[list]:
     return lines
 
 
+def print_seconds() -> None:
+    """Print CPU seconds of the cover, of the links, and of answers one by one, half known."""
+    for Y in (simulate(ROWS, 50).Y.toarray(), np.asarray(load("delicious").Y[:ROWS])):
+        m = Y.shape[1]
+        random = np.random.default_rng(0)
+        P = expit(1.5 * Y - 4 + random.normal(size=Y.shape))
+        fit_links(Y[:200], np.arange(200), P[:200], dependent_cover(Y[:200], 3), Y.mean(axis=0))
+        times = [time.process_time()]
+        cover = dependent_cover(Y, 3, size=4 * m)
+        times.append(time.process_time())
+        links, _ = fit_links(Y, np.arange(ROWS), P, cover, Y.mean(axis=0).clip(1e-4))
+        times.append(time.process_time())
+        known = np.where(random.random(Y.shape) < 0.5, Y, -1).astype(np.int8)
+        for row in range(ANSWERS):
+            links.log_odds(P[[row]], known[[row]])
+        times.append(time.process_time())
+        cover_took, links_took, answers_took = np.diff(times)
+        print(
+            f"{m} labels, {ROWS} left-out rows: cover {cover_took:.2f} s, links {links_took:.2f} s,"
+            f" a row {1000 * answers_took / ANSWERS:.2f} ms"
+        )
+
+
 def done() -> set[tuple[str, str, str]]:
     if not FILE.exists():
         return set()
@@ -227,7 +263,11 @@ def main() -> None:
     parser.add_argument("--sets", default=SETS)
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--page", action="store_true", help="print the tables of the page")
+    parser.add_argument("--seconds", action="store_true", help="print times of the stage")
     options = parser.parse_args()
+    if options.seconds:
+        print_seconds()
+        return
     if options.page:
         print(page())
         return
