@@ -287,12 +287,15 @@ def _cholesky(matrix: NDArray[np.float64], ridge: float, dtype: Any) -> NDArray 
     shifted = np.array(matrix.T, dtype=dtype, order="F")
     shifted.reshape(-1, order="A")[:: len(matrix) + 1] += ridge
     (factorised,) = get_lapack_funcs(("potrf",), (shifted,))
-    factor, failed = factorised(shifted, lower=1, clean=0, overwrite_a=1)
+    factor, failed = factorised(shifted, lower=1, clean=1, overwrite_a=1)
     return None if failed else factor
 
 
 def _inverse_diagonal(factor: NDArray, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return some diagonal elements of ``(L Lᵀ)⁻¹``: squared lengths of columns of ``L⁻¹``."""
+    """Return some diagonal elements of ``(L Lᵀ)⁻¹``: squared lengths of columns of ``L⁻¹``.
+
+    `factor` may be overwritten: of many rows it is one of two tables as large as the kernel.
+    """
     width = len(factor)
     if 3 * len(rows) < width:
         columns = np.zeros((width, len(rows)), dtype=factor.dtype, order="F")
@@ -300,7 +303,7 @@ def _inverse_diagonal(factor: NDArray, rows: NDArray[np.int64]) -> NDArray[np.fl
         half = solve_triangular(factor, columns, lower=True, check_finite=False)
         return squared_columns(half)
     (invert,) = get_lapack_funcs(("trtri",), (factor,))
-    return squared_columns(np.tril(invert(factor, lower=1)[0]))[rows]
+    return squared_columns(invert(factor, lower=1, overwrite_c=1)[0])[rows]
 
 
 def squared_columns(table: NDArray) -> NDArray[np.float64]:
