@@ -34,7 +34,7 @@ from labelcover.ensemble._links import fit_links
 from labelcover.experiments._folds import make_folds
 
 SETS = "emotions,scene,yeast,debtags,medical,enron,slashdot,ohsumed"
-SHARES = (0.0, 0.1, 0.25, 0.5, 0.9)
+SHARES = {0.0: "nothing", 0.1: "a tenth", 0.25: "a quarter", 0.5: "half", 0.9: "nine tenths"}
 MASKS = 5
 FILE = Path(__file__).parents[1] / "docs" / "results" / "known.csv"
 COLUMNS = ["dataset", "fold", "method", "share", "mask", "average_precision", "log_loss", "seconds"]
@@ -178,6 +178,15 @@ METHODS: dict[str, Callable] = {
     "forest": forest,
     "chains": chains,
 }
+TITLES = {
+    "default": "told nothing",
+    "known": "links of the cover",
+    "no links": "no links",
+    "all pairs": "all pairs",
+    "boosting": "gradient boosting",
+    "forest": "random forest",
+    "chains": "chains",
+}
 
 
 def scores(Y: np.ndarray, P: np.ndarray, known: np.ndarray, n: int) -> tuple[float, float]:
@@ -248,13 +257,14 @@ def page() -> str:
     methods = [each for each in METHODS if any(key[1] == each for key in values)]
     text = []
     for measure in ("average_precision", "log_loss"):
-        text += ["", f"| {measure.replace('_', ' ')} | known | {' | '.join(methods)} |"]
+        text += ["" if not text else "\nLog-loss:\n"]
+        text.append(f"| data set | known | {' | '.join(TITLES[each] for each in methods)} |")
         text.append("|---|---|" + "---|" * len(methods))
         for name in names:
-            for share in SHARES:
+            for share, title in SHARES.items():
                 own = [values.get((name, each, share, measure)) for each in methods]
                 cells = " | ".join("" if v is None else f"{np.mean(v):.3f}" for v in own)
-                text.append(f"| {name} | {share:.0%} | {cells} |")
+                text.append(f"| {name} | {title} | {cells} |")
     return "\n".join(text)
 
 

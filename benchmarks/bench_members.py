@@ -73,14 +73,22 @@ def page() -> str:
     text = []
     for learner, own in frame.groupby("learner", sort=False):
         means = own.groupby(["dataset", "method"], sort=False)[COLUMNS[4:]].mean()
-        names, titles = list(dict.fromkeys(own["dataset"])), list(METHODS)
+        titles = list(METHODS)
+        names = [
+            name
+            for name in dict.fromkeys(own["dataset"])
+            if all((name, each) in means.index for each in titles)
+        ]
         for measure, digits in [*((each, 3) for each in MEASURES), ("seconds", 1)]:
             text += ["", *markdown_head([f"{learner}: {measure}", *titles])]
             sign = 1 if measure in ("micro-F1", "subset accuracy") else -1
             for name in names:
                 values = [f"{means[measure].get((name, each)):.{digits}f}" for each in titles]
                 least = max(sign * float(values[titles.index(each)]) for each in RELEVANCE)
-                cells = [f"**{v}**" if sign * float(v) > least else v for v in values]
+                is_time = measure == "seconds"
+                cells = [
+                    f"**{v}**" if sign * float(v) > least and not is_time else v for v in values
+                ]
                 text.append(markdown_row([name, *cells]))
     return "\n".join(text)
 
