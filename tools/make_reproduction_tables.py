@@ -25,6 +25,7 @@ from labelcover.experiments._paper.claims import (
     readings_sheets,
 )
 from labelcover.experiments._paper.paper_fits import DEFAULT, MEDIAMILL, MEDIAMILL_FOLDS
+from labelcover.experiments._paper.paper_page import Sheet
 from labelcover.experiments._paper.paper_tables import TIMES, TITLES, compared
 from labelcover.experiments._paper.reproduce import BOTH, tests_sheet
 from labelcover.experiments.results import read_results
@@ -37,17 +38,19 @@ TABLES = ("table7", "table8", "table9", "table10")
 # Table 7 in the reading in which it was run first.
 BY_MEAN = f"{TITLES['table7']}, mean of votes of pairs"
 MEASURES = {"table9": ("micro_f1", *TIMES)}
-KEY = ("dataset", "method", "folds", "fold", "seed", "data_fingerprint", "method_fingerprint")
+KEY = ("dataset", "method", "folds", "fold", "seed")
+# As `benchmarks.study_paper_repeats` writes them.
+REPEATS = FOLDS.with_name("paper-repeats.csv")
 
 
 def add(file: Path) -> int:
-    """Add the lines of a results file that are not known yet, or known with other parameters."""
+    """Add the lines of a results file, in place of those of the same method, data set and fold."""
     with FOLDS.open(encoding="utf-8", newline="") as known:
         reader = csv.DictReader(known)
         columns, lines = list(reader.fieldnames or []), {_key(line): line for line in reader}
     with file.open(encoding="utf-8", newline="") as new:
         found = {_key(line): line for line in csv.DictReader(new) if not line["error"]}
-    n_new = len(found.keys() - lines.keys())
+    n_new = sum(lines.get(key) != line for key, line in found.items())
     lines |= found
     with replacing(FOLDS) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
         # Columns of two cuts, which these runs have not, stay out.
@@ -72,6 +75,7 @@ def parts(results: Any) -> dict[str, str]:
         sheets = readings_sheets(table, _complete(readings_of(table, results)))
         made[f"readings-{table}"] = "\n\n".join(map(_untitled, reversed(sheets)))
         made[f"paired-{table}"] = _untitled(paired_sheet(table, results))
+    made["repeats"] = repeats(results, pd.read_csv(REPEATS, keep_default_na=False))
     made["section5.7"] = _untitled(choice_sheet(pd.read_csv(CHOICES)))
     for table, frame in frames.items():
         if len(frame):
@@ -95,6 +99,62 @@ def parts(results: Any) -> dict[str, str]:
     return made
 
 
+def said(results: Any) -> list[str]:
+    """Return what the verdicts of the page must say: their counts, from the results."""
+    frames = {table: _complete(compared(table, results)) for table in BOTH}
+    by_mean = _complete(compared("table7", results, reading="mean"))
+    # RAKEL votes in every reading, and has more rows where the others' mean has been run.
+    smo_rows = pd.concat([frames["table7"], by_mean]).drop_duplicates(
+        ["dataset", "k", "column", "measure"]
+    )
+    rakel = pd.concat([smo_rows, frames["table8"]])
+    rakel = rakel.query("column == 'RAKEL' and measure == 'micro_f1'").dropna(subset=["spread"])
+    smo = _complete(readings_of("table7", results))
+    smo = smo.assign(near=smo["difference"].abs() <= smo["spread"])
+    near = smo.groupby(["measure", "reading", "tuned_for"])["near"].sum()
+    f1, loss = near["micro_f1"].unstack(), near["hamming_loss"].unstack()
+    n = smo.groupby(["measure", "reading", "tuned_for"]).size().iloc[0]
+    j48 = frames["table8"].query("column not in ['RAKEL', @DEFAULT] and measure == 'micro_f1'")
+    apart = j48.dropna(subset=["spread"])
+    far = apart["difference"].where(apart["difference"].abs() > apart["spread"], 0)
+    better = {table: _rakel_plus_plus(frames[table]) for table in BOTH}
+    paired = paired_sheet("table7", results)
+    n_paired = len(paired.rows) * (len(paired.heads) - 2)
+    below = paired.notes[0].split(": ")[1].split(". ")[0]
+    n_below = 0 if below == "none" else len(below.split(", "))
+    choices = choice_sheet(pd.read_csv(CHOICES)).rows
+    right = [[int(number) for number in row[-1].split(" of ")] for row in choices]
+    return [
+        f"micro-F1 within one standard deviation over folds in "
+        f"{(rakel['difference'].abs() <= rakel['spread']).sum()} of {len(rakel)} rows",
+        f"by votes {f1['micro_f1']['votes']} of {n} figures are within one standard deviation, by "
+        f"the mean of the votes of pairs {f1['micro_f1']['mean']}, by the winner's share "
+        f"{f1['micro_f1']['winner'] or 'none'}",
+        f"by votes {loss['micro_f1']['votes']} of {n} figures, tuned for Hamming loss "
+        f"{loss['hamming_loss']['votes']}; by the mean of the votes of pairs "
+        f"{loss['micro_f1']['mean']}",
+        f"{(far == 0).sum()} of {len(far)} figures within one standard deviation; "
+        f"{(far > 0).sum()} are higher",
+        f"and {(far < 0).sum()} lower",
+        f"in {better['table7']} rows by votes. With J48 it is better in {better['table8']} rows",
+        f"{n_paired - n_below} of {n_paired} comparisons ({len(paired.rows)} sets, five methods, "
+        f"ten folds) are not below RAKEL by more than one standard error of paired differences; "
+        f"below: {below}",
+        f"right in {sum(r for r, _ in right)} of {sum(of for _, of in right)} choices",
+    ]
+
+
+def repeats(results: Any, again: Any) -> str:
+    """Return the differences from RAKEL on the folds of the table, on others, and on all."""
+    (dataset,) = set(again["dataset"])
+    lines = pd.concat([results[results["dataset"] == dataset], again])
+    lines = lines.assign(fold=lines["fold"] + len(set(lines["fold"])) * lines["seed"])
+    parts = [(f"seed {seed}", part) for seed, part in lines.groupby("seed")]
+    sheets = [(name, paired_sheet("table7", part)) for name, part in [*parts, ("all", lines)]]
+    rows = [[f"{dataset}, {name}", *sheet.rows[0][1:]] for name, sheet in sheets]
+    return _untitled(Sheet("", sheets[0][1].heads, rows))
+
+
 def _agreement(title: str, frame: Any) -> str:
     """Return how many figures are near the paper's, and in how many rows RAKEL++ beats RAKEL."""
     frame = frame[frame["column"] != DEFAULT]
@@ -110,12 +170,16 @@ def _agreement(title: str, frame: Any) -> str:
             f"paper's and {(part['difference'][~rakel & ~near] < 0).sum()} below; mean difference "
             f"of the other methods {part['difference'][~rakel].mean():+.4f}"
         )
+    said.append(f"RAKEL++ has a higher micro-F1 than RAKEL in {_rakel_plus_plus(frame)} rows")
+    return f"{title}. {'. '.join(text[0].upper() + text[1:] for text in said)}."
+
+
+def _rakel_plus_plus(frame: Any) -> str:
+    """Return in how many rows RAKEL++ beats RAKEL in micro-F1."""
     wide = frame[frame["measure"] == "micro_f1"].pivot_table(
         index=["dataset", "k"], columns="column", values="ours"
     )
-    better = (wide["RAKEL++"] > wide["RAKEL"]).sum()
-    said.append(f"RAKEL++ has a higher micro-F1 than RAKEL in {better} of {len(wide)} rows")
-    return f"{title}. {'. '.join(text[0].upper() + text[1:] for text in said)}."
+    return f"{(wide['RAKEL++'] > wide['RAKEL']).sum()} of {len(wide)}"
 
 
 def _complete(frame: Any) -> Any:
@@ -195,6 +259,9 @@ def main() -> None:
     text = page(PAGE.read_text(encoding="utf-8"), parts(results))
     with replacing(PAGE) as temporary:
         temporary.write_text(text, encoding="utf-8")
+    for count in said(results):
+        if count not in text:
+            print(f"A verdict of the page is to say: {count}")
 
 
 if __name__ == "__main__":

@@ -32,6 +32,24 @@ def test_the_page_has_the_tables_of_the_results_file(tool):
         np.testing.assert_allclose(kept["ours"], found["ours"], rtol=1e-5)
 
 
+def test_the_verdicts_say_what_the_results_count(tool):
+    text = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+    for count in tool.said(read_results(DOCS / "results" / "paper-folds.csv")):
+        assert count in text
+
+
+def test_new_lines_take_the_place_of_old_ones(tool, tmp_path, monkeypatch):
+    lines = pd.read_csv(DOCS / "results" / "paper-folds.csv", dtype=str, nrows=2)
+    known, new = tmp_path / "known.csv", tmp_path / "new.csv"
+    lines.to_csv(known, index=False)
+    lines[:1].assign(method_fingerprint="changed").to_csv(new, index=False)
+    monkeypatch.setattr(tool, "FOLDS", known)
+    assert tool.add(new) == 1
+    assert tool.add(new) == 0
+    kept = read_results(known)["method_fingerprint"].tolist()
+    assert kept == ["changed", lines["method_fingerprint"][1]]
+
+
 def test_a_row_counts_when_it_has_all_its_folds(tool):
     results = read_results(DOCS / "results" / "paper-folds.csv")
     first = results[(results["dataset"] == "emotions") & (results["fold"] < 9)]

@@ -212,8 +212,10 @@ def paired_sheet(table: str, results: pd.DataFrame, k: int = 3, n_folds: int = 1
     """Return how far each method is from RAKEL in micro-F1, on the same folds.
 
     The standard error is that of the mean of paired differences. A method is said to be below
-    where it is so by more than one.
+    where it is so by more than one; how many would be by chance alone is by Student's t.
     """
+    from scipy.stats import t
+
     good = results[results["error"] == ""].set_index(["dataset", "method", "folds", "fold"])
     scores = good["micro_f1"].unstack("method")
     rows, below = [], []
@@ -233,7 +235,11 @@ def paired_sheet(table: str, results: pd.DataFrame, k: int = 3, n_folds: int = 1
         # One fold that differs is exactly one standard error away, but for rounding.
         worse = [mean[name] < -error[name] - 1e-12 for name in names[1:]]
         below += [f"{METHODS[1:][j]} on {dataset}" for j in np.flatnonzero(worse)]
-    note = f"Below RAKEL by more than one standard error: {', '.join(below) or 'none'}."
+    chance = t.cdf(-1, n_folds - 1) * len(METHODS[1:]) * len(rows)
+    note = (
+        f"Below RAKEL by more than one standard error: {', '.join(below) or 'none'}. Did no method "
+        f"differ from it, {chance:.1f} of {len(METHODS[1:]) * len(rows)} comparisons would be."
+    )
     title = (
         f"Micro-F1 less that of RAKEL, {WEKA[member]}, k = {k}: mean over folds ± standard error"
     )
