@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +18,7 @@ from labelcover.ensemble._encoding_kernels import MARGINAL, VOTES, WINNER
 from labelcover.ensemble._label_products import label_products
 from labelcover.ensemble._member_weights import StackedMembers
 from labelcover.ensemble._plan import MEMBERS, draw_left_out, most_targets, n_left_out_rows
-from labelcover.ensemble._shares import Parts, Shares, probability_slopes
+from labelcover.ensemble._shares import Shares, probability_slopes
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, draw_seeds
 from labelcover.learners import (
     LinearTargets,
@@ -244,21 +243,10 @@ class CoverShares(Shares):
     ) -> None:
         self.paths, self.encoding, self.confidence = paths, encoding, confidence
         self.weights = weights
-
-    def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
-        """Return the parts of one label: each member is followed from its start to each row."""
-        weights = np.zeros((len(rows), self.confidence.shape[1]))
-        weights[:, label] = 1.0
-        return Parts(np.full(len(rows), self.starts[label]), self.combined(rows, weights))
-
-    @cached_property
-    def starts(self) -> NDArray[np.float64]:
-        """The confidences of all labels where all parts are 0."""
-        found = np.zeros(self.confidence.shape[1])
-        for label in range(len(found)):
+        self.starts = np.zeros(confidence.shape[1])
+        for label in range(len(self.starts)):
             for problem, holds, weight in self._members(label):
-                found[label] += weight * (softmax(self.paths.start(problem)) @ holds)
-        return found
+                self.starts[label] += weight * (softmax(paths.start(problem)) @ holds)
 
     def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
         """Return what columns add to a sum of the confidences of all labels, in one step."""

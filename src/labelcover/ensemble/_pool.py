@@ -273,7 +273,7 @@ class PooledShares(Shares):
         tables = [inside(own.confidence, bound) for own, bound in zip(shares, least, strict=True)]
         starts = [inside(own.starts, bound)[None] for own, bound in zip(shares, least, strict=True)]
         pooled, start = view.pool.pool(tables), view.pool.pool(starts)
-        self.odds, self.start = view.links.log_odds(pooled, known), view.links.log_odds(start)[0]
+        self.odds, self.starts = view.links.log_odds(pooled, known), view.links.log_odds(start)[0]
         self.pooled, self.pooled_start = pooled, logit(start)[0]
         self.confidence = expit(self.odds)
         # What a step of each confidence changes its log-odds by, on the way from its start.
@@ -302,7 +302,7 @@ class PooledShares(Shares):
             slopes = np.where(known < 0, slopes, 0.0)
         sizes = np.abs(effects)
         sizes[:, label] = np.inf
-        least = np.sort(sizes, axis=1)[:, [-min(len(self.start), MOST_PASSED)]]
+        least = np.sort(sizes, axis=1)[:, [-min(len(self.starts), MOST_PASSED)]]
         slopes = np.where(sizes >= np.maximum(least, LEAST_PASSED), slopes, 0.0)
         columns: Any = None
         for v, (shares, bends) in enumerate(zip(self.shares, self.slopes, strict=True)):
@@ -310,7 +310,7 @@ class PooledShares(Shares):
             if columns is None or weights.any():
                 found = shares.combined(rows, weights)
                 columns = found if columns is None else columns + found
-        parts = Parts(np.full(n, self.start[label]), columns, labels)
+        parts = Parts(np.full(n, self.starts[label]), columns, labels)
         labels[:, label] += self.odds[rows, label] - parts.total()
         return parts
 

@@ -3,15 +3,13 @@
 A view that can be explained has ``shares(X)``, which returns a `Shares` for each of its tables of
 confidences. Of one label and some rows it gives `Parts`: a start, and what each column of the table
 adds to it, so that they add up to the confidence. That is all a new view has to do. The pool weighs
-the parts of its views (`bent` makes them parts of log-odds), and the explanation puts them into
-words; neither knows how a view came to them.
+the parts of its views, and the explanation puts them into words; neither knows how a view came to
+them.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +22,6 @@ from labelcover._table_numbers import blocks
 Floats = NDArray[np.float64]
 # Quotients of smaller differences would lose their digits: derivatives take their place.
 CLOSE = 1e-9
-STEP = 1e-6
 # Integrals along a line are right to this, or to so many roundings of the scores, by ten nodes in
 # each panel, of which so many numbers are held at once (32 MB). Panels are halved no more often,
 # nor while there are so many of a row.
@@ -67,23 +64,21 @@ class Parts:
         labels = None if self.labels is None else self.labels * factors[:, None]
         return Parts(self.start * factors, columns, labels)
 
-    def from_start(self, start: Floats) -> Parts:
-        """Return the same parts of a score with another start."""
-        return replace(self, start=start)
-
     def __add__(self, other: Parts) -> Parts:
         known = [each.labels for each in (self, other) if each.labels is not None]
         labels = sum(known[1:], known[0]) if known else None
         return Parts(self.start + other.start, self.columns + other.columns, labels)
 
 
-class Shares(ABC):
-    """One table of confidences of some rows as sums of parts.
+class Shares:
+    """One table of confidences of some rows as sums of parts: by `of_label`, or by `combined`.
 
     Attributes
     ----------
     confidence : ndarray of shape (n, n_labels)
         As `View.confidences` gives it.
+    starts : ndarray of shape (n_labels,)
+        The scores before anything of a row is known.
     scale : {"confidence", "log-odds"}
         What the parts add up to.
     known : int8 array of shape (n, n_labels), optional
@@ -91,18 +86,15 @@ class Shares(ABC):
     """
 
     confidence: Floats
+    starts: Floats
     scale: str = "confidence"
     known: NDArray[np.int8] | None = None
 
-    @abstractmethod
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
         """Return the parts of one label in some of the rows."""
-
-    @property
-    def starts(self) -> Floats:
-        """The scores of all labels before anything of a row is known, ``(n_labels,)``."""
-        first = np.arange(1)
-        return np.array([self.of_label(k, first).start[0] for k in range(self.confidence.shape[1])])
+        weights = np.zeros((len(rows), len(self.starts)))
+        weights[:, label] = 1.0
+        return Parts(np.full(len(rows), self.starts[label]), self.combined(rows, weights))
 
     def combined(self, rows: NDArray[np.int64], weights: Floats) -> Any:
         """Return what columns add to a sum of the scores of all labels.
@@ -144,29 +136,6 @@ class Similar(NamedTuple):
     rows: NDArray[np.int64]
     similarity: Floats
     labels: list[list[NDArray[Any]]]
-
-
-def bent(parts: Parts, value: Floats, f: Callable[[Floats], Floats]) -> Parts:
-    """Return the parts of ``f(score)``: all are multiplied so that they add up to its change.
-
-    Parameters
-    ----------
-    parts : Parts
-        Of a score between 0 and 1.
-    value : ndarray of shape (n,)
-        The score, as it is to the last digit: the parts may differ by rounding.
-    f : function
-        Increasing.
-    """
-    start = parts.start
-    first = f(start)
-    way, change = parts.total() - start, f(value) - first
-    far = np.abs(way) > CLOSE
-    inwards = np.where(start > 0.5, -STEP, STEP)
-    factors = np.where(
-        far, change / np.where(far, way, 1.0), (f(start + inwards) - first) / inwards
-    )
-    return parts.times(factors).from_start(first + np.where(far, 0.0, change - factors * way))
 
 
 def probability_slopes(start: Floats, end: Floats, own: NDArray[Any]) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.ensemble._shares import Parts, Shares, Similar
+from labelcover.ensemble._shares import Shares, Similar
 from labelcover.ensemble._view import Block, LeftOut, TrainingRows, View
 
 
@@ -70,17 +70,8 @@ class BlockShares(Shares):
 
     def __init__(self, shares: Shares, features: NDArray[np.int64], n_features: int) -> None:
         self.shares, self.features, self.n_features = shares, features, n_features
-        self.confidence, self.scale = shares.confidence, shares.scale
-
-    @property
-    def starts(self) -> NDArray[np.float64]:
-        """The scores before anything of a row is known."""
-        return self.shares.starts
-
-    def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
-        """Return the parts of one label."""
-        parts = self.shares.of_label(label, rows)
-        return Parts(parts.start, self._placed(parts.columns), parts.labels)
+        self.confidence, self.starts = shares.confidence, shares.starts
+        self.scale = shares.scale
 
     def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
         """Return what columns add to a sum of the scores of all labels."""

@@ -69,12 +69,7 @@ class NearShares(Shares):
 
     def __init__(self, nearness: Nearness) -> None:
         self.nearness, self.confidence = nearness, nearness.confidence
-        self._starts = nearness.nearest.frequency
-
-    @property
-    def starts(self) -> NDArray[np.float64]:
-        """The frequencies of the labels."""
-        return self._starts
+        self.starts = nearness.nearest.frequency
 
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
         """Return the frequency of a label, and what columns move it by."""

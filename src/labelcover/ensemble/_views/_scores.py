@@ -17,7 +17,7 @@ from sklearn.base import clone
 from labelcover.covers import Cover
 from labelcover.ensemble._cover_view import LEAST, LeastSquaresView, LogisticView
 from labelcover.ensemble._log_linear_pool import inside
-from labelcover.ensemble._shares import Parts, Shares
+from labelcover.ensemble._shares import Shares
 from labelcover.ensemble._view import LeftOut, TrainingRows, View
 from labelcover.learners import LeastSquaresClassifier
 
@@ -126,17 +126,8 @@ class ScoreShares(Shares):
     """The confidences of a second stage as sums over words."""
 
     def __init__(self, stage: FirstStage, second: Shares) -> None:
-        self.stage, self.second, self.confidence = stage, second, second.confidence
-
-    def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
-        """Return the parts of scores, passed through to the words."""
-        parts = self.second.of_label(label, rows)
-        return Parts(parts.start, self.stage.passed(rows, parts.columns))
-
-    @property
-    def starts(self) -> NDArray[np.float64]:
-        """The confidences where no word is there."""
-        return self.second.starts
+        self.stage, self.second = stage, second
+        self.confidence, self.starts = second.confidence, second.starts
 
     def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
         """Return what words add to a sum of the confidences of all labels."""

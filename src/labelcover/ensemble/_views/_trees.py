@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.special import expit
 from labelcover._table_numbers import blocks, rows_of
 from labelcover.covers import Cover
 from labelcover.ensemble._cover_view import LEAST
-from labelcover.ensemble._shares import CLOSE, Parts, Shares, Similar, bent, labels_of
+from labelcover.ensemble._shares import CLOSE, Parts, Shares, Similar, labels_of
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
 from labelcover.learners import BoostedTrees, GrownForest, LabelBoosting, LabelForest
 
@@ -110,13 +111,9 @@ class ForestShares(Shares):
 
     def __init__(self, forest: GrownForest, X: Any) -> None:
         self.paths, self.confidence = forest.paths(X), forest.confidence(X)
-        # Shares among known cells are quotients; the parts of each label are bent to them.
+        self.starts = self.paths.starts
+        # Shares among known cells are quotients, to which the parts of each label are stretched.
         self.is_linear = forest.known is None
-
-    @property
-    def starts(self) -> NDArray[np.float64]:
-        """The confidences before anything of a row is known."""
-        return self.paths.starts
 
     def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
         """Return what columns add to a sum of the confidences of all labels."""
@@ -127,7 +124,10 @@ class ForestShares(Shares):
         """Return the confidence of a label at the start, and what columns add."""
         parts = Parts(*self.paths.of_label(label, rows))
         # A correction keeps shares between 0 and 1, in single precision.
-        return bent(parts, self.confidence[rows, label], lambda p: p)
+        way, value = parts.total() - parts.start, self.confidence[rows, label]
+        far = np.abs(way) > CLOSE
+        factors = np.where(far, (value - parts.start) / np.where(far, way, 1.0), 1.0)
+        return replace(parts.times(factors), start=value - factors * way)
 
 
 class BoostedView(View):
@@ -189,18 +189,7 @@ class BoostedShares(Shares):
     def __init__(self, trees: BoostedTrees, X: Any) -> None:
         self.trees, self.table = trees, trees.read(X)
         self.scores, self.origin = trees.scores(self.table, X.shape[0]), trees.origin_scores
-        self.confidence = expit(self.scores)
-
-    @property
-    def starts(self) -> NDArray[np.float64]:
-        """The confidences before anything of a row is known."""
-        return expit(self.origin)
-
-    def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
-        """Return the confidence of a label at the start, and what columns add."""
-        weights = np.zeros((len(rows), len(self.origin)))
-        weights[:, label] = 1.0
-        return Parts(np.full(len(rows), self.starts[label]), self.combined(rows, weights))
+        self.confidence, self.starts = expit(self.scores), expit(self.origin)
 
     def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
         """Return what columns add to a sum of the confidences of all labels."""

@@ -248,7 +248,7 @@ class GrownForest(ABC):
         """Add those of training rows in the trees without them, and how many trees these are."""
 
 
-class ForestPaths(ABC):
+class ForestPaths:
     """The parts of columns in the confidences of some rows.
 
     Parameters
@@ -269,9 +269,11 @@ class ForestPaths(ABC):
         self.forest, self.table = forest, forest.read(X)
         self._means: dict[int, list[NDArray[np.float64]]] = {}
 
-    @abstractmethod
     def of_label(self, label: int, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], Any]:
         """Return where some of the rows start, and the parts, CSR ``(n_rows, n_columns)``."""
+        weights = np.zeros((len(rows), self.forest.n_labels))
+        weights[:, label] = 1.0
+        return np.full(len(rows), self.starts[label]), self.combined(rows, weights)
 
     def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
         """Return the parts of a sum of labels, CSR; None if labels are better asked one by one."""
