@@ -1,8 +1,9 @@
 """Reasons of predictions: whether they add up, whom they speak for, how faithful, how fast.
 
-``python -m benchmarks.bench_reasons [--parts sums,sets,deletion,command] [--problems 2000]`` prints
-tables and writes ``docs/results/reasons.csv``, a line for each measurement; parts that are not run
-keep their lines. Needs the data folder (``LABELCOVER_DATA``) and, for ``deletion``, shap.
+``python -m benchmarks.bench_reasons [--parts sums,sets,deletion,command] [--problems 2000]
+[--rows 40] [--sets emotions,yeast]`` prints tables and writes ``docs/results/reasons.csv``, a line
+for each measurement; parts and sets that are not run keep their lines. Needs the data folder
+(``LABELCOVER_DATA``) and, for ``deletion``, shap.
 
 - ``sums``: random problems, all estimators that explain, dense and sparse, well separated and not:
   the greatest difference between the sum of contributions and the score of `predict_proba`.
@@ -10,8 +11,8 @@ keep their lines. Needs the data folder (``LABELCOVER_DATA``) and, for ``deletio
   names a column, and which share of the way from start to score the reasons shown explain.
 - ``deletion``: three columns of each predicted label are set to the training mean (numbers) or to
   their commoner value (words and flags of a sparse table): those that reasons name first, those of
-  SHAP's permutation explainer, and three at random. What the log-odds fall by, and the CPU seconds
-  of both explanations.
+  SHAP's permutation explainer, and three at random. What the log-odds fall by, the difference of
+  both with its standard error, and the CPU seconds of both explanations.
 - ``command``: CPU seconds of ``labelcover predict`` with and without ``--why 3``.
 """
 
@@ -43,7 +44,7 @@ TEXT = ("docstrings", "enron", "medical", "ohsumed", "slashdot")
 NUMBERS = ("emotions", "scene", "yeast", "mediamill-subset", "genbase")
 DELETED = ("emotions", "yeast", "scene", "medical", "debtags")
 TRAIN_ROWS, TEST_ROWS, TEXT_ROWS = 1_500, 300, 1_500
-SHAP_ROWS, N_DELETED = 10, 3
+SHAP_ROWS, N_DELETED = 40, 3
 COMMAND = "from labelcover.cli import main; main()"
 ESTIMATORS = {
     "pool": lambda: LabelCoverClassifier(random_state=0),
@@ -73,16 +74,18 @@ def main() -> None:
     parser.add_argument("--parts", default="sums,sets,deletion,command")
     parser.add_argument("--problems", type=int, default=2000)
     parser.add_argument("--rows", type=int, default=SHAP_ROWS)
+    parser.add_argument("--sets", default=",".join(DELETED), help="of deletion")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for part in options.parts.split(","):
         lines = {
             "sums": lambda: sums(options.problems),
             "sets": sets,
-            "deletion": lambda: deletion(options.rows),
+            "deletion": lambda: deletion(options.rows, options.sets.split(",")),
             "command": command,
         }[part]()
-        kept = [line for line in read() if line[0] != part]
+        measured = {(part, line[0]) for line in lines}
+        kept = [line for line in read() if tuple(line[:2]) not in measured]
         write(kept + [(part, *line) for line in lines])
 
 
@@ -223,17 +226,19 @@ def texts(path, n):
     return read_table(path, tags="tags", separator=";", text=["text"])
 
 
-def deletion(n_rows):
+def deletion(n_rows, names):
     """Return what log-odds fall by where the columns of reasons are deleted, and the times."""
     import shap
 
     lines = []
-    for name in DELETED:
+    for name in names:
         model, X, _, mean = fitted(name)
-        X = X.toarray() if sparse.issparse(X) else np.asarray(X)
-        X = X[:n_rows]
+        was_sparse = sparse.issparse(X)
+        X = X.toarray() if was_sparse else np.asarray(X)
         is_sparse = np.count_nonzero(X) < 0.25 * X.size
-        absent = np.where(mean > 0.5, 1.0, 0.0) if is_sparse else mean
+        is_flag = ((X == 0) | (X == 1)).all(axis=0) | was_sparse
+        absent = np.where(is_flag, mean > 0.5, mean) if is_sparse else mean
+        X = X[:n_rows]
         predicted = np.asarray(model.predict(X)) == 1
 
         def odds(table, model=model):
@@ -263,7 +268,11 @@ def deletion(n_rows):
             "SHAP": fall(odds, own, X, absent, theirs),
             "random": fall(odds, own, X, absent, any_three),
         }
-        found = {f"fall of log-odds, {key}": value for key, value in falls.items()}
+        found = {f"fall of log-odds, {key}": value.mean() for key, value in falls.items()}
+        ahead = falls["reasons"] - falls["SHAP"]
+        by_row = np.bincount([i for i, _ in theirs], ahead - ahead.mean())
+        found["reasons less SHAP"] = ahead.mean()
+        found["standard error of this, by rows"] = np.sqrt((by_row**2).sum()) / len(ahead)
         found |= {"CPU seconds, reasons": seconds, "CPU seconds, SHAP": shap_seconds}
         found["labels explained"] = int(predicted.sum())
         print(f"{name}: " + ", ".join(f"{k} {v:.3f}" for k, v in found.items()), flush=True)
@@ -285,13 +294,13 @@ def ours_top(model, X, predicted):
 
 
 def fall(odds, own, X, absent, top):
-    """Return what the log-odds of labels fall by in the mean, without their columns."""
-    pairs = list(top)
+    """Return what the log-odds of labels fall by without their columns, in the order of rows."""
+    pairs = sorted(top)
     table = X[[i for i, _ in pairs]].copy()
     for row, pair in zip(table, pairs, strict=True):
         row[top[pair]] = absent[top[pair]]
     without = odds(table)
-    return float(np.mean([own[i, j] - without[at, j] for at, (i, j) in enumerate(pairs)]))
+    return np.array([own[i, j] - without[at, j] for at, (i, j) in enumerate(pairs)])
 
 
 def command():

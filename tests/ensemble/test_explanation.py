@@ -1,5 +1,8 @@
 """Reasons add up to the score that they explain, whatever the table and the estimator."""
 
+from itertools import permutations
+from math import factorial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +17,8 @@ from labelcover.ensemble._explanation import Explanation
 from labelcover.ensemble._shares import probability_slopes
 from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
 from labelcover.learners._forest.label_forest import LabelForest
-from labelcover.learners._least_squares.score_parts import line_integrals
+from labelcover.learners._least_squares.gaussian_part_kernels import add_gaussian_parts
+from labelcover.learners._least_squares.score_parts import leaving_length
 from labelcover.methods import (
     BinaryRelevanceClassifier,
     EnsembleOfChainsClassifier,
@@ -180,38 +184,82 @@ def test_what_other_labels_say_is_passed_through_to_columns(data):
     assert not parts.labels[:, 2:].any()
 
 
-def test_parts_of_a_gaussian_kernel_are_integrated_gradients(data):
-    """By finite differences on many points of the line from the mean to the row."""
+def shapley_values(f, x, origin):
+    """By the definition, over all orders: `f` of rows that have columns of `x` or `origin`."""
+    d, found = len(x), 0.0
+    for order in permutations(range(d)):
+        rows = np.tile(origin, (d + 1, 1))
+        for step, column in enumerate(order):
+            rows[step + 1 :, column] = x[column]
+        found = found + np.diff(f(rows))[np.argsort(order)]
+    return found / factorial(d)
+
+
+@pytest.mark.parametrize("gammas", [(0.3,), (4.0, 1.0, 0.25)])
+def test_parts_of_a_gaussian_kernel_are_shapley_values(gammas):
     random = np.random.default_rng(3)
     X = random.normal(size=(80, 4)) * [1, 10, 0.1, 1] + [0, 5, 0, 0]
     Y = (X[:, :2] @ [1, 0.1] > 0.5)[:, None].astype(int)
-    for gammas in ((0.3,), (4.0, 1.0, 0.25)):
-        member = LeastSquaresClassifier(kernel="rbf", gamma=gammas)
-        members = BinaryRelevanceClassifier(member).fit(X, Y).view_.members
-        rows, new = np.arange(5), random.normal(size=(5, 4)) * [1, 10, 0.1, 3]
-        paths = members.paths(new)
-        scaled = members.features.scaled(new)
-        expected, n_steps, h = np.zeros((5, 4)), 2000, 1e-6
-        for t in (np.arange(n_steps) + 0.5) / n_steps:
-            for f in range(4):
-                step = h * np.eye(4)[f]
-                ends = [members.scores_of_scaled(t * scaled + s * step) for s in (1, -1)]
-                expected[:, f] += ((ends[0] - ends[1])[:, 0] / (2 * h)) / n_steps
-        slopes = [(0, np.tile([0.0, 1.0], (5, 1)))]
-        beta = members.inverse_temperature[0]
-        of_targets = (paths.combine[1:2].toarray() * beta).ravel()
-        assert len(of_targets) == 1
-        found = paths.parts(rows, slopes)
-        np.testing.assert_allclose(found, of_targets[0] * expected * scaled, atol=1e-6)
-        way = paths.scores(0, rows)[:, 1] - paths.start(0)[1]
-        np.testing.assert_allclose(found.sum(axis=1), way, atol=1e-9)
+    member = LeastSquaresClassifier(kernel="rbf", gamma=gammas)
+    members = BinaryRelevanceClassifier(member).fit(X, Y).view_.members
+    rows, new = np.arange(5), random.normal(size=(5, 4)) * [1, 10, 0.1, 3]
+    new[4] *= 100
+    paths, every = members.paths(new), np.arange(5)
+    scale = members.features.scaling
+    found = paths.parts(rows, [(0, np.tile([0.0, 1.0], (5, 1)))])
+    expected = [
+        shapley_values(lambda own: members.paths(own).scores(0, every)[:, 1], each, scale.shift)
+        for each in new
+    ]
+    np.testing.assert_allclose(found, expected, atol=0.02 * np.abs(expected).max())
+    way = paths.scores(0, rows)[:, 1] - paths.start(0)[1]
+    np.testing.assert_allclose(found.sum(axis=1), way, atol=1e-9)
 
 
-def test_a_line_too_short_for_error_functions_has_its_integrals():
-    p, q, r = np.array([[1e-14], [1e-8], [0.0]]), np.full((3, 1), 1e-9), np.array([0.5])
-    kernel, along = line_integrals(2.0, p, q, r)
-    np.testing.assert_allclose(kernel, np.exp(-1.0), rtol=1e-7)
-    np.testing.assert_allclose(along, np.exp(-1.0) / 2, rtol=1e-7)
+def plain_gaussian_parts(moved, centres, gamma, weights):
+    """As `add_gaussian_parts`, by very many steps of t."""
+    found = np.zeros(moved.shape)
+    for i, row in enumerate(moved):
+        for z, centre in enumerate(centres):
+            factors = np.exp(-gamma * ((row - centre) ** 2 - centre**2))
+            for t in (np.arange(4000) + 0.5) / 4000:
+                mixed = 1 - t + t * factors
+                kernel = np.exp(-gamma * centre @ centre) * mixed.prod()
+                found[i] += weights[i, z] * kernel * (factors - 1) / mixed / 4000
+    return found
+
+
+@pytest.mark.parametrize("gamma", [0.01, 0.5, 3.0])
+def test_parts_of_gaussians_are_those_of_a_plain_integral(gamma):
+    random = np.random.default_rng(1)
+    moved, centres = random.normal(size=(3, 6)), random.normal(size=(4, 6))
+    weights, found = random.normal(size=(3, 4)), np.zeros((3, 6))
+    gammas = np.array([gamma, gamma / 4])
+    add_gaussian_parts(moved, centres, (centres**2).sum(axis=1), gammas, weights, found)
+    expected = sum(plain_gaussian_parts(moved, centres, own, weights) for own in gammas)
+    np.testing.assert_allclose(found, expected, atol=0.01 * np.abs(expected).max())
+    before = found.copy()
+    add_gaussian_parts(moved, centres, (centres**2).sum(axis=1), gammas, 0 * weights, found)
+    np.testing.assert_array_equal(found, before)  # what has no weight adds nothing
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_word_adds_what_length_it_leaves_to_the_others(form):
+    random = np.random.default_rng(2)
+    words, weights = np.array([True] * 5 + [False]), random.normal(size=6)
+    X = np.array([[1, 1, 0, 1, 1, 0.5], [0, 0, 1, 0, 0, -2], [0, 0, 0, 0, 0, 1.0]])
+
+    def divided(rows):
+        lengths = np.sqrt((rows[:, :5] ** 2).sum(axis=1, keepdims=True))
+        return np.where(words, rows / np.where(lengths > 0, lengths, 1), rows)
+
+    expected = [shapley_values(lambda own: divided(own) @ weights, row, np.zeros(6)) for row in X]
+    found = leaving_length(form(divided(X) * weights), form(divided(X)), words)
+    found = found.toarray() if sparse.issparse(found) else found
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    uneven = divided(X * random.uniform(1, 3, size=6))
+    found = leaving_length(form(uneven * weights), form(uneven), words)
+    np.testing.assert_allclose(np.asarray(found.sum(axis=1)).ravel(), uneven @ weights)
 
 
 @pytest.mark.parametrize("steep", [1, 100, 1e4, 1e7])

@@ -135,12 +135,12 @@ def test_scores_and_means_are_sums_over_the_leaves(random):
     leaf = np.where(X[:, 1] <= 0.5, 0, np.where(X[:, 0] <= -1, 1, 2))
     none = np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int64)
     scores = np.zeros((9, 2))
-    add_scores((X, none), 2, stack, values, scores)
+    add_scores((X, none), np.arange(len(X)), 2, stack, values, scores)
     np.testing.assert_allclose(scores, values[leaf] + values[3])
     rows = sparse.csr_array(X)
     again = np.zeros((9, 2))
     csr = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
-    add_scores((np.zeros((0, 0), np.float32), csr), 2, stack, values, again)
+    add_scores((np.zeros((0, 0), np.float32), csr), np.arange(len(X)), 2, stack, values, again)
     np.testing.assert_array_equal(scores, again)
 
 

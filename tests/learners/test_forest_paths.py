@@ -74,6 +74,26 @@ def test_parts_are_shapley_values_between_the_origin_and_the_row():
         np.testing.assert_allclose(paths.starts, forest.confidence(origin[None])[0], atol=1e-12)
 
 
+def test_the_origin_has_numbers_at_their_mean_and_words_absent():
+    """As least squares has it: a dense table with few nonzeros, and the same stored as sparse."""
+    random = np.random.default_rng(0)
+    X = (random.random((80, 20)) < 0.1).astype(float)
+    X[:, 0] = random.integers(5, 9, 80)
+    Y = (X[:, 1:3] + (X[:, :1] > 6) > 0).astype(np.uint8)
+    n_values = np.zeros(20, np.int32)
+    for form, expected in ((np.asarray, X[:, 0].mean()), (sparse.csr_array, 0.0)):
+        forest = LabelForest(4).fit_labels(form(X), Y, n_values, seed=1)
+        assert forest.is_sparse
+        np.testing.assert_allclose(forest.origin, [expected] + [0.0] * 19, rtol=1e-6)
+        origin = forest.origin[None].astype(float)
+        np.testing.assert_allclose(forest.paths(form(X)).starts, forest.confidence(origin)[0])
+        parts = forest.paths(form(X)).combined(np.arange(80), np.ones((80, 2)))
+        way = (forest.confidence(form(X)) - forest.paths(form(X)).starts).sum(axis=1)
+        np.testing.assert_allclose(np.asarray(parts.sum(axis=1)).ravel(), way, atol=1e-6)
+    dense = LabelForest(4).fit_labels(X + 0.5, Y, n_values, seed=1)
+    np.testing.assert_allclose(dense.origin, (X + 0.5).mean(axis=0), rtol=1e-6)
+
+
 def test_parts_add_up_and_those_of_some_rows_are_those_among_all(grown):
     forest, X, _ = grown
     every, some = np.arange(len(X)), np.array([9, 3, 3, 140])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,14 @@ from labelcover.learners._forest.boosting_kernels import (
     grow_on_bins,
     grow_on_words,
 )
-from labelcover.learners._forest.feature_forest import NO_ARRAYS, NO_TABLE, SinglePrecision
+from labelcover.learners._forest.feature_forest import (
+    NO_ARRAYS,
+    NO_TABLE,
+    SinglePrecision,
+    directions,
+    origin_of,
+    row_table,
+)
 from labelcover.learners._forest.grown_forest import in_threads, is_mostly_zero
 from labelcover.learners._forest.swap_kernels import swap_parts
 
@@ -160,8 +167,8 @@ class LabelBoosting(BaseEstimator):
 
     def _boosted(
         self, codes, Y, weights, known, start, is_left_out, seed, n_trees, rate
-    ) -> Boosted:
-        """Return the trees of one fold, and the losses of its left-out rows."""
+    ) -> tuple[list[tuple[Any, Any]], list[float]]:
+        """Return the nodes and leaf values of a fold's trees, and its losses every `STEP` trees."""
         random = np.random.default_rng(seed)
         n, m = Y.shape
         scores, at_node = np.tile(start.astype(np.float32), (n, 1)), np.empty(n, np.int32)
@@ -171,19 +178,20 @@ class LabelBoosting(BaseEstimator):
             cells = cells * known
             signs = np.where(known[is_left_out] > 0, signs, 0.0)  # a loss that never changes
         moments = np.empty((n, WIDTH), np.float32)
-        found = Boosted([], [])
+        trees: list[tuple[Any, Any]] = []
+        all_losses: list[float] = []
         for t in range(n_trees + 1):
             if t % STEP == 0 or t == n_trees:
                 losses = _log_losses(scores[is_left_out] * signs)
-                found.losses.append(float(weights[is_left_out] @ losses))
-                since = len(found.losses) - 1 - int(np.argmin(found.losses))
+                all_losses.append(float(weights[is_left_out] @ losses))
+                since = len(all_losses) - 1 - int(np.argmin(all_losses))
                 if t == n_trees or since * STEP >= PATIENCE:
                     break
             is_drawn = (random.random(n) < ROW_SHARE) & ~is_left_out & (weights > 0)
             rows = np.flatnonzero(is_drawn).astype(np.int32)
             gradient, curvature = _derivatives(scores[rows], Y[rows], cells[rows])
             moments[:] = 0.0
-            moments[rows, :DIRECTIONS] = gradient @ _directions(m, random)
+            moments[rows, :DIRECTIONS] = gradient @ directions(m, DIRECTIONS, random)
             moments[rows, WEIGHT] = weights[rows]
             tree = self._grown(codes, rows, moments, at_node, random)
             leaves = np.flatnonzero(tree[0] < 0)
@@ -191,8 +199,8 @@ class LabelBoosting(BaseEstimator):
             leaf = tree[2, at_node]
             values = rate * _newton_steps(leaf[rows], len(leaves), gradient, curvature)
             scores += values[leaf]
-            found.trees.append(BoostedTree(tree, values))
-        return found
+            trees.append((tree, values))
+        return trees, all_losses
 
     def _grown(self, codes, rows, moments, at_node, random):
         """Return the nodes of a tree, and fill in the leaf of each row."""
@@ -210,20 +218,6 @@ class LabelBoosting(BaseEstimator):
             share = max(share, n_columns**-0.5)
             n_nodes = grow_on_words(words, share, WORD_LEVELS, moments, *rest)
         return tree[:, :n_nodes]
-
-
-class BoostedTree(NamedTuple):
-    """One tree: its nodes (feature, bin, left, right), and the values of its leaves."""
-
-    nodes: NDArray[np.int32]
-    values: NDArray[np.float32]
-
-
-class Boosted(NamedTuple):
-    """The trees of one model, and the losses of left-out rows before every `STEP` trees."""
-
-    trees: list[BoostedTree]
-    losses: list[float]
 
 
 class BoostedTrees:
@@ -251,9 +245,7 @@ class BoostedTrees:
         self.is_sparse = is_mostly_zero(X)
         self.precision = SinglePrecision().fit(X, shifted=not self.is_sparse)
         self.table = self._read(X)
-        self.origin = np.zeros(self.n_features, dtype=np.float32)
-        if not self.is_sparse:
-            self.origin = self.table[0].mean(axis=0, dtype=np.float64).astype(np.float32)
+        self.origin = origin_of(self.table, X)
         n = Y.shape[0]
         counts = Y.sum(axis=0) if weights is None else weights @ Y * (n / weights.sum())
         total: Any = n
@@ -283,26 +275,24 @@ class BoostedTrees:
             codes[place] = np.searchsorted(every[f], dense[:, f])
         return codes, n_bins[self.columns], no_words
 
-    def gather(self, fits: list[Boosted]) -> None:
+    def gather(self, fits: list[tuple[list[tuple[Any, Any]], list[float]]]) -> None:
         """Take the trees of all folds, as many of each as give the smallest loss together."""
-        shortest = min(len(each.losses) for each in fits)
-        losses = np.sum([each.losses[:shortest] for each in fits], axis=0)
+        shortest = min(len(losses) for _, losses in fits)
+        losses = np.sum([losses[:shortest] for _, losses in fits], axis=0)
         self.n_folds = len(fits)
-        self.n_trees = min(STEP * int(np.argmin(losses)), *(len(each.trees) for each in fits))
-        trees = [tree for each in fits for tree in each.trees[: self.n_trees]]
-        first = np.cumsum([0, *(len(tree.values) for tree in trees)])
-        sizes = [tree.nodes.shape[1] for tree in trees]
-        feature, cut, left, right = np.concatenate(
-            [np.empty((4, 0), np.int32), *(tree.nodes for tree in trees)], axis=1
-        )
+        self.n_trees = min(STEP * int(np.argmin(losses)), *(len(trees) for trees, _ in fits))
+        every = [(np.empty((4, 0), np.int32), np.empty((0, len(self.start)), np.float32))]
+        every += [tree for trees, _ in fits for tree in trees[: self.n_trees]]
+        nodes, values = zip(*every, strict=True)
+        first, sizes = np.cumsum([len(own) for own in values]), [own.shape[1] for own in nodes]
+        feature, cut, left, right = np.concatenate(nodes, axis=1)
         is_leaf = feature < 0
-        left = np.where(is_leaf, left + np.repeat(first[:-1], sizes), left).astype(np.int32)
+        left = np.where(is_leaf, left + np.repeat(first[:-1], sizes[1:]), left).astype(np.int32)
         threshold, column = np.zeros(len(feature), np.float32), feature.copy()
         inner = feature[~is_leaf]
         threshold[~is_leaf], column[~is_leaf] = self.cuts[inner, cut[~is_leaf]], self.columns[inner]
-        self.stack = column, threshold, left, right, np.cumsum([0, *sizes])
-        none = np.empty((0, len(self.start)), np.float32)
-        self.values = np.concatenate([none, *(tree.values for tree in trees)]) / self.n_folds
+        self.stack = column, threshold, left, right, np.cumsum(sizes)
+        self.values = np.concatenate(values) / self.n_folds
         del self.cuts, self.columns
 
     def left_out(self, rows: NDArray[np.int64], fold: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -310,27 +300,19 @@ class BoostedTrees:
         scores = np.zeros((len(rows), len(self.start)))
         for each in range(self.n_folds):
             own = np.flatnonzero(fold == each)
-            first = each * self.n_trees
-            found = np.zeros((len(own), len(self.start)))
-            table = _rows_of(self.table, rows[own])
-            self._add(table, found, self.stack[-1][first : first + self.n_trees])
-            scores[own] = found
+            roots = self.stack[-1][each * self.n_trees : (each + 1) * self.n_trees]
+            scores[own] = self._sums(self.table, rows[own], roots)
         del self.table
         return expit(self.start + self.n_folds * scores)
 
     def scores(self, table: tuple[Any, ...], n: int) -> NDArray[np.float64]:
         """Return the log-odds of `n` new rows, ``(n, n_labels)``, as `read` gives them."""
-        scores = np.zeros((n, len(self.start)))
-        self._add(table, scores, self.stack[-1][:-1])
-        return self.start + scores
+        return self.start + self._sums(table, np.arange(n), self.stack[-1][:-1])
 
     @property
     def origin_scores(self) -> NDArray[np.float64]:
         """The log-odds of the labels at the origin."""
-        table = (self.origin[None], NO_ARRAYS)
-        if self.is_sparse:
-            table = NO_TABLE, (NO_ARRAYS[0], NO_ARRAYS[1], np.zeros(2, np.int64))
-        return self.scores(table, 1)[0]
+        return self.scores(row_table(self.origin, is_sparse=self.is_sparse), 1)[0]
 
     def swap_parts(
         self, table: tuple[Any, ...], rows: NDArray[np.int64], weights: NDArray[np.float64]
@@ -358,9 +340,13 @@ class BoostedTrees:
             return NO_TABLE, csr_arrays(self.precision.sparse(X))
         return self.precision.dense(X.toarray() if sparse.issparse(X) else X), NO_ARRAYS
 
-    def _add(self, table: Any, scores: NDArray[np.float64], starts: NDArray[np.int64]) -> None:
-        stack = (*self.stack[:-1], starts)
-        add_scores(table, self.n_features, stack, self.values, scores)
+    def _sums(
+        self, table: Any, rows: NDArray[np.int64], roots: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        scores = np.zeros((len(rows), len(self.start)))
+        stack = (*self.stack[:-1], roots)
+        add_scores(table, rows, self.n_features, stack, self.values, scores)
+        return scores
 
 
 def _cuts(column: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -407,19 +393,3 @@ def _newton_steps(leaf, n_leaves, gradient, curvature) -> NDArray[np.float32]:
     low += np.float32(SHRINKAGE / max(1, len(leaf))) * low.sum(axis=0)
     np.divide(steps, low, out=steps, where=low > 0)
     return np.clip(steps, -MOST_STEP, MOST_STEP, out=steps)
-
-
-def _directions(m: int, random: np.random.Generator) -> NDArray[np.float32]:
-    """Return what the gradient of each label adds to the sums of a row: with many, random ones."""
-    if m <= DIRECTIONS:
-        return np.eye(m, DIRECTIONS, dtype=np.float32)
-    return random.standard_normal((m, DIRECTIONS), dtype=np.float32) * np.float32(DIRECTIONS**-0.5)
-
-
-def _rows_of(table: tuple[Any, ...], rows: NDArray[np.int64]) -> tuple[Any, ...]:
-    """Return some rows of a table as trees take it."""
-    dense, (data, indices, indptr) = table
-    if len(dense):
-        return dense[rows], NO_ARRAYS
-    shape = len(indptr) - 1, int(indices.max(initial=0)) + 1
-    return NO_TABLE, csr_arrays(sparse.csr_array((data, indices, indptr), shape=shape)[rows])

@@ -193,13 +193,15 @@ def add_to_leaves(leaf, values, sums):
 
 
 @njit(nogil=True)
-def add_scores(table, n_features, stack, values, scores):
+def add_scores(table, rows, n_features, stack, values, scores):
     """Add to `scores` the values of the leaves that rows of a table fall into, tree by tree.
 
     Parameters
     ----------
     table : (dense, (data, indices, indptr))
         As in `forest_kernels.add_answers`.
+    rows : int64 array
+        Which rows, a line of `scores` each.
     stack : (feature, threshold, left, right, starts)
         The nodes of all trees one after the other, children counted within their tree, and where
         each tree starts.
@@ -208,7 +210,7 @@ def add_scores(table, n_features, stack, values, scores):
     feature, threshold, left, right, starts = stack
     dense, (data, indices, indptr) = table
     x = np.zeros(0 if len(dense) else n_features, np.float32)
-    for i in range(len(scores)):
+    for a, i in enumerate(rows):
         if len(dense):
             x = dense[i]
         else:
@@ -220,7 +222,7 @@ def add_scores(table, n_features, stack, values, scores):
                 child = left[node] if x[feature[node]] <= threshold[node] else right[node]
                 node = root + child
             for j in range(scores.shape[1]):
-                scores[i, j] += values[left[node], j]
+                scores[a, j] += values[left[node], j]
         if not len(dense):
             for at in range(indptr[i], indptr[i + 1]):
                 x[indices[at]] = 0.0

@@ -123,9 +123,8 @@ class FeatureForest(GrownForest):
         self.precision = SinglePrecision().fit(X, shifted=not self.is_sparse)
         self.table = self._read(X)
         self.is_large = self.is_sparse and X.shape[0] >= MANY_ROWS
-        self.origin = np.zeros(self.n_features, dtype=np.float32)
+        self.origin = origin_of(self.table, X)
         if not self.is_sparse:
-            self.origin = self.table[0].mean(axis=0, dtype=np.float64).astype(np.float32)
             self.training = np.ascontiguousarray(self.table[0].T)
 
     @property
@@ -180,7 +179,7 @@ class FeatureForest(GrownForest):
             tree, order = grow_sparse_tree(
                 self.table[1],
                 labels,
-                _directions(m, random),
+                directions(m, SKETCH_COLUMNS, random),
                 rows,
                 counts[rows],
                 is_used,
@@ -215,8 +214,8 @@ class FeatureForest(GrownForest):
 class FeaturePaths(ForestPaths):
     """What the columns of rows add to the answers of a forest at its origin: Shapley values.
 
-    The origin is the mean of the training rows, of a sparse table the row without anything. What a
-    column adds is averaged over all orders in which columns pass from the origin to the row [1]_.
+    The origin is that of `origin_of`. What a column adds is averaged over all orders in which
+    columns pass from the origin to the row [1]_.
 
     References
     ----------
@@ -228,18 +227,9 @@ class FeaturePaths(ForestPaths):
 
     def __init__(self, forest: FeatureForest, X: Any) -> None:
         super().__init__(forest, X)
-        at_origin: Any = (forest.origin[None], NO_ARRAYS)
-        if forest.is_sparse:
-            at_origin = NO_TABLE, (NO_ARRAYS[0], NO_ARRAYS[1], np.zeros(2, np.int64))
         answers = np.zeros((1, forest.n_sums))
-        forest._add_answers(at_origin, answers)
+        forest._add_answers(row_table(forest.origin, is_sparse=forest.is_sparse), answers)
         self.starts = forest.shares_of(answers / len(forest.trees))[0]
-
-    def of_label(self, label, rows) -> tuple[NDArray[np.float64], Any]:
-        """Return where some of the rows start, and the parts, CSR ``(n_rows, n_columns)``."""
-        weights = np.zeros((len(rows), self.forest.n_labels))
-        weights[:, label] = 1.0
-        return np.full(len(rows), self.starts[label]), self.combined(rows, weights)
 
     def combined(self, rows, weights) -> Any:
         """Return the parts of a sum of labels, CSR ``(n_rows, n_columns)``."""
@@ -254,6 +244,28 @@ class FeaturePaths(ForestPaths):
             )
             total = total + sparse.csr_array(made, shape=total.shape)
         return total / len(self.forest.trees)
+
+
+def origin_of(table: Any, X: Any) -> NDArray[np.float32]:
+    """Return the row from which columns pass to others, of the training rows as trees take them.
+
+    Numbers are at their mean. Of a table with few nonzeros, those that are mostly 0 are at 0, and
+    all if `X`, the table as it is stored, is sparse.
+    """
+    dense, (data, indices, _) = table
+    if len(dense):
+        return dense.mean(axis=0, dtype=np.float64).astype(np.float32)
+    n, d = X.shape
+    held = np.bincount(indices[data != 0], minlength=d)
+    means = np.bincount(indices, data.astype(np.float64), minlength=d) / n
+    return np.where((2 * held > n) & (not sparse.issparse(X)), means, 0.0).astype(np.float32)
+
+
+def row_table(row: NDArray[np.float32], *, is_sparse: bool) -> tuple[Any, ...]:
+    """Return one row as a table that trees take."""
+    if not is_sparse:
+        return row[None], NO_ARRAYS
+    return NO_TABLE, csr_arrays(sparse.csr_array(row[None]))
 
 
 def _stacked(trees: list[tuple[Any, ...]]) -> tuple[NDArray[Any], ...]:
@@ -275,11 +287,11 @@ def _views(stack: tuple[NDArray[Any], ...]) -> list[tuple[Any, ...]]:
     ]
 
 
-def _directions(n_labels: int, random: np.random.Generator) -> NDArray[np.float32]:
-    """Return what each label adds to the sketch of a row, ``(n_labels, SKETCH_COLUMNS)``.
+def directions(m: int, n_columns: int, random: np.random.Generator) -> NDArray[np.float32]:
+    """Return what each of `m` labels adds to the sketch of a row, ``(m, n_columns)``.
 
     No more labels than columns are themselves the sketch.
     """
-    if n_labels <= SKETCH_COLUMNS:
-        return np.eye(n_labels, SKETCH_COLUMNS, dtype=np.float32)
-    return random.standard_normal((n_labels, SKETCH_COLUMNS), dtype=np.float32)
+    if m <= n_columns:
+        return np.eye(m, n_columns, dtype=np.float32)
+    return random.standard_normal((m, n_columns), dtype=np.float32)

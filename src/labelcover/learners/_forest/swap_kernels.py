@@ -40,7 +40,7 @@ def swap_parts(table, origin, trees, node_starts, means, weights, asked):
     feature, threshold, left, right = trees
     dense, (values, columns, starts) = table
     n_features, n_labels = len(origin), len(means)
-    x = origin.copy()
+    x = np.zeros(n_features, np.float32)
     # p! q! / (p + q + 1)!
     order = np.zeros((MOST_APART + 1, MOST_APART + 1))
     for p in range(MOST_APART + 1):
@@ -114,7 +114,7 @@ def swap_parts(table, origin, trees, node_starts, means, weights, asked):
                         sums[f] -= answer * order[n_row, n_origin - 1]
         if not len(dense):
             for at in range(starts[i], starts[i + 1]):
-                x[columns[at]] = origin[columns[at]]
+                x[columns[at]] = 0.0
         first = indptr[a]
         if first + n_seen > len(data):
             more_data = np.empty(2 * (first + n_seen))

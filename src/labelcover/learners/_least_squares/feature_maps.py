@@ -18,7 +18,7 @@ from labelcover._table_numbers import blocks
 from labelcover.chunks import Chunk
 from labelcover.learners._chunked_table import Blocks
 from labelcover.learners._least_squares.feature_scaling import rows_times
-from labelcover.learners._least_squares.score_parts import GaussianLines, LinearLines
+from labelcover.learners._least_squares.score_parts import GaussianSwaps, LinearSwaps
 from labelcover.learners._problems import LinearTargets, Rule, TargetRows
 from labelcover.learners._products import inner_products, row_products, squared_lengths
 
@@ -79,9 +79,9 @@ class IdentityMap:
 
     values = transform
 
-    def lines(self, X: Any, origin: NDArray[np.float64] | None) -> LinearLines:
-        """Return what gradients of scores are along the lines from an origin to rows."""
-        return LinearLines(X if origin is None else X - origin)
+    def swaps(self, X: Any, origin: Any, words: NDArray[np.bool_]) -> LinearSwaps:
+        """Return what columns add to scores where they pass from an origin to rows."""
+        return LinearSwaps(X if origin is None else X - origin, words)
 
 
 class KernelMap:
@@ -121,14 +121,14 @@ class KernelMap:
         """Return the same for very many rows, sooner: rounding may differ with their number."""
         return self.kernel(X, self.rows)
 
-    def lines(self, X: Any, origin: NDArray[np.float64] | None) -> LinearLines | GaussianLines:
-        """Return what gradients of scores are along the lines from an origin to rows."""
+    def swaps(self, X: Any, origin: Any, words: NDArray[np.bool_]) -> LinearSwaps | GaussianSwaps:
+        """Return what columns add to scores where they pass from an origin to rows."""
         moved = X if origin is None else X - origin
         if self.kernel.is_linear:
             to_columns = self.rows if self.combine is None else self.combine.T @ self.rows
-            return LinearLines(moved, to_columns)
+            return LinearSwaps(moved, words, to_columns)
         centres = self.rows if origin is None else self.rows - origin
-        return GaussianLines(self.kernel.gammas, moved, centres, self.combine)
+        return GaussianSwaps(self.kernel.gammas, moved, centres, self.combine)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the features of the rows of `X`."""

@@ -72,6 +72,10 @@ class FeatureScaling:
             return rows_times(X, 1 / _divisors(row_lengths(X)))
         return self._scaled_columns(X)
 
+    def divided_columns(self, n_columns: int) -> NDArray[np.bool_]:
+        """Return which of the columns are divided by the length of the row in them."""
+        return self.words if self.scale == "standard" else np.full(n_columns, self.scale == "rows")
+
     def _set_columns(
         self, mean: NDArray[np.float64], spread: NDArray[np.float64], *, is_sparse: bool
     ) -> None:

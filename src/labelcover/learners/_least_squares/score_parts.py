@@ -1,14 +1,15 @@
-"""What columns add to the scores of least squares members: integrated gradients, exactly.
+"""What columns add to the scores of least squares members: Shapley values.
 
-A row is reached from an origin on a straight line. The gradient of a score, averaged over that
-line, times how far the row is from the origin in each column, is what the column adds, and all of
-it adds up to the score of the row less that of the origin [1]. In a linear kernel the gradient is
-the same everywhere. In a Gaussian one the kernel along a line is a Gaussian of the place on it, so
-that its integrals are error functions: nothing is sampled.
+Columns pass one by one from an origin to the row; what a column changes the score by, averaged over
+all orders in which they do, is what it adds, and all of it adds up to the score of the row less
+that of the origin [1]. Nothing is sampled: a linear score changes by coefficient times value,
+whatever went before, but for the length that rows of words are divided by; in a Gaussian kernel,
+columns are factors, of which averages are products.
 
 References
 ----------
-1. M. Sundararajan, A. Taly and Q. Yan (2017). Axiomatic attribution for deep networks. ICML.
+1. L. S. Shapley (1953). A value for n-person games. Contributions to the Theory of Games 2,
+   307–317.
 """
 
 from __future__ import annotations
@@ -18,21 +19,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import erf
 
-from labelcover._table_numbers import blocks, rows_of
-from labelcover.learners._products import inner_products, squared_lengths
+from labelcover._table_numbers import rows_of
+from labelcover.learners._least_squares.feature_scaling import rows_times
+from labelcover.learners._least_squares.gaussian_part_kernels import add_gaussian_parts
+from labelcover.learners._products import squared_lengths
 
 if TYPE_CHECKING:
     from labelcover.learners._least_squares.least_squares_members import LeastSquaresMembers
 
 Floats = NDArray[np.float64]
-# Below this length of a line, in widths of the kernel, error functions would lose their digits,
-# and four nodes of Gauss are exact.
-SHORT = 1e-3
-NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(4)
-# Gradients of so many numbers are held at once (32 MB).
-BLOCK_NUMBERS = 2**22
 
 
 class LeastSquaresPaths:
@@ -46,7 +42,7 @@ class LeastSquaresPaths:
     X : ndarray or CSR matrix
         The rows, nominal features as numbers of their values.
     origin : ndarray of shape (n_columns,), optional
-        Where lines begin, in scaled columns of a dense table. By default where all are 0: at the
+        Where rows come from, in scaled columns of a dense table. By default where all are 0: at the
         mean of a number, or where a word is absent.
     """
 
@@ -55,7 +51,8 @@ class LeastSquaresPaths:
         self.members = members
         scaled = features.scaled(X)
         self.prepared = members.scores_of_scaled(scaled)
-        self.lines = features.map.lines(scaled, origin)
+        words = features.scaling.divided_columns(scaled.shape[1])
+        self.swaps = features.map.swaps(scaled, origin, words)
         start = np.zeros(scaled.shape[1]) if origin is None else origin
         at_origin = sparse.csr_array(start[None]) if sparse.issparse(scaled) else start[None]
         self.origin = members.scores_of_scaled(at_origin)[0]
@@ -92,39 +89,38 @@ class LeastSquaresPaths:
             targets += beta * (own @ self.combine[self._classes(problem)])
         used = np.flatnonzero(targets.any(axis=0))
         weights = targets[:, used] @ self.members.coefficients[used]
-        return self.lines.parts(rows, weights)
+        return self.swaps.parts(rows, weights)
 
     def _classes(self, problem: int) -> slice:
         return slice(*self.members.offsets[problem : problem + 2].tolist())
 
 
-class LinearLines:
-    """The gradients of linear scores along lines: the same everywhere.
+class LinearSwaps:
+    """What columns add to linear scores: coefficient times value, and what length they leave.
 
     Parameters
     ----------
     moved : ndarray or CSR array of shape (n, n_columns)
         How far rows are from the origin.
+    words : ndarray of bool
+        Which columns are divided by the length of the row in them.
     to_columns : ndarray or CSR matrix of shape (n_features, n_columns), optional
         What makes weights of columns from those of features; by default they are the same.
     """
 
-    def __init__(self, moved: Any, to_columns: Any = None) -> None:
-        self.moved, self.to_columns = moved, to_columns
+    def __init__(self, moved: Any, words: NDArray[np.bool_], to_columns: Any = None) -> None:
+        self.moved, self.words, self.to_columns = moved, words, to_columns
 
     def parts(self, rows: NDArray[np.int64], weights: Floats) -> Any:
         """Return what columns add to scores with some weights of features, a row for each row."""
         if self.to_columns is not None:
             weights = np.asarray(weights @ self.to_columns)
-        return times(rows_of(self.moved, rows), weights)
+        moved = rows_of(self.moved, rows)
+        return leaving_length(times(moved, weights), moved, self.words)
 
 
-class GaussianLines:
-    """The gradients of sums of Gaussians along lines, averaged.
-
-    With the line ``o + t d`` to a row and a centre ``z``, ``|o + t d − z|²`` is the parabola
-    ``p t² − 2 q t + r``. The gradient by a column is ``−2 γ (t d_i − (z − o)_i)`` times the kernel,
-    so two integrals over t serve all columns.
+class GaussianSwaps:
+    """What columns add to sums of Gaussians where they pass from the origin to rows.
 
     Parameters
     ----------
@@ -141,71 +137,27 @@ class GaussianLines:
     def __init__(
         self, gammas: tuple[float, ...], moved: Any, centres: Any, combine: Any = None
     ) -> None:
-        self.gammas, self.moved, self.centres, self.combine = gammas, moved, centres, combine
-        self.r = squared_lengths(centres)
+        self.gammas, self.moved, self.combine = np.array(gammas), moved, combine
+        self.squares = squared_lengths(centres)
+        self.centres = sparse.csc_array(centres) if sparse.issparse(moved) else centres
 
     def parts(self, rows: NDArray[np.int64], weights: Floats) -> Any:
         """Return what columns add to scores with some weights of features, a row for each row."""
         if self.combine is not None:
             weights = weights @ self.combine.T
+        weights = np.ascontiguousarray(weights) / len(self.gammas)
         moved = rows_of(self.moved, rows)
-        width = max(*self.centres.shape, 1)
-        found = [
-            self._block(moved[block], weights[block])
-            for block in blocks(len(rows), max(1, BLOCK_NUMBERS // width))
-        ]
-        if sparse.issparse(moved):
-            return sparse.csr_array(sparse.vstack(found, format="csr"))
-        return np.concatenate(found) if found else np.zeros(moved.shape)
-
-    def _block(self, moved: Any, weights: Floats) -> Any:
-        kernel, along = self._integrals(moved)
-        towards = np.asarray((weights * kernel) @ self.centres)
-        away = (weights * along).sum(axis=1)
-        own = 2 * times(moved, towards)
-        squares = moved.multiply(moved) if sparse.issparse(moved) else moved**2
-        return own - times(squares, np.broadcast_to(2 * away[:, None], moved.shape))
-
-    def _integrals(self, moved: Any) -> tuple[Floats, Floats]:
-        """Return the means over lines of the kernel, and of the kernel times t; both times γ."""
-        p = squared_lengths(moved)[:, None]
-        q = inner_products(moved, self.centres)
-        kernel, along = np.zeros_like(q), np.zeros_like(q)
-        for gamma in self.gammas:
-            own, times_t = line_integrals(gamma, p, q, self.r)
-            kernel += gamma * own
-            along += gamma * times_t
-        return kernel / len(self.gammas), along / len(self.gammas)
-
-
-def line_integrals(gamma: float, p: Floats, q: Floats, r: Floats) -> tuple[Floats, Floats]:
-    """Return ``∫ K dt`` and ``∫ t K dt`` over [0, 1] with ``K = exp(−γ (p t² − 2 q t + r))``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> whole, half = line_integrals(1.0, np.ones((1, 1)), np.zeros((1, 1)), np.zeros(1))
-    >>> whole.round(4).item(), half.round(4).item()
-    (0.7468, 0.3161)
-    """
-    s = np.sqrt(gamma * p)
-    is_short = s <= SHORT
-    safe = np.where(is_short, 1.0, p)
-    middle = q / safe
-    peak = np.exp(-gamma * np.maximum(r - q * middle, 0.0))
-    own = peak * np.sqrt(np.pi) / (2 * np.where(is_short, 1.0, s))
-    own *= erf(s * (1 - middle)) + erf(s * middle)
-    ends = np.exp(-gamma * r) - np.exp(-gamma * np.maximum(p - 2 * q + r, 0.0))
-    along = middle * own + ends / (2 * gamma * safe)
-    few = np.flatnonzero(is_short[:, 0])
-    if len(few):
-        own[few], along[few] = 0.0, 0.0
-        for node, weight in zip((NODES + 1) / 2, NODE_WEIGHTS / 2, strict=True):
-            distance = node**2 * p[few] - 2 * node * q[few] + r
-            value = weight * np.exp(-gamma * np.maximum(distance, 0.0))
-            own[few] += value
-            along[few] += node * value
-    return own, along
+        if not sparse.issparse(moved):
+            found, rest = np.zeros(moved.shape), (self.squares, self.gammas, weights)
+            add_gaussian_parts(np.ascontiguousarray(moved), self.centres, *rest, found)
+            return found
+        parts = np.zeros(len(moved.data))
+        for i in range(len(rows)):
+            own = slice(*moved.indptr[i : i + 2].tolist())
+            centres = np.ascontiguousarray(self.centres[:, moved.indices[own]].toarray())
+            how = self.squares, self.gammas, weights[i : i + 1], parts[None, own]
+            add_gaussian_parts(moved.data[None, own], centres, *how)
+        return sparse.csr_array((parts, moved.indices, moved.indptr), shape=moved.shape)
 
 
 def times(moved: Any, weights: Floats) -> Any:
@@ -213,3 +165,31 @@ def times(moved: Any, weights: Floats) -> Any:
     if sparse.issparse(moved):
         return sparse.csr_array(moved.multiply(weights))
     return moved * weights
+
+
+def leaving_length(parts: Any, moved: Any, words: NDArray[np.bool_]) -> Any:
+    """Return parts of linear scores of rows that are divided by their length: Shapley values.
+
+    A word of a row lessens the share of the others. Of n words that count the same, with
+    coefficients b, any s have the score ``Σ b / √s``; averaged over all orders in which they come,
+    a word adds ``α`` times its part, and its share of the squared length of the row times
+    ``1 − α`` of the parts of all, with α from 1 for one word to nearly 2. Where words do not count
+    the same this is nearly so, and parts still add up.
+
+    Parameters
+    ----------
+    parts, moved : ndarray or CSR array of shape (n, n_columns)
+        Coefficient times value, and the values.
+    words : ndarray of bool
+        The columns that are divided by their length together.
+    """
+    if not words.any():
+        return parts
+    is_word = words.astype(np.float64)[None]
+    own, squares = times(parts, is_word), times(times(moved, moved), is_word)
+    lengths = np.asarray(squares.sum(axis=1)).ravel()
+    n = np.maximum(np.asarray((squares != 0).sum(axis=1)).ravel(), 1)
+    means = np.cumsum(np.arange(1, n.max(initial=1) + 1) ** -0.5)[n - 1] / np.sqrt(n)
+    more = (means - 1) * (1 + 1 / np.maximum(n - 1, 1))
+    of_all = more * np.asarray(own.sum(axis=1)).ravel() / np.where(lengths > 0, lengths, 1.0)
+    return parts + rows_times(own, more) - rows_times(squares, of_all)

@@ -14,6 +14,7 @@ from sklearn.utils.parallel import delayed
 from labelcover._table_numbers import blocks
 from labelcover.learners._features import numeric
 from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
+from labelcover.learners._least_squares.score_parts import leaving_length
 from labelcover.learners._logistic.newton import Block, class_distributions, linear_scores
 from labelcover.learners._problems import Members, Problems, in_parallel, problem_blocks
 
@@ -365,7 +366,9 @@ class LogisticPaths:
             at = self.place[table.indices[block]]
             own = of_columns[row[block]][:, used]
             values[block] = table.data[block] * np.einsum("ij,ij->i", weights[at], own)
-        return sparse.csr_array((values, table.indices, table.indptr), shape=table.shape)
+        found = sparse.csr_array((values, table.indices, table.indptr), shape=table.shape)
+        words = self.members.scaling.divided_columns(table.shape[1])
+        return sparse.csr_array(leaving_length(found, table, words))
 
     def _columns(self, problem: int) -> slice:
         return slice(*self.members.starts[problem : problem + 2].tolist())
