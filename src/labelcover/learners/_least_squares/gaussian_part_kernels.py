@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from labelcover._compiled import njit
 
 # Columns pass from the origin to the row with a probability that grows in so many steps.
