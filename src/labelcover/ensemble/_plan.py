@@ -303,10 +303,13 @@ def _plan_blocks(facts: TableFacts, **how: bool) -> Plan:
     """Return the plan for a table with text beside other columns.
 
     Each block has the views of a table of its own, so that a long text does not drown numbers, nor
-    numbers that say nothing a text. A forest on all columns sees what they say together.
+    numbers that say nothing a text. A forest and a linear view of all columns see what they say
+    together, by steps and as a sum.
     """
     whole = plan_views(replace(facts, blocks={}), **how)
-    views = [ViewPlan("forest", "what columns say together", {"n_trees": SPARSE_TREES})]
+    together = "what columns say together"
+    views = [ViewPlan("forest", together, {"n_trees": SPARSE_TREES})]
+    views.append(replace(whole.views[0], reason=together))
     notes = []
     for columns, own in facts.blocks.items():
         plan = plan_views(own, **how)
