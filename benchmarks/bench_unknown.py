@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.bench_unknown [--sets a,b] [--methods a,b] [--folds 2] [--hidden 0,0.5]``. Of
 the labels of the training rows none, a fifth, half and four fifths are hidden at random, or two
-thirds by design: every row is looked at for one third of the labels. Test rows are scored with all
-their labels. Scores are appended to ``docs/results/unknown.csv`` as they come, so the same command
+thirds by design: every row is looked at for one third of the labels; or half of the rows have no
+known label, and the others all. Test rows are scored with all their labels. Scores are appended to ``docs/results/unknown.csv`` as they come, so the same command
 resumes an interrupted run; ``--page`` prints the tables of the page. Needs the data folder
 (``LABELCOVER_DATA``). Seconds are CPU seconds of one thread.
 """
@@ -29,7 +29,7 @@ from labelcover.experiments._folds import make_folds
 from labelcover.metrics import average_precision, log_loss
 
 SETS = "emotions,yeast,debtags,enron"
-HIDDEN = ("0", "0.2", "0.5", "0.8", "design")
+HIDDEN = ("0", "0.2", "0.5", "0.8", "design", "rows")
 FILE = Path(__file__).parents[1] / "docs" / "results" / "unknown.csv"
 COLUMNS = ["dataset", "fold", "method", "hidden", "log_loss", "average_precision", "seconds"]
 # Peers are never surer than this: a label of few known rows would have an infinite loss.
@@ -43,6 +43,8 @@ def with_gaps(Y: np.ndarray, hidden: str, fold: int) -> np.ndarray:
     if hidden == "design":
         group = random.integers(3, size=(len(Y), 1))
         return np.where(np.arange(Y.shape[1]) % 3 == group, Y, np.nan)
+    if hidden == "rows":
+        return np.where(random.random((len(Y), 1)) < 0.5, np.nan, Y)
     return np.where(random.random(Y.shape) < float(hidden), np.nan, Y)
 
 
@@ -133,6 +135,8 @@ def page() -> str:
         sign = 1 if measure == 0 else -1
         for each in HIDDEN:
             whole = [n for n in sets if all((n, method, each) in mean for method in METHODS)]
+            if not whole:
+                continue
             values = [[sign * mean[n, method, each][measure] for method in METHODS] for n in whole]
             ranks = np.mean([rankdata(row) for row in values], axis=0).round(2).tolist()
             lines.append(f"mean ranks, {each} hidden, {len(whole)} sets: {ranks}")

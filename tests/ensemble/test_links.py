@@ -11,7 +11,6 @@ from labelcover.ensemble._links import (
     NEW_LABELSET,
     PSEUDO_COUNT,
     _LeftOutLabelsets,
-    evidence,
     fit_links,
 )
 from labelcover.ensemble._log_odds_kernels import exponentials_below
@@ -33,10 +32,8 @@ def unmixed(odds, P):
 
 def fit_posterior(Y, rows, P):
     left_out = _LeftOutLabelsets.of(Y, rows, P, np.ones(len(Y)))
-    odds = [
-        left_out.log_odds(np.array([i]), P[[i]], evidence(P[[i]], None)) for i in range(len(rows))
-    ]
-    return Posterior(left_out.seen), unmixed(np.concatenate(odds), P)
+    odds = left_out.log_odds(P, np.full(P.shape, -1, np.int8))
+    return Posterior(left_out.seen), unmixed(odds, P)
 
 
 def test_the_compiled_exponentials_equal_their_plain_twin():
@@ -259,3 +256,31 @@ def test_the_same_seed_hides_the_same_labels():
     cover = Cover([[0, 1, 2]], 4)
     one, other = (fit_links(Y, np.arange(150), P, cover, FREQUENCY, seed=3)[0] for _ in range(2))
     np.testing.assert_array_equal(one.weights.toarray(), other.weights.toarray())
+
+
+def half_unknown(Y):
+    return (np.random.default_rng(1).random(Y.shape) < 0.5).astype(float)
+
+
+def test_unknown_labels_are_drawn_as_the_known_ones_of_a_row_have_it():
+    """Two labelsets occur; drawn by the probabilities alone, a third of the rows would have one."""
+    first = np.random.default_rng(0).random((400, 1)) < 0.5
+    Y = np.where(first, [1, 1, 0, 0], [0, 0, 1, 1]).astype(np.uint8)
+    P, cells = np.full(Y.shape, 0.5), half_unknown(Y)
+    cover = Cover([[0, 1, 2], [0, 1, 3], [1, 2, 3]], 4)
+    links, _ = fit_links(Y, np.arange(400), P, cover, np.full(4, 0.5), cells=cells)
+    true = np.isin(links.seen.labelsets @ (8, 4, 2, 1), (0b1100, 0b0011))
+    assert links.seen.counts[true].sum() > 0.9 * 400
+
+
+def test_a_label_never_known_to_be_absent_says_nothing():
+    Y, P = dependent_labels(300)
+    cells = half_unknown(Y)
+    cells[:, 0] *= Y[:, 0]
+    P[:, 0] = 0.97
+    links, _ = fit_links(Y, np.arange(300), P, Cover([[0, 1, 2]], 4), FREQUENCY, cells=cells)
+    told = np.full((300, 4), -1, np.int8)
+    told[:, 0] = 0
+    assert set(links.seen.labelsets[:, 0]) == {1}
+    alone = links.seen.log_odds(P, np.full((300, 4), -1, np.int8))[:, 1:]
+    np.testing.assert_allclose(links.seen.log_odds(P, told)[:, 1:], alone, rtol=1e-9)

@@ -15,7 +15,9 @@ With the log-odds ``l`` and the probabilities ``p`` of the pool, and a share ``s
 All is fitted on left-out predictions: with nothing known first, then with labels hidden at random,
 so that 5 to 97 % of them are known. Where labels of training rows are not known, nothing is fitted
 to these, and the labelsets that occur are those of the left-out rows, whose unknown labels are
-drawn by their probabilities: they depend on nothing then.
+drawn: by their probabilities first, and then twice by what the links fitted to the last draw say,
+given the known labels of the row. A label that is never known to be absent, or present, has its
+likelier value in all of them, so that it says nothing.
 """
 
 from __future__ import annotations
@@ -60,6 +62,8 @@ CHANGE_PENALTY, LINK_PENALTY = 4.0, 6.0
 # Changes are fitted on no more cells than these.
 MOST_CELLS = 2**18
 TOLERANCE, MOST_STEPS = 1e-3, 12
+# How often labels that are not known are drawn (benchmarks/bench_unknown.py).
+N_DRAWS = 3
 # Slopes are averaged over so many points, where labelsets by labels are no more than these.
 (NODES, NODE_WEIGHTS), MOST_SLOPES = np.polynomial.legendre.leggauss(4), 2**17
 
@@ -165,14 +169,18 @@ class _LeftOutLabelsets:
         # A labelset that only the row has does not occur.
         return cls(seen, own, np.where(own < 0, 0.0, np.where(less > TINY, without, -np.inf)))
 
-    def log_odds(self, rows: NDArray[np.int64], P: Floats, odds: Floats) -> Floats:
-        """Return the log-odds of some of the rows with probabilities `P` and some evidence."""
-        joint = odds @ self.seen.labelsets.T.astype(np.float64)
-        joint[np.arange(len(rows)), self.own[rows]] += self.without[rows]
+    def log_odds(self, P: Floats, known: NDArray[np.int8]) -> Floats:
+        """Return the log-odds of the first of the rows, with probabilities `P`, given labels."""
+        odds, found = evidence(P, known), np.empty_like(P)
         lift = _log_lift(self.seen.counts, self.seen.expected)
-        totals = exponentials_below(joint, lift, True)[:, None]
-        means = joint @ self.seen.labelsets.astype(np.float64)
-        return _mixed(np.where(totals > 0, means / np.maximum(totals, TINY), P), P)
+        for rows in self.seen._blocks(len(P)):
+            joint = odds[rows] @ self.seen.labelsets.T.astype(np.float64)
+            joint[np.arange(len(joint)), self.own[rows]] += self.without[rows]
+            totals = exponentials_below(joint, lift, True)[:, None]
+            means = joint @ self.seen.labelsets.astype(np.float64)
+            shares = np.where(totals > 0, means / np.maximum(totals, TINY), P[rows])
+            found[rows] = _mixed(shares, P[rows])
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,8 +214,11 @@ class Links:
         known : int8 array of shape (n, n_labels), optional
             0 and 1 where a label is known, -1 elsewhere.
         """
-        changed = self.changes_of(known, len(P))
-        odds = _combined(self.start, changed, logit(_inside(P)), self.seen.log_odds(P, known))
+        return self.given(P, known, self.seen.log_odds(P, known))
+
+    def given(self, P: Floats, known: NDArray[np.int8] | None, C: Floats) -> Floats:
+        """Return the same from the log-odds over the labelsets, `C`."""
+        odds = _combined(self.start, self.changes_of(known, len(P)), logit(_inside(P)), C)
         return odds if known is None else odds + (self.weights @ surprises(P, known).T).T
 
     def changes_of(self, known: NDArray[np.int8] | None, n: int) -> Floats:
@@ -261,20 +272,44 @@ def fit_links(
     """
     weights = np.ones(len(Y)) if sample_weight is None else sample_weight / sample_weight.mean()
     random = np.random.default_rng(seed)
-    known = np.ones(1, bool) if cells is None else cells[rows] > 0
-    own = weights[rows, None] * (np.ones_like(P) if cells is None else cells[rows])
+    known = np.ones(P.shape, bool) if cells is None else cells[rows] > 0
+    told = np.where(known, Y[rows], UNKNOWN).astype(np.int8)
     with blas_threads(len(P), P.shape[1], min(len(Y), MOST_LABELSETS)):
         if cells is None:
             labelsets = _LeftOutLabelsets.of(Y, rows, P, weights)
-        else:
-            drawn = np.where(known, Y[rows], random.random(P.shape) < P).astype(np.uint8)
+            return _fitted(labelsets, told, P, cover, frequency, weights[rows], random)
+        own, chances = weights[rows, None] * cells[rows], P
+        for _ in range(N_DRAWS):
+            drawn = _drawn(told, chances, random)
             labelsets = _LeftOutLabelsets.of(drawn, np.arange(len(rows)), P, weights[rows])
-        nothing, *views = _masked(labelsets, Y[rows], known, P, random)
-        start = _fit_start(nothing, frequency, own if cells is not None else weights[rows])
-        changes = _fit_changes(views, start, own, random)
-        links = _fit_weights(views, start, changes, own, cover)
-    fitted = Links(labelsets.seen, start, changes, links)
-    return fitted, _combined(start, np.zeros((len(rows), 3)), nothing.L, nothing.C)
+            found = _fitted(labelsets, told, P, cover, frequency, own, random)
+            chances = expit(found[0].given(P, told, labelsets.log_odds(P, told)))
+    return found
+
+
+def _fitted(
+    labelsets: _LeftOutLabelsets,
+    told: NDArray[np.int8],
+    P: Floats,
+    cover: Cover,
+    frequency: Floats,
+    weights: Floats,
+    random: np.random.Generator,
+) -> tuple[Links, Floats]:
+    """Return the same from the labelsets that occur; weights are those of rows or of cells."""
+    nothing, *views = _masked(labelsets, told, P, random)
+    start = _fit_start(nothing, frequency, weights)
+    own = weights if weights.ndim == 2 else weights[:, None] * np.ones_like(P)
+    changes = _fit_changes(views, start, own, random)
+    links = Links(labelsets.seen, start, changes, _fit_weights(views, start, changes, own, cover))
+    return links, _combined(start, np.zeros((len(P), 3)), nothing.L, nothing.C)
+
+
+def _drawn(told: NDArray[np.int8], chances: Floats, random: np.random.Generator) -> NDArray:
+    """Return labels, unknown ones drawn; of those known to be one value only, the likelier one."""
+    is_open = (told == 0).any(axis=0) & (told == 1).any(axis=0)
+    chances = np.where(is_open, chances, np.round(chances))
+    return np.where(told < 0, random.random(chances.shape) < chances, told).astype(np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,7 +320,7 @@ class _Masked:
     labels are hidden: those that nobody knows are not.
     """
 
-    rows: NDArray[np.int64]
+    rows: slice
     Y: NDArray[np.uint8]
     L: Floats
     C: Floats
@@ -299,26 +334,19 @@ class _Masked:
 
 
 def _masked(
-    labelsets: _LeftOutLabelsets,
-    Y: NDArray[np.uint8],
-    looked_at: NDArray[np.bool_],
-    P: Floats,
-    random: np.random.Generator,
+    labelsets: _LeftOutLabelsets, told: NDArray[np.int8], P: Floats, random: np.random.Generator
 ) -> Iterator[_Masked]:
-    """Yield the left-out rows with nothing known, then with labels hidden at random."""
-    n, m = Y.shape
-    looked_at = np.broadcast_to(looked_at, Y.shape)
+    """Yield the left-out rows with nothing known, then with known labels hidden at random."""
+    n, m = told.shape
     for mask in range(1 + MASKS):
-        rows = np.arange(n if mask == 0 else min(n, MOST_MASKED))
-        share = random.uniform(LEAST_KNOWN, MOST_KNOWN, len(rows)) if mask else np.zeros(n)
-        shown = (random.random((len(rows), m)) < share[:, None]) & looked_at[rows]
-        known = np.where(shown, Y[rows], UNKNOWN).astype(np.int8)
-        own, odds = P[rows], evidence(P[rows], known)
-        C = np.empty_like(own)
-        for block in labelsets.seen._blocks(len(rows)):
-            C[block] = labelsets.log_odds(rows[block], own[block], odds[block])
-        hidden = looked_at[rows] & ~shown
-        yield _Masked(rows, Y[rows], logit(_inside(own)), C, known, surprises(own, known), hidden)
+        rows = slice(n if mask == 0 else min(n, MOST_MASKED))
+        share = random.uniform(LEAST_KNOWN, MOST_KNOWN, rows.stop) if mask else np.zeros(n)
+        shown = random.random((rows.stop, m)) < share[:, None]
+        given, own = told[rows], P[rows]
+        known = np.where(shown, given, UNKNOWN).astype(np.int8)
+        C, hidden = labelsets.log_odds(own, known), (given >= 0) & ~shown
+        odds, surprise = logit(_inside(own)), surprises(own, known)
+        yield _Masked(rows, (given > 0).astype(np.uint8), odds, C, known, surprise, hidden)
 
 
 def _fit_start(nothing: _Masked, frequency: Floats, weights: Floats) -> Floats:
