@@ -3,9 +3,10 @@
 ``python -m benchmarks.bench_unknown [--sets a,b] [--methods a,b] [--folds 2] [--hidden 0,0.5]``. Of
 the labels of the training rows none, a fifth, half and four fifths are hidden at random, or two
 thirds by design: every row is looked at for one third of the labels; or half of the rows have no
-known label, and the others all. Test rows are scored with all their labels. Scores are appended to ``docs/results/unknown.csv`` as they come, so the same command
-resumes an interrupted run; ``--page`` prints the tables of the page. Needs the data folder
-(``LABELCOVER_DATA``). Seconds are CPU seconds of one thread.
+known label, and the others all. Test rows are scored with all their labels. Scores are appended to
+``docs/results/unknown.csv`` as they come, so the same command resumes an interrupted run;
+``--page`` prints the tables of the page. Needs the data folder (``LABELCOVER_DATA``). Seconds are
+CPU seconds of one thread.
 """
 
 import argparse
