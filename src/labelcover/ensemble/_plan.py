@@ -303,13 +303,14 @@ def _plan_blocks(facts: TableFacts, **how: bool) -> Plan:
     """Return the plan for a table with text beside other columns.
 
     Each block has the views of a table of its own, so that a long text does not drown numbers, nor
-    numbers that say nothing a text. A forest and a linear view of all columns see what they say
-    together, by steps and as a sum.
+    numbers that say nothing a text. A forest on all columns sees what they say together; where that
+    is wide text, a linear view too.
     """
     whole = plan_views(replace(facts, blocks={}), **how)
     together = "what columns say together"
     views = [ViewPlan("forest", together, {"n_trees": SPARSE_TREES})]
-    views.append(replace(whole.views[0], reason=together))
+    if whole.views[0].name == "scores":  # on other tables it does no good, nor harm
+        views.append(replace(whole.views[0], reason=together))
     notes = []
     for columns, own in facts.blocks.items():
         plan = plan_views(own, **how)
