@@ -6,10 +6,10 @@ from scipy import sparse
 from sklearn.base import clone
 
 from labelcover import LabelCoverClassifier
+from labelcover._table_numbers import relative_weights
 from labelcover.covers import Cover
 from labelcover.ensemble._encoding import encode
 from labelcover.learners import C45Classifier, SMOClassifier
-from labelcover.learners._batch_classifier import relative_weights
 from labelcover.learners._c45.tree import TreeStack
 from labelcover.learners._smo.pair_svms import PairStack
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from labelcover import LabelCoverClassifier, RakelClassifier
+from labelcover._table_numbers import relative_weights
 from labelcover.learners import (
     C45Classifier,
     LabelForest,
@@ -12,7 +13,6 @@ from labelcover.learners import (
     LogisticClassifier,
     SMOClassifier,
 )
-from labelcover.learners._batch_classifier import relative_weights
 from labelcover.metrics import micro_f1
 
 LEARNERS = [

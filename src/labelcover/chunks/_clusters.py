@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,11 +89,9 @@ def is_on_cluster() -> bool:
 def sent_once(shared: Sequence[Any]) -> AbstractContextManager[Any]:
     """Return a context in which what calls share is sent to the workers of a cluster only once.
 
-    joblib does so by itself with arrays, for each list of calls; with objects that hold arrays it
-    does not.
+    Asked where `is_on_cluster`. joblib does so by itself with arrays, for each list of calls; with
+    objects that hold arrays it does not.
     """
-    if not is_on_cluster():
-        return nullcontext()
     return parallel_config(backend="dask", scatter=list(shared))
 
 

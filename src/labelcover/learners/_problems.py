@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -411,12 +412,13 @@ def in_parallel(
                 bar.advance()
                 yield call.function(*arguments, **named)
         return
+    where: AbstractContextManager[Any] = nullcontext()
     if shared and is_on_cluster():
         how.pop("require", None)
         parcels = {id(each): Parcel(each) for each in shared}
         jobs = [_sent(job, parcels) for job in jobs]
-        shared = list(parcels.values())
-    with sent_once(shared), Parallel(n_jobs=n_jobs, **how) as parallel, bar_of as bar:
+        where = sent_once(list(parcels.values()))
+    with where, Parallel(n_jobs=n_jobs, **how) as parallel, bar_of as bar:
         for start in range(0, len(jobs), BATCH):
             for result in parallel(jobs[start : start + BATCH]):
                 bar.advance()
