@@ -31,6 +31,8 @@ class ForestView(View):
     n_trees : int, optional
         What ``n_trees="auto"`` is where trees split by features; by default as many as of a forest
         alone.
+    least : float
+        How near to 0 and 1 the pool takes shares.
 
     Attributes
     ----------
@@ -38,16 +40,25 @@ class ForestView(View):
     """
 
     names = ("forest",)
-    least = LEAST_SHARE
     forest: GrownForest
 
-    def __init__(self, learner: LabelForest, n_trees: int | None = None) -> None:
-        self.learner, self.n_trees = learner, n_trees
+    def __init__(
+        self, learner: LabelForest, n_trees: int | None = None, least: float = LEAST_SHARE
+    ) -> None:
+        self.learner, self.n_trees, self.least = learner, n_trees, least
 
     @classmethod
-    def planned(cls, learners: Any, cover: Cover, *, n_trees: int | None = None, **_: Any) -> Self:
+    def planned(
+        cls,
+        learners: Any,
+        cover: Cover,
+        *,
+        n_trees: int | None = None,
+        least: float = LEAST_SHARE,
+        **_: Any,
+    ) -> Self:
         """Return the view as a plan has it."""
-        return cls(learners["forest"], n_trees)
+        return cls(learners["forest"], n_trees, least)
 
     def fit(
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
