@@ -53,8 +53,8 @@ STEP, PATIENCE = 5, 15
 # Default number of trees and learning rate. On a sparse table fewer and longer steps give as much,
 # in a third of the time (benchmarks/bench_quality.py).
 AUTO = "auto"
-TREES, SPARSE_TREES = 150, 50
-RATE, SPARSE_RATE = 0.08, 0.2
+TREES, SPARSE_TREES = 150, 40
+RATE, SPARSE_RATE = 0.08, 0.25
 
 
 class LabelBoosting(BaseEstimator):
@@ -70,9 +70,9 @@ class LabelBoosting(BaseEstimator):
     Parameters
     ----------
     n_trees : int or "auto", default="auto"
-        Most trees of a model. ``"auto"`` is 150, and 50 on a sparse table.
+        Most trees of a model. ``"auto"`` is 150, and 40 on a sparse table.
     learning_rate : float or "auto", default="auto"
-        ``"auto"`` is 0.08, and 0.2 on a sparse table.
+        ``"auto"`` is 0.08, and 0.25 on a sparse table.
     max_leaves : int, default=32
         Most leaves of a tree.
     random_state : int, RandomState or None, default=None
