@@ -16,7 +16,6 @@ from labelcover.experiments._paper.joint_fits import fit_together
 from labelcover.experiments._paper.paper_fits import table_setting
 from labelcover.experiments._paper.printed import METHODS
 from labelcover.metrics import hamming_loss, micro_f1
-from labelcover.models import with_nominal_features
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "paper-repeats.csv"
 COLUMNS = ["dataset", "method", "folds", "fold", "seed", "error", "micro_f1", "hamming_loss"]
@@ -35,7 +34,7 @@ def main() -> None:
         done = {(line["dataset"], line["seed"], line["fold"]) for line in csv.DictReader(file)}
     data = load(options.dataset)
     settings = [table_setting(method, "smo", options.k) for method in METHODS]
-    made = [with_nominal_features(setting.make(data), data) for setting in settings]
+    made = [setting.make(data) for setting in settings]
     for seed in SEEDS:
         models = [model.set_params(random_state=seed) for model in made]
         folds = make_folds(data, n_folds=N_FOLDS, random_state=seed)

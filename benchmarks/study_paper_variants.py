@@ -15,7 +15,6 @@ from labelcover.experiments._paper.joint_fits import fit_together
 from labelcover.experiments._paper.paper_fits import SEED, table_setting
 from labelcover.learners import SMOClassifier
 from labelcover.metrics import hamming_loss, micro_f1
-from labelcover.models import with_nominal_features
 
 PLAN = [("emotions", 3), ("emotions", 4), ("scene", 3), ("scene", 4)]
 METHODS = ("RAKEL", "RAKEL++")
@@ -30,7 +29,7 @@ def main() -> None:
         data = load(name)
         made = [table_setting(method, "smo", k, "mean").make(data) for method in METHODS]
         own = {"estimator": SMOClassifier(logistic=True), "random_state": SEED}
-        models = [with_nominal_features(model.set_params(**own), data) for model in made]
+        models = [model.set_params(**own) for model in made]
         scores = []
         for train, test in make_folds(data)[:N_FOLDS]:
             answers = fit_together(models, data.X[train], data.Y[train], data.X[test])

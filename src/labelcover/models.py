@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import sklearn.utils
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from labelcover._arguments import in_command
@@ -30,11 +30,9 @@ from labelcover._imports import naming_extra, other_versions, versions_here
 from labelcover.chance import LabelFrequencies
 from labelcover.chunks import is_on_cluster, on_dask, open_chunks
 from labelcover.datasets import DataError, Dataset, check_archive, check_ordinary
-from labelcover.ensemble import Pool
-from labelcover.learners import LeastSquaresClassifier
 from labelcover.tables import keep_names
 
-FORMAT = "labelcover-model-6"  # another one when classes move: files name their modules
+FORMAT = "labelcover-model-7"  # another one when classes move: files name their modules
 FIRST_FORMAT = "labelcover-model-1"  # which did not say so beside the versions
 # The member of the archive that says which versions wrote it; it is read before anything else.
 VERSIONS = "versions.json"
@@ -45,13 +43,13 @@ SPARSE_TABLES = ("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix")
 def fit_model(estimator: Any, dataset: Dataset) -> Any:
     """Return `estimator` fitted on all rows of `dataset`, with what it needs to read further files.
 
-    Its members are told which features are nominal; see `with_nominal_features`. In a context of
-    `labelcover.chunks.cluster`, rows go to the workers of a Dask cluster if the estimator takes
-    rows in chunks; else its members are fitted there.
+    In a context of `labelcover.chunks.cluster`, rows go to the workers of a Dask cluster if the
+    estimator takes rows in chunks, and no feature is nominal with many values; else its members
+    are fitted there.
     """
-    estimator = with_nominal_features(estimator, dataset)
     _check_missing(estimator, dataset)
-    if is_on_cluster() and getattr(estimator, "reads_chunks", False):
+    in_chunks = is_on_cluster() and getattr(estimator, "reads_chunks", False)
+    if in_chunks and not dataset.many_valued.any():
         model = estimator.fit(on_dask(open_chunks(dataset.X, dataset.Y)))
         if dataset.table is not None and dataset.encoder is not None:
             keep_names(model, dataset.table)
@@ -80,47 +78,6 @@ def _check_missing(estimator: Any, dataset: Dataset) -> None:
             f"{type(estimator).__name__} with such members does not accept, expected none, or "
             "members that take them: c45 or smo.",
         )
-
-
-def with_nominal_features(estimator: Any, dataset: Dataset) -> Any:
-    """Return `estimator` with its ``categorical_features`` set to the nominal ones of `dataset`.
-
-    This is done where they are still ``"from_dtype"``, the default, as the features of a `Dataset`
-    are an array, whose dtype does not say: in the estimator itself or in its member
-    (``estimator__categorical_features``). Least squares is told of features with more than two
-    values only, as it takes zeros and ones as they are. Everything else is returned unchanged.
-
-    Examples
-    --------
-    >>> from labelcover import RakelClassifier
-    >>> from labelcover.datasets import Dataset
-    >>> from labelcover.learners import C45Classifier
-    >>> from labelcover.models import with_nominal_features
-    >>> import numpy as np
-    >>> colours = {"colour": ("red", "green", "blue")}
-    >>> dataset = Dataset("toy", np.array([[0.0], [2.0]]), np.eye(2, dtype=np.uint8), ["colour"],
-    ...                   ["a", "b"], np.array([True]), categories=colours)
-    >>> with_nominal_features(RakelClassifier(C45Classifier()), dataset).estimator
-    C45Classifier(categorical_features=array([ True]))
-    """
-    if not dataset.categorical.any():
-        return estimator
-    parameters = estimator.get_params()
-    learner = parameters.get("estimator", estimator)
-    if "estimator__least_squares" in parameters:  # the learner that a pool reads tables by
-        pool = learner if isinstance(learner, Pool) else Pool()
-        reader = pool.least_squares or LeastSquaresClassifier()
-        told = with_nominal_features(reader, dataset)
-        if told is reader:
-            return estimator
-        return clone(estimator).set_params(estimator=clone(pool).set_params(least_squares=told))
-    is_ensemble = "estimator" in parameters
-    name = "estimator__categorical_features" if is_ensemble else "categorical_features"
-    linear = learner is None or isinstance(learner, LeastSquaresClassifier)
-    nominal = dataset.many_valued if linear else dataset.categorical
-    if not nominal.any() or not isinstance(parameters.get(name), str):
-        return estimator
-    return clone(estimator).set_params(**{name: nominal})
 
 
 @naming_extra()

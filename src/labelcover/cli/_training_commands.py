@@ -166,7 +166,6 @@ def complete(
     check_output(output, data)
     from labelcover.datasets import ReadingWarning
     from labelcover.experiments.named_methods import named_method
-    from labelcover.models import with_nominal_features
     from labelcover.predictions import write_completed
 
     suffix = output_suffix(output, data)
@@ -178,7 +177,7 @@ def complete(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReadingWarning)  # of all rows the report tells
         found = write_completed(
-            with_nominal_features(estimator, dataset),
+            estimator,
             dataset,
             output,
             threshold=threshold,

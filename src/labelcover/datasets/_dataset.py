@@ -101,8 +101,28 @@ class Dataset:
 
     @property
     def rows(self) -> Any:
-        """What estimators are fitted on and predict: the table as it is, else X."""
-        return self.X if self.table is None else self.table
+        """What estimators are fitted on and predict: the table as it is, a frame, or X.
+
+        It is a pandas frame where features are `many_valued`, whose dtype says so there.
+        """
+        if self.table is not None:
+            return self.table
+        return self._frame() if self.many_valued.any() else self.X
+
+    @naming_extra()
+    def _frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        X: Any = self.X.toarray() if sparse.issparse(self.X) else self.X
+        columns = dict(zip(self.feature_names, X.T, strict=True))
+        for f in np.flatnonzero(self.many_valued):
+            name = self.feature_names[f]
+            column = pd.Categorical(X[:, f])
+            if name in self.categories:
+                codes = np.where(np.isnan(X[:, f]), -1, X[:, f]).astype(np.intp)
+                column = pd.Categorical.from_codes(codes, self.categories[name])
+            columns[name] = column
+        return pd.DataFrame(columns)
 
     @property
     def reading(self) -> Reading:

@@ -18,9 +18,11 @@ import numpy as np
 from joblib import effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
 from labelcover._progress import progress_bar
+from labelcover._table_numbers import rows_of
 from labelcover.chunks import is_on_cluster, sent_once
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset, load
@@ -35,7 +37,6 @@ from labelcover.experiments._fingerprints import (
 from labelcover.experiments._folds import Fold, make_folds
 from labelcover.experiments.results import Result, ResultsFile, Task
 from labelcover.metrics import MEASURES, label_f1
-from labelcover.models import with_nominal_features
 from labelcover.tables import TableEncoder
 
 # On a cluster so many fits for each worker are handed out at a time.
@@ -73,8 +74,6 @@ def run(
     ----------
     methods : mapping of str to estimator, or to a function of a `Dataset` that returns one
         Methods by name. Each is cloned for every fit and gets the seed as ``random_state``.
-        Members that accept ``categorical_features`` are told which features are nominal, unless
-        they were given it (see `labelcover.models.with_nominal_features`).
     datasets : list of Dataset or str
         Data sets, or names for `labelcover.datasets.load`.
     results : path-like or ResultsFile
@@ -190,8 +189,7 @@ def tasks_of(
 def _prepare(method: Method, dataset: Dataset) -> Any:
     """Return the estimator of a method for a data set, or the error that making it raised."""
     try:
-        estimator = method if hasattr(method, "fit") else method(dataset)
-        return with_nominal_features(estimator, dataset)
+        return method if hasattr(method, "fit") else method(dataset)
     except Exception as error:
         return error
 
@@ -256,7 +254,8 @@ def _rows_of(estimator: Any, dataset: Dataset, fold: Fold) -> tuple[Any, Any]:
     A table is encoded by its training rows alone.
     """
     if dataset.table is None:
-        return dataset.X[fold.train], dataset.X[fold.test]
+        X = dataset.rows if get_tags(estimator).input_tags.categorical else dataset.X
+        return rows_of(X, fold.train), rows_of(X, fold.test)
     if getattr(estimator, "columns", None) is not None:  # its own encoding
         return dataset.table[fold.train], dataset.table[fold.test]
     tables = _encoded(dataset, fold.train.tobytes(), fold.test.tobytes())

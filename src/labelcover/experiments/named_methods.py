@@ -173,17 +173,22 @@ def _make(
     if name in TUNED:
         wanted["threshold"] = threshold
     parameters = {key: value for key, value in wanted.items() if key in offered}
-    return kind(**_member(member, dataset), **parameters)
+    if member != "auto":
+        parameters["estimator"] = member_of(member, dataset)
+    return kind(**parameters)
 
 
-def _member(name: str, dataset: Dataset) -> dict[str, Any]:
-    """Return the member of a name; those of labelcover are told later what is nominal."""
-    if name == "auto":
-        return {}
+def member_of(name: str, dataset: Dataset) -> Any:
+    """Return the member of a name; trees and SVMs are told which features are nominal.
+
+    Other members see it where features have more than two values (`Dataset.rows`).
+    """
     if name == "logistic":
-        return {"estimator": _logistic(dataset)}
-    kinds = {"least-squares": LeastSquaresClassifier, "c45": C45Classifier, "smo": SMOClassifier}
-    return {"estimator": kinds[name]()}
+        return _logistic(dataset)
+    if name == "least-squares":
+        return LeastSquaresClassifier()
+    nominal = {"categorical_features": dataset.categorical} if dataset.categorical.any() else {}
+    return {"c45": C45Classifier, "smo": SMOClassifier}[name](**nominal)
 
 
 def _logistic(dataset: Dataset) -> Any:

@@ -24,9 +24,8 @@ from labelcover.experiments._paper.joint_fits import fit_together
 from labelcover.experiments._paper.printed import MEMBERS, paper_size, printed_table
 from labelcover.experiments._paper.printed import METHODS as SIX
 from labelcover.experiments._running import failed, perform, scores_of, tasks_of
-from labelcover.experiments.named_methods import METHODS, PAPER, named_method
+from labelcover.experiments.named_methods import METHODS, PAPER, member_of, named_method
 from labelcover.experiments.results import Result, ResultsFile, Task
-from labelcover.learners import C45Classifier
 from labelcover.metrics import label_f1
 
 #: The one more column of every table: the general estimator with its defaults.
@@ -98,7 +97,7 @@ class Setting:
         if self.method in PEERS:
             size = paper_size(dataset.name, self.k)
             parameters = PEERS[self.method](size, dataset.Y.shape[1])
-            return METHODS[self.method](C45Classifier(), **parameters)
+            return METHODS[self.method](member_of("c45", dataset), **parameters)
         made = named_method(
             self.method,
             k=self.k,
