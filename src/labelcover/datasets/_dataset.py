@@ -113,7 +113,8 @@ class Dataset:
     def _frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        X: Any = self.X.toarray() if sparse.issparse(self.X) else self.X
+        X: Any = self.X
+        X = X.toarray() if sparse.issparse(X) else X
         columns = dict(zip(self.feature_names, X.T, strict=True))
         for f in np.flatnonzero(self.many_valued):
             name = self.feature_names[f]

@@ -187,8 +187,8 @@ def member_of(name: str, dataset: Dataset) -> Any:
         return _logistic(dataset)
     if name == "least-squares":
         return LeastSquaresClassifier()
-    nominal = {"categorical_features": dataset.categorical} if dataset.categorical.any() else {}
-    return {"c45": C45Classifier, "smo": SMOClassifier}[name](**nominal)
+    nominal: Any = dataset.categorical if dataset.categorical.any() else "from_dtype"
+    return {"c45": C45Classifier, "smo": SMOClassifier}[name](categorical_features=nominal)
 
 
 def _logistic(dataset: Dataset) -> Any:
