@@ -1,7 +1,5 @@
 """Checks of arguments, with errors that name the parameter, its value and what is accepted."""
 
-from __future__ import annotations
-
 import math
 import numbers
 import shlex

@@ -1,7 +1,5 @@
 """How loops are compiled: into Numba's cache, and to be called from Python and each other only."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

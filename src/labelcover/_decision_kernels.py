@@ -5,8 +5,6 @@ Poisson binomial distribution. It is computed only up to `most_labels`, which S 
 probability far below the precision of a float: so a row costs little even with thousands of labels.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

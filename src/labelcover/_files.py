@@ -1,7 +1,5 @@
 """Files that are written whole or not at all, and by one process at a time."""
 
-from __future__ import annotations
-
 import errno
 import glob
 import hashlib

@@ -1,7 +1,5 @@
 """What is imported: versions of libraries, extras that install what is missing, lazy names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

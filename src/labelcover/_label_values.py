@@ -1,7 +1,5 @@
 """Label tables: their two values as zeros and ones; probabilities; equal rows."""
 
-from __future__ import annotations
-
 import numbers
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The look of all pictures: those of pages, and those that commands write to files."""
 
-from __future__ import annotations
-
 from typing import Any
 
 # The light colours of the pages (experiments/_report/style.css).

@@ -1,7 +1,5 @@
 """What is seen while something runs: progress, what was chosen, warnings once, Ctrl-C as itself."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import warnings

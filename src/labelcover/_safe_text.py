@@ -1,7 +1,5 @@
 """Text of others made safe: control characters for terminals, formulas for spreadsheets."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterable

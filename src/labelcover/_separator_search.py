@@ -1,7 +1,5 @@
 """What separates the tags of a column, found from all its cells."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The compiled loop of iterative stratification."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

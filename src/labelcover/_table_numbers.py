@@ -1,7 +1,5 @@
 """The cells of a table: some rows and their weights, masked cells, 0/1 by the rarer value."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 

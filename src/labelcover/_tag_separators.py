@@ -1,7 +1,5 @@
 """What separates the tags of a cell, and how a cell is split."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Tags as people write them, as a table of zeros and ones: lists, sets and separated strings."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """The words of `words.json`: what cells, dates, units, tags and measures are called by people."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ the model's threshold was given, there is nothing to fit: chance then has the mo
 predictions, each row those of another row, so that it predicts every label as often as the model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -63,7 +61,7 @@ class LabelFrequencies:
         return (self.counts + 0.5) / (self.n_rows + 1)
 
     @classmethod
-    def of(cls, estimator: Any, Y: Any) -> LabelFrequencies:
+    def of(cls, estimator: Any, Y: Any) -> "LabelFrequencies":
         """Return the label frequencies of training labels `Y`, decided as `estimator` does."""
         Y, known = split_unknown(Y)
         n = Y.shape[0]

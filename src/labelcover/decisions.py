@@ -16,8 +16,6 @@ a function           labels above one threshold, the best on the training rows f
 ===================  ==============================================================================
 """
 
-from __future__ import annotations
-
 import inspect
 import numbers
 from abc import ABC, abstractmethod

@@ -1,7 +1,5 @@
 """How good a model is on left-out rows: beside chance, label by label, where it errs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -124,7 +122,7 @@ class Judgement:
         """Which cells are judged: those that are known."""
         return np.ones(self.Y.shape, dtype=bool) if self.known is None else self.known
 
-    def sampled(self, most: int) -> Judgement:
+    def sampled(self, most: int) -> "Judgement":
         """Return a random sample of so many rows; itself if it has no more."""
         if len(self.rows) <= most:
             return self

@@ -17,8 +17,6 @@ and rank the known labels of each example, and leave out examples without any. W
 an unknown cell changes nothing. Where nothing is known, a measure is NaN.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 

@@ -4,8 +4,6 @@ Both spread the rows of each label evenly by iterative stratification (Sechidis,
 Vlahavas 2011): rare labels first, as they have the fewest rows to spread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

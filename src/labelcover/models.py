@@ -6,8 +6,6 @@ estimators), of the classes that labelcover defines, and SciPy's sparse tables. 
 anything else, even a function of labelcover, is refused before any object is created.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

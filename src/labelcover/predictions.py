@@ -1,7 +1,5 @@
 """Predictions of a trained model as a file: a row for each row of a table."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ A label is predicted where its confidence exceeds the threshold (Algorithm 2, li
 are positive, where it is at least the threshold.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from functools import partial

@@ -25,8 +25,6 @@ M. P. Fay and E. J. Feuer (1997). Confidence intervals for directly standardized
 based on the gamma distribution. Statistics in Medicine 16(7), 791–801.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -192,7 +190,7 @@ class _Side:
         doubt: NDArray[np.float64],
         predicted: NDArray[np.bool_],
         well: NDArray[np.bool_],
-    ) -> _Side:
+    ) -> "_Side":
         """Return the side on which a 1 in `contradicts` has the probability `doubt`."""
         nothing = np.zeros(0, dtype=np.uint8)
         regions = [

@@ -4,8 +4,6 @@ The features speak through a model that is fitted without the rows it explains, 
 seen a wrong label makes reasons for it.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections import defaultdict
 from collections.abc import Sequence

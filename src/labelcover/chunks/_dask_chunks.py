@@ -1,7 +1,5 @@
 """Chunks that are parts of Dask's arrays and data frames, summed by Dask's workers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from copy import deepcopy

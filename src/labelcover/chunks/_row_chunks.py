@@ -1,7 +1,5 @@
 """A table in chunks of rows that can be read several times, and sums over them."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
@@ -125,7 +123,7 @@ class RowChunks(ABC):
         other._weights = weights
         return other
 
-    def _place(self, number: int) -> Place | None:
+    def _place(self, number: int) -> "Place | None":
         """Return the place of a chunk in the table, if it is known."""
         if self._sizes is None:
             return None

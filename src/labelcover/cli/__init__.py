@@ -1,7 +1,5 @@
 """The `labelcover` command: thin, no logic of its own. Options are in `options`."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from typing import Annotated, NoReturn

@@ -1,7 +1,5 @@
 """`labelcover compare`: methods on data sets; `labelcover paper`: the tables of the paper again."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Annotated

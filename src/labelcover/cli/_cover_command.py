@@ -1,7 +1,5 @@
 """`labelcover cover`: design a cover."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`labelcover evaluate`, `report` and `audit`: how good a model is, and which labels look wrong."""
 
-from __future__ import annotations
-
 import json
 import math
 import time

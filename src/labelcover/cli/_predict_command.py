@@ -1,7 +1,5 @@
 """`labelcover predict`: the labels of a file."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Annotated

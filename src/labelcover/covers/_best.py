@@ -1,7 +1,5 @@
 """The smallest cover that the library knows or can make."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from functools import lru_cache

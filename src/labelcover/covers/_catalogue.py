@@ -10,8 +10,6 @@ imbalance, lower bound and method, a checksum of all that, and the cover itself 
     field's elements, of which surplus ones are taken out.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import string

@@ -3,8 +3,6 @@
 The strategies of the paper are instances of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from math import comb

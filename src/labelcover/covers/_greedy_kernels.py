@@ -19,8 +19,6 @@ worths of INLAC, BALCO and BALANCOR. What makes this quick:
 `rows_label_by_label` looks at no labelset as a whole and makes covers of thousands of labels.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

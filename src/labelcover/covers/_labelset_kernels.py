@@ -5,8 +5,6 @@ depend on the number of labels. Where labelsets differ in size, the rows of a ta
 which is no label. The state of random numbers is an argument, never global.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

@@ -4,8 +4,6 @@ A row holds the labels of a labelset in ascending order. Where labelsets differ 
 rows are filled up with −1 at the end; a table of labelsets of one size holds no −1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import comb
 from typing import Any

@@ -1,7 +1,5 @@
 """Covers by programs that HiGHS solves (Section 3): zero-one, and relaxed and rounded."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import comb, floor
 

@@ -1,7 +1,5 @@
 """Local search for fewer and better balanced rows: annealing, spare labels freed and exchanged."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -4,8 +4,6 @@ Rows may hold −1, a place that is free, but not where they are annealed. Label
 places.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ finds the exact arg-max without listing the k-labelsets. For a user-defined cost
 user-defined candidates, all candidates are scanned, a block at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import comb
@@ -33,7 +31,7 @@ def labelset_search(
     cost: str | Cost = "gain",
     ties: str = "first",
     rng: np.random.RandomState | None = None,
-) -> ExactSearch | CandidateScan:
+) -> "ExactSearch | CandidateScan":
     """Return what finds the next labelset of the problem of `state` at a cost.
 
     The search knows the costs of the paper, all k-labelsets and one order; a scan all else.
@@ -87,7 +85,7 @@ class ExactSearch:
                 return np.sort(self.names[min(found)]).astype(np.int32)
         raise nothing_left(state)
 
-    def _kinds(self, counts: NDArray[np.int64]) -> list[_Kind]:
+    def _kinds(self, counts: NDArray[np.int64]) -> "list[_Kind]":
         """Return the kinds of labelsets that there are, with the bounds that hold for them."""
         labels = np.arange(len(counts))
         everything = _Kind(0, labels, labels[:0], *self._bounds)
@@ -116,7 +114,7 @@ class ExactSearch:
                 kinds.append(_Kind(-1, rest, least, *without_top))
         return kinds
 
-    def _first(self, view: _View, kind: _Kind, target: int) -> list[int] | None:
+    def _first(self, view: "_View", kind: "_Kind", target: int) -> list[int] | None:
         """Return the first labelset of a kind that is worth at least `target`."""
         state = self.state
         needed = target + self.balance * (state.imbalance + kind.imbalance)
@@ -160,7 +158,7 @@ class _View:
     together: NDArray[np.bool_]
     apart: NDArray[np.bool_]
 
-    def renamed(self, names: NDArray[np.int64], r: int) -> _View:
+    def renamed(self, names: NDArray[np.int64], r: int) -> "_View":
         """Return it with label ``names[i]`` called ``i``; what is covered is read only if r > 0."""
         covered = self.covered
         if r:

@@ -1,7 +1,5 @@
 """Orthogonal arrays, Hadamard matrices, and the covers that their rows are (Section 2.2)."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import hadamard

@@ -4,8 +4,6 @@ What to cover (Ω) is kept by order: for every number r of labels in a labelset 
 by rank says which r-labelsets need no cover. Usually there is one order and nothing is excepted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import comb
@@ -200,7 +198,7 @@ class Constraints:
     apart: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, m: int, together: Pairs = (), apart: Pairs = ()) -> Constraints:
+    def of(cls, m: int, together: Pairs = (), apart: Pairs = ()) -> "Constraints":
         """Return the constraints of some pairs of labels, if they do not contradict each other."""
         united = _transitive(_pairs("together", together, m))
         parted = _pairs("apart", apart, m)

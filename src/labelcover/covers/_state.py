@@ -1,7 +1,5 @@
 """A cover in the making, and the loop that completes it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

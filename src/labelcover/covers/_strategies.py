@@ -1,7 +1,5 @@
 """The label groups of the paper: RAKEL's, overlapping or disjoint, INLAC, BALCO and BALANCOR."""
 
-from __future__ import annotations
-
 from math import comb, factorial
 
 import numpy as np

@@ -5,8 +5,6 @@ distinct labelsets, for which they are not bounds: with m=6, k=3 and 15 of the 2
 all pairs are covered with probability 0.984, while Lemma 1 gives at most 0.587.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 from math import comb, isqrt, log

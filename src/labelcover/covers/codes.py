@@ -1,7 +1,5 @@
 """The binary matrices of Tables 2 and 3, and covers from such matrices (Section 2.2)."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

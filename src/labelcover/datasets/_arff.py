@@ -1,7 +1,5 @@
 """ARFF files of MULAN (labels in an XML file, read here too) and of MEKA (labels first or last)."""
 
-from __future__ import annotations
-
 import os
 import re
 import xml.sax

@@ -5,8 +5,6 @@ a mistake is told with its line, attribute and value, straight into the arrays (
 as fast, ``benchmarks/bench_arff.py``); rows with quotes or escapes are left to liac-arff.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from array import array

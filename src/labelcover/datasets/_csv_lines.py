@@ -3,8 +3,6 @@
 It is slower than Arrow's, but knows the lines.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Generator, Sequence
 from contextlib import closing

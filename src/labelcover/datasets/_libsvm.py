@@ -1,7 +1,5 @@
 """Multi-label files in the format of LIBSVM: ``1,3 5:0.2 7:1``."""
 
-from __future__ import annotations
-
 import io
 import math
 import os

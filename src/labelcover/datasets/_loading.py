@@ -1,7 +1,5 @@
 """Data sets from a file of any format, and known sets by name: where they are, what is checked."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Tables in files: a column per feature and label, or as they are; further files of a model."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -305,7 +303,7 @@ class Reading:
     row_ids: NDArray[np.str_] | None = None
 
     @classmethod
-    def of_model(cls, model: Any) -> Reading:
+    def of_model(cls, model: Any) -> "Reading":
         """Return what a fitted estimator was trained on: as it was read, else by its names."""
         found = getattr(model, "reading_", None)
         if found is not None:

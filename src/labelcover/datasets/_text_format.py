@@ -1,7 +1,5 @@
 """How a text file writes a table: encodings, delimiter and header, given or found out."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

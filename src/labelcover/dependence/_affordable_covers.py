@@ -1,7 +1,5 @@
 """The choice of k and r: the affordable cover that addresses the most dependency (Section 5.7)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

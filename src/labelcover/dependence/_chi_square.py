@@ -1,7 +1,5 @@
 """Which labels occur together and how strongly they depend on each other (Section 4.4)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb

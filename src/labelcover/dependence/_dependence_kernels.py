@@ -1,7 +1,5 @@
 """Compiled loops over labelsets that occur together: a lazy greedy cover of them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

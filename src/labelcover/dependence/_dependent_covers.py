@@ -1,7 +1,5 @@
 """Covers that follow a label table: of its dependent labelsets, or by its communities of labels."""
 
-from __future__ import annotations
-
 from math import ceil
 from typing import Any
 

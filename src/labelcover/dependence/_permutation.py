@@ -1,7 +1,5 @@
 """The permutation search of DD-BALANCOR: dependent labels are brought into the same labelsets."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import log
 from typing import Any

@@ -5,8 +5,6 @@ a row of the cover never changes, so the ranks of all covered labelsets of colum
 hash table, and a swap of two labels looks up only the dependent labelsets that hold one of them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

@@ -1,7 +1,5 @@
 """Training rows that come in chunks: what is read of them, and what they do not go with."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

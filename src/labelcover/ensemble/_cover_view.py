@@ -1,7 +1,5 @@
 """One learner over all labelsets of a cover: pose problems, fit members, combine confidences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 

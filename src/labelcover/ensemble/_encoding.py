@@ -1,7 +1,5 @@
 """From a label table and a cover to single-label problems, and back to confidences per label."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -101,7 +99,7 @@ class ClassRule:
     patterns: NDArray[np.object_]
 
     @classmethod
-    def of_rows(cls, Y: NDArray[np.uint8], labelsets: NDArray[np.int32]) -> ClassRule:
+    def of_rows(cls, Y: NDArray[np.uint8], labelsets: NDArray[np.int32]) -> "ClassRule":
         """Return the rule of the patterns that occur in the rows of `Y`."""
         width = min(labelsets.shape[1], TABLE_BITS)
         ranks = np.empty((len(labelsets), 2**width), dtype=np.int32)
@@ -125,7 +123,7 @@ class ClassRule:
                 classes[j] = np.searchsorted(own, _packed(Y, self.labelsets[j]))
         return classes
 
-    def of(self, problems: Any) -> ClassRule:
+    def of(self, problems: Any) -> "ClassRule":
         """Return the rule of some problems."""
         return ClassRule(self.labelsets[problems], self.ranks[problems], self.patterns[problems])
 

@@ -1,7 +1,5 @@
 """Compiled loops from class distributions to confidences, and of the rows of label products."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

@@ -1,7 +1,5 @@
 """Labels of rows that are known: read beforehand, and what they say of the others."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Members where labels of some rows are not known: each has the rows that know all its labels."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Self
 

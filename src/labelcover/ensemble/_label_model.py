@@ -1,7 +1,5 @@
 """The template of every estimator: table in, view fitted, confidences, threshold, table out."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Self

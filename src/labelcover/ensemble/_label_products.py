@@ -1,7 +1,5 @@
 """The classes of labelsets as combinations of label products, each of which is solved once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The label table: what comes in as Y, and what goes out as a prediction."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -20,8 +20,6 @@ given the known labels of the row. A label that is never known to be absent, or 
 likelier value in all of them, so that it says nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -12,8 +12,6 @@ under-confident, the weights usually sum to more than one: the pool calibrates t
 are found by Newton's method, for many labels at once (`newton_minima`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -59,7 +57,7 @@ class LogLinearPool:
             odds += self.weights[:, v] * (logit(view) - self.base)
         return expit(odds)
 
-    def without_views(self, labels: NDArray[np.bool_]) -> LogLinearPool:
+    def without_views(self, labels: NDArray[np.bool_]) -> "LogLinearPool":
         """Return the pool in which some labels have their frequency, whatever the views say."""
         weights = np.where(labels[:, None], 0.0, self.weights)
         return replace(self, weights=weights, intercept=np.where(labels, 0.0, self.intercept))

@@ -1,7 +1,5 @@
 """Compiled loops over log-odds: what weights of them lose, and sums over labelsets."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

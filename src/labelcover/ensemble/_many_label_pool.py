@@ -1,7 +1,5 @@
 """Very many labels: the learner, its view, and when it is the default."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What scikit-learn asks of an estimator with members: parameters, tags, metadata."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self

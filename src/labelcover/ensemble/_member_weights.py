@@ -12,8 +12,6 @@ Y. Yao, A. Vehtari, D. Simpson and A. Gelman (2018). Using stacking to average B
 distributions. Bayesian Analysis 13(3), 917–1007.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

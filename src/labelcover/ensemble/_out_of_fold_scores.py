@@ -1,7 +1,5 @@
 """Scores of any model as features: the first of two stages."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -3,8 +3,6 @@
 Sections 2.2, 2.3 and 4.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import comb
 from typing import Any

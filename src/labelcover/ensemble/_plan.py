@@ -4,8 +4,6 @@ Every cliff of the default (rows, columns, labels, share of nonzeros, cells) is 
 file, with its reason and the benchmark behind it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import comb
@@ -109,16 +107,16 @@ class TableFacts:
     is_sparse: bool
     in_chunks: bool = False
     n_in_memory: int | None = None
-    blocks: Mapping[tuple[str, ...], TableFacts] = field(default_factory=dict)
+    blocks: "Mapping[tuple[str, ...], TableFacts]" = field(default_factory=dict)
 
     @classmethod
-    def of(cls, X: Any, Y: Any, blocks: Mapping[str, Any] | None = None) -> TableFacts:
+    def of(cls, X: Any, Y: Any, blocks: Mapping[str, Any] | None = None) -> "TableFacts":
         """Return the facts of a table of numbers and its labels, and of blocks of its columns."""
         n_values = np.zeros(X.shape[1], np.int32)
         return cls.of_rows(TrainingRows(X, Y, n_values, None, {}, blocks=blocks or {}))
 
     @classmethod
-    def of_rows(cls, rows: TrainingRows) -> TableFacts:
+    def of_rows(cls, rows: TrainingRows) -> "TableFacts":
         """Return the facts of training rows; nonzeros of rows in chunks are those of a sample."""
         n, d = rows.X.shape
         held = rows.in_memory
@@ -229,7 +227,7 @@ class Plan:
         """Whether members over the labelsets are all there is: a label in none has no answer."""
         return any(view.name == MEMBERS for view in self.views)
 
-    def for_rows(self, facts: TableFacts) -> Plan:
+    def for_rows(self, facts: TableFacts) -> "Plan":
         """Return the plan with a number of left-out rows where it does not say."""
         if self.n_left_out is not None:
             return self

@@ -1,7 +1,5 @@
 """The default predictor: several views of a table, weighed by their left-out predictions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -133,7 +131,7 @@ class PooledView(View):
 
     def fit(
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
-    ) -> PooledView:
+    ) -> "PooledView":
         """Fit all views, then their weights.
 
         The first view has the seed of the fit, as if it were fitted alone, the others the first

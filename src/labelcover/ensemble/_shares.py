@@ -7,8 +7,6 @@ the parts of its views, and the explanation puts them into words; neither knows 
 them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -54,7 +52,7 @@ class Parts:
         found = self.start + np.asarray(self.columns.sum(axis=1)).ravel()
         return found if self.labels is None else found + self.labels.sum(axis=1)
 
-    def times(self, factors: Floats) -> Parts:
+    def times(self, factors: Floats) -> "Parts":
         """Return the parts of a score that is multiplied by a factor in each row."""
         columns = self.columns
         if sparse.issparse(columns):
@@ -64,7 +62,7 @@ class Parts:
         labels = None if self.labels is None else self.labels * factors[:, None]
         return Parts(self.start * factors, columns, labels)
 
-    def __add__(self, other: Parts) -> Parts:
+    def __add__(self, other: "Parts") -> "Parts":
         known = [each.labels for each in (self, other) if each.labels is not None]
         labels = sum(known[1:], known[0]) if known else None
         return Parts(self.start + other.start, self.columns + other.columns, labels)

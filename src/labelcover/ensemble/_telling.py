@@ -1,7 +1,5 @@
 """From parts of scores to reasons: which are told, and in which words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

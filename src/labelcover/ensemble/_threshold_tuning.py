@@ -1,7 +1,5 @@
 """The threshold of an ensemble, tuned on its training data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +51,7 @@ class ThresholdSearch:
     ties: str = "auto"
 
     @classmethod
-    def of(cls, estimator: Any) -> ThresholdSearch:
+    def of(cls, estimator: Any) -> "ThresholdSearch":
         """Return the search that the parameters of an estimator describe."""
         return cls(
             estimator.threshold_measure,

@@ -1,7 +1,5 @@
 """Labels of training rows that are not known, and weights of single cells."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """What estimators fit: training rows go in, and confidences for new rows come out."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -44,7 +42,7 @@ class Block:
     is_dense: bool = False
 
     @classmethod
-    def of(cls, X: Any, features: NDArray[np.int64]) -> Block:
+    def of(cls, X: Any, features: NDArray[np.int64]) -> "Block":
         """Return some features of a training table."""
         own = cls(features).read(X)
         counts = np.bincount(own.indices, minlength=len(features))
@@ -99,7 +97,7 @@ class TrainingRows:
     blocks: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     made: dict[tuple[str, ...], Any] = field(default_factory=dict, repr=False)
 
-    def of_columns(self, names: tuple[str, ...]) -> tuple[Block, TrainingRows]:
+    def of_columns(self, names: tuple[str, ...]) -> "tuple[Block, TrainingRows]":
         """Return some blocks of features, and the rows with no others."""
         if names not in self.made:
             block = Block.of(self.X, np.sort(np.concatenate([self.blocks[name] for name in names])))
@@ -108,13 +106,13 @@ class TrainingRows:
         return block, replace(self, X=X, n_values=self.n_values[block.features], blocks={}, made={})
 
     @cached_property
-    def in_memory(self) -> TrainingRows:
+    def in_memory(self) -> "TrainingRows":
         """The rows that are in memory: all, or of rows in chunks a sample, read once."""
         if self.sample is None:
             return self
         return self.rows(self.sample).leaving_out(self._places(self.left_out))
 
-    def leaving_out(self, rows: NDArray[np.int64] | None) -> TrainingRows:
+    def leaving_out(self, rows: NDArray[np.int64] | None) -> "TrainingRows":
         """Return the same rows, of which some are left out."""
         found = replace(self, left_out=rows)
         if self.sample is not None and "in_memory" in self.__dict__:  # what was read stays read
@@ -127,7 +125,7 @@ class TrainingRows:
         assert self.sample is not None
         return None if rows is None else np.searchsorted(self.sample, rows)
 
-    def rows(self, rows: NDArray[np.int64]) -> TrainingRows:
+    def rows(self, rows: NDArray[np.int64]) -> "TrainingRows":
         """Return some of the rows; metadata that is not one value per row stays as it is."""
         metadata = metadata_of(self.metadata, rows, self.Y.shape[0])
         weights = None if self.weights is None else self.weights[rows]

@@ -4,8 +4,6 @@ An estimator designs its cover inside ``fit``. A comparison wants the time of th
 time of training (Table 9), and the paper's tables want the covers of several methods at once.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from functools import lru_cache

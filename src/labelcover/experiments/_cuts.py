@@ -5,8 +5,6 @@ than the same method with a tuned threshold. A comparison therefore has two pred
 fit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass

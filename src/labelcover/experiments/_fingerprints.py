@@ -5,8 +5,6 @@ name may have changed, and two covers of the same shape have one ``repr``. A fin
 of the content.
 """
 
-from __future__ import annotations
-
 import copyreg
 import functools
 import hashlib

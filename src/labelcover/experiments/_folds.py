@@ -1,7 +1,5 @@
 """Which rows are for training and which for testing: the same for every method."""
 
-from __future__ import annotations
-
 import os
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """All fits of a comparison: methods × data sets × folds × seeds, resumable."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """How large a fit of the default will be, before it is started: labelsets, links, memory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

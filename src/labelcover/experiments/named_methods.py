@@ -1,7 +1,5 @@
 """The methods and members that the command knows by name, as they are compared."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Callable, Sequence

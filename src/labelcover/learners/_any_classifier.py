@@ -1,7 +1,5 @@
 """Any scikit-learn classifier as a batch learner: one clone per problem."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -69,14 +67,14 @@ class AnyClassifier:
         """Return the context of a fit, in which what many clones warn of is told once."""
         return each_warning_once()
 
-    def with_choices_of(self, members: Any) -> AnyClassifier:
+    def with_choices_of(self, members: Any) -> "AnyClassifier":
         """Return this learner, which makes no choices."""
         return self
 
     def label_system(self, X: Any, problems: Problems) -> None:
         """Return None: clones are fitted one by one."""
 
-    def read_table(self, owner: BaseEstimator, X: Any) -> tuple[AsItIs, Any]:
+    def read_table(self, owner: BaseEstimator, X: Any) -> "tuple[AsItIs, Any]":
         """Return the table as clones take it: a data frame stays one, other tables are checked."""
         self.check_parameters()
         coding = AsItIs(get_tags(self.estimator).input_tags.allow_nan)
@@ -89,7 +87,7 @@ class AnyClassifier:
         *,
         n_jobs: int | None = None,
         verbose: bool = False,
-    ) -> Clones:
+    ) -> "Clones":
         """Fit a clone per problem of more than one class."""
         params = dict(problems.metadata)
         if problems.weights is not None:

@@ -1,7 +1,5 @@
 """The classifiers people use alone: a batch learner with a batch of one, its target and weights."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """The rows of a table in blocks: one where it is in memory, many where it is read in chunks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -40,11 +38,11 @@ class TableBlock:
         """Whether the table is sparse."""
         return bool(sparse.issparse(self.table))
 
-    def mapped(self, step: Step, n_columns: int | None = None) -> TableBlock:
+    def mapped(self, step: Step, n_columns: int | None = None) -> "TableBlock":
         """Return the table after a step that works row by row."""
         return replace(self, table=step(self.table))
 
-    def keeping(self, rows: NDArray[np.int64]) -> TableBlock:
+    def keeping(self, rows: NDArray[np.int64]) -> "TableBlock":
         """Return the table itself: all rows are in memory."""
         return self
 
@@ -96,13 +94,13 @@ class ChunkedTable:
         """Whether chunks are sparse."""
         return self.chunks.is_sparse
 
-    def mapped(self, step: Step, n_columns: int | None = None) -> ChunkedTable:
+    def mapped(self, step: Step, n_columns: int | None = None) -> "ChunkedTable":
         """Return the table after one more step, with as many columns as before unless given."""
         kept_rows = None if self.kept_rows is None else step(self.kept_rows)
         n_columns = self.n_columns if n_columns is None else n_columns
         return replace(self, n_columns=n_columns, steps=(*self.steps, step), kept_rows=kept_rows)
 
-    def keeping(self, rows: NDArray[np.int64]) -> ChunkedTable:
+    def keeping(self, rows: NDArray[np.int64]) -> "ChunkedTable":
         """Return the table with some rows in memory, read in one pass."""
         rows = np.unique(rows)
         return replace(self, kept=rows, kept_rows=self._gathered(rows))

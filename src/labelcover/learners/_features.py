@@ -1,7 +1,5 @@
 """Numeric and nominal features of a table, as one matrix of numbers; what learns from tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -79,7 +77,7 @@ class FeatureCoding:
     of_dense: bool = False
 
     @classmethod
-    def fitted(cls, owner: Any, X: Any, learner: Any) -> tuple[FeatureCoding, Any]:
+    def fitted(cls, owner: Any, X: Any, learner: Any) -> "tuple[FeatureCoding, Any]":
         """Return the coding of a training table by the rules of `learner`, and its numbers."""
         chosen, allow_nan = learner.categorical_features, get_tags(learner).input_tags.allow_nan
         mixed = chosen is not None and not isinstance(chosen, str)
@@ -92,7 +90,7 @@ class FeatureCoding:
     @classmethod
     def fitted_in_chunks(
         cls, owner: Any, X: ChunkedTable, learner: Any
-    ) -> tuple[FeatureCoding, ChunkedTable]:
+    ) -> "tuple[FeatureCoding, ChunkedTable]":
         """Return the same for rows in chunks, which are numbers: what is nominal was named."""
         owner.n_features_in_, chosen = X.shape[1], learner.categorical_features
         if chosen is None or isinstance(chosen, str):

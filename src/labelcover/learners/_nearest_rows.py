@@ -1,7 +1,5 @@
 """Label shares of the training rows that are most similar to a row of a sparse table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -89,7 +87,7 @@ class NearestRows:
         """Return the shares of all labels among the neighbours of new rows, ``(n, n_labels)``."""
         return self._shares(self._scaled(self._counted(X)), np.full(X.shape[0], -1))
 
-    def nearness(self, X: Any) -> Nearness:
+    def nearness(self, X: Any) -> "Nearness":
         """Return the confidences of new rows as sums over the columns of the table."""
         return Nearness(self, X)
 

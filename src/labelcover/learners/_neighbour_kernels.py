@@ -1,7 +1,5 @@
 """Compiled loops over the nearest neighbours of sparse rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

@@ -10,8 +10,6 @@ afterwards `Members.left_out` has them. What is linear in its targets solves `Li
 which the one-hot classes of all problems are combinations.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -130,19 +128,19 @@ class LinearTargets:
         )
         return starts, columns, self.combine.data, self.constant
 
-    def of_some(self, classes: NDArray[np.int64]) -> LinearTargets:
+    def of_some(self, classes: NDArray[np.int64]) -> "LinearTargets":
         """Return the targets of some classes."""
         own = self.combine[classes]
         used = np.unique(own.indices)
         constant, numbers = self.constant[classes], self.numbers[used]
         return replace(self, combine=own[:, used], constant=constant, numbers=numbers)
 
-    def of_rows(self, rows: NDArray[np.int64]) -> LinearTargets:
+    def of_rows(self, rows: NDArray[np.int64]) -> "LinearTargets":
         """Return the same targets of some rows."""
         return replace(self, labels=self.labels[rows])
 
     @classmethod
-    def of_classes(cls, classes: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearTargets:
+    def of_classes(cls, classes: NDArray[np.int32], offsets: NDArray[np.int64]) -> "LinearTargets":
         """Return the classes of each problem as targets but for the largest, which is the rest."""
         offsets = offsets - offsets[0]
         column = classes + offsets[:-1, None]
@@ -156,7 +154,7 @@ class LinearTargets:
         labels: NDArray,
         counts: NDArray[np.int64],
         offsets: NDArray[np.int64],
-    ) -> LinearTargets:
+    ) -> "LinearTargets":
         """Return the same for classes that a function tells of labels.
 
         Parameters

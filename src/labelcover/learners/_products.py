@@ -1,7 +1,5 @@
 """Products of tables: how many threads they may use, and rows rounded the same in any number."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any

@@ -7,8 +7,6 @@ post_starts)``. The leaves of all trees are numbered on: leaf ``l`` holds the pl
 was drawn).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

@@ -11,8 +11,6 @@ occur in a row over how often independent labels would. Only ``β`` is fitted, o
 which some labels are shown at random. With nothing known, probabilities stay as they are.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Candidates of rows with their probabilities, by means, trees and linear SVMs."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, Self
 
 import numpy as np

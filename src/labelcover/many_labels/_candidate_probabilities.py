@@ -1,7 +1,5 @@
 """The probabilities of candidates, from what several views say of them."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 

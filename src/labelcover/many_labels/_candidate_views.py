@@ -1,7 +1,5 @@
 """What is known of the candidate labels of a row: means of labels, leaves of a forest, SVMs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

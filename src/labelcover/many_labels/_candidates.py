@@ -1,7 +1,5 @@
 """The candidate labels of rows with their confidences, and what is decided from them."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -78,7 +76,7 @@ class Candidates:
     others: NDArray[np.float64]
 
     @classmethod
-    def ranked(cls, labels, P, others) -> Candidates:
+    def ranked(cls, labels, P, others) -> "Candidates":
         """Return candidates in any order, with probabilities, as `Candidates`."""
         P = np.where(labels >= 0, P, 0.0)
         # Of equal probabilities the lower label comes first.

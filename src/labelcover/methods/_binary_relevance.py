@@ -1,7 +1,5 @@
 """Binary relevance, every label on its own, and stacked: once more, from the first outputs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Self
 

@@ -5,8 +5,6 @@ their values, and its probability is the product of what the links say. Every wa
 here grows paths link by link for many rows at once, and differs in which paths it keeps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -124,11 +122,11 @@ class Paths:
     log_probability: NDArray[np.float64]
 
     @classmethod
-    def roots(cls, rows: NDArray[np.int64]) -> Paths:
+    def roots(cls, rows: NDArray[np.int64]) -> "Paths":
         """Return an empty path for each row."""
         return cls(rows, np.empty((len(rows), 0), np.uint8), np.zeros(len(rows)))
 
-    def grown(self, chain: Chain, prepared: Any) -> Paths:
+    def grown(self, chain: Chain, prepared: Any) -> "Paths":
         """Return every path with 0 and with 1 for the next link, one after the other."""
         link = self.labels.shape[1]
         p = chain.probability(prepared, self.row, link, self.labels)
@@ -140,11 +138,11 @@ class Paths:
         log_probability = (self.log_probability[:, None] + steps).ravel()
         return Paths(np.repeat(self.row, 2), labels, log_probability)
 
-    def some(self, kept: NDArray[Any]) -> Paths:
+    def some(self, kept: NDArray[Any]) -> "Paths":
         """Return some of the paths."""
         return Paths(self.row[kept], self.labels[kept], self.log_probability[kept])
 
-    def and_others(self, others: Paths) -> Paths:
+    def and_others(self, others: "Paths") -> "Paths":
         """Return these and other paths of the same length."""
         return Paths(
             np.concatenate([self.row, others.row]),
@@ -152,7 +150,7 @@ class Paths:
             np.concatenate([self.log_probability, others.log_probability]),
         )
 
-    def more_probable_half(self) -> Paths:
+    def more_probable_half(self) -> "Paths":
         """Return of each two that `grown` made of a path the more probable, the first of equals."""
         first = np.arange(0, len(self.row), 2)
         return self.some(first + (self.log_probability[1::2] > self.log_probability[0::2]))

@@ -1,7 +1,5 @@
 """A chain of binary models: each has the labels before it as features, besides X."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -59,7 +57,7 @@ class LinkedChain:
     @classmethod
     def fitted(
         cls, learner: Any, training: TrainingRows, order: NDArray[np.int64], seeds: Any
-    ) -> LinkedChain:
+    ) -> "LinkedChain":
         """Fit a link for each label: the labels before it are features, with their true values."""
         Y = training.Y[:, order]
         links = []

@@ -1,7 +1,5 @@
 """Ensembles of classifier chains (ECC)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

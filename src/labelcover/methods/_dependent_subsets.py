@@ -1,7 +1,5 @@
 """Dependent subsets: label powerset within subsets of dependent labels, and ensembles of such."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

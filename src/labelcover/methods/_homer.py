@@ -1,7 +1,5 @@
 """HOMER: a tree of labels with a multi-label model at each inner node."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Self
 

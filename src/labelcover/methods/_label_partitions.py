@@ -1,7 +1,5 @@
 """Labels divided into disjoint subsets of dependent ones: greedily, or by random partitions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

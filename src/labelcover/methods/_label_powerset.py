@@ -1,7 +1,5 @@
 """Label powerset: every labelset that occurs in training is a class."""
 
-from __future__ import annotations
-
 from copy import copy
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The tree of labels of HOMER, and the balanced k-means that divides them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush

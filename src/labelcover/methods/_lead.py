@@ -1,7 +1,5 @@
 """LEAD: a Bayesian network of labels, learnt on what single-label models leave unexplained."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """The rows and columns that members of a method are trained on."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The structure of a Gaussian Bayesian network, by greedy search for the best BIC."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from graphlib import TopologicalSorter
 from math import log

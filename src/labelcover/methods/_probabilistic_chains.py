@@ -1,7 +1,5 @@
 """Probabilistic classifier chains (PCC) and their ensemble (EPCC)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Pruned sets, label powerset on the labelsets that occur often, and ensembles of them."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -127,7 +125,7 @@ class PrunedSetsView(LabelsetView):
         super().__init__(learner, [cover], aggregate=aggregate)
         self.pruning = pruning
 
-    def fit(self, rows: TrainingRows, seed: int, **how: Any) -> PrunedSetsView:
+    def fit(self, rows: TrainingRows, seed: int, **how: Any) -> "PrunedSetsView":
         """Fit the member on what pruning makes of the rows."""
         super().fit(self.pruning.training_rows(rows), seed, **how)
         return self

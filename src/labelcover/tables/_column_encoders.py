@@ -1,7 +1,5 @@
 """Columns as features: an encoder is fitted on the cells of one column and names its features."""
 
-from __future__ import annotations
-
 import calendar
 import json
 from collections import Counter
@@ -54,7 +52,9 @@ class NumberColumn:
         self.name, self.fill, self.marked = name, fill, marked
 
     @classmethod
-    def fitted(cls, name: str, numbers: NDArray[np.float64], Y: NDArray[np.uint8]) -> NumberColumn:
+    def fitted(
+        cls, name: str, numbers: NDArray[np.float64], Y: NDArray[np.uint8]
+    ) -> "NumberColumn":
         """Return the encoder for the numbers of the training rows, NaN where missing."""
         missing = np.isnan(numbers)
         return cls(name, _median(numbers, missing), says_something(missing, Y))
@@ -100,7 +100,7 @@ class DateColumn:
         self.marked, self.parts = marked, parts
 
     @classmethod
-    def fitted(cls, name: str, seconds: NDArray[np.float64], Y: NDArray[np.uint8]) -> DateColumn:
+    def fitted(cls, name: str, seconds: NDArray[np.float64], Y: NDArray[np.uint8]) -> "DateColumn":
         """Return the encoder for the dates of the training rows, in seconds since 1970."""
         missing = np.isnan(seconds)
         known = seconds[~missing]
@@ -160,7 +160,7 @@ class CategoryColumn:
         self.name, self.values, self.rare = name, values, rare
 
     @classmethod
-    def fitted(cls, name: str, cells: Coded) -> CategoryColumn:
+    def fitted(cls, name: str, cells: Coded) -> "CategoryColumn":
         """Return the encoder for the values of the training rows."""
         often = max(RARE_ROWS, int(RARE_SHARE * len(cells.codes)))
         counts = Counter({MISSING: int(np.count_nonzero(cells.codes < 0))})
@@ -302,7 +302,7 @@ class OptionsColumn:
         self.options, self.rare = options, rare
 
     @classmethod
-    def fitted(cls, name: str, cells: Sequence[str | None]) -> OptionsColumn:
+    def fitted(cls, name: str, cells: Sequence[str | None]) -> "OptionsColumn":
         """Return the encoder for the options of the training rows, None where missing."""
         separators = found_options(cells)
         assert separators is not None  # what makes the column one of options

@@ -1,7 +1,5 @@
 """Dates as people write them: names of months in three languages, day or month first."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -53,7 +51,7 @@ COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)")
 # Wed Oct 10 20:19:24 +0000 2018, as programs print it: the year is last.
 YEAR_LAST = re.compile(rf"({NAME} +\d\d?) (\d\d:\d\d:\d\d(?: [-+]\d{{4}}| UTC| GMT)?) (\d{{4}})")
 # Year, month and day for each possible order, or for "" if there is one; and the time of day.
-_Split: TypeAlias = "tuple[dict[str, tuple[int, int, int]], re.Match[str] | None]"
+_Split: TypeAlias = tuple[dict[str, tuple[int, int, int]], re.Match[str] | None]
 YEAR = re.compile(r"\d{4}")
 POINTS = re.compile(r"\d\.\s?\d")
 

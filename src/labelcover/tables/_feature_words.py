@@ -1,7 +1,5 @@
 """Features back in the words of the table: what reasons are told by."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -103,7 +101,7 @@ class FeatureWords:
         # Zeros and ones, to rounding if they were scaled; a word has any weight above 0.
         return self.names[f] if self._is_there(f, value) else f"not {self.names[f]}"
 
-    def of_rows(self, rows: Sequence[int]) -> FeatureWords:
+    def of_rows(self, rows: Sequence[int]) -> "FeatureWords":
         """Return the same for some of the rows, in their order."""
         words = copy(self)
         words.texts = {name: [cells[i] for i in rows] for name, cells in self.texts.items()}

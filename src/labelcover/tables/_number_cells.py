@@ -1,7 +1,5 @@
 """Numbers as people write them: decimal and thousands signs, units, ranges; one way a column."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter
@@ -69,7 +67,7 @@ class NumberFormat:
         """Whether Arrow reads such numbers."""
         return self == NumberFormat()
 
-    def with_decimal(self, decimal: str) -> NumberFormat:
+    def with_decimal(self, decimal: str) -> "NumberFormat":
         """Return the format with a decimal sign; the other sign is then one of thousands."""
         if decimal == self.decimal:
             return self
@@ -82,7 +80,7 @@ class NumberFormat:
         cell = _written(text)
         return None if cell is None else self._value(cell)
 
-    def _value(self, cell: _Written) -> float | None:
+    def _value(self, cell: "_Written") -> float | None:
         factor = _factor_between(cell.unit, self.unit) if cell.unit else 1
         if not factor:
             return None

@@ -1,7 +1,5 @@
 """A table as people have it, as one matrix of numbers: what was decided about each column."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -78,7 +76,7 @@ class TableEncoder:
     @classmethod
     def of_model(
         cls, owner: Any, table: Table, Y: Any, learner: Any, columns: Mapping[str, str] | None
-    ) -> tuple[TableEncoder, Features]:
+    ) -> "tuple[TableEncoder, Features]":
         """Return the encoder for the training table of an estimator, and the features."""
         keep_names(owner, table)
         found, X = table.known or cls.fitted(table, Y, {**table.choices, **(columns or {})})
@@ -90,7 +88,7 @@ class TableEncoder:
     @classmethod
     def fitted(
         cls, table: Table, Y: Any, choices: Mapping[str, str]
-    ) -> tuple[TableEncoder, Features]:
+    ) -> "tuple[TableEncoder, Features]":
         """Return the encoder for a training table without its labels, which are `Y`; its features.
 
         `choices` say what columns are, by name; the others are found from their cells.

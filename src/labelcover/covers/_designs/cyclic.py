@@ -18,8 +18,6 @@ are the rows to be searched for: annealing finds base blocks where it cannot fin
 Which permutation works best is found by a race (`cyclic_cover`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Compiled searches for base blocks: of cyclic covers, and of difference families."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

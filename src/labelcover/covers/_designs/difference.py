@@ -36,8 +36,6 @@ Mills (1978), "On the covering of pairs by quadruples I", Journal of Combinatori
 "... II" (1979), ibid. 26.
 """
 
-from __future__ import annotations
-
 import json
 from functools import lru_cache
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Arithmetic in the finite field of q elements, vectorised over NumPy arrays."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -3,8 +3,6 @@
 Every function returns the blocks as an array of point indices, a row per block.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rules for covers of any order r: circles, doubling, and covers put together from two halves."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 

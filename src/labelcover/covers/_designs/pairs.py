@@ -1,7 +1,5 @@
 """Rules for covers of pairs (r=2) by the algebra of designs."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

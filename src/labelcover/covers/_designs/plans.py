@@ -1,7 +1,5 @@
 """Which construction makes the fewest rows: plans for covers, compared before they are built."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A view of some columns of a table with text: of one text, or of all that is no text."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The labels of the nearest training rows as a view."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -4,8 +4,6 @@ Scores for left-out rows (out-of-fold) are a table with a column per label, on w
 is quick: a second stage (stacking), which learns how labels depend on each other.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Trees on all labels as views: a forest, with out-of-bag predictions, and boosted trees."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Self
 

@@ -7,8 +7,6 @@ serves every way of combining and every measure of the threshold. The answers ar
 estimators.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ ensemble and fold, as `compare` would write it, but for times: ensembles that sh
 of their own. Table 9 is about times, so its ensembles are fitted one by one.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -256,7 +254,7 @@ class _Group:
     tasks: list[Task]
     estimators: list[Any]
 
-    def missing(self, done: set[Task]) -> _Group:
+    def missing(self, done: set[Task]) -> "_Group":
         kept = [i for i, task in enumerate(self.tasks) if task not in done]
         tasks, estimators = [self.tasks[i] for i in kept], [self.estimators[i] for i in kept]
         return _Group(self.dataset, self.fold, tasks, estimators)

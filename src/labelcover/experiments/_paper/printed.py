@@ -4,8 +4,6 @@ The tables lie beside this file as CSV. Names of data sets there are the paper's
 spellings of some; everything here uses the names of `labelcover.datasets`.
 """
 
-from __future__ import annotations
-
 import csv
 from dataclasses import dataclass
 from functools import cache

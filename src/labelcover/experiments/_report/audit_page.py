@@ -1,7 +1,5 @@
 """The page of an audit: how many labels of a table look wrong, which, and why."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """What all pages share: one self-contained file from a template, with style and scripts in it."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Mapping, Sequence

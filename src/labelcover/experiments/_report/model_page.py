@@ -1,7 +1,5 @@
 """The page of one model: how good it is, how far it can be trusted, and where it errs."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """C4.5 decision trees as WEKA's J48 grows and prunes them."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

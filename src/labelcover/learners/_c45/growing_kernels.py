@@ -7,8 +7,6 @@ child and the others to the second; a nominal split has a child per value. Rows 
 missing go to every child with a part of their weight.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

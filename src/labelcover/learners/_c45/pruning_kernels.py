@@ -5,8 +5,6 @@ that fall away stay in the arrays, unreachable, until `compact` renumbers the tr
 recursive: compiled recursive functions cannot be relied on once cached on disk.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

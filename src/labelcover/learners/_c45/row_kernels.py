@@ -1,7 +1,5 @@
 """Rows on their way down C4.5 trees: to which children they go, and with which classes they end."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ look entropies up in a table of n·log2(n); otherwise the `_weights` kernels com
 gain, gain ratio and cut; a gain ratio below zero means that there is no valid split.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """One C4.5 tree as a value: grown, pruned, asked, counted and put into words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -51,7 +49,7 @@ class FeatureTable:
     @classmethod
     def of(
         cls, X: NDArray[np.float64], n_values: NDArray[np.int32], *, weighted: bool
-    ) -> FeatureTable:
+    ) -> "FeatureTable":
         """Return the table of `X` (rows by features), preparing every numeric feature once."""
         values = np.array(X.T, dtype=np.float64, order="C")
         unit = not weighted and not np.isnan(values).any()
@@ -133,7 +131,7 @@ class Tree:
         min_leaf: float = 2,
         pruned: bool = True,
         subtree_raising: bool = True,
-    ) -> Tree:
+    ) -> "Tree":
         """Return the tree of the rows of `table` with classes `label`.
 
         `weights` are given if the table was made as `weighted`, and only then.

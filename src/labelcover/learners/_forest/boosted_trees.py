@@ -1,7 +1,5 @@
 """Gradient boosting whose trees serve all labels at once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -114,7 +112,7 @@ class LabelBoosting(BaseEstimator):
         seed: int = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
-    ) -> tuple[BoostedTrees, NDArray[np.float64]]:
+    ) -> "tuple[BoostedTrees, NDArray[np.float64]]":
         """Return the trees, and the left-out confidences of some training rows.
 
         Parameters

@@ -5,8 +5,6 @@ and ``right``; in a leaf ``left`` is the number of its line of values. Trees gro
 columns are cut into few bins, and of a sparse table only what is above 0 counts.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

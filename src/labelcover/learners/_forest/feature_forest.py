@@ -1,7 +1,5 @@
 """Trees that split at a threshold of one feature, by the variance of all labels."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any, Self
 
@@ -201,7 +199,7 @@ class FeatureForest(GrownForest):
         """Return the means of a value of training rows in the nodes of each tree."""
         return [node_means(tree, own, counts, values) for tree, own, counts in self.trees]
 
-    def paths(self, X) -> FeaturePaths:
+    def paths(self, X) -> "FeaturePaths":
         """Return the confidences of new rows as sums over the columns of the table."""
         return FeaturePaths(self, X)
 

@@ -7,8 +7,6 @@ the threshold. Labels are never a table here: row ``i`` has the labels
 ``label_indices[label_starts[i]:label_starts[i + 1]]``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

@@ -1,7 +1,5 @@
 """Grown trees: what forests of any kind of split share."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from copy import copy
@@ -156,7 +154,7 @@ class GrownForest(ABC):
         return self._read(self.rare.transform(numeric(X, self.n_values)))
 
     @abstractmethod
-    def paths(self, X: Any) -> ForestPaths:
+    def paths(self, X: Any) -> "ForestPaths":
         """Return the confidences of new rows as sums over the columns of the table."""
 
     def row_values(self, label: int) -> NDArray[np.float64]:

@@ -1,7 +1,5 @@
 """A forest of extremely randomised trees on all labels at once, with out-of-bag predictions."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Trees for many labels: in a node the nearest of a few means, found on a sketch of the labels."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +53,7 @@ class MeanForest(GrownForest):
     (`ShareRegression`), fitted on out-of-bag shares, unless labels are unknown.
     """
 
-    correction: ShareRegression | None
+    correction: "ShareRegression | None"
 
     @property
     def default_trees(self) -> int:
@@ -121,7 +119,7 @@ class MeanForest(GrownForest):
         """Return the means of a value of training rows in the nodes of each tree."""
         return [_node_means(tree, own, counts, values) for tree, own, counts in self.trees]
 
-    def paths(self, X) -> MeanPaths:
+    def paths(self, X) -> "MeanPaths":
         """Return the confidences of new rows as sums over the columns of the table."""
         return MeanPaths(self, X)
 

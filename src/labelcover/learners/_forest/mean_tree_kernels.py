@@ -8,8 +8,6 @@ a child stands for is sparse: ``mean_features`` and ``mean_values`` from ``mean_
 that with the nearest mean. Tables are CSR: ``(data, indices, indptr)``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

@@ -12,8 +12,6 @@ Labels are seen through a random sketch: a row has `SKETCH_COLUMNS` numbers, and
 times the number of draws.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

@@ -1,7 +1,5 @@
 """Compiled loops over what features change where a row takes their place in an origin."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

@@ -4,8 +4,6 @@ Everything is chosen by leave-one-out predictions, which a factorised system giv
 refitting, on a sample of rows and problems where there are many.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property

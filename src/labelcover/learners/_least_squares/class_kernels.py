@@ -4,8 +4,6 @@ Scores have a row for each target or class, so that loops run over the rows of t
 which compilers take at a time.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

@@ -1,7 +1,5 @@
 """From the rows of a table to features, the table itself or kernel values, and sums of these."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -190,13 +188,13 @@ class RowSums:
     sums: NDArray[np.float64]
     by_target: NDArray[np.float64]
 
-    def __iadd__(self, other: RowSums) -> RowSums:
+    def __iadd__(self, other: "RowSums") -> "RowSums":
         self.gram += other.gram
         self.sums += other.sums
         self.by_target += other.by_target
         return self
 
-    def combined(self, combine: NDArray[np.float64] | None) -> RowSums:
+    def combined(self, combine: NDArray[np.float64] | None) -> "RowSums":
         """Return the sums of features that are combinations of these."""
         if combine is None:
             return self

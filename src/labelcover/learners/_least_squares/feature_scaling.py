@@ -1,7 +1,5 @@
 """Features brought to one scale, so that one ridge and one kernel width serve them all."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -48,7 +46,7 @@ class FeatureScaling:
         """Learn the scale of each column of `X` (ndarray or CSR), its rows weighted."""
         return self if self.scale == "none" else self.set(ColumnSums.of_table(X, weights))
 
-    def set(self, sums: ColumnSums) -> Self:
+    def set(self, sums: "ColumnSums") -> Self:
         """Take the scale of each column from sums over the rows of a table."""
         if self.scale == "none":
             return self
@@ -148,12 +146,12 @@ class ColumnSums:
     is_sparse: bool
 
     @classmethod
-    def of(cls, X: Blocks) -> ColumnSums:
+    def of(cls, X: Blocks) -> "ColumnSums":
         """Return the sums over all rows, in one pass over the blocks."""
         return X.reduce(_sums_of_block)
 
     @classmethod
-    def of_table(cls, X: Any, weights: NDArray[np.float64] | None) -> ColumnSums:
+    def of_table(cls, X: Any, weights: NDArray[np.float64] | None) -> "ColumnSums":
         """Return the sums over the rows of a table, dense or CSR."""
         shares = np.ones(X.shape[0]) if weights is None else weights
         total = float(shares.sum())
@@ -181,7 +179,7 @@ class ColumnSums:
             is_sparse,
         )
 
-    def __add__(self, other: ColumnSums) -> ColumnSums:
+    def __add__(self, other: "ColumnSums") -> "ColumnSums":
         """Return the sums over the rows of both.
 
         Squares around the common mean are those of both, and the squared distance of the means

@@ -1,7 +1,5 @@
 """Compiled loops over what columns add to Gaussian kernels."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from labelcover._compiled import njit

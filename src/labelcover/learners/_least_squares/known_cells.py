@@ -21,8 +21,6 @@ References
    University Press: deterministic equivalents.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

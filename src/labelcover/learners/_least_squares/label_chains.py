@@ -10,8 +10,6 @@ coefficients times ``y_P`` less the scores of ``P``. In the order of a chain, on
 predictions of all links.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +62,7 @@ class LabelSystem:
     sample: NDArray[np.int64]
 
     @classmethod
-    def solved(cls, X: Any, problems: Problems, settings: Settings) -> LabelSystem:
+    def solved(cls, X: Any, problems: Problems, settings: Settings) -> "LabelSystem":
         """Solve labels of two classes each from the features."""
         n = problems.classes.shape[1]
         with blas_threads(n, min(X.shape), int(problems.offsets[-1])):
@@ -80,7 +78,7 @@ class LabelSystem:
         residuals = Y - scores[:, 1::2]
         return cls(members, Y, residuals, solved.leverage, system.weights, ridge, sample)
 
-    def chain(self, order: NDArray[np.int64]) -> LeastSquaresChain:
+    def chain(self, order: NDArray[np.int64]) -> "LeastSquaresChain":
         """Return the chain of all labels in an order."""
         Y, residuals = self.Y[:, order], self.residuals[:, order]
         gram = (Y * self.weights[:, None]).T @ residuals

@@ -1,7 +1,5 @@
 """Regularised least squares on one-hot classes, in closed form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -151,7 +149,7 @@ class LeastSquaresClassifier(BatchClassifier):
         with bar_of as bar, blas_threads(X.shape[0], min(X.shape), int(problems.offsets[-1])):
             return solve(X, problems, self._settings(seed), bar)
 
-    def with_choices_of(self, members: Any) -> LeastSquaresClassifier:
+    def with_choices_of(self, members: Any) -> "LeastSquaresClassifier":
         """Return a learner with the scale, kernel and ridge that were chosen for `members`.
 
         Choosing takes longer than the fit, and a few labels more among the features leave the

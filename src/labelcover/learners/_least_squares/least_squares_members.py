@@ -1,7 +1,5 @@
 """All least squares members of one table from one factorisation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any

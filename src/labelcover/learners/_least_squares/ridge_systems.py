@@ -7,8 +7,6 @@ leave-one-out. With weights ``W`` of rows, means and frequencies are weighted, a
 ``Φ (ΦᵀWΦ + λ)⁻¹ ΦᵀW T``. Where ``λ`` is too small for a Cholesky factor, eigenvectors are used.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -56,7 +54,7 @@ class Posed:
     features: Any
 
     @cached_property
-    def single(self) -> Posed:
+    def single(self) -> "Posed":
         """The same in single precision."""
         right_sides = self.right_sides.astype(np.float32)
         return replace(self, right_sides=right_sides, features=self.features.astype(np.float32))

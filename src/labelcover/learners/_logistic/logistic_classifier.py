@@ -1,7 +1,5 @@
 """Logistic regression for sparse tables, all problems of an ensemble fitted together."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

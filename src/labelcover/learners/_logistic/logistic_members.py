@@ -1,7 +1,5 @@
 """Logistic regressions of many problems on one sparse table, fitted together."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,7 +91,7 @@ class LogisticMembers(Members):
         scores = np.ascontiguousarray(prepared[:, columns])
         return _distributions(scores, self.starts, self.offsets, problems)
 
-    def paths(self, X: Any, origin: NDArray[np.float64] | None = None) -> LogisticPaths:
+    def paths(self, X: Any, origin: NDArray[np.float64] | None = None) -> "LogisticPaths":
         """Return the scores of new rows as sums over columns; the origin is where all are 0."""
         return LogisticPaths(self, X)
 

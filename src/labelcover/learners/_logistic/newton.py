@@ -1,7 +1,5 @@
 """Newton's method for a block of logistic regressions that share one table."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -119,7 +117,7 @@ class Block:
             W[:], scores, now = tried, there, then
         return MOST_STEPS
 
-    def _only(self, chosen: NDArray[np.bool_]) -> Block:
+    def _only(self, chosen: NDArray[np.bool_]) -> "Block":
         """Return some of the problems."""
         widths = np.diff(self.starts)[chosen]
         starts = np.concatenate([[0], np.cumsum(widths)])

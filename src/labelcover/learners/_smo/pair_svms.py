@@ -1,7 +1,5 @@
 """One against one: the columns that linear SVMs take, an SVM for every pair, and their votes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,7 +60,7 @@ class LinearFilter:
         X: Any,
         n_values: NDArray[np.int32],
         weights: NDArray[np.float64] | None = None,
-    ) -> LinearFilter:
+    ) -> "LinearFilter":
         """Return the filter of the training table `X`, whose rows have these weights."""
         if sparse.issparse(X):
             fill, low, high = _sparse_statistics(X, n_values > 0, weights)
@@ -135,7 +133,7 @@ class TrainingTable:
     gram: NDArray[np.float64]
 
     @classmethod
-    def of(cls, columns: Any) -> TrainingTable:
+    def of(cls, columns: Any) -> "TrainingTable":
         """Return the table of these rows."""
         n, d = columns.shape
         few = n <= MOST_GRAM_ROWS

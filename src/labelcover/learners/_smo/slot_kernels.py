@@ -14,8 +14,6 @@ the other functions share, as plain arrays for speed:
 - `extreme` and `holder`: the least error that counts, the largest, and whose they are.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core.cpu import CPUTargetOptions
 

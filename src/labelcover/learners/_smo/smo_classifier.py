@@ -1,7 +1,5 @@
 """Linear support vector machines, one against one, as WEKA's SMO."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

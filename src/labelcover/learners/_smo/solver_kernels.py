@@ -10,8 +10,6 @@ The table is as in `slot_kernels`, with `gram`, the products of all its rows, or
 a pair, and those of them that are inside their bounds, are as in `slot_kernels`.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
