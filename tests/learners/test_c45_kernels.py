@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from labelcover.learners._c45.growing_kernels import value_ranks
+from labelcover.learners._c45.growing_kernels import grow
 from labelcover.learners._c45.pruning_kernels import added_errors
 from labelcover.learners._c45.row_kernels import split_rows
 from labelcover.learners._c45.split_kernels import (
     Switches,
     count_switches,
-    nominal_split_counts,
-    nominal_split_weights,
+    nominal_split,
     numeric_split_weights,
     numeric_splits_counts,
     switch_splits_counts,
 )
+from labelcover.learners._c45.tree import FeatureTable, value_ranks
 
 TWENTY = np.int32(20)  # values of a nominal feature
 
@@ -115,9 +115,10 @@ def test_numeric_splits_by_counts_are_those_of_numpy(node, min_leaf, scale):
     rank, far = value_ranks(value[None, :], order)
     counts = np.bincount(label, minlength=n_classes)
     expected = numeric_oracle(value, label, weight, n_classes, min_leaf)
-    found = np.empty((1, 3))
+    found = np.array([[0.0, -1.0, 0.0]])
     xlogx = table_of_xlogx(len(value) + 1)
-    numeric_splits_counts(value[None, :], rank, far, order, label, counts, min_leaf, xlogx, found)
+    ranked = np.zeros(1, np.int64), value[None, :], rank, far
+    numeric_splits_counts(ranked, order, label, counts, min_leaf, xlogx, found)
     assert agrees(found[0], expected)
     by_weights = numeric_split_weights(
         value, order[0], label, weight, n_classes, weight.sum(), min_leaf
@@ -152,7 +153,8 @@ def test_splits_of_two_values_are_those_of_numpy(node, min_leaf, n_outside, n_va
     )
     of_node = value[inside], label[inside], weight[inside]
     if n_values:
-        slow = nominal_split_counts(value, 2, rows, label, counts, min_leaf, xlogx)
+        total = float(len(rows))
+        slow = nominal_split(value, 2, rows, label, weight, n_classes, total, min_leaf, xlogx)
         np.testing.assert_allclose(found[0], slow, rtol=0, atol=1e-12)
         expected = nominal_oracle(of_node[0], 2, *of_node[1:], n_classes, min_leaf)
     else:
@@ -191,23 +193,17 @@ def test_numeric_splits_by_weights_are_those_of_numpy(node, min_leaf):
     assert agrees(found, numeric_oracle(value, label, weight, n_classes, min_leaf))
 
 
-@given(nodes(missing=False))
-def test_nominal_splits_by_counts_are_those_of_numpy(node):
+@given(st.booleans().flatmap(nodes))
+def test_nominal_splits_are_those_of_numpy(node):
     value, label, weight, n_classes = node
     rows = np.arange(len(value), dtype=np.int32)
-    counts = np.bincount(label, minlength=n_classes)
-    found = nominal_split_counts(
-        value, TWENTY, rows, label, counts, 2.0, table_of_xlogx(len(value))
-    )
-    assert agrees(found, nominal_oracle(value, 20, label, weight, n_classes, 2.0))
-
-
-@given(nodes(missing=True))
-def test_nominal_splits_by_weights_are_those_of_numpy(node):
-    value, label, weight, n_classes = node
-    rows = np.arange(len(value), dtype=np.int32)
-    found = nominal_split_weights(value, TWENTY, rows, label, weight, n_classes, weight.sum(), 2.0)
-    assert agrees(found, nominal_oracle(value, 20, label, weight, n_classes, 2.0))
+    expected = nominal_oracle(value, 20, label, weight, n_classes, 2.0)
+    of_node = value, TWENTY, rows, label, weight, n_classes, weight.sum(), 2.0
+    assert agrees(nominal_split(*of_node, np.empty(0)), expected)
+    if (weight == 1).all():
+        assert nominal_split(*of_node, table_of_xlogx(len(value))) == pytest.approx(
+            nominal_split(*of_node, np.empty(0))
+        )
 
 
 @given(nodes(missing=True))
@@ -220,6 +216,28 @@ def test_splitting_rows_keeps_all_weight(node):
     assert set(np.flatnonzero(value <= 3.0)) <= left
     assert left <= set(np.flatnonzero(~(value > 3.0)))
     np.testing.assert_array_equal(np.flatnonzero(route < 0), np.flatnonzero(np.isnan(value)))
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_grown_nodes_have_the_rows_that_their_splits_send_to_them(seed, are_words):
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 2 if are_words else 4, (40, 5)).astype(float)
+    n_values = np.array([0, 0, 0, 4, 4], np.int32)
+    table = FeatureTable.of(X, n_values, weighted=False)
+    label = random.integers(3, size=40).astype(np.int32)
+    arrays = table.values, n_values, table.sorted, table.switches
+    every = np.ones(5, bool)
+    tree, (members, low, high) = grow(arrays, label, np.ones(40), 3, 2.0, True, every)
+    feature, threshold, first, n_children, dist = tree
+    for node in range(len(feature)):
+        own = members[low[node] : high[node]]
+        assert (np.bincount(label[own], minlength=3) == dist[node]).all()
+        for child in range(n_children[node]):
+            rows = members[low[first[node] + child] : high[first[node] + child]]
+            values = X[rows, feature[node]]
+            is_nominal = n_values[feature[node]] > 0
+            assert ((values if is_nominal else values > threshold[node]) == child).all()
+            assert set(rows) <= set(own)
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,11 @@ missing go to every child with a part of their weight.
 import numpy as np
 
 from labelcover._compiled import njit
-from labelcover.learners._c45.row_kernels import part_segment, put_class_weights, split_rows
+from labelcover.learners._c45.row_kernels import part_rows, put_class_weights, split_rows
 from labelcover.learners._c45.split_kernels import (
     TOLERANCE,
-    VALUE_STEP,
     count_switches,
-    nominal_split_counts,
-    nominal_split_weights,
+    nominal_split,
     numeric_split_weights,
     numeric_splits_counts,
     switch_splits_counts,
@@ -51,7 +49,9 @@ def _best_split(splits, in_mean):
 
 
 @njit
-def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, switch_table, present):
+def _splits_by_counts(
+    table, rows, weights, order, label, dist, min_leaf, xlogx, switch_table, present
+):
     """Return gain, gain ratio and cut of the best split on every feature; all weights are 1.
 
     `switch_table` has the counts of features of two values, and `present` those to be rated.
@@ -62,23 +62,20 @@ def _splits_by_counts(table, rows, order, label, dist, min_leaf, xlogx, switch_t
         splits[f, 1] = -1.0
     for c in range(len(dist)):
         counts[c] = np.int64(np.rint(dist[c]))
-    found = np.empty((len(order), 3))
-    numeric_splits_counts(numeric, rank, far, order, label, counts, min_leaf, xlogx, found)
-    for k in range(len(order)):
-        for i in range(3):
-            splits[sorted_features[k], i] = found[k, i]
+    ranked = sorted_features, numeric, rank, far
+    numeric_splits_counts(ranked, order, label, counts, min_leaf, xlogx, splits)
     switch_splits_counts(
         switches, n_values, present, switch_table, len(rows), counts, min_leaf, xlogx, splits
     )
     for f in switches.branching:
-        splits[f, 0], splits[f, 1], splits[f, 2] = nominal_split_counts(
-            values[f], n_values[f], rows, label, counts, min_leaf, xlogx
+        splits[f, 0], splits[f, 1], splits[f, 2] = nominal_split(
+            values[f], n_values[f], rows, label, weights, len(dist), dist.sum(), min_leaf, xlogx
         )
     return splits
 
 
 @njit
-def _splits_by_weights(table, rows, weights, order, label, dist, min_leaf, weight_of):
+def _splits_by_weights(table, rows, weights, order, label, dist, min_leaf, xlogx, weight_of):
     """Return gain, gain ratio and cut of the best split on every feature."""
     values, n_values, _, _ = table
     splits = np.empty((len(n_values), 3))
@@ -93,8 +90,8 @@ def _splits_by_weights(table, rows, weights, order, label, dist, min_leaf, weigh
             )
             k += 1
         else:
-            found = nominal_split_weights(
-                values[f], n_values[f], rows, label, weight_of, len(dist), total, min_leaf
+            found = nominal_split(
+                values[f], n_values[f], rows, label, weight_of, len(dist), total, min_leaf, xlogx
             )
         splits[f, 0], splits[f, 1], splits[f, 2] = found
     return splits
@@ -236,7 +233,6 @@ def grow(table, label, weights, n_classes, min_leaf, unit, in_mean):
     high[0] = n
     dist = np.zeros((capacity, n_classes))
     members = np.arange(n).astype(np.int32)
-    place = members.copy()
     put_class_weights(label, members, weights, dist[0])
     waiting, waiting_rows, waiting_weights, waiting_order = [0], [members], [weights], [root_order]
     holds = [False]
@@ -258,11 +254,20 @@ def grow(table, label, weights, n_classes, min_leaf, unit, in_mean):
         switch_table, features = counted[n_held], present[n_held][: n_present[n_held]]
         if unit:
             splits = _splits_by_counts(
-                table, rows, order, label, dist[node], min_leaf, xlogx, switch_table, features
+                table,
+                rows,
+                weights,
+                order,
+                label,
+                dist[node],
+                min_leaf,
+                xlogx,
+                switch_table,
+                features,
             )
         else:
             splits = _splits_by_weights(
-                table, rows, w, order, label, dist[node], min_leaf, weight_of
+                table, rows, w, order, label, dist[node], min_leaf, xlogx[:0], weight_of
             )
         f = _best_split(splits, in_mean)
         if f < 0:
@@ -284,9 +289,7 @@ def grow(table, label, weights, n_classes, min_leaf, unit, in_mean):
         largest = 0
         if unit:
             child_rows, child_weights = rows, w
-            starts = part_segment(
-                table, f, threshold[node], children, members, place, low[node], high[node]
-            )
+            starts = part_rows(table, f, threshold[node], children, rows)
             for child in range(1, children):
                 if starts[child + 1] - starts[child] > starts[largest + 1] - starts[largest]:
                     largest = child
@@ -337,40 +340,3 @@ def grow(table, label, weights, n_classes, min_leaf, unit, in_mean):
         size += children
     tree = feature[:size], threshold[:size], first[:size], n_children[:size], dist[:size]
     return tree, (members, low[:size], high[:size])
-
-
-@njit(nogil=True)
-def value_ranks(values, order):
-    """Return ranks of values, and which rank may be separated from which.
-
-    Parameters
-    ----------
-    values : ndarray of shape (features, n)
-        Without missing values.
-    order : ndarray of shape (features, n)
-        The rows by ascending value.
-
-    Returns
-    -------
-    rank : ndarray of shape (features, n)
-        The number of each row's value among the distinct values of the feature.
-    far : ndarray of shape (features, n)
-        For each rank, the least rank whose value is larger by more than `VALUE_STEP`.
-    """
-    rank, far = np.zeros_like(order), np.zeros_like(order)
-    n = order.shape[1]
-    for k in range(len(order)):
-        level = np.empty(n)
-        top = -1
-        for row in order[k]:
-            v = values[k, row]
-            if top < 0 or v > level[top]:
-                top += 1
-                level[top] = v
-            rank[k, row] = top
-        above = 0
-        for r in range(top + 1):
-            while above <= top and not level[r] + VALUE_STEP < level[above]:
-                above += 1
-            far[k, r] = above
-    return rank, far

@@ -129,71 +129,6 @@ def _errors_with(tree, table, label, branch, rows, errors, confidence, z):
 
 
 @njit(nogil=True)
-def _linked_rows(tree, segments, reached):
-    """Return the rows of every leaf as a list of links ``(head, tail, following)``; -1 is none."""
-    feature = tree[0]
-    members, low, high = segments
-    head = np.full(len(feature), -1, np.int32)
-    tail, following = head.copy(), np.full(len(members), -1, np.int32)
-    for node in range(len(feature)):
-        if reached[node] and feature[node] < 0:
-            for at in range(low[node], high[node]):
-                _add_to_leaf(node, members[at], (head, tail, following))
-    return head, tail, following
-
-
-@njit(nogil=True)
-def _add_to_leaf(leaf, row, links):
-    head, tail, following = links
-    following[row] = head[leaf]
-    head[leaf] = row
-    if tail[leaf] < 0:
-        tail[leaf] = row
-
-
-@njit(nogil=True)
-def _rows_beside(tree, node, largest, links):
-    """Return the rows of all children of `node` but one."""
-    feature, _, first, n_children, dist = tree
-    head, _, following = links
-    rows = np.empty(int(np.rint(dist[node].sum() - dist[largest].sum())), np.int32)
-    n = 0
-    waiting = [node]
-    while len(waiting):
-        at = waiting.pop()
-        row = head[at] if feature[at] < 0 else -1
-        while row >= 0:
-            rows[n] = row
-            n += 1
-            row = following[row]
-        for child in range(first[at], first[at] + n_children[at]):
-            if child != largest:
-                waiting.append(np.int64(child))
-    return rows
-
-
-@njit(nogil=True)
-def _make_leaf(tree, node, links):
-    """Make a leaf of `node`, with the rows of all leaves below it."""
-    feature, _, first, n_children, _ = tree
-    head, tail, following = links
-    all_head, all_tail = -1, -1
-    waiting = [node]
-    while len(waiting):
-        at = waiting.pop()
-        if feature[at] < 0 and head[at] >= 0:
-            if all_tail < 0:
-                all_head = head[at]
-            else:
-                following[all_tail] = head[at]
-            all_tail = tail[at]
-        for child in range(first[at], first[at] + n_children[at]):
-            waiting.append(np.int64(child))
-    head[node], tail[node] = all_head, all_tail
-    feature[node], n_children[node] = -1, 0
-
-
-@njit(nogil=True)
 def _distribute(tree, table, label, top, rows_of, weights_of, pending):
     """Give every node below `top` its rows of those of `top`; return the last of these nodes.
 
@@ -221,32 +156,35 @@ def _distribute(tree, table, label, top, rows_of, weights_of, pending):
 
 
 @njit(nogil=True)
-def _give_more(tree, table, label, top, rows, links, pending):
-    """Send rows that `top` has already down to the nodes below; return the last that they reach.
+def _part_again(tree, segments, table, label, weights, top, pending):
+    """Give every node below `top` its rows of those of `top`; return the last that gets more.
 
-    For rows of weight 1 without missing values: what they do not reach stays as it is, and need
+    For rows of weight 1 without missing values: a node that gets no more stays as it is, and need
     not be pruned again.
     """
     feature, threshold, first, n_children, dist = tree
+    members, low, high = segments
+    pending[top] = True
     last = top
-    waiting, waiting_rows = [top], [rows]
+    waiting = [top]
     while len(waiting):
-        node, rows = waiting.pop(), waiting_rows.pop()
-        pending[node] = True
-        last = max(last, node)
-        if node != top:
-            for row in rows:
-                dist[node, label[row]] += 1.0
+        node = waiting.pop()
         if feature[node] < 0:
-            for row in rows:
-                _add_to_leaf(node, row, links)
             continue
         f, children = np.int64(feature[node]), np.int64(n_children[node])
-        starts = part_rows(table, f, threshold[node], children, rows)
-        for i in range(n_children[node]):
-            if starts[i + 1] > starts[i]:
-                waiting.append(first[node] + i)
-                waiting_rows.append(rows[starts[i] : starts[i + 1]])
+        starts = part_rows(table, f, threshold[node], children, members[low[node] : high[node]])
+        for i in range(children):
+            child, n_before = (
+                np.int64(first[node]) + i,
+                high[first[node] + i] - low[first[node] + i],
+            )
+            low[child], high[child] = low[node] + starts[i], low[node] + starts[i + 1]
+            waiting.append(child)
+            if high[child] - low[child] > n_before:
+                pending[child] = True
+                last = max(last, child)
+                rows = members[low[child] : high[child]]
+                put_class_weights(label, rows, weights[: len(rows)], dist[child])
     return last
 
 
@@ -272,10 +210,9 @@ def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
     for node in range(size):
         for child in range(first[node], first[node] + n_children[node]):
             pending[child] = pending[node]
-    # Rows of weight 1 are kept in the leaves only. Others may be in several, in part.
-    links = _linked_rows(tree, segments, pending)
+    members, low, high = segments
     n_lists = 0 if unit else size
-    rows_of = [segments[0] for _ in range(n_lists)]
+    rows_of = [members for _ in range(n_lists)]
     weights_of = [weights for _ in range(n_lists)]
     if not unit:
         # Nodes and features are int64 in every call: a constant would have it compiled twice.
@@ -296,25 +233,27 @@ def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
             as_tree += errors[child]
             if dist[child].sum() > largest_weight - TOLERANCE:
                 largest, largest_weight = np.int64(child), dist[child].sum()
-        as_branch, beside = np.inf, segments[0][:0]
+        as_branch = np.inf
         if raising and unit:
-            beside = _rows_beside(tree, node, largest, links)
+            before, after = members[low[node] : low[largest]], members[high[largest] : high[node]]
+            beside = np.concatenate((before, after))
             as_branch = _errors_with(tree, table, label, largest, beside, errors, confidence, z)
         elif raising:
             as_branch = _branch_errors(
                 tree, table, label, largest, rows_of[node], weights_of[node], confidence, z
             )
         if errors[node] < as_tree + limit and errors[node] < as_branch + limit:
-            _make_leaf(tree, node, links)
+            feature[node], n_children[node] = -1, 0
         elif as_branch < as_tree + limit:
             feature[node], threshold[node] = feature[largest], threshold[largest]
             first[node], n_children[node] = first[largest], n_children[largest]
             feature[largest], n_children[largest] = -1, 0  # its children have another parent now
             # The subtree has other rows now: prune it again, from its last node.
             if unit:
-                node = _give_more(tree, table, label, node, beside, links, pending) + 1
+                last = _part_again(tree, segments, table, label, weights, node, pending)
             else:
-                node = _distribute(tree, table, label, node, rows_of, weights_of, pending) + 1
+                last = _distribute(tree, table, label, node, rows_of, weights_of, pending)
+            node = last + 1
         else:
             errors[node] = as_tree
 

@@ -92,34 +92,6 @@ def part_rows(table, f, threshold, n_children, rows):
     return starts
 
 
-@njit
-def part_segment(table, f, threshold, n_children, members, place, low, high):
-    """Do as `part_rows` with ``members[low:high]``; `place` says where in `members` a row is."""
-    switches = table[3]
-    rare_rows = switches.rows[switches.column_starts[f] : switches.column_starts[f + 1]]
-    if not 0 < len(rare_rows) < high - low:
-        starts = part_rows(table, f, threshold, n_children, members[low:high])
-        for at in range(low, high):
-            place[members[at]] = at
-        return starts
-    # Only the rows with the rarer value are looked at: they go to their end of the segment.
-    edge, step = (high - 1, -1) if switches.rare_is_high[f] else (low, 1)
-    n_rare = 0
-    for row in rare_rows:
-        at = place[row]
-        if low <= at < high:
-            other = members[edge]
-            members[at], place[other] = other, at
-            members[edge], place[row] = row, edge
-            edge += step
-            n_rare += 1
-    starts = np.zeros(3, np.int64)
-    starts[1], starts[2] = n_rare, high - low
-    if switches.rare_is_high[f]:
-        starts[1] = high - low - n_rare
-    return starts
-
-
 @njit(nogil=True)
 def put_class_weights(label, rows, weights, dist):
     """Write the weight of every class among `rows` to `dist`."""

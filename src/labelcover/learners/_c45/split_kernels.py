@@ -1,8 +1,8 @@
 """The best split of one node on one feature, by the rules of C4.5 as WEKA's J48 has them.
 
 Weights are numbers per row. When all of them are 1 and no value is missing, the `_counts` kernels
-look entropies up in a table of n·log2(n); otherwise the `_weights` kernels compute them. All give
-gain, gain ratio and cut; a gain ratio below zero means that there is no valid split.
+look entropies up in a table of n·log2(n); otherwise they are computed. All give gain, gain ratio
+and cut; a gain ratio below zero means that there is no valid split.
 """
 
 import math
@@ -73,16 +73,15 @@ def _middle(low, high):
 
 
 @njit
-def numeric_splits_counts(values, rank, far, order, label, class_counts, min_leaf, xlogx, splits):
+def numeric_splits_counts(ranked, order, label, class_counts, min_leaf, xlogx, splits):
     """Write the best cut of every numeric feature to `splits`; rows of weight 1, none missing.
 
     Parameters
     ----------
-    values : ndarray of shape (features, n)
-        Of the numeric features, like the next three.
-    rank, far : ndarray of shape (features, n)
-        The number of a row's value among all distinct values in order, and, for each such
-        number, that of the next value which may be separated from it.
+    ranked : (features, values, rank, far)
+        Which are the numeric features, and with a row each, ``(features, n)``: their values; the
+        number of a row's value among all distinct values in order; and, for each such number,
+        that of the next value which may be separated from it.
     order : ndarray of shape (features, rows of the node)
         The rows of the node, by ascending value.
     label : ndarray of shape (n,)
@@ -91,9 +90,10 @@ def numeric_splits_counts(values, rank, far, order, label, class_counts, min_lea
         Of the rows of the node.
     xlogx : ndarray
         ``xlogx[i]`` is i·log2(i), up to the number of rows.
-    splits : ndarray of shape (features, 3)
-        Gain, gain ratio and cut.
+    splits : ndarray of shape (all features, 3)
+        Gain, gain ratio and cut; a ratio of -1 where there is no split.
     """
+    features, values, rank, far = ranked
     n, n_classes = order.shape[1], len(class_counts)
     # A cut after i rows has the entropy sides[i] minus the sum of x·log2(x) over the classes of
     # both sides.
@@ -131,14 +131,14 @@ def numeric_splits_counts(values, rank, far, order, label, class_counts, min_lea
             own = np.uint64(label[row])
             gained += change[at[own]]
             at[own] += np.uint64(1)
-        splits[k, 1] = -1.0
         if best_left:
             gain = (sides[0] + best - xlogx[n_candidates] / n_candidates) / n
             if gain >= TOLERANCE:
                 low, high = order[k, best_left - 1], order[k, best_left]
-                splits[k, 0] = gain
-                splits[k, 1] = gain * n / (sides[0] - sides[best_left])
-                splits[k, 2] = _middle(values[k, low], values[k, high])
+                f = features[k]
+                splits[f, 0] = gain
+                splits[f, 1] = gain * n / (sides[0] - sides[best_left])
+                splits[f, 2] = _middle(values[k, low], values[k, high])
 
 
 @njit
@@ -279,30 +279,16 @@ def numeric_split_weights(value, order, label, weight, n_classes, total, min_lea
 
 
 @njit
-def nominal_split_counts(value, n_values, rows, label, class_counts, min_leaf, xlogx):
-    """Return the split of a nominal feature, one branch per value, by counts."""
-    counts = np.zeros((n_values, len(class_counts)), np.int64)
-    for row in rows:
-        counts[int(value[row]), label[row]] += 1
-    n = len(rows)
-    old_entropy = xlogx[n]
-    for c in range(len(class_counts)):
-        old_entropy -= xlogx[class_counts[c]]
-    n_large, new_entropy, spread = 0, 0.0, xlogx[n]
-    for j in range(n_values):
-        bag = 0
-        for c in range(len(class_counts)):
-            bag += counts[j, c]
-            new_entropy -= xlogx[counts[j, c]]
-        new_entropy += xlogx[bag]
-        spread -= xlogx[bag]
-        n_large += bag > min_leaf - TOLERANCE
-    return _rate_nominal(n_large, old_entropy - new_entropy, spread, float(n))
+def _known_xlog2x(x, xlogx):
+    return xlogx[np.int64(x)] if len(xlogx) else xlog2x(x)
 
 
 @njit
-def nominal_split_weights(value, n_values, rows, label, weight, n_classes, total, min_leaf):
-    """Return the split of a nominal feature, one branch per value, by weights."""
+def nominal_split(value, n_values, rows, label, weight, n_classes, total, min_leaf, xlogx):
+    """Return the split of a nominal feature, one branch per value.
+
+    `xlogx` is empty unless all weights are 1 and no value is missing.
+    """
     bags = np.zeros((n_values, n_classes))
     for row in rows:
         v = value[row]
@@ -313,17 +299,17 @@ def nominal_split_weights(value, n_values, rows, label, weight, n_classes, total
         for c in range(n_classes):
             classes[c] += bags[j, c]
     known = classes.sum()
-    old_entropy = xlog2x(known)
+    old_entropy = _known_xlog2x(known, xlogx)
     for c in range(n_classes):
-        old_entropy -= xlog2x(classes[c])
+        old_entropy -= _known_xlog2x(classes[c], xlogx)
     n_large, new_entropy = 0, 0.0
-    spread = xlog2x(total) - xlog2x(max(total - known, 0.0))
+    spread = _known_xlog2x(total, xlogx) - _known_xlog2x(max(total - known, 0.0), xlogx)
     for j in range(n_values):
         bag = bags[j].sum()
         for c in range(n_classes):
-            new_entropy -= xlog2x(bags[j, c])
-        new_entropy += xlog2x(bag)
-        spread -= xlog2x(bag)
+            new_entropy -= _known_xlog2x(bags[j, c], xlogx)
+        new_entropy += _known_xlog2x(bag, xlogx)
+        spread -= _known_xlog2x(bag, xlogx)
         n_large += bag > min_leaf - TOLERANCE
     return _rate_nominal(n_large, old_entropy - new_entropy, spread, total)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.learners._c45.growing_kernels import grow, value_ranks
+from labelcover.learners._c45.growing_kernels import grow
 from labelcover.learners._c45.pruning_kernels import collapse, compact, prune
 from labelcover.learners._c45.row_kernels import distributions
 from labelcover.learners._c45.split_kernels import TOLERANCE, VALUE_STEP, Switches
@@ -89,9 +89,23 @@ class FeatureTable:
             unit,
         )
 
-    def arrays(self) -> tuple[Any, ...]:
-        """Return the arrays, as the kernels want them."""
-        return self.values, self.n_values, self.sorted, self.switches
+
+def value_ranks(
+    values: NDArray[np.float64], order: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the ranks of values in each row, and the rank from which on each rank is separated.
+
+    The first is the number of a value among the distinct ones of its row; the second has for each
+    rank the least one whose value is larger by more than `VALUE_STEP`. `order` sorts each row.
+    """
+    rank, far = np.zeros_like(order), np.zeros_like(order)
+    ordered = np.take_along_axis(values, order, axis=1)
+    is_larger = np.diff(ordered, axis=1, prepend=-np.inf) > 0
+    np.put_along_axis(rank, order, np.cumsum(is_larger, axis=1, dtype=order.dtype) - 1, axis=1)
+    for k, is_level in enumerate(is_larger):
+        levels = ordered[k, is_level]
+        far[k, : len(levels)] = np.searchsorted(levels, levels + VALUE_STEP, side="right")
+    return rank, far
 
 
 @dataclass(frozen=True)
@@ -118,40 +132,6 @@ class Tree:
     n_children: NDArray[np.int32]
     dist: NDArray[np.float64]
     nominal: NDArray[np.bool_]
-
-    @classmethod
-    def grown(
-        cls,
-        table: FeatureTable,
-        label: NDArray[np.int32],
-        n_classes: int,
-        *,
-        weights: NDArray[np.float64] | None = None,
-        confidence: float = 0.25,
-        min_leaf: float = 2,
-        pruned: bool = True,
-        subtree_raising: bool = True,
-    ) -> "Tree":
-        """Return the tree of the rows of `table` with classes `label`.
-
-        `weights` are given if the table was made as `weighted`, and only then.
-        """
-        if weights is None:
-            weights = np.ones(len(label))
-        features = table.arrays()
-        few = (table.n_values == 0) | (MANY_VALUES * weights.sum() - table.n_values > TOLERANCE)
-        in_mean = few if few.any() else ~few
-        how = float(min_leaf), table.unit, in_mean
-        tree, segments = grow(features, label, weights, n_classes, *how)
-        collapse(tree)
-        if pruned:
-            z = NormalDist().inv_cdf(1.0 - confidence)
-            prune(
-                tree, segments, features, label, weights, table.unit, subtree_raising, confidence, z
-            )
-        feature, threshold, first, n_children, dist = compact(tree)
-        nominal = (feature >= 0) & (table.n_values[feature] > 0)
-        return cls(feature, threshold, first, n_children, dist, nominal)
 
     @property
     def n_leaves(self) -> int:
@@ -244,9 +224,34 @@ def _xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return x * np.log2(np.where(x > 0, x, 1.0))
 
 
-def grown_tree(*arguments: Any, **options: Any) -> Tree:
-    """Return what `Tree.grown` returns."""
-    return Tree.grown(*arguments, **options)
+def grown_tree(
+    table: FeatureTable,
+    label: NDArray[np.int32],
+    n_classes: int,
+    *,
+    weights: NDArray[np.float64] | None,
+    confidence: float,
+    min_leaf: float,
+    pruned: bool,
+    subtree_raising: bool,
+) -> Tree:
+    """Return the tree of the rows of `table` with classes `label`.
+
+    `weights` are given if the table was made as `weighted`, and only then.
+    """
+    if weights is None:
+        weights = np.ones(len(label))
+    features = table.values, table.n_values, table.sorted, table.switches
+    few = (table.n_values == 0) | (MANY_VALUES * weights.sum() - table.n_values > TOLERANCE)
+    in_mean = few if few.any() else ~few
+    tree, segments = grow(features, label, weights, n_classes, float(min_leaf), table.unit, in_mean)
+    collapse(tree)
+    if pruned:
+        z = NormalDist().inv_cdf(1.0 - confidence)
+        prune(tree, segments, features, label, weights, table.unit, subtree_raising, confidence, z)
+    feature, threshold, first, n_children, dist = compact(tree)
+    nominal = (feature >= 0) & (table.n_values[feature] > 0)
+    return Tree(feature, threshold, first, n_children, dist, nominal)
 
 
 def tree_text(
