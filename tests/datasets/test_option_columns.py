@@ -53,7 +53,7 @@ def test_a_file_to_predict_is_read_in_the_same_way(tmp_path):
     other = write(tmp_path, ["At home, In a park", "On the go"])
     X = data.reading.read(other, with_labels=False).X
     np.testing.assert_array_equal(X[:, 1:], [[1, 0, 0], [0, 0, 1]])
-    told = data.encoder.feature_words()
+    told = data.encoder.words()
     assert told(1, 1.0) == "where: At home"
     assert told(1, 0.0) == "not where: At home"
 

@@ -323,7 +323,7 @@ def test_features_are_told_in_the_words_of_the_table(tmp_path):
     text = "hours;colour;opened;subject;tags\n" + "\n".join(lines) + "\n"
     dataset = read_table(write(tmp_path, text), tags="tags")
     assert sparse.issparse(dataset.X)  # numbers are scaled, as there is text
-    told = dataset.encoder.feature_words()
+    told = dataset.encoder.words()
 
     def words(row):
         values = dataset.X[[row]].toarray()[0].tolist()
@@ -348,7 +348,7 @@ def test_numbers_alone_are_told_as_they_are(tmp_path):
     dataset = read_table(
         write(tmp_path, "a,b,tags\n" + "1,2,p\n3,40000.5,p;q\n2,1,q\n"), tags="tags"
     )
-    told = dataset.encoder.feature_words()
+    told = dataset.encoder.words()
     assert told(1, dataset.X[1, 1]) == "b = 40000.5"
 
 

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from labelcover._arguments import parameter
 from labelcover._imports import naming_extra
-from labelcover.tables import DataError, MissingColumn
+from labelcover.tables import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -220,7 +220,7 @@ def choose_labels(
     for each in prefixes:
         if not any(name.startswith(each) for name in columns):
             text = f"no column starts with {each!r}, expected the labels to."
-            raise MissingColumn(path, text, name=each)
+            raise DataError(path, text, name=each)
     return [j for j, name in enumerate(columns) if name.startswith(prefixes)]
 
 
@@ -271,7 +271,7 @@ def _span(path, columns: Sequence[str], span: str) -> list[int]:
     option = parameter("label_range")
     if not known:
         text = f"{option} must be FIRST:LAST, two columns of the file, got {span!r}."
-        raise MissingColumn(path, text, name=span)
+        raise DataError(path, text, name=span)
     first, last = (list(columns).index(name) for name in known[0])
     if first > last:
         text = f"{option} is {span!r}, but column {known[0][1]!r} comes first."
@@ -284,7 +284,7 @@ def _positions(path, columns, names, what):
     for name in names:
         if name not in at:
             text = f"no column {name!r}, expected every {what} to be a column."
-            raise MissingColumn(path, text, name=name)
+            raise DataError(path, text, name=name)
     if len(set(names)) < len(names):
         repeated = next(name for name in names if list(names).count(name) > 1)
         raise DataError(path, f"{what} {repeated!r} is asked for twice, expected once.")
@@ -294,7 +294,7 @@ def _positions(path, columns, names, what):
 def feature_words(dataset: Dataset) -> Callable[[int, float], str]:
     """Return what says a feature, by its number, and its value in the words of the table."""
     if dataset.encoder is not None:
-        return dataset.encoder.feature_words(dataset.texts)
+        return dataset.encoder.words(dataset.table)
     names = dataset.feature_names
 
     def told(f: int, value: float) -> str:

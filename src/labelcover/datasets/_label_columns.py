@@ -28,7 +28,6 @@ from labelcover.datasets._file_limits import check_bytes
 from labelcover.datasets._reading_report import LabelFacts
 from labelcover.tables import (
     DataError,
-    MissingColumn,
     ReadingWarning,
     as_strings,
     as_truth,
@@ -234,7 +233,7 @@ class LabelColumns:
         for name in self.columns:
             if name not in table.names:
                 text = f"no column {name!r}, expected the labels to be there."
-                raise MissingColumn(table.path, text, name=name)
+                raise DataError(table.path, text, name=name)
 
     def _is_empty(self, table: RawTable) -> NDArray[np.bool_]:
         """Return which rows have an empty cell among the labels."""
@@ -262,7 +261,7 @@ class LabelColumns:
 
 def _found_tags(table: RawTable, name: str, given: LabelChoices) -> tuple[LabelColumns, RawTable]:
     if name not in table.names:
-        raise MissingColumn(
+        raise DataError(
             table.path,
             f"no column {name!r}, expected {parameter('tags')} to name one of "
             f"{shown(table.names)}.",

@@ -30,7 +30,6 @@ from labelcover.datasets._json_files import arrow_table, read_json, read_json_ar
 from labelcover.datasets._text_format import CsvFile, find_format
 from labelcover.tables import (
     DataError,
-    MissingColumn,
     Table,
     declared_categories,
     is_number,
@@ -108,12 +107,12 @@ class RawTable(Table):
         """Let the error of a column that is not there say what may be wrong with the file."""
         try:
             yield
-        except MissingColumn as error:
-            if self.source is None:
+        except DataError as error:
+            if self.source is None or error.name is None:
                 raise
             more = hint(self.source, error.name)
             text = f"{error.text.removesuffix('.')}{more}."
-            raise MissingColumn(error.path, text, error.line, error.name) from None
+            raise DataError(error.path, text, error.line, error.name) from None
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:

@@ -20,7 +20,6 @@ from labelcover.tables import (
     AS_STRINGS,
     ColumnKind,
     DataError,
-    MissingColumn,
     TableEncoder,
     as_numbers,
     check_plain,
@@ -156,7 +155,7 @@ def read_table(
         for name, kind in choices.items():
             if name not in table.names:
                 text_of = f"no column {name!r}, expected {kind} to name columns of the file: "
-                raise MissingColumn(table.path, f"{text_of}{shown(table.names)}.", name=name)
+                raise DataError(table.path, f"{text_of}{shown(table.names)}.", name=name)
         Y, n_others = where.read(table, warn=False)
         features = table.without(where.columns)
         encoder, X = TableEncoder.fitted(features, Y, choices)

@@ -6,7 +6,6 @@ from labelcover.tables._cell_values import (
     UNNAMED,
     DataError,
     Features,
-    MissingColumn,
     ReadingWarning,
     as_numbers,
     as_strings,
@@ -19,7 +18,6 @@ from labelcover.tables._cell_values import (
     shown,
     without_markers,
 )
-from labelcover.tables._column_fitting import AS_STRINGS
 from labelcover.tables._column_kinds import AS_ID, NOT_USED, ColumnKind, ColumnKinds, check_plain
 from labelcover.tables._table import (
     Table,
@@ -29,7 +27,7 @@ from labelcover.tables._table import (
     plain_columns,
     training_table,
 )
-from labelcover.tables._table_encoder import NO_TEXT, TableEncoder, strings_of
+from labelcover.tables._table_encoder import AS_STRINGS, NO_TEXT, TableEncoder, strings_of
 from labelcover.tables._text_columns import TextColumn
 
 __all__ = [
@@ -43,7 +41,6 @@ __all__ = [
     "ColumnKinds",
     "DataError",
     "Features",
-    "MissingColumn",
     "ReadingWarning",
     "Table",
     "TableEncoder",

@@ -16,7 +16,7 @@ from labelcover._words import WORDS
 from labelcover.tables._arrow import pa, pc
 from labelcover.tables._date_cells import DateFormat
 from labelcover.tables._number_cells import (
-    FoundNumbers,
+    Found,
     NumberFormat,
     find_numbers,
     other_sign,
@@ -57,33 +57,20 @@ class DataError(ValueError):
         What is wrong, and what was expected.
     line : int, optional
         The line, from 1, where there is one.
-    """
-
-    def __init__(self, path: str | os.PathLike[str], text: str, line: int | None = None) -> None:
-        where = os.fspath(path) if line is None else f"{os.fspath(path)}:{line}"
-        super().__init__(f"{where}: {text}")
-        self.path, self.text, self.line = path, text, line
-
-    def __reduce__(self):
-        return type(self), (self.path, self.text, self.line)
-
-
-class MissingColumn(DataError):
-    """A file without a column that was asked for.
-
-    Parameters
-    ----------
-    path, text, line
-        As in `DataError`.
-    name : str
-        The column.
+    name : str, optional
+        The column that was asked for and is not there.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], text: str, line: int | None = None, name: str = ""
+        self,
+        path: str | os.PathLike[str],
+        text: str,
+        line: int | None = None,
+        name: str | None = None,
     ) -> None:
-        super().__init__(path, text, line)
-        self.name = name
+        where = os.fspath(path) if line is None else f"{os.fspath(path)}:{line}"
+        super().__init__(f"{where}: {text}")
+        self.path, self.text, self.line, self.name = path, text, line, name
 
     def __reduce__(self):
         return type(self), (self.path, self.text, self.line, self.name)
@@ -102,8 +89,9 @@ class Coded:
 
     @classmethod
     def of(cls, column: pa.ChunkedArray) -> Coded:
-        """Return the coding of a column of any plain type."""
-        coded = column.combine_chunks().dictionary_encode()
+        """Return the coding of a column of any plain type, its values as strings."""
+        coded = (column if is_text(column) else column.cast(pa.string())).combine_chunks()
+        coded = coded.dictionary_encode()
         coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
         codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         return cls(codes, coded.dictionary.to_pylist())
@@ -188,13 +176,13 @@ def as_numbers(column: pa.ChunkedArray, written: NumberFormat = PLAIN) -> Readab
 
 def found_numbers(
     column: pa.ChunkedArray, *, decimal: str | None = None, likely: str | None = None
-) -> FoundNumbers:
+) -> Found:
     """Return how the numbers of a column are written; see `find_numbers`."""
     if not is_text(column):
-        return FoundNumbers(PLAIN, decided=False)
+        return Found(PLAIN, decided=False)
     quick = quick_format(column, decimal)
     if quick is not None:
-        return FoundNumbers(quick, decided=True)
+        return Found(quick, decided=True)
     coded = Coded.of(column)
     return find_numbers(coded.values, coded.counts.tolist(), decimal=decimal, likely=likely)
 
@@ -272,8 +260,7 @@ def as_seconds(column: pa.ChunkedArray, written: DateFormat) -> Readable:
         return Readable(seconds.to_numpy(), np.zeros(len(seconds), dtype=bool))
     if not is_plain(column):
         return _unreadable(column)
-    coded = Coded.of(column if is_text(column) else column.cast(pa.string()))
-    return coded.numbers(written.read)
+    return Coded.of(column).numbers(written.read)
 
 
 def shown_cell(value: Any) -> str:

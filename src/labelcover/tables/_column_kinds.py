@@ -37,8 +37,8 @@ from labelcover.tables._cell_values import (
     shown_cell,
 )
 from labelcover.tables._column_encoders import found_options
-from labelcover.tables._date_cells import DateFormat, FoundDates, find_dates, looks_like_date
-from labelcover.tables._number_cells import CODE, NumberFormat, is_range, looks_like_number
+from labelcover.tables._date_cells import DateFormat, find_dates, looks_like_date
+from labelcover.tables._number_cells import CODE, Found, NumberFormat, is_range, looks_like_number
 
 if TYPE_CHECKING:
     from labelcover.tables._table import Table
@@ -161,38 +161,7 @@ class ColumnKinds(Sequence[ColumnKind]):
         return f"<table><tr><th>column</th><th>read as</th><th></th></tr>{rows}</table>"
 
 
-@dataclass(frozen=True)
-class Habits:
-    """How most columns of a file are written, None if no column shows it.
-
-    Attributes
-    ----------
-    decimal : str or None
-        The decimal sign.
-    order : str or None
-        The order of day and month, see `DateFormat`.
-    """
-
-    decimal: str | None = None
-    order: str | None = None
-
-    @classmethod
-    def of(cls, kinds: Iterable[ColumnKind]) -> Habits:
-        """Return the habits that the decided columns of a file show."""
-        signs: Counter[str] = Counter()
-        orders: Counter[str] = Counter()
-        for kind in kinds:
-            if kind.decided and kind.kind == "number" and kind.numbers.decimal in DECIMALS:
-                signs[kind.numbers.decimal] += 1
-            elif kind.decided and kind.kind == "date":
-                orders[kind.dates.order] += 1
-        common = [each.most_common(1)[0][0] if each else None for each in (signs, orders)]
-        return cls(*common)
-
-
-def column_kinds(
-    table: Table, names: Sequence[str], choices: Mapping[str, str], decimal: str | None
-) -> list[ColumnKind]:
+def column_kinds(table: Table, choices: Mapping[str, str]) -> list[ColumnKind]:
     """Return what the columns of a training table are: as chosen, else what their cells are.
 
     A column whose cells do not show the decimal sign, or the order of day and month, is read like
@@ -202,12 +171,8 @@ def column_kinds(
     ----------
     table : Table
         The table.
-    names : list of str
-        The columns.
     choices : mapping of str to str
         What was given, by the names of columns.
-    decimal : str or None
-        The decimal sign, if it was given.
 
     Raises
     ------
@@ -216,19 +181,25 @@ def column_kinds(
     """
     declared = [name for name in table.declared if table.columns.column(name).drop_null()]
     chosen = {**dict.fromkeys(declared, "category"), **choices}
-    kinds = [_column_kind(table, name, chosen.get(name), decimal, Habits()) for name in names]
-    habits = Habits.of(kinds)
+    kinds = [_column_kind(table, name, chosen.get(name), {}) for name in table.names]
+    decided = [kind for kind in kinds if kind.decided]
+    signs = [kind.numbers.decimal for kind in decided if kind.kind == "number"]
+    shown = {
+        "decimal": [sign for sign in signs if sign in DECIMALS],
+        "order": [kind.dates.order for kind in decided if kind.kind == "date"],
+    }
+    likely = {what: Counter(ways).most_common(1)[0][0] for what, ways in shown.items() if ways}
     for j, kind in enumerate(kinds):
         if kind.both:
-            kinds[j] = _column_kind(table, kind.name, chosen.get(kind.name), decimal, habits)
+            kinds[j] = _column_kind(table, kind.name, chosen.get(kind.name), likely)
         elif kind.kind == "number" and not kind.decided:
-            sign = decimal or habits.decimal or kind.numbers.decimal
+            sign = table.decimal or likely.get("decimal") or kind.numbers.decimal
             kinds[j] = replace(kind, numbers=replace(kind.numbers, decimal=sign))
     return kinds
 
 
 def _column_kind(
-    table: Table, name: str, given: str | None, decimal: str | None, habits: Habits
+    table: Table, name: str, given: str | None, likely: Mapping[str, str]
 ) -> ColumnKind:
     """Return what a column is: as `given`, else what its cells are.
 
@@ -238,8 +209,12 @@ def _column_kind(
     - whole numbers that are all different and count the rows, or are called an id: an id;
     - strings: categories if there are few that recur; text if they are two words or more on
       average; an id if almost all of them are different; else categories.
+
+    `likely` are the decimal sign and the order of dates of other columns, if they show it.
     """
     column = table.columns.column(name)
+    if given is None:
+        return _found_kind(table, name, likely)
     if given in ("id", "text", "category"):
         check_plain(table, name, given)
     if given in ("drop", "id"):
@@ -248,15 +223,7 @@ def _column_kind(
         if column.null_count == len(column):
             raise DataError(table.path, f"column {name!r} is empty, expected {given}.")
         return ColumnKind(name, given, "as given")
-    if given is not None:
-        return _given_kind(table, name, column, given, decimal, habits)
-    return _found_kind(table, name, decimal, habits)
-
-
-def _given_kind(table, name, column, given: str, decimal, habits: Habits) -> ColumnKind:
-    """Return a column that is given as numbers or dates."""
-    made = _as_numbers if given == "number" else _as_dates
-    kind, read = made(name, column, decimal, habits)
+    kind, read = (_as_numbers if given == "number" else _as_dates)(table, name, likely)
     if read.share == 0:
         row = int(np.argmax(read.bad)) if read.bad.any() else 0
         value = column[row].as_py()
@@ -271,11 +238,10 @@ def _given_kind(table, name, column, given: str, decimal, habits: Habits) -> Col
     return replace(kind, why=why)
 
 
-def _as_numbers(
-    name: str, column: pa.ChunkedArray, decimal: str | None, habits: Habits
-) -> tuple[ColumnKind, Readable]:
+def _as_numbers(table: Table, name: str, likely: Mapping[str, str]) -> tuple[ColumnKind, Readable]:
     """Return a column as numbers, and its cells."""
-    found = found_numbers(column, decimal=decimal, likely=habits.decimal)
+    column = table.columns.column(name)
+    found = found_numbers(column, decimal=table.decimal, likely=likely.get("decimal"))
     # Arrow reads numbers with a point only, if nothing else was given.
     decided = found.decided or pa.types.is_floating(column.type)
     kind = ColumnKind(
@@ -284,20 +250,19 @@ def _as_numbers(
     return kind, as_numbers(column, found.format)
 
 
-def _as_dates(
-    name: str, column: pa.ChunkedArray, _: str | None, habits: Habits
-) -> tuple[ColumnKind, Readable]:
+def _as_dates(table: Table, name: str, likely: Mapping[str, str]) -> tuple[ColumnKind, Readable]:
     """Return a column as dates, and its cells."""
+    column = table.columns.column(name)
     if is_number(column):
         column = column.cast("string")
     if is_text(column) and not are_iso_dates(column):
         coded = Coded.of(column)
-        found = find_dates(coded.values, coded.counts.tolist(), likely=habits.order)
+        found = find_dates(coded.values, coded.counts.tolist(), likely=likely.get("order"))
         order = found.format.words if found.decided else ""
         first = next(filter(looks_like_date, coded.values), "")
         why = ", ".join(filter(None, [f"such as {first!r}", found.both or order]))
     else:
-        found, why = FoundDates(DAY_FIRST, decided=False), "written as ISO 8601"
+        found, why = Found(DAY_FIRST, decided=False), "written as ISO 8601"
     kind = ColumnKind(name, "date", why, dates=found.format, decided=found.decided, both=found.both)
     return kind, as_seconds(column, found.format)
 
@@ -313,37 +278,34 @@ def check_plain(table: Table, name: str, expected: str) -> None:
         )
 
 
-def _found_kind(table: Table, name: str, decimal: str | None, habits: Habits) -> ColumnKind:
+def _found_kind(table: Table, name: str, likely: Mapping[str, str]) -> ColumnKind:
     column, n = table.columns.column(name), table.n_rows
     filled = n - column.null_count
     if filled == 0:
         return ColumnKind(name, NOT_USED, "empty")
-    if is_time(column):
-        return _as_dates(name, column, decimal, habits)[0]
+    is_day = pa.types.is_integer(column.type) and _are_compact_dates(column)
+    if is_time(column) or is_day or (is_text(column) and are_months(column)):
+        return _as_dates(table, name, likely)[0]
     if pa.types.is_boolean(column.type):
         return ColumnKind(name, "truth value", "true or false")
-    if pa.types.is_integer(column.type) and _are_compact_dates(column):
-        return _as_dates(name, column, decimal, habits)[0]
-    if is_number(column) or pa.types.is_time(column.type) or pa.types.is_duration(column.type):
-        return _kind_of_numbers(column, *_as_numbers(name, column, decimal, habits))
+    is_count = is_number(column) or pa.types.is_time(column.type)
+    is_count = is_count or pa.types.is_duration(column.type)
+    if is_count or (is_text(column) and quick_format(column, table.decimal) is not None):
+        return _kind_of_numbers(column, *_as_numbers(table, name, likely))
     if not is_text(column):
         return ColumnKind(name, NOT_USED, f"holds {column.type}, not plain values")
-    if are_months(column):
-        return _as_dates(name, column, decimal, habits)[0]
-    if quick_format(column, decimal) is not None:
-        return _kind_of_numbers(column, *_as_numbers(name, column, decimal, habits))
     coded = Coded.of(column)
     if len(coded.values) == 1 and filled == n:
         return ColumnKind(name, NOT_USED, "one value only")
     if as_truth(column).share == 1:
         return ColumnKind(name, "truth value", "yes or no")
     if _most(coded.values, looks_like_number):
-        kind, read = _as_numbers(name, column, decimal, habits)
+        kind, read = _as_numbers(table, name, likely)
         missing = _missing_words(coded, read)
         if missing is not None and not _are_codes(coded, read) and not _are_bands(coded):
             return _kind_of_numbers(column, replace(kind, missing=missing), read)
     if _most(coded.values, looks_like_date):
-        kind, read = _as_dates(name, column, decimal, habits)
+        kind, read = _as_dates(table, name, likely)
         missing = _missing_words(coded, read)
         if missing is not None:
             return replace(kind, missing=missing)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import TypeAlias
 
 from labelcover._words import WORDS
+from labelcover.tables._number_cells import Found
 
 #: Which part of a date comes first, in the words of a message.
 ORDERS = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
@@ -90,28 +91,7 @@ class DateFormat:
             return None
 
 
-@dataclass(frozen=True)
-class FoundDates:
-    """The format of the dates of a column and what is known of it.
-
-    Attributes
-    ----------
-    format : DateFormat
-        The format.
-    decided : bool
-        Whether some cell shows in which order days and months are.
-    both : str
-        Two readings of a cell, if it is unknown which one is right.
-    """
-
-    format: DateFormat
-    decided: bool
-    both: str = ""
-
-
-def find_dates(
-    values: list[str], counts: Iterable[int], *, likely: str | None = None
-) -> FoundDates:
+def find_dates(values: list[str], counts: Iterable[int], *, likely: str | None = None) -> Found:
     """Return how the dates among the values of a column are written.
 
     The order of day, month and year is the one with which more cells are dates: a part above 12 is
@@ -139,13 +119,13 @@ def find_dates(
     most = max(score.values())
     equal = [order for order in ORDERS if score[order] == most]
     if not most or len(equal) == 1 or equal[0] == "ymd":
-        return FoundDates(DateFormat(equal[0]), decided=most > 0)
+        return Found(DateFormat(equal[0]), decided=most > 0)
     # With points between them the day comes first in all countries, and a year of two digits is
     # last unless it cannot be.
     open_values = [value for value, *_ in open_cells if not POINTS.search(value)]
     best = likely if likely in equal and likely != "ymd" and open_values else equal[0]
     both = _both(open_values, best, "dmy" if best == "mdy" else "mdy") if "mdy" in equal else ""
-    return FoundDates(DateFormat(best), decided=not open_values, both=both)
+    return Found(DateFormat(best), decided=not open_values, both=both)
 
 
 def _both(values: list[str], best: str, other: str) -> str:

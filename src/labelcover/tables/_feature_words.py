@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,26 +71,22 @@ class FeatureWords:
             own = slice(at, at + len(made.feature_names))
             self.first.append(at)
             self.column[own] = c
-            self._describe(c, made, own)
+            if isinstance(made, NumberColumn | DateColumn):
+                self.is_number[own] = made.is_number
+                kinds = [name.partition(" = ")[0] for name in made.feature_names]
+                if isinstance(made, NumberColumn):  # the mark of a missing number belongs to it
+                    kinds = [made.name] * len(kinds)
+                self.unit[own] = [at + kinds.index(kind) for kind in kinds]
+            elif isinstance(made, CategoryColumn):
+                self.unit[own] = at
+            else:
+                self.is_word[own] = True
+                if isinstance(made, TextColumn) and made.kind == WORDS:
+                    terms = zip(made.terms, made.idf, strict=True)
+                    self.is_told[own] = [not _is_common(*each) for each in terms]
+                elif isinstance(made, TextColumn):
+                    self.terms[c] = made.terms
             at = own.stop
-
-    def _describe(self, c: int, made: Any, own: slice) -> None:
-        """Note what the features of one column are."""
-        if isinstance(made, NumberColumn | DateColumn):
-            self.is_number[own] = made.is_number
-            kinds = [name.partition(" = ")[0] for name in made.feature_names]
-            if isinstance(made, NumberColumn):  # the mark of a missing number belongs to it
-                kinds = [made.name] * len(kinds)
-            self.unit[own] = [own.start + kinds.index(kind) for kind in kinds]
-        elif isinstance(made, CategoryColumn):
-            self.unit[own] = own.start
-        else:
-            self.is_word[own] = True
-            if isinstance(made, TextColumn) and made.kind == WORDS:
-                terms = zip(made.terms, made.idf, strict=True)
-                self.is_told[own] = [not _is_common(*each) for each in terms]
-            elif isinstance(made, TextColumn):
-                self.terms[c] = made.terms
 
     def __call__(self, f: int, value: float) -> str:
         """Return a feature and its value in words."""
@@ -210,12 +205,6 @@ def _summed(keys: NDArray[np.int64], parts: NDArray[np.float64], name: Any) -> U
 
 def _is_common(term: str, weight: float = np.inf) -> bool:
     """Return whether a term is nothing but stop words, or is in nearly all rows."""
-    return weight < COMMON_WEIGHT or all(word in stop_words() for word in term.split())
-
-
-@cache
-def stop_words() -> frozenset[str]:
-    """Return the stop words that scikit-learn knows, of English."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # slow to import
 
-    return ENGLISH_STOP_WORDS
+    return weight < COMMON_WEIGHT or all(word in ENGLISH_STOP_WORDS for word in term.split())

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -86,10 +87,9 @@ class NumberFormat:
             return None
         if not cell.unit and self.unit in SHARES:
             return None  # beside 45% a mere 0.45 may be as much or less than one
-        parts = [self._number(part) for part in cell.parts]
-        if any(part is None for part in parts):
+        numbers = [n for part in cell.parts if (n := self._number(part)) is not None]
+        if len(numbers) < len(cell.parts):
             return None
-        numbers = [part for part in parts if part is not None]
         if len(numbers) == 2 and numbers[0] > numbers[1]:
             return None  # 3-1 is a result, not a range
         number = factor * cell.factor * sum(numbers) / len(numbers)
@@ -115,22 +115,22 @@ class NumberFormat:
 
 
 @dataclass(frozen=True)
-class FoundNumbers:
-    """The format of the numbers of a column and what is known of it.
+class Found:
+    """The format of the numbers, or the dates, of a column and what is known of it.
 
     Attributes
     ----------
-    format : NumberFormat
+    format : NumberFormat or DateFormat
         The format.
     decided : bool
-        Whether some cell shows what the decimal sign is.
+        Whether some cell shows what the decimal sign, or the order of day and month, is.
     both : str
         Two readings of a cell, if it is unknown which one is right.
     about : str
         A cell that is a bound or a guess, such as ``<5``, read as the number.
     """
 
-    format: NumberFormat
+    format: Any
     decided: bool
     both: str = ""
     about: str = ""
@@ -158,7 +158,7 @@ def find_numbers(
     *,
     decimal: str | None = None,
     likely: str | None = None,
-) -> FoundNumbers:
+) -> Found:
     """Return how the numbers among the values of a column are written.
 
     The decimal sign is the one with which more cells are numbers: in ``0,5`` the comma, in
@@ -200,7 +200,7 @@ def find_numbers(
     if decimal is None and not {".", ","} & set(best.thousands):
         is_read = [[form._value(cell) is not None for cell, _ in signed] for form in (best, either)]
         best = either if sum(is_read[1]) > sum(is_read[0]) else best
-    return FoundNumbers(best, decided, both, about)
+    return Found(best, decided, both, about)
 
 
 def _both(cells: list[_Written], best: NumberFormat, formats: dict[str, NumberFormat]) -> str:

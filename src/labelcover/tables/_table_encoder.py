@@ -1,7 +1,9 @@
 """A table as people have it, as one matrix of numbers: what was decided about each column."""
 
+from __future__ import annotations
+
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,37 +13,44 @@ from scipy import sparse
 
 from labelcover._arguments import parameter
 from labelcover._label_values import drawn_by_frequency, split_unknown
-from labelcover.tables._arrow import pc
+from labelcover.tables._arrow import pa, pc
 from labelcover.tables._cell_values import (
     UNNAMED,
+    Coded,
     DataError,
     Features,
-    MissingColumn,
+    Readable,
     ReadingWarning,
+    as_numbers,
+    as_seconds,
     as_strings,
+    as_truth,
+    is_text,
     shown,
+    shown_cell,
 )
 from labelcover.tables._column_encoders import (
+    RARE_ROWS,
     CategoryColumn,
     DateColumn,
     NumberColumn,
+    OptionsColumn,
 )
-from labelcover.tables._column_fitting import (
-    AS_STRINGS,
-    bad_cells,
-    cells_of,
-    fitted_column,
-    new_cells,
-    strange,
-    two_readings,
-)
-from labelcover.tables._column_kinds import AS_ID, ColumnKind, check_plain, column_kinds
+from labelcover.tables._column_kinds import AS_ID, NOT_USED, ColumnKind, check_plain, column_kinds
 from labelcover.tables._feature_words import FeatureWords
 from labelcover.tables._table import Table, as_table, keep_names
-from labelcover.tables._text_columns import TextColumn
+from labelcover.tables._text_columns import COUNTED, WORDS, TextColumn
 
 #: What the columns are called together that are no text.
 NO_TEXT = "numbers and categories"
+AS_STRINGS = ("category", "options", "text")
+# What is said of a cell that cannot be read, or is new.
+ODD = {
+    "number": "expected a number",
+    "truth value": "expected yes or no, true or false, or 0 or 1",
+    "date": "expected a date",
+    "category": "a category that is not in training",
+}
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,7 @@ class TableEncoder:
     @classmethod
     def of_model(
         cls, owner: Any, table: Table, Y: Any, learner: Any, columns: Mapping[str, str] | None
-    ) -> "tuple[TableEncoder, Features]":
+    ) -> tuple[TableEncoder, Features]:
         """Return the encoder for the training table of an estimator, and the features."""
         keep_names(owner, table)
         found, X = table.known or cls.fitted(table, Y, {**table.choices, **(columns or {})})
@@ -88,7 +97,7 @@ class TableEncoder:
     @classmethod
     def fitted(
         cls, table: Table, Y: Any, choices: Mapping[str, str]
-    ) -> "tuple[TableEncoder, Features]":
+    ) -> tuple[TableEncoder, Features]:
         """Return the encoder for a training table without its labels, which are `Y`; its features.
 
         `choices` say what columns are, by name; the others are found from their cells.
@@ -100,7 +109,7 @@ class TableEncoder:
         """
         if Y.dtype.kind == "f" and Y.shape[1]:  # some labels may not be known
             Y = drawn_by_frequency(*split_unknown(Y))
-        kinds = column_kinds(table, table.names, choices, table.decimal)
+        kinds = column_kinds(table, choices)
         remarks = list(two_readings(kinds))
         encoders: list[Any] = []
         told: list[ColumnKind] = []
@@ -147,16 +156,28 @@ class TableEncoder:
             If a column is missing.
         """
         kinds = self.used_columns(table)
+        for text in self._odd_cells(table, kinds):
+            warnings.warn(f"{table.path}: {text}", UserWarning, stacklevel=4)
+        return self._joined(table, *self._parts(table, kinds))
+
+    def _odd_cells(self, table: Table, kinds: Mapping[str, ColumnKind]) -> Iterator[str]:
+        """Yield what to say of cells that cannot be read and were not missing in training, or new.
+
+        Raises a `DataError` if what must be strings holds lists, structures or bytes.
+        """
         for kind in kinds.values():
+            column = table.columns.column(kind.name)
             if kind.kind in AS_STRINGS:
                 check_plain(table, kind.name, kind.kind)
-            else:
-                for text in bad_cells(table, kind, strange(table, kind)):
-                    warnings.warn(f"{table.path}: {text}", UserWarning, stacklevel=4)
-        for made in filter(lambda own: isinstance(own, CategoryColumn), self.encoders):
-            for text in new_cells(table, made):
-                warnings.warn(f"{table.path}: {text}", UserWarning, stacklevel=4)
-        return self._joined(table, *self._parts(table, kinds))
+                continue
+            bad = readable(table, kind).bad
+            if kind.missing and is_text(column):
+                bad = bad & ~pc.is_in(column, pa.array(kind.missing)).to_numpy()
+            yield from odd_cells(table, kind, bad)
+        for made in self.encoders:
+            if isinstance(made, CategoryColumn):
+                kind, counted = kinds[made.name], "rare" if made.rare else "missing"
+                yield from odd_cells(table, kind, made.new(cells_of(table, kind)), counted)
 
     def used_columns(self, table: Table) -> dict[str, ColumnKind]:
         """Return what the columns that are used are, as `table` writes their numbers."""
@@ -164,7 +185,7 @@ class TableEncoder:
         kinds = {kind.name: kind for kind in self.kinds if kind.name in used}
         for name, kind in kinds.items():
             if name not in table.names:
-                raise MissingColumn(
+                raise DataError(
                     table.path,
                     f"no column {name!r}, which was {kind.kind} in training, expected the columns "
                     f"of training: {shown(list(kinds))}.",
@@ -185,7 +206,7 @@ class TableEncoder:
         """The features of each text, and of all other columns together; empty if there is one."""
         found: dict[str, list[int]] = {}
         start = 0
-        for made in [*self._plain, *self._wide]:
+        for made in self._in_order:
             name = made.name if isinstance(made, TextColumn) else NO_TEXT
             stop = start + len(made.feature_names)
             found.setdefault(name, []).extend(range(start, stop))
@@ -195,18 +216,16 @@ class TableEncoder:
     @property
     def feature_names(self) -> list[str]:
         """The names of the features, in the words of the table."""
-        plain = [name for made in self._plain for name in made.feature_names]
-        return plain + [
-            name
-            for made in self._wide
-            for name in ([made.name] if self._is_one(made) else made.feature_names)
-        ]
+        names = (
+            [made.name] if self._is_one(made) else made.feature_names for made in self._in_order
+        )
+        return [name for own in names for name in own]
 
     @property
     def categories(self) -> tuple[NDArray[Any] | None, ...]:
         """For each feature the values of its category, None if it is none."""
-        found: list[Any] = [None for made in self._plain for _ in made.feature_names]
-        for made in self._wide:
+        found: list[Any] = []
+        for made in self._in_order:
             if self._is_one(made):
                 found.append(np.array(made.codes_mean, dtype=object))
             else:
@@ -218,21 +237,19 @@ class TableEncoder:
         """Number of values of each nominal feature, 0 for a numeric one."""
         return np.array([0 if own is None else len(own) for own in self.categories], dtype=np.int32)
 
-    def words(self, X: Any = None) -> FeatureWords | None:
-        """Return what says features, of some rows, in the words of the table."""
-        if self.nominal:
-            return None
-        return self.feature_words(None if X is None else self.texts(as_table(X)))
-
-    def feature_words(self, texts: Mapping[str, Sequence[str]] | None = None) -> FeatureWords:
+    def words(self, X: Any = None) -> Any:
         """Return what says features, by their numbers, and values in the words of the table.
 
-        `texts` are those of the rows that are explained, by column.
+        `X` has the rows that are explained, if their texts may be told. None if a category is one
+        feature.
         """
-        n = sum(len(made.feature_names) for made in self._plain)
+        if self.nominal:
+            return None
+        n = sum(len(made.feature_names) for made in self._in_order if _is_numbers(made))
         shift = np.zeros(n) if self.shift is None else self.shift
         factor = np.ones(n) if self.factor is None else self.factor
-        return FeatureWords([*self._plain, *self._wide], shift, factor, texts)
+        texts = None if X is None else self.texts(as_table(X))
+        return FeatureWords(self._in_order, shift, factor, texts)
 
     def texts(self, table: Table) -> dict[str, list[str]]:
         """Return the columns of a table that are read as free text, as they are."""
@@ -240,12 +257,9 @@ class TableEncoder:
         return {name: strings_of(table, name) for name in names}
 
     @property
-    def _plain(self) -> list[Any]:
-        return [made for made in self.encoders if isinstance(made, NumberColumn | DateColumn)]
-
-    @property
-    def _wide(self) -> list[Any]:
-        return [made for made in self.encoders if not isinstance(made, NumberColumn | DateColumn)]
+    def _in_order(self) -> list[Any]:
+        """The encoders as their features are: numbers and dates before all others."""
+        return sorted(self.encoders, key=_is_numbers, reverse=True)
 
     def _is_one(self, made: Any) -> bool:
         return self.nominal and isinstance(made, CategoryColumn)
@@ -257,20 +271,17 @@ class TableEncoder:
 
         Cells are read column by column, so that a large table is not held twice.
         """
-        width = sum(len(made.feature_names) for made in self._plain)
-        columns = (
-            column
-            for made in self._plain
-            for column in made.encode(cells_of(table, kinds[made.name]))
-        )
-        numbers = np.empty((table.n_rows, width))
-        for j, column in enumerate(columns):
-            numbers[:, j] = column
-        wide = []
-        for made in self._wide:
+        width = sum(len(made.feature_names) for made in self.encoders if _is_numbers(made))
+        numbers, wide, at = np.empty((table.n_rows, width)), [], 0
+        for made in self._in_order:
             cells = cells_of(table, kinds[made.name])
-            one = self._is_one(made)
-            wide.append(made.codes(cells)[:, None] * 1.0 if one else made.encode(cells))
+            if _is_numbers(made):
+                for column in made.encode(cells):
+                    numbers[:, at] = column
+                    at += 1
+            else:
+                one = self._is_one(made)
+                wide.append(made.codes(cells)[:, None] * 1.0 if one else made.encode(cells))
         return numbers, wide
 
     def _joined(self, table: Table, numbers: NDArray[np.float64], wide: list[Any]) -> Features:
@@ -289,6 +300,10 @@ class TableEncoder:
         return sparse.hstack([scaled, *wide], format="csr")
 
 
+def _is_numbers(made: Any) -> bool:
+    return isinstance(made, NumberColumn | DateColumn)
+
+
 def _first_id(table: Table, kinds: Sequence[ColumnKind]) -> str | None:
     """Return the first id that names the rows: filled and different in all of them.
 
@@ -303,3 +318,116 @@ def _first_id(table: Table, kinds: Sequence[ColumnKind]) -> str | None:
 def strings_of(table: Table, name: str) -> list[str]:
     """Return the cells of a column as strings, empty where they are missing."""
     return [cell or "" for cell in as_strings(table.columns.column(name))]
+
+
+def fitted_column(
+    table: Table, kind: ColumnKind, Y: NDArray[np.uint8]
+) -> tuple[Any, ColumnKind, list[str]]:
+    """Return the encoder of a column, None if it is not used, what to tell of it, and remarks."""
+    name, column = kind.name, table.columns.column(kind.name)
+    if kind.kind == AS_ID and kind.option == "text":
+        return *_fitted_to_names(table, kind, Y, instead_of=None), []
+    if kind.kind in (AS_ID, NOT_USED):
+        return None, kind, []
+    if kind.kind in AS_STRINGS:
+        remarks = []
+        if kind.kind == "text" and kind.why == "as given" and as_numbers(column).share == 1:
+            row = next(i for i, cell in enumerate(column) if cell.is_valid)
+            remarks = [
+                f"column {name!r} is read as text, as asked for, but holds numbers, such as "
+                f"{column[row].as_py()!r} in {table.place(row)[0]}; given as number, it would be "
+                "read as such."
+            ]
+        return *_fitted_to_strings(table, kind, Y), remarks
+    read = readable(table, kind)
+    remarks = list(odd_cells(table, kind, read.bad))
+    words = ", ".join(map(repr, kind.missing))
+    told = [kind.why, f"{words} taken for missing" if words else ""]
+    made: Any = DateColumn if kind.kind == "date" else NumberColumn
+    made = made.fitted(name, read.numbers, Y)
+    missing = np.isnan(read.numbers).mean()
+    if kind.kind != "date" and missing:
+        marked = ", marked by a feature" if made.marked else ""
+        told.insert(1, f"{missing:.1%} missing{marked}")
+    return made, replace(kind, why=", ".join(filter(None, told))), remarks
+
+
+def _fitted_to_strings(
+    table: Table, kind: ColumnKind, Y: NDArray[np.uint8]
+) -> tuple[Any, ColumnKind]:
+    """Return the encoder of a column of text or categories, None if not used, and what to tell."""
+    name, cells = kind.name, cells_of(table, kind)
+    if kind.kind == "text":
+        text = TextColumn.fitted(name, cells, Y)
+        if text is None:
+            return None, ColumnKind(name, NOT_USED, "text in which no word recurs")
+        return text, _told_of(text)
+    if kind.kind == "options":
+        options = OptionsColumn.fitted(name, cells)
+        return options, ColumnKind(name, "options", f"{len(options.options)}, {kind.why}")
+    distinct = len(cells.values) + bool((cells.codes < 0).any())
+    if kind.why != "as given" and 2 * distinct > len(cells.codes):
+        text, told = _fitted_to_names(table, kind, Y, instead_of=WORDS)
+        if text is not None:
+            return text, told
+    category = CategoryColumn.fitted(name, cells)
+    if kind.why != "as given" and len(category.feature_names) < 2:
+        why = f"{distinct} values, each in fewer than {RARE_ROWS} rows"
+        return None, ColumnKind(name, NOT_USED, why, option="text")
+    return category, ColumnKind(name, "category", f"{len(category.feature_names)} values")
+
+
+def _fitted_to_names(
+    table: Table, kind: ColumnKind, Y: NDArray[np.uint8], *, instead_of: str | None
+) -> tuple[Any, ColumnKind]:
+    """Return the encoder of names that are mostly different, if their characters say something."""
+    cells = as_strings(table.columns.column(kind.name))
+    text = TextColumn.of_names(kind.name, cells, Y, instead_of=instead_of)
+    return text, kind if text is None else _told_of(text)
+
+
+def _told_of(text: TextColumn) -> ColumnKind:
+    return ColumnKind(text.name, "text", f"{len(text.terms)} {COUNTED[text.kind]}")
+
+
+def cells_of(table: Table, kind: ColumnKind) -> Any:
+    """Return the cells of a column as its encoder takes them."""
+    column = table.columns.column(kind.name)
+    if kind.kind == "category":
+        return Coded.of(column)
+    return as_strings(column) if kind.kind in AS_STRINGS else readable(table, kind).numbers
+
+
+def readable(table: Table, kind: ColumnKind) -> Readable:
+    """Return the cells of a column of numbers, truth values or dates, as numbers."""
+    column = table.columns.column(kind.name)
+    if kind.kind == "date":
+        return as_seconds(column, kind.dates)
+    return as_truth(column) if kind.kind == "truth value" else as_numbers(column, kind.numbers)
+
+
+def two_readings(kinds: Sequence[ColumnKind]) -> Iterator[str]:
+    """Yield what to say of columns of which it is unknown how numbers or dates are meant."""
+    for what, decides in (
+        ("number", f"{parameter('decimal')} (. or ,) decides"),
+        ("date", "dates such as 2024-12-31 have one reading only"),
+    ):
+        found = [kind for kind in kinds if kind.both and kind.kind == what]
+        if found:
+            names = shown([repr(kind.name) for kind in found])
+            columns = "column" if len(found) == 1 else "columns"
+            yield f"{columns} {names}: {found[0].both}; no cell shows which, {decides}."
+
+
+def odd_cells(
+    table: Table, kind: ColumnKind, odd: NDArray[np.bool_], counted: str = "missing"
+) -> Iterator[str]:
+    """Yield what to say of the cells of a column that are odd, with the first of them."""
+    if odd.any():
+        row, many = int(np.argmax(odd)), int(odd.sum())
+        value = table.columns.column(kind.name)[row].as_py()
+        cells = "this cell counts" if many == 1 else f"{many} such cells count"
+        yield (
+            f"column {kind.name!r} holds {shown_cell(value)} in {table.place(row)[0]}, "
+            f"{ODD[kind.kind]}; {cells} as {counted}."
+        )

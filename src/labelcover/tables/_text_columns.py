@@ -6,6 +6,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -141,18 +142,13 @@ class _Errors:
         labels = np.asarray(some.toarray() if sparse.issparse(some) else some, dtype=np.float64)
         self.labels = labels[:, np.ptp(labels, axis=0) > 0] if len(rows) else labels
         self.texts = [texts[i] for i in rows]
-        self.known: dict[str | None, NDArray[np.float64] | None] = {}
+        self.of = cache(self._errors)
 
-    def of(self, kind: str | None) -> NDArray[np.float64] | None:
+    def _errors(self, kind: str | None) -> NDArray[np.float64] | None:
         """Return the error of each row, NaN if there is nothing to compare; None: nothing recurs.
 
         For None these are the errors of the frequencies of the labels.
         """
-        if kind not in self.known:
-            self.known[kind] = self._errors(kind)
-        return self.known[kind]
-
-    def _errors(self, kind: str | None) -> NDArray[np.float64] | None:
         from sklearn.linear_model import RidgeCV
 
         n = len(self.texts)
@@ -181,11 +177,8 @@ class _Errors:
         """Return whether characters are better, among names with or without capital letters."""
         if self.is_better(CHARACTERS, other):
             return True
-        return self._are_names and self._has_capitals and self.is_better(CASED, other)
-
-    @property
-    def _are_names(self) -> bool:
-        return sum(len(text.split()) for text in self.texts) < 2 * len(self.texts)
+        are_names = sum(len(text.split()) for text in self.texts) < 2 * len(self.texts)
+        return are_names and self._has_capitals and self.is_better(CASED, other)
 
     @property
     def _has_capitals(self) -> bool:
