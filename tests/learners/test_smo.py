@@ -11,8 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from labelcover.learners import SMOClassifier
 from labelcover.learners._smo import pair_svms
 from labelcover.learners._smo.pair_svms import vote_distributions
-from labelcover.learners._smo.slot_kernels import dense_gram
-from labelcover.learners._smo.solver_kernels import coupled_distributions
+from labelcover.learners._smo.solver_kernels import coupled_distributions, dense_gram
 
 RELATIVE = "weights are divided by their mean, so that C is that of fewer rows"
 EQUIVALENCE = (

@@ -10,10 +10,13 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from labelcover._table_numbers import ROUNDING
-from labelcover.learners._features import PLAIN, one_hot, one_hot_columns
+from labelcover.learners._features import PLAIN, csr_arrays, one_hot, one_hot_columns
 from labelcover.learners._problems import Members
-from labelcover.learners._smo.slot_kernels import dense_gram
-from labelcover.learners._smo.solver_kernels import coupled_distributions, fit_binary_svms
+from labelcover.learners._smo.solver_kernels import (
+    coupled_distributions,
+    dense_gram,
+    fit_binary_svms,
+)
 
 # The greatest number of a column.
 MOST = 1e100
@@ -120,17 +123,13 @@ class TrainingTable:
     Attributes
     ----------
     columns : ndarray or CSR array of shape (n, columns)
-    data, indices, indptr : ndarray
-        The same in CSR; without indices if dense.
-    gram : ndarray of shape (n, n)
-        The products of all pairs of rows, or of shape (0, 0) if there are too many rows.
+    arrays : (data, indices, indptr, gram)
+        The same in CSR, without indices if dense, and the products of all pairs of rows,
+        ``(n, n)``, or of shape (0, 0) if there are too many rows.
     """
 
     columns: Any
-    data: NDArray[np.float64]
-    indices: NDArray[np.int32]
-    indptr: NDArray[np.int64]
-    gram: NDArray[np.float64]
+    arrays: tuple[NDArray[Any], ...]
 
     @classmethod
     def of(cls, columns: Any) -> "TrainingTable":
@@ -140,14 +139,13 @@ class TrainingTable:
         if sparse.issparse(columns):
             columns.sum_duplicates()
             gram = (columns @ columns.T).toarray() if few else np.zeros((0, 0))
-            indices, indptr = columns.indices.astype(np.int32), columns.indptr.astype(np.int64)
-            return cls(columns, columns.data, indices, indptr, gram)
+            return cls(columns, (*csr_arrays(columns), gram))
         columns = np.ascontiguousarray(columns)
         gram = np.empty((n, n) if few else (0, 0))
         if few:
             dense_gram(columns, columns.T.copy(), gram)
         indptr = np.arange(n + 1) * d
-        return cls(columns, columns.ravel(), np.empty(0, np.int32), indptr, gram)
+        return cls(columns, (columns.ravel(), np.empty(0, np.int32), indptr, gram))
 
 
 def fit_pairs(
@@ -168,10 +166,7 @@ def fit_pairs(
     w = np.ones(len(label)) if weights is None else weights
     count = np.bincount(label, minlength=n_classes)
     pair_weights, threshold = fit_binary_svms(
-        table.data,
-        table.indices,
-        table.indptr,
-        table.gram,
+        table.arrays,
         table.columns.shape[1],
         np.argsort(label, kind="stable"),
         np.cumsum([0, *count]),
