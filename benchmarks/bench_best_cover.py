@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from labelcover.covers import Cover, build_cover
-from labelcover.covers._catalogue import catalogued_cover, catalogued_keys
+from labelcover.covers._catalogue import catalogued_cover, read_catalogue
 from labelcover.covers.bounds import lower_bound, schonheim_bound
 
 # (m, k): σ of the paper's Tables 7 and 10, and the smallest cover known in the literature.
@@ -62,7 +62,7 @@ def print_sizes(rows: dict, r: int) -> None:
 
 def print_loading() -> None:
     times = {}
-    for key in catalogued_keys():
+    for key in read_catalogue():
         times[key] = min(timed(catalogued_cover, *key)[1] for _ in range(3))
     within = {key: seconds for key, seconds in times.items() if key[0] <= 101}
     slowest = max(within, key=within.__getitem__)

@@ -16,6 +16,7 @@ os.environ["SCIPY_ARRAY_API"] = "1"
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -72,6 +73,26 @@ def golden() -> Path:
 def paper_tables() -> Path:
     """The folder with the paper's tables as CSV."""
     return _need(DATA.parent / "paper")
+
+
+def _matrix(text: str) -> np.ndarray:
+    return np.array([[int(bit) for bit in row] for row in text.split()], dtype=np.uint8)
+
+
+@pytest.fixture(scope="session")
+def table_2() -> np.ndarray:
+    """The Hadamard matrix of Table 2 of the paper; its first row is constant."""
+    return _matrix("00000000 11101000 10110100 10011010 10001101 11000110 10100011 11010001")
+
+
+@pytest.fixture(scope="session")
+def table_3() -> np.ndarray:
+    """The constant-weight code A(19, 10, 8) of Table 3 of the paper."""
+    return _matrix("""
+        1000110100011000101 1000110010000111010 1001001001000110101 1001001000111001010
+        0101010011010001100 0100101011001000011 0101010100100100011 0100101100100011100
+        0010011101001101000 0011100010101100100 0011100101010010010
+    """)
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ import re
 from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,6 @@ from labelcover.covers._catalogue import (
     FILE,
     Entry,
     Key,
-    checksum,
     cover_of,
     read_entries,
 )
@@ -74,7 +72,6 @@ def entry_of(
         "r": r,
         "size": len(cover),
         "imbalance": cover.imbalance,
-        "lower": cover.lower_bound,
         "method": cover.method,
     }
     if family is not None:
@@ -83,13 +80,7 @@ def entry_of(
     else:
         table = cover.labelsets[np.lexsort(cover.labelsets.T[::-1])]
         entry["rows"] = "".join(ALPHABET[x] for x in table.ravel())
-    return renewed(entry)
-
-
-def renewed(entry: Entry, **changes: Any) -> Entry:
-    """Return the entry with other values and the checksum that fits them."""
-    changed = {**entry, **changes}
-    return {**changed, "checksum": checksum(changed)}
+    return entry
 
 
 def write_entries(entries: dict[Key, Entry]) -> str:
@@ -104,9 +95,6 @@ class Catalogue:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.entries = read_entries(path.read_text(encoding="utf-8")) if path.exists() else {}
-        for key, entry in self.entries.items():
-            if entry["lower"] != lower_bound(*key):  # the bound has become better
-                self.entries[key] = renewed(entry, lower=lower_bound(*key))
 
     def rows(self, m: int, k: int, r: int):
         """Return the rows of an entry, for covers that it may be part of."""
@@ -116,7 +104,8 @@ class Catalogue:
     def is_settled(self, key) -> bool:
         """Whether no better entry is possible."""
         entry = self.entries.get(key)
-        return entry is not None and entry["size"] <= entry["lower"] and entry["imbalance"] <= 1
+        settled = entry is not None and entry["size"] <= lower_bound(*key)
+        return settled and entry["imbalance"] <= 1
 
     def offer(self, cover: Cover, r: int, family=None) -> bool:
         """Take the cover if it is better than the entry; say so."""
@@ -145,7 +134,7 @@ def offer_family(catalogue: Catalogue, key, field: int) -> None:
     """Offer the cover of a difference family."""
     m, k, r = key
     base = wilson_family(k, field)
-    rows = developed(np.array(base), field)
+    rows = developed(base, field)
     if field > m:
         rows = balanced(filled(shortened(rows, field, m), m), m, r)
     method = f"difference family over GF({field})" + (", shortened" if field > m else "")

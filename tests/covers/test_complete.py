@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelcover.covers import Cover, complete_cover, inlac_cover
-from labelcover.covers.codes import A_19_10_8
 
 
 def plain_completion(start, m, k, r, size=None):
@@ -45,8 +44,8 @@ def test_by_default_labelsets_are_as_large_as_the_largest_given():
     assert cover.coverage(2) == 1
 
 
-def test_the_code_of_table_3_is_completed_by_two_labelsets():
-    code = Cover.from_matrix(A_19_10_8)
+def test_the_code_of_table_3_is_completed_by_two_labelsets(table_3):
+    code = Cover.from_matrix(table_3)
     cover = complete_cover(code)
     assert (len(cover), cover.k, cover.coverage(2)) == (13, 8, 1.0)
     assert complete_cover(cover) == cover

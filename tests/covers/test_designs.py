@@ -48,7 +48,7 @@ def test_the_field_obeys_its_laws(q):
     left = field.multiply(a, field.add(b, c))
     assert np.array_equal(left, field.add(field.multiply(a, b), field.multiply(a, c)))
     assert np.array_equal(field.subtract(field.add(a, b), b), a)
-    assert (field.multiply(np.arange(1, q), field.inverse(np.arange(1, q))) == 1).all()
+    assert (field.multiply(np.arange(1, q), field.power(np.arange(1, q), -1)) == 1).all()
     assert sorted(field.exponential(np.arange(q - 1))) == list(range(1, q))
 
 
@@ -92,7 +92,7 @@ def test_three_points_are_in_one_binary_plane():
     ("k", "q"), [(4, 13), (4, 25), (5, 41), (5, 101), (6, 31), (6, 151), (7, 169), (9, 73)]
 )
 def test_translates_of_a_difference_family_cover_each_pair_once(k, q):
-    assert_each_once(developed(np.array(wilson_family(k, q)), q), q)
+    assert_each_once(developed(wilson_family(k, q), q), q)
 
 
 @pytest.mark.parametrize(("k", "q"), [(6, 61), (7, 43), (5, 40), (5, 23)])
@@ -247,7 +247,7 @@ def first_block_by_recursion(k, q, logarithm):
 @pytest.mark.parametrize(("k", "q"), [(3, 7), (3, 13), (4, 37), (4, 61), (5, 41), (5, 61)])
 def test_the_block_whose_differences_are_in_different_cosets_is_the_first(k, q):
     field = GaloisField(q)
-    logarithm = np.concatenate([[0], field.logarithm(np.arange(1, q))])
+    logarithm = field.logarithm(np.arange(q))
     block = wilson_block(k, np.empty((0, 0), dtype=np.int64), logarithm, 10**6)
     twin = first_block_by_recursion(k, q, logarithm.tolist())
     assert block.tolist() == (twin or [0] * k)

@@ -8,7 +8,6 @@ from scipy import stats
 
 from labelcover.covers import Cover
 from labelcover.covers.bounds import lower_bound, schonheim_bound
-from labelcover.covers.codes import HADAMARD_8
 from labelcover.dependence import _permutation as search
 from labelcover.dependence import label_dependence
 from labelcover.dependence._permutation_kernels import anneal, swap_changes
@@ -40,11 +39,10 @@ def f_of_ranks(ranks, n):
     return (n - 1) * chi / (n * (k - 1) - chi)
 
 
-def test_no_two_columns_of_table_2_have_all_combinations_equally_often():
-    matrix = np.array(HADAMARD_8)
+def test_no_two_columns_of_table_2_have_all_combinations_equally_often(table_2):
     for one, other in combinations(range(8), 2):
         counts = {
-            int(((matrix[:, one] == a) & (matrix[:, other] == b)).sum())
+            int(((table_2[:, one] == a) & (table_2[:, other] == b)).sum())
             for a, b in product((0, 1), repeat=2)
         }
         assert len(counts) > 1

@@ -1,7 +1,7 @@
 """The covers that come with the library, verified when they are read.
 
 The catalogue is a file of JSON lines. A line holds the labels m, k and r of a cover, its size,
-imbalance, lower bound and method, a checksum of all that, and the cover itself as one of
+imbalance and method, and the cover itself as one of
 
 ``rows``
     all labels of all labelsets, a character each (m ≤ 128);
@@ -10,7 +10,6 @@ imbalance, lower bound and method, a checksum of all that, and the cover itself 
     field's elements, of which surplus ones are taken out.
 """
 
-import hashlib
 import json
 import string
 from functools import lru_cache
@@ -23,6 +22,7 @@ from labelcover.covers._cover import Cover
 from labelcover.covers._designs.difference import developed
 from labelcover.covers._designs.plans import Rows, shortened
 from labelcover.covers._local_search import balanced, filled
+from labelcover.covers.bounds import lower_bound
 
 FILE = "catalogue.jsonl"
 ALPHABET = string.digits + string.ascii_letters + "+-" + "".join(map(chr, range(0xC0, 0x100)))
@@ -32,7 +32,7 @@ Entry = dict[str, Any]
 
 
 class DamagedEntry(ValueError):
-    """An entry of the catalogue is not what its checksum or its promises say."""
+    """An entry of the catalogue is not what it promises."""
 
 
 def catalogued_cover(n_labels: int, k: int, r: int = 2) -> Cover | None:
@@ -43,23 +43,17 @@ def catalogued_cover(n_labels: int, k: int, r: int = 2) -> Cover | None:
     DamagedEntry
         If the entry does not expand to the cover that it promises.
     """
-    entry = _catalogue().get((n_labels, k, r))
+    entry = read_catalogue().get((n_labels, k, r))
     return None if entry is None else cover_of(entry)
-
-
-def catalogued_keys() -> list[Key]:
-    """Return the ``(n_labels, k, r)`` of all covers in the catalogue."""
-    return sorted(_catalogue())
 
 
 def cover_of(entry: Entry) -> Cover:
     """Return the cover that `entry` describes, after checking that it is what it says."""
     name = "catalogue entry " + str(tuple(entry.get(x) for x in "mkr"))
-    if entry.get("checksum") != checksum(entry):
-        raise DamagedEntry(f"{name} is damaged: its checksum does not fit.")
     try:
         rows = _family_rows(entry) if "field" in entry else _plain_rows(entry)
-        cover = Cover(rows, entry["m"], method=entry["method"], lower_bound=entry["lower"])
+        least = lower_bound(entry["m"], entry["k"], entry["r"])
+        cover = Cover(rows, entry["m"], method=entry["method"], lower_bound=least)
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedEntry(f"{name} is damaged: {error}") from None
     if (cover.k, len(cover), cover.imbalance) != (entry["k"], entry["size"], entry["imbalance"]):
@@ -76,15 +70,9 @@ def read_entries(text: str) -> dict[Key, Entry]:
 
 
 @lru_cache(maxsize=1)
-def _catalogue() -> dict[Key, Entry]:
+def read_catalogue() -> dict[Key, Entry]:
+    """Return the entries of the catalogue of the library."""
     return read_entries((files(__package__) / FILE).read_text(encoding="utf-8"))
-
-
-def checksum(entry: Entry) -> str:
-    """Return the first digits of the SHA-256 of all else that an entry holds."""
-    content = {name: value for name, value in entry.items() if name != "checksum"}
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _plain_rows(entry: Entry) -> Rows:

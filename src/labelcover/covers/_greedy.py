@@ -150,16 +150,16 @@ def complete_cover(
 
     Examples
     --------
-    Table 3 of the paper misses ten pairs of labels; two labelsets more cover them:
+    Six of the seven lines of the Fano plane miss three pairs of labels; one labelset more covers
+    them:
 
     >>> from labelcover.covers import Cover, complete_cover
-    >>> from labelcover.covers.codes import A_19_10_8
-    >>> code = Cover.from_matrix(A_19_10_8)
-    >>> len(code), len(code.uncovered(2))
-    (11, 10)
+    >>> code = Cover([[0, 2, 4], [0, 1, 5], [1, 2, 6], [0, 3, 6], [2, 3, 5], [4, 5, 6]], 7)
+    >>> code.uncovered(2).tolist()
+    [[1, 3], [1, 4], [3, 4]]
     >>> complete = complete_cover(code)
     >>> len(complete), complete.coverage(2)
-    (13, 1.0)
+    (7, 1.0)
     """
     if not isinstance(start, Cover):
         start = Cover(start, check_integer("n_labels", n_labels, low=1))

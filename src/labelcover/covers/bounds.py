@@ -7,10 +7,12 @@ all pairs are covered with probability 0.984, while Lemma 1 gives at most 0.587.
 
 from fractions import Fraction
 from functools import cache
-from math import comb, isqrt, log
+from math import comb, isqrt, log, perm
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import xlogy
 
 from labelcover._arguments import check_integer
 
@@ -238,18 +240,13 @@ def pair_coverage_probability(n_labels: int, k: int, size: ArrayLike) -> NDArray
     out = m - k
     # Chances that a random labelset covers neither pair, by how many labels it takes of them:
     # [k]_b [m−k]_(a−b) / [m]_a, with falling factorials, for b given labels of a.
-    one = _log_ratio(_falling(out, 2) + 2 * k * out, _falling(m, 2))
-    disjoint = _log_ratio(
-        _falling(out, 4) + 4 * k * _falling(out, 3) + 4 * _falling(k, 2) * _falling(out, 2),
-        _falling(m, 4),
-    )
-    touching = _log_ratio(
-        _falling(out, 3) + 3 * k * _falling(out, 2) + _falling(k, 2) * out, _falling(m, 3)
-    )
-    log_s1 = _log(comb(m, 2)) + _times(sigma, one)
+    one = perm(out, 2) + 2 * k * out
+    disjoint = perm(out, 4) + 4 * k * perm(out, 3) + 4 * perm(k, 2) * perm(out, 2)
+    touching = perm(out, 3) + 3 * k * perm(out, 2) + perm(k, 2) * out
+    log_s1 = _log_sum(comb(m, 2), one, perm(m, 2), sigma)
     log_s2 = np.logaddexp(
-        _log(3 * comb(m, 4)) + _times(sigma, disjoint),
-        _log(3 * comb(m, 3)) + _times(sigma, touching),
+        _log_sum(3 * comb(m, 4), disjoint, perm(m, 4), sigma),
+        _log_sum(3 * comb(m, 3), touching, perm(m, 3), sigma),
     )
     return 1.0 - _union_probability(log_s1, log_s2)
 
@@ -269,8 +266,8 @@ def missing_label_probability(n_labels: int, k: int, size: ArrayLike) -> NDArray
     m, k, _ = _check(n_labels, k, 1)
     sigma = _check_size(size)
     out = m - k
-    log_s1 = _log(m) + _times(sigma, _log_ratio(out, m))
-    log_s2 = _log(comb(m, 2)) + _times(sigma, _log_ratio(_falling(out, 2), _falling(m, 2)))
+    log_s1 = _log_sum(m, out, m, sigma)
+    log_s2 = _log_sum(comb(m, 2), perm(out, 2), perm(m, 2), sigma)
     return _union_probability(log_s1, log_s2)
 
 
@@ -301,23 +298,6 @@ def _check_size(size: ArrayLike) -> NDArray[np.float64]:
     return sigma.astype(float)
 
 
-def _falling(x: int, length: int) -> int:
-    """``x (x−1) … (x−length+1)``, and 0 once a factor is not positive."""
-    result = 1
-    for i in range(length):
-        result *= max(x - i, 0)
-    return result
-
-
-def _log(x: int) -> float:
-    return log(x) if x > 0 else -np.inf
-
-
-def _log_ratio(numerator: int, denominator: int) -> float:
-    return _log(numerator) - _log(denominator) if denominator else -np.inf
-
-
-def _times(sigma: NDArray[np.float64], log_chance: float):
-    """``σ · log p`` with ``0 · log 0 = 0``."""
-    with np.errstate(invalid="ignore"):
-        return np.where(sigma == 0, 0.0, sigma * log_chance)
+def _log_sum(count: int, part: int, whole: int, sigma: NDArray[np.float64]) -> Any:
+    """Return the logarithm of ``count · (part / whole)**σ``, with ``0**0 = 1``."""
+    return log(count) + xlogy(sigma, part / whole) if count else -np.inf

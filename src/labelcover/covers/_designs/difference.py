@@ -55,7 +55,7 @@ HOLE = 22
 
 
 @lru_cache(maxsize=256)
-def wilson_family(k: int, q: int) -> tuple[tuple[int, ...], ...] | None:
+def wilson_family(k: int, q: int) -> NDArray[np.int64] | None:
     """Return the base blocks of a (q, k, 1) difference family over GF(q), or ``None``.
 
     Needs a prime power ``q ≡ 1 (mod k(k−1))``. If the differences of one block lie in different
@@ -65,32 +65,32 @@ def wilson_family(k: int, q: int) -> tuple[tuple[int, ...], ...] | None:
     """
     if prime_power(q) is None or q % (k * (k - 1)) != 1:
         return None
-    return _by_subgroup(k, q) or _by_cosets(k, q)
+    family = _by_subgroup(k, q)
+    family = _by_cosets(k, q) if family is None else family
+    return None if family is None else np.sort(family, axis=1)
 
 
 def developed(base_blocks: NDArray[np.int64], q: int) -> NDArray[np.int64]:
     """Return all translates of `base_blocks` by the elements of GF(q)."""
-    field = galois_field(q)
-    blocks = np.asarray(base_blocks)
-    return field.add(blocks[:, None, :], np.arange(q)[None, :, None]).reshape(-1, blocks.shape[1])
+    translates = galois_field(q).add(base_blocks[:, None, :], np.arange(q)[None, :, None])
+    return translates.reshape(-1, base_blocks.shape[1])
 
 
-def _by_cosets(k: int, q: int) -> tuple[tuple[int, ...], ...] | None:
+def _by_cosets(k: int, q: int) -> NDArray[np.int64] | None:
     field = galois_field(q)
     elements = np.arange(q)
     differences = np.empty((0, 0), dtype=np.int64)
     if field.n > 1:
         differences = field.subtract(elements[:, None], elements[None, :])
-    logarithm = np.concatenate([[0], field.logarithm(elements[1:])])
-    block = wilson_block(k, differences, logarithm, MOST_NODES)
+    block = wilson_block(k, differences, field.logarithm(elements), MOST_NODES)
     if not block.any():
         return None
     e = k * (k - 1) // 2
     factors = field.exponential(e * np.arange((q - 1) // (2 * e)))
-    return _as_tuples(field.multiply(block[None, :], factors[:, None]))
+    return field.multiply(block[None, :], factors[:, None])
 
 
-def _by_subgroup(k: int, q: int) -> tuple[tuple[int, ...], ...] | None:
+def _by_subgroup(k: int, q: int) -> NDArray[np.int64] | None:
     """Blocks ``c·M`` or ``{0} ∪ c·M`` for a subgroup M of the multiplicative group.
 
     Their differences are a union of cosets of M; which c to take is an exact cover of the
@@ -110,7 +110,7 @@ def _by_subgroup(k: int, q: int) -> tuple[tuple[int, ...], ...] | None:
             continue
         shifts = _tiling(cosets.tolist(), n)
         if shifts is not None:
-            return _as_tuples(field.multiply(block, field.exponential(shifts)[:, None]))
+            return field.multiply(block, field.exponential(shifts)[:, None])
     return None
 
 
@@ -136,10 +136,6 @@ def _tiling(tile: list[int], n: int) -> list[int] | None:
         return None
 
     return place(frozenset(), []) if n % len(tile) == 0 else None
-
-
-def _as_tuples(blocks: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(sorted(int(x) for x in row)) for row in blocks)
 
 
 def quadruple_families(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
@@ -170,9 +166,26 @@ def family_rows(n_labels: int) -> Rows | None:
     if n_labels not in _families():
         return None
     a, blocks = _families()[n_labels]
-    n = n_labels - {3: 3, 9: 3, 7: HOLE, 10: HOLE}.get(n_labels % 12, 0)
-    rows = [*_short_orbits(n_labels, n, a), *_translates(blocks, n)]
-    return np.vstack(rows).astype(np.int32)
+    residue = n_labels % 12
+    n = n_labels - {3: 3, 9: 3, 7: HOLE, 10: HOLE}.get(residue, 0)
+    # Blocks and the number of their translates (see the table of this module).
+    base = []
+    if residue in (3, 9):
+        base.append(([n, n + 1, n + 2, -1], 1))
+    if residue in (7, 10):
+        base.append(([0, n // 3, 2 * (n // 3), n_labels - 1], n // 3))
+    if residue in (4, 8, 10):
+        base.append(([0, n // 4, n // 2, 3 * (n // 4)], n // 4))
+    if a is not None:
+        base.append(([0, n // 2, a, a + n // 2], n // 2))
+    base += [([*block, n + 3 * i][:4], n) for i, block in enumerate(blocks)]
+    # Labels beside the residues move in cycles of three; the last of 22 and −1 stay.
+    moves, others = np.arange(n)[:, None], np.arange(n_labels - n)
+    moved = np.full((n, n_labels + 1), -1, dtype=np.int32)
+    moved[:, :n] = (moves + np.arange(n)) % n
+    cycled = others // 3 * 3 + (others + moves) % 3
+    moved[:, n:-1] = n + np.where(others < HOLE - 1, cycled, others)
+    return np.vstack([moved[:count, block] for block, count in base])
 
 
 @lru_cache(maxsize=1)
@@ -180,34 +193,3 @@ def _families() -> dict[int, tuple[int | None, list[list[int]]]]:
     """Return by m the middle label of a short orbit, where there is one, and the base blocks."""
     text = (files(__package__) / FAMILIES).read_text(encoding="utf-8")
     return {m: (a, blocks) for m, a, blocks in map(json.loads, text.splitlines())}
-
-
-def _short_orbits(m: int, n: int, a: int | None) -> list[NDArray[np.int64]]:
-    """Return the rows beside the translates of base blocks (see the table of this module)."""
-    residue = m % 12
-    moves = np.arange(n)[:, None]
-    rows: list[NDArray[np.int64]] = []
-    if residue in (3, 9):
-        rows.append(np.array([[n, n + 1, n + 2, -1]]))
-    if residue in (7, 10):
-        third = n // 3
-        with_thirds = moves[:third] + third * np.arange(3)
-        rows.append(np.column_stack([with_thirds, np.full(third, m - 1)]))
-    if residue in (4, 8, 10):
-        rows.append(moves[: n // 4] + n // 4 * np.arange(4))
-    if a is not None:
-        half = n // 2
-        rows.append((moves[:half] + np.array([0, half, a, a + half])) % n)
-    return rows
-
-
-def _translates(blocks: list[list[int]], n: int) -> list[NDArray[np.int64]]:
-    """Return all translates of the base blocks; those of a triple get labels from n on."""
-    moves = np.arange(n)[:, None]
-    made = []
-    for i, block in enumerate(blocks):
-        rows = (np.array(block) + moves) % n
-        if len(block) == 3:
-            rows = np.column_stack([rows, n + 3 * i + moves % 3])
-        made.append(rows)
-    return made

@@ -6,28 +6,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+def prime_powers(n: int) -> list[tuple[int, int]]:
+    """Return ``(p, e)`` for each prime p that divides `n`, the product of all ``p**e``."""
+    found = []
+    p = 2
+    while n > 1:
+        if p * p > n:
+            p = n
+        e = 0
+        while n % p == 0:
+            n //= p
+            e += 1
+        if e:
+            found.append((p, e))
+        p += 1
+    return found
+
+
 def prime_power(q: int) -> tuple[int, int] | None:
     """Return ``(p, n)`` with ``q = p**n`` and `p` prime, or ``None`` if `q` is no prime power."""
-    if q < 2:
-        return None
-    p = smallest_prime_factor(q)
-    n, rest = 0, q
-    while rest % p == 0:
-        rest //= p
-        n += 1
-    return (p, n) if rest == 1 else None
-
-
-def smallest_prime_factor(n: int) -> int:
-    """Return the smallest prime that divides `n`, for `n` of at least 2."""
-    if n % 2 == 0:
-        return 2
-    d = 3
-    while d * d <= n:
-        if n % d == 0:
-            return d
-        d += 2
-    return n
+    parts = prime_powers(q)
+    return parts[0] if len(parts) == 1 else None
 
 
 class GaloisField:
@@ -57,14 +56,10 @@ class GaloisField:
 
     def add(self, a, b) -> NDArray[np.int64]:
         """Return ``a + b``."""
-        if self.n == 1:
-            return (np.asarray(a) + b) % self.p
         return (self._digits[a] + self._digits[b]) % self.p @ self._place
 
     def subtract(self, a, b) -> NDArray[np.int64]:
         """Return ``a − b``."""
-        if self.n == 1:
-            return (np.asarray(a) - b) % self.p
         return (self._digits[a] - self._digits[b]) % self.p @ self._place
 
     def multiply(self, a, b) -> NDArray[np.int64]:
@@ -74,13 +69,9 @@ class GaloisField:
         return np.where((a == 0) | (b == 0), 0, product)
 
     def power(self, a, e: int) -> NDArray[np.int64]:
-        """Return ``a ** e`` for ``e ≥ 1``."""
+        """Return ``a ** e`` for ``e ≥ 1``, or for any e if `a` is not zero."""
         a = np.asarray(a)
         return np.where(a == 0, 0, self._exp[self._log[a] * e % (self.q - 1)])
-
-    def inverse(self, a) -> NDArray[np.int64]:
-        """Return ``1 / a`` for non-zero `a`."""
-        return self._exp[-self._log[a] % (self.q - 1)]
 
     def logarithm(self, a) -> NDArray[np.int64]:
         """Return the exponent to which `primitive` must be raised to give non-zero `a`."""
@@ -100,23 +91,13 @@ def galois_field(q: int) -> GaloisField:
 def _powers_of_primitive_element(p: int, n: int) -> NDArray[np.int64]:
     """Powers 0 … q−2 of a generator of the multiplicative group, as integers in base p."""
     q = p**n
-    if n == 1:
-        candidates = (_power_cycle_of_integer(g, p) for g in range(1, p))
-    else:
-        # The low coefficients of the monic polynomial that x**n is reduced by.
-        candidates = (_power_cycle_of_x(low, p, n) for low in range(1, q))
-    for powers in candidates:
+    # The low coefficients of the monic polynomial that x**n is reduced by. For n = 1 its root is
+    # minus the only one, so that the least generator is found first.
+    for low in range(1, q) if n > 1 else range(q - 1, 0, -1):
+        powers = _power_cycle_of_x(low, p, n)
         if len(powers) == q - 1:
             return np.array(powers, dtype=np.int64)
     raise AssertionError(f"no primitive element of GF({q})")
-
-
-def _power_cycle_of_integer(g: int, p: int) -> list[int]:
-    powers, value = [1], g
-    while value != 1:
-        powers.append(value)
-        value = value * g % p
-    return powers
 
 
 def _power_cycle_of_x(low: int, p: int, n: int) -> list[int]:

@@ -15,10 +15,8 @@ Blocks = NDArray[np.int64]
 
 def affine_lines(dimension: int, q: int) -> Blocks:
     """Return the lines of AG(n, q): ``q**n`` points, every pair on one line of q points."""
-    rows = []
-    for direction in _directions(dimension, q):
-        rows.append(_parallel_class(dimension, q, direction))
-    return np.vstack(rows)
+    directions = _directions(dimension, q)
+    return np.vstack([_parallel_class(dimension, q, direction) for direction in directions])
 
 
 def projective_lines(dimension: int, q: int) -> Blocks:
@@ -45,7 +43,7 @@ def hermitian_unital(q: int) -> Blocks:
     than one point (Bose 1958).
     """
     field = galois_field(q * q)
-    points = _projective_plane_points(q * q)
+    points = _directions(3, q * q)
     norms = field.power(points, q + 1)
     total = field.add(field.add(norms[:, 0], norms[:, 1]), norms[:, 2])
     return _restricted(projective_lines(2, q * q), np.flatnonzero(total == 0))
@@ -66,10 +64,8 @@ def denniston_arc(degree: int, q: int) -> Blocks:
         values = field.add(field.add(squares, field.multiply(b, elements)), 1)
         if (values != 0).all():
             break
-    form = field.add(
-        field.add(squares[x], field.multiply(b, field.multiply(x, y))),
-        squares[y],
-    )
+    product = field.multiply(b, field.multiply(x, y))
+    form = field.add(field.add(squares[x], product), squares[y])
     return _restricted(affine_lines(2, q), np.flatnonzero(form < degree))
 
 
@@ -98,24 +94,20 @@ def sphere_circles(q: int, dimension: int) -> Blocks:
 
 def binary_planes(dimension: int) -> Blocks:
     """Return the planes of AG(n, 2): ``2**n`` points, every triple in one block of four."""
-    rows = []
-    for x, y, z in combinations(range(2**dimension), 3):
-        w = x ^ y ^ z
-        if w > z:
-            rows.append((x, y, z, w))
-    return np.array(rows)
+    triples = combinations(range(2**dimension), 3)
+    return np.array([(x, y, z, x ^ y ^ z) for x, y, z in triples if x ^ y ^ z > z])
 
 
 def _circle(field, base, x, y, z):
     """Image of GF(q) ∪ {∞} under the map that takes 0, 1, ∞ to x, y, z, all finite."""
     # t → (x + z·c·t) / (1 + c·t) with c = (y − x) / (z − y).
-    c = field.multiply(field.subtract(y, x), field.inverse(field.subtract(z, y)))
+    c = field.multiply(field.subtract(y, x), field.power(field.subtract(z, y), -1))
     ct = field.multiply(c, base)
     top = field.add(x, field.multiply(z, ct))
     bottom = field.add(1, ct)
     image = np.full(len(base), field.q)
     finite = bottom != 0
-    image[finite] = field.multiply(top[finite], field.inverse(bottom[finite]))
+    image[finite] = field.multiply(top[finite], field.power(bottom[finite], -1))
     return np.append(image, z)
 
 
@@ -134,10 +126,6 @@ def _directions(dimension: int, q: int) -> NDArray[np.int64]:
     finite = np.column_stack([finite, np.ones(len(finite), dtype=np.int64)])
     rest = _directions(dimension - 1, q)
     return np.vstack([finite, np.column_stack([rest, np.zeros(len(rest), dtype=np.int64)])])
-
-
-def _projective_plane_points(q: int) -> NDArray[np.int64]:
-    return _directions(3, q)
 
 
 def _parallel_class(dimension: int, q: int, direction: NDArray[np.int64]) -> Blocks:

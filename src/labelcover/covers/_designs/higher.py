@@ -104,9 +104,10 @@ def two_halves(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> P
         for s in range(r + 1):
             if (s > v) or (r - s > w):
                 continue
+            # How many places of a row may go to the first half.
+            choices = range(s, k - (r - s) + 1) if 0 < s < r else (0 if s == 0 else k,)
             bound, l = min(
-                (_joint_bound(v, l, s) * _joint_bound(w, k - l, r - s), l)
-                for l in _choices(k, r, s)
+                (fewest_rows(v, l, s) * fewest_rows(w, k - l, r - s), l) for l in choices
             )
             hopeful += bound
             joints.append((s, l))
@@ -114,7 +115,7 @@ def two_halves(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> P
             continue
         size = 0
         for s, l in joints:
-            size += _joint_size(planner, v, l, s) * _joint_size(planner, w, k - l, r - s)
+            size += planner.smallest(v, l, s).size * planner.smallest(w, k - l, r - s).size
         if size < limit:
             limit = size
             yield Plan(
@@ -144,43 +145,20 @@ def multiplied(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> P
 
 def _unbundled(part: Plan, w: int, n_labels: int, k: int) -> Rows:
     rows = part.build()
-    labels = np.where(rows < 0, -1, rows * w)[:, :, None] + np.arange(w)
-    labels[(rows < 0), :] = -1
+    labels = rows[:, :, None] * w + np.arange(w)
+    labels[rows < 0] = -1
     labels[labels >= n_labels] = -1
     table = labels.reshape(len(rows), -1)
     free = np.full((len(rows), k - table.shape[1]), -1)
     return np.column_stack([table, free]).astype(np.int32)
 
 
-def _choices(k: int, r: int, s: int) -> range:
-    """How many places of a row may go to the first half."""
-    if s == 0:
-        return range(1)
-    if s == r:
-        return range(k, k + 1)
-    return range(s, k - (r - s) + 1)
-
-
-def _joint_bound(v: int, l: int, s: int) -> int:
-    return 1 if s == 0 else fewest_rows(v, l, s)
-
-
-def _joint_size(planner: Planner, v: int, l: int, s: int) -> int:
-    return 1 if s == 0 else planner.smallest(v, l, s).size
-
-
 def _joined(planner: Planner, v: int, w: int, k: int, r: int, joints) -> Rows:
     tables = []
     for s, l in joints:
-        first = _part(planner, v, l, s)
-        second = _part(planner, w, k - l, r - s)
+        first = planner.smallest(v, l, s).build()
+        second = planner.smallest(w, k - l, r - s).build()
         second = np.where(second < 0, -1, second + v)
         i, j = np.divmod(np.arange(len(first) * len(second)), len(second))
         tables.append(np.column_stack([first[i], second[j]]))
     return np.vstack(tables).astype(np.int32)
-
-
-def _part(planner: Planner, v: int, l: int, s: int) -> Rows:
-    if s == 0:
-        return np.empty((1, 0), dtype=np.int32)
-    return planner.smallest(v, l, s).build()

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from labelcover.covers._designs import geometry
 from labelcover.covers._designs.difference import developed, wilson_family
-from labelcover.covers._designs.fields import galois_field, prime_power, smallest_prime_factor
+from labelcover.covers._designs.fields import galois_field, prime_power, prime_powers
 from labelcover.covers._designs.plans import (
     Plan,
     PlanIterator,
@@ -169,7 +169,7 @@ def _designs(k: int, least: int, limit: int):
 
 def _family_blocks(k: int, q: int) -> NDArray[np.int64] | None:
     family = wilson_family(k, q)
-    return None if family is None else developed(np.array(family), q)
+    return None if family is None else developed(family, q)
 
 
 # How many points at infinity are tried beside the groups of a transversal design.
@@ -194,7 +194,7 @@ def filled_transversals(
             inside = n_labels - w
             if inside < k or inside > k * g:
                 continue
-            sizes = _even(inside, k)
+            sizes = tuple(inside // k + (i < inside % k) for i in range(k))
             hopeful = g * g + sum(fewest_rows(s + w, k, 2) for s in sizes if s + w > 1)
             if hopeful < limit:
                 candidates.append((hopeful, g, w, sizes))
@@ -209,15 +209,7 @@ def filled_transversals(
         if size < limit:
             limit = size
             title = f"transversal design TD({k}, {g}), groups filled"
-            yield Plan(
-                size,
-                title,
-                partial(_filled_transversal, planner, k, g, w, sizes),
-            )
-
-
-def _even(total: int, parts: int) -> tuple[int, ...]:
-    return tuple(total // parts + (i < total % parts) for i in range(parts))
+            yield Plan(size, title, partial(_filled_transversal, planner, k, g, w, sizes))
 
 
 def _filled_transversal(planner: Planner, k: int, g: int, w: int, sizes: tuple[int, ...]) -> Rows:
@@ -252,20 +244,7 @@ def most_groups(g: int) -> int:
 
     One more than the smallest prime power in the factorisation of `g` (MacNeish 1922).
     """
-    return min(prime_power_factors(g)) + 1
-
-
-def prime_power_factors(g: int) -> list[int]:
-    """Return the prime powers whose product is `g`, each of a different prime."""
-    factors = []
-    while g > 1:
-        p = smallest_prime_factor(g)
-        q = 1
-        while g % p == 0:
-            g //= p
-            q *= p
-        factors.append(q)
-    return factors
+    return min(p**e for p, e in prime_powers(g)) + 1
 
 
 def transversal_design(k: int, g: int) -> NDArray[np.int64]:
@@ -278,19 +257,14 @@ def transversal_design(k: int, g: int) -> NDArray[np.int64]:
     if k > most_groups(g):
         raise ValueError(f"k must be at most {most_groups(g)} for g={g}, got {k}.")
     design = np.zeros((1, k), dtype=np.int64)
-    for q in prime_power_factors(g):
-        factor = _over_field(k, q)
+    for p, e in prime_powers(g):
+        q = p**e
+        field = galois_field(q)
+        a, b = np.divmod(np.arange(q * q), q)
+        columns = [field.add(field.multiply(a, x), b) for x in range(min(k, q))]
+        factor = np.column_stack([*columns, a])[:, :k]
         design = (design[:, None, :] * q + factor[None, :, :]).reshape(-1, k)
     return design
-
-
-def _over_field(k: int, q: int) -> NDArray[np.int64]:
-    field = galois_field(q)
-    a, b = np.divmod(np.arange(q * q), q)
-    columns = [field.add(field.multiply(a, x), b) for x in range(min(k, q))]
-    if k == q + 1:
-        columns.append(a)
-    return np.column_stack(columns)
 
 
 # Each label more is a plan on top of a plan; above this, other constructions serve better.

@@ -35,8 +35,8 @@ PlanIterator = Iterator[Plan]
 
 
 def fewest_rows(n_labels: int, k: int, r: int) -> int:
-    """Return a lower bound on the size of a cover, also where one row holds all labels."""
-    return 1 if n_labels <= k else lower_bound(n_labels, k, r)
+    """Return a lower bound on the size of a cover, also where one row holds all labels or none."""
+    return 1 if n_labels <= k or r == 0 else lower_bound(n_labels, k, r)
 
 
 class Planner:
@@ -69,6 +69,8 @@ class Planner:
 
     def smallest(self, n_labels: int, k: int, r: int) -> Plan:
         """Return the smallest plan for a part, made once for each cover asked for."""
+        if r == 0:
+            return Plan(1, "no label", lambda: np.empty((1, 0), dtype=np.int32))
         key = (n_labels, k, r)
         if key not in self._smallest:
             self._smallest[key] = self._find(*key)
