@@ -11,7 +11,7 @@ from labelcover.covers import Cover
 from labelcover.ensemble._encoding import encode
 from labelcover.learners import C45Classifier, SMOClassifier
 from labelcover.learners._c45.tree import TreeStack
-from labelcover.learners._smo.pair_svms import PairStack
+from labelcover.learners._smo.smo_classifier import PairStack
 
 LEARNERS = [
     C45Classifier(),

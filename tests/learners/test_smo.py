@@ -9,8 +9,8 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import SMOClassifier
-from labelcover.learners._smo import pair_svms
-from labelcover.learners._smo.pair_svms import vote_distributions
+from labelcover.learners._smo import smo_classifier
+from labelcover.learners._smo.smo_classifier import vote_distributions
 from labelcover.learners._smo.solver_kernels import coupled_distributions, dense_gram
 
 RELATIVE = "weights are divided by their mean, so that C is that of fewer rows"
@@ -79,7 +79,7 @@ def test_a_tolerance_below_rounding_errors_ends_all_the_same(problem_of_four):
 def test_many_rows_need_no_matrix_of_all_products(problem_of_four, monkeypatch):
     X, y = problem_of_four
     with_gram = SMOClassifier().fit(X, y)
-    monkeypatch.setattr(pair_svms, "MOST_GRAM_ROWS", 10)
+    monkeypatch.setattr(smo_classifier, "MOST_GRAM_ROWS", 10)
     for table in (X, sparse.csr_array(X)):
         without = SMOClassifier().fit(table, y)
         np.testing.assert_array_equal(without.members_.weights, with_gram.members_.weights)
@@ -92,7 +92,7 @@ def test_rows_that_come_and_go_at_their_bounds_give_the_same_svms(n_columns, mon
     X = (rng.random((240, n_columns)) < 0.4).astype(float)
     y = (X[:, :6].sum(axis=1) + rng.normal(size=240) > 2.4).astype(int) + (X[:, 7] > 0)
     with_gram = SMOClassifier().fit(X, y)
-    monkeypatch.setattr(pair_svms, "MOST_GRAM_ROWS", 10)
+    monkeypatch.setattr(smo_classifier, "MOST_GRAM_ROWS", 10)
     for table in (X, sparse.csr_array(X)):
         without = SMOClassifier().fit(table, y)
         np.testing.assert_array_equal(with_gram.members_.weights, without.members_.weights)

@@ -9,10 +9,10 @@ from labelcover.covers import Cover, linked_labels
 from labelcover.many_labels._candidate_links import (
     PSEUDO_COUNT,
     CandidateLinks,
+    CellRegression,
     _log_lifts,
     fit_candidate_links,
 )
-from labelcover.many_labels._candidate_probabilities import CellRegression
 
 COVER = Cover([[0, 1, 2], [2, 3, 4], [1, 5], [0, 6, 7]], n_labels=8)
 

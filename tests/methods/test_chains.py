@@ -16,8 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from labelcover.ensemble._view import TrainingRows
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.methods import EnsembleOfChainsClassifier
-from labelcover.methods._chain_models import LinkedChain, fitted_chains
-from labelcover.methods._chains import ChainsView, chain_confidence
+from labelcover.methods._chains import ChainsView, LinkedChain, chain_confidence, fitted_chains
 
 ORDER = [3, 0, 4, 1, 2]
 

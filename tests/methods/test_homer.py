@@ -17,7 +17,7 @@ from labelcover import LabelCoverClassifier, RakelClassifier
 from labelcover.covers import Cover
 from labelcover.learners import C45Classifier, LeastSquaresClassifier
 from labelcover.methods import BinaryRelevanceClassifier, HomerClassifier
-from labelcover.methods._label_tree import (
+from labelcover.methods._homer import (
     CLUSTERINGS,
     LabelNode,
     LabelTree,

@@ -20,7 +20,7 @@ from labelcover.methods import (
     LabelPowersetClassifier,
     PrunedSetsClassifier,
 )
-from labelcover.methods._pruned_sets import Pruning, SubsampledView, sample_size
+from labelcover.methods._label_powerset import Pruning, SubsampledView, sample_size
 
 TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
 

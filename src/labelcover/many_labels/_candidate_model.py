@@ -10,11 +10,12 @@ from sklearn.utils.parallel import delayed
 
 from labelcover.covers import Cover
 from labelcover.learners import in_threads
-from labelcover.many_labels._candidate_links import CandidateLinks, fit_candidate_links
-from labelcover.many_labels._candidate_probabilities import (
+from labelcover.many_labels._candidate_links import (
     ODDS_OF_SHARES,
+    CandidateLinks,
     CellRegression,
     cell_inputs,
+    fit_candidate_links,
     fit_cells,
     log_loss_of_cells,
     one_input,

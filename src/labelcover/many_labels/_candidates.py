@@ -139,10 +139,32 @@ class Candidates:
         return self.chosen((decided | (self.confidence == 1)) & (self.confidence > 0))
 
     def fit_decision(self, decide: Any, Y: csr_array, **how: Any) -> Decision:
-        """Return the decision that serves a measure best, if these rows were left out."""
-        weights = how["sample_weight"]
-        own = np.ones(Y.shape[0]) if weights is None else weights
-        return fit_candidate_decision(decide, Y, self, own, how["ties"])
+        """Return the decision that serves a measure best, if these rows were left out.
+
+        `decide` is as in `check_candidate_decision`.
+        """
+        check_candidate_decision(decide, Y.shape[1])
+        weights, ties = how["sample_weight"], how["ties"]
+        weights = np.ones(Y.shape[0]) if weights is None else weights
+        if decide == "hamming_loss":
+            return Cut(measure=decide, threshold=0.5, ties=ties)
+        if not isinstance(decide, str):
+            return TopLabels(measure=int(decide))
+        if decide == "example_f1":
+            sizes = np.minimum(np.diff(Y.indptr), self.labels.shape[1])
+            return fit_expected_f1(sizes.astype(np.int64), self.confidence, weights)
+        y, p, w, label = _cells(Y, self, weights)
+        threshold = f1_threshold(y, p, w, ties) if y.any() else 1.0
+        if decide == "micro_f1":
+            return Cut(measure=decide, threshold=threshold, ties=ties)
+        # A label that no row of these has or is asked for is cut as all labels together.
+        thresholds = np.full(Y.shape[1], threshold)
+        order = np.argsort(label, kind="stable")
+        ends = np.flatnonzero(np.diff(label[order], append=-1)) + 1
+        for cells in np.split(order, ends[:-1]):
+            if len(cells):
+                thresholds[label[cells[0]]] = f1_threshold(y[cells], p[cells], w[cells], ties)
+        return Cut(measure=decide, threshold=thresholds, ties=ties)
 
     def chosen(self, cells: NDArray[np.bool_], values: NDArray | None = None) -> csr_array:
         """Return ones (or `values`) for some of the candidates, as a sparse table."""
@@ -188,47 +210,6 @@ def check_candidate_decision(decide: Any, n_labels: int) -> None:
         f"decide must be one of {names} or a number of labels between 1 and {n_labels} where the "
         f"labels are so many that only candidates are looked at, got {decide!r}."
     )
-
-
-def fit_candidate_decision(
-    decide: Any,
-    Y: csr_array,
-    candidates: Candidates,
-    weights: NDArray[np.float64],
-    ties: str,
-) -> Decision:
-    """Return the decision that serves a measure best on left-out rows.
-
-    Parameters
-    ----------
-    decide : str or int
-        See `check_candidate_decision`.
-    Y : CSR array of shape (n, n_labels)
-        Labels of the rows.
-    candidates : Candidates
-        Those of the rows.
-    weights : ndarray of shape (n,)
-    """
-    check_candidate_decision(decide, Y.shape[1])
-    if decide == "hamming_loss":
-        return Cut(measure=decide, threshold=0.5, ties=ties)
-    if not isinstance(decide, str):
-        return TopLabels(measure=int(decide))
-    if decide == "example_f1":
-        sizes = np.minimum(np.diff(Y.indptr), candidates.labels.shape[1])
-        return fit_expected_f1(sizes.astype(np.int64), candidates.confidence, weights)
-    y, p, w, label = _cells(Y, candidates, weights)
-    threshold = f1_threshold(y, p, w, ties) if y.any() else 1.0
-    if decide == "micro_f1":
-        return Cut(measure=decide, threshold=threshold, ties=ties)
-    # A label that no row of these has or is asked for is cut as all labels together.
-    thresholds = np.full(Y.shape[1], threshold)
-    order = np.argsort(label, kind="stable")
-    ends = np.flatnonzero(np.diff(label[order], append=-1)) + 1
-    for cells in np.split(order, ends[:-1]):
-        if len(cells):
-            thresholds[label[cells[0]]] = f1_threshold(y[cells], p[cells], w[cells], ties)
-    return Cut(measure=decide, threshold=thresholds, ties=ties)
 
 
 def check_fits(n_rows: int, n_labels: int) -> None:

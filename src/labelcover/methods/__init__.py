@@ -10,13 +10,16 @@ from labelcover.methods._dependent_subsets import (
     EnsembleOfDependentSubsetsClassifier,
 )
 from labelcover.methods._homer import HomerClassifier
-from labelcover.methods._label_powerset import LabelPowersetClassifier
+from labelcover.methods._label_powerset import (
+    EnsembleOfPrunedSetsClassifier,
+    LabelPowersetClassifier,
+    PrunedSetsClassifier,
+)
 from labelcover.methods._lead import LeadClassifier
 from labelcover.methods._probabilistic_chains import (
     EnsembleOfProbabilisticChainsClassifier,
     ProbabilisticChainClassifier,
 )
-from labelcover.methods._pruned_sets import EnsembleOfPrunedSetsClassifier, PrunedSetsClassifier
 
 __all__ = [
     "BinaryRelevanceClassifier",

@@ -195,29 +195,22 @@ class StackedView(View):
     def _unseen_outputs(
         self, training: TrainingRows, seed: int, n_jobs: int | None
     ) -> NDArray[np.float64]:
-        outputs = self._left_out_outputs(training, seed, n_jobs)
+        n, every = len(training.Y), np.arange(training.Y.shape[1])
+        outputs, found = np.empty(training.Y.shape), training.Y[:0, 0]
+        if training.left_out is not None:
+            found, (confidence,) = self.first.left_out(training)
+            outputs[found] = confidence
+        if len(found) < n:
+            folds = KFold(min(self.n_folds, n), shuffle=True, random_state=self.seed)
+            for train, test in folds.split(outputs):
+                kept = training.rows(train)
+                view = fitted_singles(self.learner, every, kept, seed, n_jobs=n_jobs)
+                outputs[test] = view.confidences(rows_of(training.X, test))[0]
         # Where the first level says the same of all rows, it would say of a row left out only
         # that it was left out, and so which labels it has.
         fitted = self.first.confidences(training.X)[0]
         alike = np.ptp(fitted, axis=0) <= ALIKE
         outputs[:, alike] = fitted[0, alike]
-        return outputs
-
-    def _left_out_outputs(
-        self, training: TrainingRows, seed: int, n_jobs: int | None
-    ) -> NDArray[np.float64]:
-        n = len(training.Y)
-        outputs = np.empty(training.Y.shape)
-        if training.left_out is not None:
-            rows, (confidence,) = self.first.left_out(training)
-            outputs[rows] = confidence
-            if len(rows) == n:
-                return outputs
-        folds = KFold(min(self.n_folds, n), shuffle=True, random_state=self.seed)
-        for train, test in folds.split(outputs):
-            kept, every = training.rows(train), np.arange(outputs.shape[1])
-            view = fitted_singles(self.learner, every, kept, seed, n_jobs=n_jobs)
-            outputs[test] = view.confidences(rows_of(training.X, test))[0]
         return outputs
 
     def _second_rows(self, training: TrainingRows, outputs: NDArray[np.float64]) -> TrainingRows:

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from labelcover._label_values import alike_rows
 from labelcover._table_numbers import blocks
-from labelcover.methods._chain_models import Chain
+from labelcover.methods._chains import Chain
 
 INFERENCES = ("auto", "exact", "beam", "epsilon", "monte-carlo")
 # Exact inference takes up to this many labels: 32,768 labelsets a row.
@@ -171,25 +171,21 @@ def in_label_order(labels: NDArray[np.uint8], chain: Chain) -> NDArray[np.uint8]
     return labels[:, np.argsort(chain.order)]
 
 
-def exact(chain: Chain, prepared: Any, rows: NDArray[np.int64]) -> Labelsets:
-    """Return all labelsets that are possible, with their probabilities."""
-    paths = Paths.roots(rows)
-    for _ in chain.order:
-        paths = paths.grown(chain, prepared)
-        paths = paths.some(paths.log_probability > -np.inf)
-    return paths.labelsets(chain)
-
-
 def beam(chain: Chain, prepared: Any, rows: NDArray[np.int64], width: int) -> Labelsets:
-    """Return what is left if only the `width` most probable paths of a row are grown on."""
+    """Return what is left if only the `width` most probable paths of a row are grown on.
+
+    With a width of ``2**n_labels`` that is all labelsets that are possible.
+    """
     paths = Paths.roots(rows)
-    for _ in chain.order:
+    for link in range(len(chain.order)):
         paths = paths.grown(chain, prepared)
-        order = np.lexsort((-paths.log_probability, paths.row))
-        sorted_rows = paths.row[order]
-        rank = np.arange(len(order)) - np.searchsorted(sorted_rows, sorted_rows)
-        possible = paths.log_probability[order] > -np.inf
-        paths = paths.some(np.sort(order[(rank < width) & possible]))
+        kept = paths.log_probability > -np.inf
+        if 2 ** (link + 1) > width:
+            order = np.lexsort((-paths.log_probability, paths.row))
+            sorted_rows = paths.row[order]
+            rank = np.arange(len(order)) - np.searchsorted(sorted_rows, sorted_rows)
+            kept[order[rank >= width]] = False
+        paths = paths.some(kept)
     return paths.labelsets(chain)
 
 
@@ -255,41 +251,31 @@ class Inference:
     epsilon: float
     n_samples: int
 
-    def of(self, decide: str, n_labels: int) -> str:
-        """Return how, where the choice is left: all labelsets, or what serves the decision."""
-        if self.how != "auto":
-            return self.how
-        if n_labels <= MOST_EXACT_LABELS:
-            return "exact"
-        return "beam" if decide == "subset_accuracy" else "monte-carlo"
-
-    def paths_of_a_row(self, how: str, n_labels: int) -> float:
-        """Return how many paths a row has at most."""
-        return {
-            "exact": 2.0 ** min(n_labels, MOST_EXACT_LABELS),
-            "beam": 2.0 * self.beam_width,
-            "epsilon": min(2.0**n_labels, 2 / self.epsilon),
-            "monte-carlo": 2.0 * self.n_samples,
-        }[how]
-
     def labelsets(
-        self, how: str, chain: Chain, prepared: Any, rows: NDArray[np.int64], seed: int
-    ) -> Labelsets:
-        """Return the labelsets of some rows."""
-        if how == "exact":
-            return exact(chain, prepared, rows)
-        if how == "beam":
-            return beam(chain, prepared, rows, self.beam_width)
-        if how == "epsilon":
-            return epsilon_approximate(chain, prepared, rows, self.epsilon)
-        uniforms = spread_uniforms(self.n_samples, len(chain.order), seed)
-        return monte_carlo(chain, prepared, rows, uniforms)
+        self, decide: str, chains: list[Chain], seeds: NDArray[np.int64], X: Any
+    ) -> Iterator[tuple[slice, Labelsets]]:
+        """Yield blocks of rows with the mean over chains, rows numbered within the block.
 
-
-def in_blocks(
-    n: int, paths_of_a_row: float, infer: Callable[[NDArray[np.int64]], Labelsets]
-) -> Iterator[tuple[slice, Labelsets]]:
-    """Yield blocks of rows with their labelsets, rows numbered within the block."""
-    for block in blocks(n, int(MOST_PATHS // paths_of_a_row)):
-        found = infer(np.arange(block.start, block.stop))
-        yield block, replace(found, row=found.row - block.start)
+        Where the choice is left, all labelsets are looked at, or what serves the decision.
+        """
+        m, how = len(chains[0].order), self.how
+        if how == "auto":
+            serves = "beam" if decide == "subset_accuracy" else "monte-carlo"
+            how = "exact" if m <= MOST_EXACT_LABELS else serves
+        # How many paths a row has at most, what finds its labelsets, and by what in each chain.
+        ways: dict[str, tuple[float, Callable[..., Labelsets], Any]] = {
+            "exact": (2**m, beam, 2**m),
+            "beam": (2 * self.beam_width, beam, self.beam_width),
+            "epsilon": (min(2**m, 2 / self.epsilon), epsilon_approximate, self.epsilon),
+            "monte-carlo": (2 * self.n_samples, monte_carlo, None),
+        }
+        most, find, by = ways[how]
+        by = [by] * len(chains)
+        if how == "monte-carlo":
+            by = [spread_uniforms(self.n_samples, m, own) for own in seeds.tolist()]
+        prepared = [chain.prepare(X) for chain in chains]
+        for block in blocks(X.shape[0], int(MOST_PATHS // (most * len(chains)))):
+            rows = np.arange(block.start, block.stop)
+            of_chains = zip(chains, prepared, by, strict=True)
+            found = mean_of([find(chain, table, rows, own) for chain, table, own in of_chains])
+            yield block, replace(found, row=found.row - block.start)

@@ -1,5 +1,6 @@
 """Dependent subsets: label powerset within subsets of dependent labels, and ensembles of such."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +60,13 @@ class DependenceModel(LabelModel):
 
     def _gives_left_out(self) -> bool:
         return bool(self._learner().gives_left_out)
+
+    @abstractmethod
+    def _view(self, learner: Any) -> CoverView:
+        """Return the view over the subsets that were found."""
+
+    def _views_to_tune(self, learner, training, random, *, whole):
+        return lambda: self._view(learner), np.arange(training.Y.shape[1])
 
     def _measured(
         self, learner: Any, training: TrainingRows, random: np.random.Generator
@@ -178,11 +186,10 @@ class DependentSubsetsClassifier(ThresholdParameters, DependenceModel, LabelsetM
             f"subset accuracy {found.score:.3f} for left-out rows",
             show=bool(self.verbose),
         )
-        return LabelsetView(learner, [self.cover_])
+        return self._view(learner)
 
-    def _views_to_tune(self, learner, training, random, *, whole):
-        labels = np.arange(training.Y.shape[1])
-        return lambda: LabelsetView(learner, [self.cover_]), labels
+    def _view(self, learner):
+        return LabelsetView(learner, [self.cover_])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -269,9 +276,6 @@ class EnsembleOfDependentSubsetsClassifier(ThresholdParameters, DependenceModel)
         subsets = [labels.tolist() for partition in self.partitions_ for labels in partition]
         self.cover_ = Cover(subsets, m, method="dependent subsets")
         return self._view(learner)
-
-    def _views_to_tune(self, learner, training, random, *, whole):
-        return lambda: self._view(learner), np.arange(training.Y.shape[1])
 
     def _view(self, learner):
         return CoverView(learner, [self.cover_], aggregate=self.aggregate)

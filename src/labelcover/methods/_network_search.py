@@ -102,10 +102,6 @@ class GaussianBic:
         variance[1:] = variance[0] - shared[1:] ** 2 / variance[1:]
         return np.maximum(variance, LEAST_VARIANCE)
 
-    def score(self, parents: Sequence[Iterable[int]]) -> float:
-        """Return the score of the network in which variable ``j`` has ``parents[j]``."""
-        return sum(self.local(j, each) for j, each in enumerate(parents))
-
 
 def search_network(
     bic: GaussianBic, *, max_parents: int, seed: int, n_candidates: int = CANDIDATES

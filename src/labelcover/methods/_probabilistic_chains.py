@@ -15,8 +15,6 @@ from labelcover.methods._chain_inference import (
     MOST_EXACT_LABELS,
     Inference,
     Labelsets,
-    in_blocks,
-    mean_of,
 )
 from labelcover.methods._chains import ChainModel, ChainsView, chain_orders
 
@@ -60,21 +58,7 @@ class ProbabilisticChainsView(ChainsView):
         return chosen
 
     def _labelsets(self, X: Any, decide: str) -> Iterator[tuple[slice, Labelsets]]:
-        n_labels = self.orders.shape[1]
-        how = self.inference.of(decide, n_labels)
-        prepared = [chain.prepare(X) for chain in self.members]
-
-        def infer(rows: NDArray[np.int64]) -> Labelsets:
-            of_chains = zip(self.members, prepared, self.sample_seeds, strict=True)
-            return mean_of(
-                [
-                    self.inference.labelsets(how, chain, table, rows, int(seed))
-                    for chain, table, seed in of_chains
-                ]
-            )
-
-        paths = self.inference.paths_of_a_row(how, n_labels) * len(self.members)
-        return in_blocks(X.shape[0], paths, infer)
+        return self.inference.labelsets(decide, self.members, self.sample_seeds, X)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

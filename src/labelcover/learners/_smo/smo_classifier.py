@@ -1,12 +1,31 @@
-"""Linear support vector machines, one against one, as WEKA's SMO."""
+"""Linear support vector machines, one against one, as WEKA's SMO: columns, pairs and votes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
 from labelcover._arguments import check_real
+from labelcover._table_numbers import ROUNDING
 from labelcover.learners._batch_classifier import BatchClassifier
-from labelcover.learners._problems import Problems, fitted_in_threads
-from labelcover.learners._smo.pair_svms import LinearFilter, PairStack, TrainingTable, fit_pairs
+from labelcover.learners._features import PLAIN, csr_arrays, one_hot, one_hot_columns
+from labelcover.learners._problems import Members, Problems, fitted_in_threads
+from labelcover.learners._smo.solver_kernels import (
+    coupled_distributions,
+    dense_gram,
+    fit_binary_svms,
+)
+
+# The greatest number of a column.
+MOST = 1e100
+# Up to so many rows, the products of all pairs of rows are computed once (512 MB).
+MOST_GRAM_ROWS = 8192
+# The ridge of 1e-8 that WEKA puts on the logistic fit.
+LOGISTIC_C = 0.5e8
 
 
 @dataclass(eq=False, repr=False)
@@ -75,7 +94,7 @@ class SMOClassifier(BatchClassifier):
         *,
         n_jobs: int | None = None,
         verbose: bool = False,
-    ) -> PairStack:
+    ) -> "PairStack":
         """Return the binary SVMs of all problems, trained on one matrix of products."""
         features = LinearFilter.of(X, problems.n_values, problems.weights)
         table = TrainingTable.of(features.columns(X))
@@ -88,7 +107,7 @@ class SMOClassifier(BatchClassifier):
             text="training SVMs",
             verbose=verbose,
         )
-        return PairStack(features, svms, logistic=bool(self.logistic))
+        return PairStack(features, svms, problems.offsets, couples=bool(self.logistic))
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -101,3 +120,288 @@ class SMOClassifier(BatchClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+@dataclass(frozen=True)
+class LinearFilter:
+    """WEKA's filters before SMO, fitted on training rows.
+
+    A missing value becomes the mean (numeric) or the most frequent value (nominal); a nominal
+    feature of more than two values becomes one 0/1 column per value; every column is then scaled
+    to [0, 1] on the training rows. A column that is constant there but for rounding
+    becomes 0; values outside the range seen in training are not clipped.
+
+    Attributes
+    ----------
+    n_values : ndarray of shape (features,)
+        How many values a nominal feature has, 0 for a numeric one.
+    fill : ndarray of shape (features,)
+        What a missing value becomes.
+    source, value : ndarray of shape (columns,)
+        Which feature a column is made of, and the value that it marks (-1: the feature itself).
+    low, width : ndarray of shape (columns,)
+        Columns are ``(x - low) / width``; the width of a constant column is infinite.
+    keeps_sparse : bool
+        Whether sparse tables need not be made dense.
+    """
+
+    n_values: NDArray[np.int32]
+    fill: NDArray[np.float64]
+    source: NDArray[np.int64]
+    value: NDArray[np.int64]
+    low: NDArray[np.float64]
+    width: NDArray[np.float64]
+    keeps_sparse: bool
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        n_values: NDArray[np.int32],
+        weights: NDArray[np.float64] | None = None,
+    ) -> "LinearFilter":
+        """Return the filter of the training table `X`, whose rows have these weights."""
+        if sparse.issparse(X):
+            fill, low, high = _sparse_statistics(X, n_values > 0, weights)
+            plain = np.arange(X.shape[1])
+            keeps = bool((low == 0).all())
+            return cls(
+                n_values, fill, plain, np.full(len(plain), PLAIN), low, _width(low, high), keeps
+            )
+        fill = _fill(X, n_values, weights)
+        source, value = one_hot_columns(n_values)
+        columns = one_hot(_filled(X, n_values, fill), source, value)
+        low, high = columns.min(axis=0), columns.max(axis=0)
+        return cls(n_values, fill, source, value, low, _width(low, high), False)
+
+    def columns(self, X: Any) -> Any:
+        """Return the columns of `X`, a dense array or a CSR array."""
+        if sparse.issparse(X) and self.keeps_sparse:
+            X = sparse.csr_array(X, dtype=np.float64, copy=True)
+            missing = np.isnan(X.data)
+            X.data[missing] = self.fill[X.indices[missing]]
+            X.data = _divided(X.data, self.width[X.indices])
+            return X
+        numbers = _filled(X.toarray() if sparse.issparse(X) else X, self.n_values, self.fill)
+        return _divided(one_hot(numbers, self.source, self.value) - self.low, self.width)
+
+
+@dataclass(frozen=True)
+class TrainingTable:
+    """Training rows as the solver wants them, ready for any number of problems.
+
+    Attributes
+    ----------
+    columns : ndarray or CSR array of shape (n, columns)
+    arrays : (data, indices, indptr, gram)
+        The same in CSR, without indices if dense, and the products of all pairs of rows,
+        ``(n, n)``, or of shape (0, 0) if there are too many rows.
+    """
+
+    columns: Any
+    arrays: tuple[NDArray[Any], ...]
+
+    @classmethod
+    def of(cls, columns: Any) -> "TrainingTable":
+        """Return the table of these rows."""
+        n, d = columns.shape
+        few = n <= MOST_GRAM_ROWS
+        if sparse.issparse(columns):
+            columns.sum_duplicates()
+            gram = (columns @ columns.T).toarray() if few else np.zeros((0, 0))
+            return cls(columns, (*csr_arrays(columns), gram))
+        columns = np.ascontiguousarray(columns)
+        gram = np.empty((n, n) if few else (0, 0))
+        if few:
+            dense_gram(columns, columns.T.copy(), gram)
+        indptr = np.arange(n + 1) * d
+        return cls(columns, (columns.ravel(), np.empty(0, np.int32), indptr, gram))
+
+
+def fit_pairs(
+    table: TrainingTable,
+    label: NDArray[np.int32],
+    n_classes: int,
+    *,
+    C: float,
+    tol: float,
+    logistic: bool,
+    weights: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[Any], ...]:
+    """Return the linear SVMs of all pairs of classes, of which at least one occurs in `label`.
+
+    Where only one class of a pair occurs, the SVM always speaks for it. What is returned are
+    arrays with an entry per pair, as `PairStack` has them.
+    """
+    first, second = np.triu_indices(n_classes, 1)
+    w = np.ones(len(label)) if weights is None else weights
+    count = np.bincount(label, minlength=n_classes)
+    pair_weights, threshold = fit_binary_svms(
+        table.arrays,
+        table.columns.shape[1],
+        np.argsort(label, kind="stable"),
+        np.cumsum([0, *count]),
+        first,
+        second,
+        C * w,
+        tol,
+    )
+    class_weight = np.bincount(label, w, n_classes).astype(np.float64)
+    seen = (count[first] > 0) | (count[second] > 0)
+    first, second = first[seen].astype(np.int32), second[seen].astype(np.int32)
+    pair_weights, bias = pair_weights[seen], -threshold[seen]
+    fitted = np.column_stack([bias, 50.0 * bias])  # pairs with one class: as sure as one can be
+    trained = (count[first] > 0) & (count[second] > 0)
+    for p in np.flatnonzero(trained) if logistic else ():
+        rows = np.flatnonzero((label == first[p]) | (label == second[p]))
+        outputs = table.columns[rows] @ pair_weights[p] + bias[p]
+        model = LogisticRegression(C=LOGISTIC_C, solver="newton-cholesky", max_iter=200)
+        model.fit(outputs[:, None], label[rows] == second[p], w[rows])
+        fitted[p] = model.coef_[0, 0], model.intercept_[0]
+    size = class_weight[first] + class_weight[second]
+    return first, second, pair_weights, bias, fitted, size
+
+
+class PairStack(Members):
+    """The linear SVMs of many problems side by side: one product answers them all.
+
+    Parameters
+    ----------
+    features : LinearFilter
+        From a table to the columns that the SVMs take.
+    problems : sequence of tuples of ndarray
+        The SVMs of each, as `fit_pairs` returns them.
+    offsets : ndarray of shape (n_problems + 1,)
+    couples : bool
+        Whether the fitted probabilities are coupled, instead of counting votes.
+
+    Attributes
+    ----------
+    first, second : ndarray of shape (pairs,), int32
+        The classes of each pair; an output above 0 speaks for the second.
+    weights : ndarray of shape (pairs, columns)
+    bias : ndarray of shape (pairs,)
+    logistic : ndarray of shape (pairs, 2) or None
+        Slope and intercept of the probability of the second class, given the output.
+    size : ndarray of shape (pairs,)
+        Training weight of the two classes together.
+    """
+
+    def __init__(
+        self,
+        features: LinearFilter,
+        problems: Sequence[tuple[NDArray[Any], ...]],
+        offsets: NDArray[np.int64],
+        *,
+        couples: bool,
+    ) -> None:
+        self.features, self.offsets = features, offsets
+        found = (np.concatenate(each) for each in zip(*problems, strict=True))
+        self.first, self.second, self.weights, self.bias, logistic, self.size = found
+        self.logistic = logistic if couples else None
+        self.starts = np.cumsum([0, *(len(first) for first, *_ in problems)])
+        self.row_width = self.weights.shape[1]
+
+    def prepare(self, X: Any) -> Any:
+        """Return the columns that the SVMs take."""
+        return self.features.columns(X)
+
+    def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
+        """Return the class distributions of some problems side by side, a row per row."""
+        starts = self.starts[problems.start : problems.stop + 1]
+        offsets = self.offsets[problems.start : problems.stop + 1]
+        pairs = slice(starts[0], starts[-1])
+        outputs = np.ascontiguousarray(prepared @ self.weights[pairs].T)
+        outputs += self.bias[pairs]
+        first, second = self.first[pairs], self.second[pairs]
+        starts, offsets = starts - starts[0], offsets - offsets[0]
+        if self.logistic is None:
+            return vote_distributions(outputs > 0, first, second, starts, offsets)
+        logistic, size = self.logistic[pairs], self.size[pairs]
+        return coupled_distributions(outputs, first, second, logistic, size, starts, offsets)
+
+
+def vote_distributions(
+    is_second: NDArray[np.bool_],
+    first: NDArray[np.int32],
+    second: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Return, for every row and problem, each class's share of the votes of its pairs.
+
+    Parameters
+    ----------
+    is_second : ndarray of shape (n, pairs)
+        Whether the vote of a pair is for the second class, else for the first.
+    first, second : ndarray of shape (pairs,)
+    starts : ndarray of shape (problems + 1,)
+        The pairs of problem ``j`` are ``starts[j]:starts[j + 1]``.
+    offsets : ndarray of shape (problems + 1,)
+        Its classes are the columns ``offsets[j]:offsets[j + 1]`` of the answer.
+    """
+    n, n_pairs, n_classes = len(is_second), np.diff(starts), np.diff(offsets)
+    before = np.repeat(offsets[:-1], n_pairs)
+    winner = np.where(is_second, before + second, before + first)
+    cells = np.arange(n)[:, None] * offsets[-1] + winner
+    votes = np.bincount(cells.ravel(), minlength=n * offsets[-1]).reshape(n, offsets[-1])
+    shares = votes * np.repeat(1.0 / np.maximum(n_pairs, 1), n_classes)
+    # Without pairs all classes are as likely.
+    return shares + np.repeat((n_pairs == 0) / n_classes, n_classes)
+
+
+def _width(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    varies = high - low > ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    return np.where(varies, high - low, np.inf)
+
+
+def _divided(values: NDArray[np.float64], width: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return values over widths, of new rows that are far out no more than products can hold."""
+    with np.errstate(over="ignore"):
+        return np.clip(values / width, -MOST, MOST)
+
+
+def _fill(
+    numbers: NDArray[np.float64], n_values: NDArray[np.int32], weights: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return the mean of numeric features and the most frequent value of nominal ones."""
+    w = np.ones(len(numbers)) if weights is None else weights
+    known = ~np.isnan(numbers)
+    total = w @ known
+    # Row after row, as WEKA does; a matrix product would round differently.
+    sums = np.cumsum(np.where(known, w[:, None] * numbers, 0.0), axis=0)[-1]
+    fill = sums / np.where(total > 0, total, 1.0)
+    for f in np.flatnonzero(n_values):
+        seen = known[:, f]
+        counts = np.bincount(numbers[seen, f].astype(np.int64), w[seen], n_values[f])
+        fill[f] = np.argmax(counts)
+    return fill
+
+
+def _sparse_statistics(
+    X: Any, nominal: NDArray[np.bool_], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return fill values, minima and maxima of the columns; a zero may be implicit."""
+    n, d = X.shape
+    X = sparse.csr_array(X, dtype=np.float64, copy=True)
+    w = np.ones(n) if weights is None else weights
+    missing = np.isnan(X.data)
+    row_of = np.repeat(np.arange(n), np.diff(X.indptr))
+    known = w.sum() - np.bincount(X.indices[missing], w[row_of[missing]], d)
+    sums = np.bincount(X.indices, np.where(missing, 0.0, X.data) * w[row_of], d)
+    fill = sums / np.where(known > 0, known, 1.0)
+    fill[nominal] = fill[nominal] > 0.5  # the more frequent of 0 and 1
+    X.data[missing] = fill[X.indices[missing]]
+    low, high = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+    return fill, low, high
+
+
+def _filled(
+    numbers: NDArray[np.float64], n_values: NDArray[np.int32], fill: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    # A value never seen counts as missing where one column stands for both values; where each
+    # value has a column, it marks none.
+    absent = np.isnan(numbers)
+    binary = (n_values > 0) & (n_values <= 2)
+    absent |= binary & (numbers < 0)
+    return np.where(absent, fill, numbers)
