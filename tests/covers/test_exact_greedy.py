@@ -85,6 +85,9 @@ def test_chosen_labelsets_are_found_again_and_no_others(k):
     chosen = chosen_of(labelsets[some], k)
     found = [i for i in range(len(labelsets)) if is_chosen(chosen, labelsets[i])]
     assert found == sorted(some.tolist())
+    wide = chosen_of(np.pad(labelsets[some], ((0, 0), (0, 2)), constant_values=-1), k + 2)
+    assert [i for i in range(len(labelsets)) if is_chosen(wide, labelsets[i])] == found
+    assert not any(is_chosen(wide, np.append(labelsets[i], 9)) for i in range(len(labelsets)))
 
 
 def rank(labels):

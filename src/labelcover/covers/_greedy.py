@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from math import comb
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from labelcover._arguments import check_integer, check_random_state
 from labelcover.covers._cover import Cover
@@ -99,8 +100,7 @@ def greedy_cover(
     problem = set_cover(
         n_labels, k, r, size, universe=universe, candidates=candidates, weights=weights
     )
-    rules = Constraints.of(problem.m, together, apart)
-    rules.check(problem.k)
+    rules = Constraints.of(problem, together, apart)
     if universe is None:
         problem = except_parted(problem, rules.apart)
     state = State(problem, rules)
@@ -174,14 +174,20 @@ def complete_cover(
         size = check_integer("size", size, low=len(start), high=most)
     rng = check_random_state(random_state)
     problem = replace(set_cover(m, k, r, None), size=size)
-    state = State(problem, Constraints.of(m))
+    state = State(problem, Constraints.of(problem))
     return completed(start, state, ties=ties, rng=rng, method="completed", verbose=verbose)
 
 
 def completed(
-    given: Cover, state: State, *, method: str, ties: str = "first", rng=None, verbose: bool = False
+    given: Iterable[NDArray[np.int32]],
+    state: State,
+    *,
+    method: str,
+    ties: str = "first",
+    rng=None,
+    verbose: bool = False,
 ) -> Cover:
-    """Return `given` with the labelsets of greatest gain that make the problem of `state` done."""
+    """Return given labelsets with those of greatest gain that make the problem of `state` done."""
     search = labelset_search(state, "gain", ties, rng)
     state.take(given)
     return run(state, search.next_labelset, method=method, verbose=verbose)

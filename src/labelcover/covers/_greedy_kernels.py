@@ -52,18 +52,21 @@ def _place_of(slots, rows, labels):
     """Return the slot with the number of the row of these labels, or the free one for it.
 
     Slots are a hash table by open addressing: a power of two of them, at most half of them taken;
-    −1 is a free one.
+    −1 is a free one. Labels and rows may be filled up with −1, to any lengths.
     """
+    n = 0
     key = np.uint64(14695981039346656037)  # FNV-1a, fed with whole integers
-    for label in labels:
-        key = (key ^ np.uint64(label)) * np.uint64(1099511628211)
+    while n < len(labels) and labels[n] >= 0:
+        key = (key ^ np.uint64(labels[n])) * np.uint64(1099511628211)
+        n += 1
     mask = len(slots) - 1
     place = np.int64((key ^ (key >> np.uint64(32))) & np.uint64(mask))
     while slots[place] >= 0:
+        row = rows[slots[place]]
         i = 0
-        while i < len(labels) and rows[slots[place], i] == labels[i]:
+        while i < n and row[i] == labels[i]:
             i += 1
-        if i == len(labels):
+        if i == n and (n == len(row) or row[n] < 0):
             break
         place = (place + 1) & mask
     return place
@@ -85,34 +88,13 @@ def remember_chosen(chosen, begin, end):
 
 
 @njit
-def _fits(prefix, depth, label, together, apart):
-    """Whether `label` may follow the prefix under the constraints."""
-    for i in range(depth):
-        if apart[prefix[i], label]:
-            return False
-    # A partner with a smaller index than `label` can no longer be added, so it must be there.
-    for i in range(depth + 1):
-        owner = label if i == depth else prefix[i]
-        for partner in range(label):
-            if together[owner, partner]:
-                found = False
-                for j in range(depth):
-                    if prefix[j] == partner:
-                        found = True
-                        break
-                if not found:
-                    return False
-    return True
-
-
-@njit
-def _is_allowed(labels, together, apart):
-    """Whether a labelset obeys all constraints."""
+def _is_allowed(labels, end, together, apart):
+    """Whether a labelset, of labels below `end` a complete one, obeys the constraints."""
     inside = np.zeros(len(together), dtype=np.bool_)
     for label in labels:
         inside[label] = True
     for label in labels:
-        for partner in range(len(together)):
+        for partner in range(end):
             if apart[label, partner] if inside[partner] else together[label, partner]:
                 return False
     return True
@@ -252,10 +234,9 @@ def first_labelset(
         prefix[depth] = v
     depth = n_required
     if depth == k:
-        if gain[k] < least or (constrained and not _is_allowed(prefix, together, apart)):
-            return False
         _write(prefix, out)
-        return not is_chosen(chosen, np.sort(names[prefix]))
+        allowed = not constrained or _is_allowed(prefix, len(apart), together, apart)
+        return gain[k] >= least and allowed and not is_chosen(chosen, np.sort(names[prefix]))
     n_following[depth] = len(labels)
     _write(labels, following[depth])
     _write(closed[n_required:], closes[depth])
@@ -286,14 +267,14 @@ def first_labelset(
         if bound < least:
             reach[depth] = max(reach[depth], bound)
             continue
-        if constrained and not _fits(prefix, depth, v, together, apart):
-            continue
         prefix[depth] = v
+        # A label below `v` that is not in the prefix can no longer follow.
+        end = len(apart) if lacking == 1 else v + 1
+        if constrained and not _is_allowed(prefix[: depth + 1], end, together, apart):
+            continue
         if lacking == 1:
             # `bound` is the gain. What gains something is new.
             reach[depth] = max(reach[depth], bound)
-            if constrained and not _is_allowed(prefix, together, apart):
-                continue
             if bound > 0 or not is_chosen(chosen, np.sort(names[prefix])):
                 _write(prefix, out)
                 return True

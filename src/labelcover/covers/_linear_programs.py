@@ -13,7 +13,6 @@ from labelcover._progress import progress_bar
 from labelcover.covers._cover import Cover
 from labelcover.covers._greedy import completed
 from labelcover.covers._labelset_table import Labelsets, labelset_rows, labelsets_in_order
-from labelcover.covers._next_labelset import labelset_search
 from labelcover.covers._problem import (
     Constraints,
     SetCover,
@@ -21,7 +20,7 @@ from labelcover.covers._problem import (
     incidence,
     set_cover,
 )
-from labelcover.covers._state import State, run
+from labelcover.covers._state import State
 from labelcover.covers.bounds import schonheim_bound
 
 #: A zero-one program with more k-labelsets than this is refused.
@@ -128,12 +127,16 @@ def exact_cover(
             chosen = _most_covered(table, problem.size, symmetric, options)
         else:
             check_coverable(table, problem)
-            if problem.weights is not None:
-                chosen, method = _cheapest(table, problem.weights, options)
-            elif symmetric:
-                chosen, bound = _least(table, rows, problem, options)
+            least, more = _schonheim(rows, problem) if symmetric else (1, [])
+            constraints = [LinearConstraint(table, lb=1), *more]
+            costs = np.ones(len(rows)) if problem.weights is None else problem.weights
+            answer = _solve(costs, constraints, symmetric, options)
+            chosen = answer.x > 0.5
+            proven = 0.0 if answer.mip_dual_bound is None else answer.mip_dual_bound
+            if problem.weights is None:
+                bound = max(least, -floor(-proven + 1e-6))
             else:
-                chosen, bound = _fewest(table, [], np.zeros(len(rows)), options)
+                method = f"exact, weight {costs[chosen].sum():g}, at least {proven:g}"
     cover = Cover(labelset_rows(rows[chosen]), problem.m, method=method, lower_bound=bound)
     if problem.size is None and (table[:, chosen].sum(axis=1) == 0).any():
         raise RuntimeError("exact: the solver's answer leaves labelsets uncovered")
@@ -152,42 +155,16 @@ def _candidate_rows(problem: SetCover) -> NDArray[np.int32]:
     return labelsets_in_order(problem.m, problem.k, 0, count) if rows is None else rows
 
 
-def _least(
-    table: csr_array, rows: NDArray[np.int32], problem: SetCover, options: dict
-) -> tuple[NDArray[np.bool_], int]:
-    """Return the fewest k-labelsets that cover all r-labelsets, and what is proven of them."""
+def _schonheim(rows: NDArray[np.int32], problem: SetCover) -> tuple[int, list[LinearConstraint]]:
+    """Return Schönheim's bound on the number of labelsets, and what it says of them."""
     (r,) = problem.outside
-    lower = schonheim_bound(problem.m, problem.k, r)
-    constraints = [LinearConstraint(np.ones((1, len(rows))), lb=lower)]
+    least = schonheim_bound(problem.m, problem.k, r)
+    constraints = [LinearConstraint(np.ones((1, len(rows))), lb=least)]
     if r > 1:
         each = schonheim_bound(problem.m - 1, problem.k - 1, r - 1)
         with_label = incidence(rows, {1: np.zeros(problem.m, dtype=bool)})
         constraints.append(LinearConstraint(with_label, lb=each))
-    given = np.zeros(len(rows))
-    given[0] = 1
-    chosen, proven = _fewest(table, constraints, given, options)
-    return chosen, max(lower, proven)
-
-
-def _fewest(
-    table: csr_array, constraints: list, given: NDArray[np.float64], options: dict
-) -> tuple[NDArray[np.bool_], int]:
-    """Return the fewest columns that cover all rows, and a lower bound on their number."""
-    covered = LinearConstraint(table, lb=1)
-    answer = _solve(np.ones(len(given)), [covered, *constraints], given, options)
-    bound = answer.mip_dual_bound
-    return answer.x > 0.5, 1 if bound is None else max(1, -floor(-bound + 1e-6))
-
-
-def _cheapest(
-    table: csr_array, weights: NDArray[np.float64], options: dict
-) -> tuple[NDArray[np.bool_], str]:
-    """Return the columns of least total weight that cover all rows, and what to say of them."""
-    constraints = [LinearConstraint(table, lb=1)]
-    answer = _solve(weights, constraints, np.zeros(len(weights)), options)
-    chosen = answer.x > 0.5
-    bound = 0.0 if answer.mip_dual_bound is None else answer.mip_dual_bound
-    return chosen, f"exact, weight {weights[chosen].sum():g}, at least {bound:g}"
+    return least, constraints
 
 
 def _most_covered(table: csr_array, size: int, symmetric: bool, options: dict) -> NDArray[np.bool_]:
@@ -198,12 +175,12 @@ def _most_covered(table: csr_array, size: int, symmetric: bool, options: dict) -
         LinearConstraint(np.concatenate([np.ones(n), np.zeros(elements)])[None], size, size),
     ]
     objective = np.concatenate([np.zeros(n), -np.ones(elements)])
-    given = np.zeros(n + elements)
+    return _solve(objective, constraints, symmetric, options).x[:n] > 0.5
+
+
+def _solve(objective, constraints, symmetric: bool, options):
+    given = np.zeros(len(objective))
     given[0] = symmetric
-    return _solve(objective, constraints, given, options).x[:n] > 0.5
-
-
-def _solve(objective, constraints, given, options):
     answer = milp(
         objective,
         constraints=constraints,
@@ -311,8 +288,9 @@ def _repaired(rounded: NDArray[np.int32], problem: SetCover) -> tuple[Cover, tup
 
     Returns the cover, its cost and how many labelsets it leaves uncovered.
     """
-    rules = Constraints.of(problem.m)
-    whole = _completed(rounded, State(replace(problem, size=None), rules))
+    rules = Constraints.of(problem)
+    state = State(replace(problem, size=None), rules)
+    whole = completed(rounded, state, method="rounded")
     weights = _weights(whole, problem)
     keep = _needed(incidence(whole.labelsets, problem.outside), weights)
     needed = whole.take(keep)
@@ -320,18 +298,10 @@ def _repaired(rounded: NDArray[np.int32], problem: SetCover) -> tuple[Cover, tup
         return needed, (float(weights[keep].sum()), 0)
     size = min(problem.size, len(needed))
     some = replace(problem, k=needed.k, candidates=needed.labelsets, size=size)
-    state = State(some, rules)
-    best = run(state, labelset_search(state).next_labelset, method="rounded")
+    best = completed([], State(some, rules), method="rounded")
     state = State(problem, rules)
-    cover = _completed(best.labelsets, state)
+    cover = completed(best.labelsets, state, method="rounded")
     return cover, (float(len(cover)), state.remaining)
-
-
-def _completed(rows: NDArray[np.int32], state: State) -> Cover:
-    """Add labelsets as the greedy would until `state` is done."""
-    if len(rows) == 0:
-        return run(state, labelset_search(state).next_labelset, method="rounded")
-    return completed(Cover(labelset_rows(rows), state.m), state, method="rounded")
 
 
 def _weights(cover: Cover, problem: SetCover) -> NDArray[np.float64]:
@@ -339,9 +309,8 @@ def _weights(cover: Cover, problem: SetCover) -> NDArray[np.float64]:
     if problem.weights is None or problem.candidates is None:
         return np.ones(len(cover))
     candidates = Cover(labelset_rows(problem.candidates), problem.m)
-    names = [tuple(labels.tolist()) for labels in candidates]
-    weight = dict(zip(names, problem.weights, strict=True))
-    return np.array([weight[tuple(labels.tolist())] for labels in cover])
+    weight = dict(zip(map(bytes, candidates), problem.weights, strict=True))
+    return np.array([weight[bytes(labels)] for labels in cover])
 
 
 def _needed(table: csr_array, weights: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -70,19 +70,19 @@ class ExactSearch:
     def next_labelset(self) -> NDArray[np.int32]:
         """Return the best labelset that is not chosen yet."""
         state = self.state
-        together, apart = state.constraints.together, state.constraints.apart
-        view = _View(state.covered, state.counts, together, apart)
+        covered = state.covered
+        rules = [state.constraints.together, state.constraints.apart]
         if self.ties == "random":
-            self.names = self.rng.permutation(state.m)
+            names = self.names = self.rng.permutation(state.m)
             self._forget_bounds()
-            view = view.renamed(self.names, state.r if self.gain else 0)
-        kinds = self._kinds(view.counts)
+            rules = [table[np.ix_(names, names)] for table in rules]
+            if self.gain:
+                covered = renamed(covered, names, state.r)
+        kinds = self._kinds(state.counts[self.names])
         for target in self._targets():
-            found = [
-                labels for kind in kinds if (labels := self._first(view, kind, target)) is not None
-            ]
-            if found:
-                return np.sort(self.names[min(found)]).astype(np.int32)
+            found = [self._first(covered, rules, kind, target) for kind in kinds]
+            if any(found):
+                return np.sort(self.names[min(filter(None, found))]).astype(np.int32)
         raise nothing_left(state)
 
     def _kinds(self, counts: NDArray[np.int64]) -> "list[_Kind]":
@@ -114,8 +114,8 @@ class ExactSearch:
                 kinds.append(_Kind(-1, rest, least, *without_top))
         return kinds
 
-    def _first(self, view: "_View", kind: "_Kind", target: int) -> list[int] | None:
-        """Return the first labelset of a kind that is worth at least `target`."""
+    def _first(self, covered, rules, kind: "_Kind", target: int) -> list[int] | None:
+        """Return the first labelset of a kind that is worth at least `target`, if there is one."""
         state = self.state
         needed = target + self.balance * (state.imbalance + kind.imbalance)
         if needed > (self.most if self.gain else 0):
@@ -124,9 +124,8 @@ class ExactSearch:
             return None
         out = np.empty(state.k, dtype=np.int64)
         found = first_labelset(
-            view.covered, state.k, state.r, self.gain > 0, max(needed, 0), kind.labels,
-            kind.required, state.chosen, self.names, view.together, view.apart, self.constrained,
-            kind.bound_1, kind.bound_2, out,
+            covered, state.k, state.r, self.gain > 0, max(needed, 0), kind.labels, kind.required,
+            state.chosen, self.names, *rules, self.constrained, kind.bound_1, kind.bound_2, out,
         )  # fmt: skip
         return sorted(out.tolist()) if found else None
 
@@ -150,29 +149,6 @@ class ExactSearch:
 
 
 @dataclass
-class _View:
-    """What the search reads of a cover in the making, labels named as the search names them."""
-
-    covered: NDArray[np.bool_]
-    counts: NDArray[np.int64]
-    together: NDArray[np.bool_]
-    apart: NDArray[np.bool_]
-
-    def renamed(self, names: NDArray[np.int64], r: int) -> "_View":
-        """Return it with label ``names[i]`` called ``i``; what is covered is read only if r > 0."""
-        covered = self.covered
-        if r:
-            named = names[unrank_labelsets(np.arange(len(covered)), len(names), r)]
-            covered = covered[labelset_ranks(np.sort(named, axis=1).astype(np.int32), r)]
-        return _View(
-            covered,
-            self.counts[names],
-            self.together[np.ix_(names, names)],
-            self.apart[np.ix_(names, names)],
-        )
-
-
-@dataclass
 class _Kind:
     """Labelsets that change the imbalance alike: labels they may hold, and those they must."""
 
@@ -181,6 +157,12 @@ class _Kind:
     required: NDArray[np.int64]
     bound_1: NDArray[np.int32]
     bound_2: NDArray[np.int32]
+
+
+def renamed(covered: NDArray[np.bool_], names: NDArray[np.int64], r: int) -> NDArray[np.bool_]:
+    """Return by rank which r-labelsets are covered, with label ``names[i]`` called ``i``."""
+    named = names[unrank_labelsets(np.arange(len(covered)), len(names), r)]
+    return covered[labelset_ranks(np.sort(named, axis=1).astype(np.int32), r)]
 
 
 @dataclass

@@ -198,21 +198,24 @@ class Constraints:
     apart: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, m: int, together: Pairs = (), apart: Pairs = ()) -> "Constraints":
-        """Return the constraints of some pairs of labels, if they do not contradict each other."""
-        united = _transitive(_pairs("together", together, m))
-        parted = _pairs("apart", apart, m)
+    def of(cls, problem: SetCover, together: Pairs = (), apart: Pairs = ()) -> "Constraints":
+        """Return the constraints of some pairs of labels, if labelsets can keep them."""
+        united = _pairs("together", together, problem.m)
+        if united.any():
+            group = connected_components(united, directed=False)[1]
+            united = group[:, None] == group
+            np.fill_diagonal(united, False)
+        parted = _pairs("apart", apart, problem.m)
         clash = np.argwhere(united & parted)
         if len(clash):
             a, b = sorted(clash[0].tolist())
             raise ValueError(f"together and apart contradict each other for labels {a} and {b}.")
+        largest = int(united.sum(axis=1).max()) + 1
+        if largest > problem.k:
+            raise ValueError(
+                f"together ties {largest} labels to each other, more than k={problem.k}."
+            )
         return cls(united, parted)
-
-    def check(self, k: int) -> None:
-        """Raise a ``ValueError`` if labels tied to each other do not fit into k places."""
-        largest = int(self.together.sum(axis=1).max()) + 1
-        if largest > k:
-            raise ValueError(f"together ties {largest} labels to each other, more than k={k}.")
 
     def __bool__(self) -> bool:
         return bool(self.together.any() or self.apart.any())
@@ -238,12 +241,3 @@ def _pairs(name: str, pairs: Pairs, m: int) -> NDArray[np.bool_]:
             raise ValueError(f"{name} must hold pairs of different labels, got ({a}, {b}).")
         table[a, b] = table[b, a] = True
     return table
-
-
-def _transitive(table: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    if not table.any():
-        return table
-    group = connected_components(table, directed=False)[1]
-    joined = group[:, None] == group[None, :]
-    np.fill_diagonal(joined, False)
-    return joined

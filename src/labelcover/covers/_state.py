@@ -1,6 +1,6 @@
 """A cover in the making, and the loop that completes it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,8 +37,6 @@ class State:
     slots: NDArray[np.int64] = field(init=False)  # a hash table of the rows
     n_rows: int = 0
     remaining: int = field(init=False)
-    given: Cover | None = None
-    n_given_rows: int = 0
 
     def __post_init__(self) -> None:
         self.covered_by_order = {r: free.copy() for r, free in self.problem.outside.items()}
@@ -83,27 +81,18 @@ class State:
         return self.slots, self.rows
 
     @property
-    def n_labelsets(self) -> int:
-        """Number of labelsets so far, with those that were given."""
-        return self.n_rows - self.n_given_rows + (0 if self.given is None else len(self.given))
-
-    @property
     def done(self) -> bool:
         """Whether the size is reached or, without one, all is covered by at least one labelset."""
         if self.size is None:
-            return self.n_labelsets > 0 and self.remaining == 0
-        return self.n_labelsets >= self.size
+            return self.n_rows > 0 and self.remaining == 0
+        return self.n_rows >= self.size
 
-    def take(self, given: Cover) -> None:
-        """Begin with the labelsets of a cover, of any sizes."""
-        fitting = given.labelset_sizes <= self.k
-        for labels, fits in zip(given, fitting, strict=True):
-            if fits:
-                self.add(labels)
-            else:
-                # No labelset of k labels is the same: this one need not be found again.
-                self._cover(labels)
-        self.given, self.n_given_rows = given, self.n_rows
+    def take(self, given: Iterable[NDArray[np.int32]]) -> None:
+        """Begin with labelsets of any sizes."""
+        labelsets = list(given)
+        self.rows = np.empty((16, max([self.k, *map(len, labelsets)])), dtype=np.int32)
+        for labels in labelsets:
+            self.add(labels)
 
     def add(self, labels: NDArray[np.int32]) -> None:
         """Choose a labelset: its labels, filled up with −1 or not."""
@@ -162,7 +151,7 @@ class State:
 def start(n_labels: int, k: int, r: int, size: int | None) -> State:
     """Return the empty cover of a checked problem: all r-labelsets by all k-labelsets."""
     problem = set_cover(*check_problem(n_labels, k, r, size))
-    return State(problem, Constraints.of(problem.m))
+    return State(problem, Constraints.of(problem))
 
 
 def run(
@@ -171,14 +160,23 @@ def run(
     method: str,
     verbose: bool = False,
 ) -> Cover:
-    """Choose labelsets until the size is reached or, without one, all is covered."""
-    total = state.remaining if state.size is None else state.size - state.n_labelsets
+    """Choose labelsets until the size is reached or, without one, all is covered; check that."""
+    total = state.remaining if state.size is None else state.size - state.n_rows
     with progress_bar(f"cover ({method})", total, show=verbose) as bar:
         while not state.done:
             before = state.remaining
             state.add(next_labelset())
             bar.advance(before - state.remaining if state.size is None else 1)
-    return finish(state, method)
+    cover = Cover(labelset_rows(state.rows[: state.n_rows]), state.m, method=method)
+    if state.size is None:
+        # Checked independently: by the labelsets alone.
+        covered = {r: free.copy() for r, free in state.problem.outside.items()}
+        for r, table in covered.items():
+            mark_covered(cover.labelsets, r, table)
+        missing = sum(np.count_nonzero(~table) for table in covered.values())
+        if missing:
+            raise RuntimeError(f"{method}: {missing} labelsets left uncovered")
+    return cover
 
 
 def swap_to_balance(state: State, first: int = 0) -> None:
@@ -201,28 +199,12 @@ def swap_to_balance(state: State, first: int = 0) -> None:
                     break
 
 
-def finish(state: State, method: str) -> Cover:
-    """Return the cover, after checking independently that it covers what it should."""
-    rows = labelset_rows(state.rows[state.n_given_rows : state.n_rows])
-    if state.given is not None:
-        rows = [*state.given, *rows]
-    cover = Cover(rows, state.m, method=method)
-    if state.size is None:
-        covered = {r: free.copy() for r, free in state.problem.outside.items()}
-        for r, table in covered.items():
-            mark_covered(cover.labelsets, r, table)
-        missing = sum(np.count_nonzero(~table) for table in covered.values())
-        if missing:
-            raise RuntimeError(f"{method}: {missing} labelsets left uncovered")
-    return cover
-
-
 def nothing_left(state: State) -> ValueError:
     """Return the error for a universe that the candidates cannot cover, or a size too large."""
     if state.size is not None:
         return ValueError(
             f"size={state.size} labelsets were asked for, but the constraints and candidates "
-            f"allow only {state.n_labelsets}."
+            f"allow only {state.n_rows}."
         )
     for r, covered in state.covered_by_order.items():
         if not covered.all():
