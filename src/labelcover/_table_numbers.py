@@ -229,8 +229,7 @@ class RareValues:
         if sparse.issparse(X):
             return _sparse_flipped(X, np.flatnonzero(self.flipped))
         flipped = X.copy()
-        flipped[:, self.flipped] = 1 - X[:, self.flipped]
-        return flipped
+        return np.subtract(1, X, out=flipped, where=self.flipped)
 
 
 def binary_columns(X: Any) -> NDArray[np.bool_]:

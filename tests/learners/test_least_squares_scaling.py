@@ -17,6 +17,7 @@ from labelcover.learners._least_squares.least_squares_members import solve
 from labelcover.learners._problems import Problems
 
 SCALES = ["standard", "rows", "none"]
+csr = sparse.csr_array
 
 
 def text(n=240, n_rare=600, seed=0):
@@ -158,6 +159,19 @@ def test_zero_one_columns_may_be_coded_either_way(kind, weighted, scale):
         np.testing.assert_allclose(
             as_it_is.predict_proba(kind(rows)), turned.predict_proba(kind(1 - rows)), atol=1e-10
         )
+
+
+def test_an_array_in_which_nearly_all_words_are_absent_becomes_a_sparse_table():
+    random = np.random.default_rng(0)
+    words = (random.random((200, 100)) < 0.02).astype(float)
+    X = np.where(np.arange(100) < 50, words, 1 - words)
+    y = words[:, :50].sum(axis=1) > 1
+    model, same = (LeastSquaresClassifier().fit(kind(X), y) for kind in (np.asarray, csr))
+    assert model.members_.features.scaling.is_thin
+    assert sparse.issparse(model.members_.features.scaled(X[:3]))
+    np.testing.assert_allclose(model.predict_proba(X), same.predict_proba(csr(X)), atol=1e-10)
+    numbers = np.hstack([X, random.normal(size=(200, 1))])
+    assert not FeatureScaling().fit(numbers).is_thin
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

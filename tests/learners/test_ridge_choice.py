@@ -84,8 +84,11 @@ def test_leverages_in_single_precision_are_those_in_double(monkeypatch):
     np.testing.assert_array_equal(quick.scores, exact.scores)
 
 
+@pytest.mark.parametrize("by_inverse", [False, True])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-def test_sparse_rows_are_solved_as_dense_ones(weighted):
+def test_sparse_rows_are_solved_as_dense_ones(weighted, by_inverse, monkeypatch):
+    monkeypatch.setattr(ridge_systems, "INVERSE_COST", 0 if by_inverse else np.inf)
+    monkeypatch.setattr(ridge_systems, "NONZERO_COST", 0)
     X, problems = problems_of(60, 12)
     X[np.random.default_rng(2).random(X.shape) < 0.8] = 0
     weights = np.random.default_rng(1).uniform(0.5, 2, 60) if weighted else None

@@ -16,6 +16,8 @@ from labelcover.learners._chunked_table import Blocks
 LENGTH_TOLERANCE = 1e-5
 # The mean of a column that varies by less than this share of it is computed with more care.
 FAR_FROM_ZERO = 1e-4
+# An array of words with a smaller share of nonzeros becomes a sparse table, which is quicker.
+THIN = 0.03
 # Deviations of so many numbers are held at once (8 MB).
 BLOCK_NUMBERS = 2**20
 
@@ -39,6 +41,8 @@ class FeatureScaling:
         length one, a word counting as much as a number.
     """
 
+    is_thin = False
+
     def __init__(self, scale: str = "standard") -> None:
         self.scale = scale
 
@@ -59,16 +63,18 @@ class FeatureScaling:
             if sums.is_sparse:
                 squares = np.where(rare.flipped, np.maximum(mean, 0) * sums.total, squares)
             self._set_columns(mean, np.sqrt(squares / sums.total), is_sparse=sums.is_sparse)
+            held = np.where(rare.flipped, sums.n - sums.nonzeros, sums.nonzeros)
+            self.is_thin = bool(self.words.all() and held.mean() < THIN * sums.n)
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return `X` on the scale of `fit`, sparse if it was."""
+        """Return `X` on the scale of `fit`, sparse if it was, or if nearly all words are absent."""
         if self.scale == "none":
             return X
         X = self.rare.transform(X)
         if self.scale == "rows":
             return rows_times(X, 1 / _divisors(row_lengths(X)))
-        return self._scaled_columns(X)
+        return self._scaled_columns(sparse.csr_array(X) if self.is_thin else X)
 
     def divided_columns(self, n_columns: int) -> NDArray[np.bool_]:
         """Return which of the columns are divided by the length of the row in them."""

@@ -31,6 +31,9 @@ LEAST_RIDGE = 1e-7
 # Single precision is enough to compare ridges if the ridge is so many times its rounding error, and
 # then also for leverages, where it is used from so many products on, as it takes half the time.
 SINGLE_MARGIN, MANY_PRODUCTS = 100, 2**28
+# Leverages of sparse rows are quicker by the inverse of the factor, where so many products for each
+# pair of columns, and for each nonzero and column, are fewer than one for each row and pair.
+INVERSE_COST, NONZERO_COST = 0.5, 14
 # Squared lengths that single precision can hold, and one over them, with their products.
 LARGEST_SINGLE = 1e18
 
@@ -44,20 +47,31 @@ class Posed:
     right_sides : ndarray of shape (width, n_targets)
     frequencies : ndarray of shape (n_targets,)
     rows : ndarray of shape (n_rows,)
-    features : ndarray of shape (n_rows, width)
-        The centred features of the rows, in a primal system; else empty.
+    features : ndarray or CSR array of shape (n_rows, width)
+        The features of the rows, in a primal system; else empty. An array is centred.
+    centre : ndarray of shape (width,)
+        Their mean, 0 if they are centred.
     """
 
     right_sides: NDArray
     frequencies: NDArray[np.float64]
     rows: NDArray[np.int64]
     features: Any
+    centre: NDArray
 
     @cached_property
     def single(self) -> "Posed":
         """The same in single precision."""
-        right_sides = self.right_sides.astype(np.float32)
-        return replace(self, right_sides=right_sides, features=self.features.astype(np.float32))
+        tables = self.right_sides, self.features, self.centre
+        right_sides, features, centre = (each.astype(np.float32) for each in tables)
+        return replace(self, right_sides=right_sides, features=features, centre=centre)
+
+    def times(self, table: NDArray) -> NDArray:
+        """Return the centred features times a table."""
+        found = np.asarray(self.features @ table)
+        if sparse.issparse(self.features):
+            found -= self.centre @ table
+        return found
 
 
 @dataclass(frozen=True)
@@ -185,9 +199,14 @@ class PrimalSystem(RidgeSystem):
         """Return what `solve` takes: the right sides are ``ΦᵀW T``."""
         counts = targets.counts(self.weights)
         sums = self.features.sums(targets) - np.outer(counts, self.centre)
-        features = self.features.rows(rows)
-        features = features.toarray() if sparse.issparse(features) else features
-        return Posed(sums.T, counts / self.total, rows, features - self.centre)
+        features, centre = self.features.rows(rows), self.centre
+        if sparse.issparse(features):
+            n, width = features.shape
+            if INVERSE_COST * width**2 + NONZERO_COST * features.nnz > n * width:
+                features = features.toarray()
+        if not sparse.issparse(features):
+            features, centre = features - centre, np.zeros_like(centre)
+        return Posed(sums.T, counts / self.total, rows, features, centre)
 
     def features_of_rows(self) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None]:
         """Return the features of all rows, their mean, and the eigenvectors."""
@@ -195,21 +214,23 @@ class PrimalSystem(RidgeSystem):
 
     def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved:
         solution = cho_solve((factor, True), posed.right_sides, check_finite=False)
-        features = posed.features
-        if features.size * len(factor) > MANY_PRODUCTS and self.has_single(ridge):
-            factor, features = factor.astype(np.float32), posed.single.features
-        half = solve_triangular(factor, features.T, lower=True, check_finite=False)
+        own = posed
+        if len(posed.rows) * len(factor) ** 2 > MANY_PRODUCTS and self.has_single(ridge):
+            factor, own = factor.astype(np.float32), posed.single
+        if sparse.issparse(own.features):
+            half = own.times(_inverse(factor).T).T
+        else:
+            half = solve_triangular(factor, own.features.T, lower=True, check_finite=False)
         return self._solved(posed, solution.T, squared_columns(half))
 
     def _by_eigenvectors(self, posed: Posed, ridge: float) -> Solved:
         values, vectors = self.eigenpairs
         half = vectors / np.sqrt(values + ridge)
-        spread = squared_columns(half.T @ posed.features.T)
+        spread = squared_columns(posed.times(half).T)
         return self._solved(posed, (posed.right_sides.T @ half) @ half.T, spread)
 
     def _solved(self, posed: Posed, coefficients: NDArray, spread: NDArray) -> Solved:
-        scores = np.asarray(coefficients @ posed.features.T, dtype=np.float64)
-        scores += posed.frequencies[:, None]
+        scores = posed.times(coefficients.T).T.astype(np.float64) + posed.frequencies[:, None]
         leverage = (spread + 1 / self.total) * self.weights[posed.rows]
         return Solved(coefficients, scores, leverage)
 
@@ -241,7 +262,7 @@ class DualSystem(RidgeSystem):
         centred = targets.dense()
         centred -= frequencies[:, None]
         centred *= self.roots
-        return Posed(centred.T, frequencies, rows, np.empty((0, 0)))
+        return Posed(centred.T, frequencies, rows, np.empty((0, 0)), np.empty(0))
 
     def features_of_rows(self) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None]:
         """Return features whose products are the centred kernel, made of its eigenvectors."""
@@ -300,8 +321,13 @@ def _inverse_diagonal(factor: NDArray, rows: NDArray[np.int64]) -> NDArray[np.fl
         columns[rows, np.arange(len(rows))] = 1
         half = solve_triangular(factor, columns, lower=True, check_finite=False)
         return squared_columns(half)
+    return squared_columns(_inverse(factor))[rows]
+
+
+def _inverse(factor: NDArray) -> NDArray:
+    """Return the inverse of a lower triangle, which is overwritten."""
     (invert,) = get_lapack_funcs(("trtri",), (factor,))
-    return squared_columns(invert(factor, lower=1, overwrite_c=1)[0])[rows]
+    return invert(factor, lower=1, overwrite_c=1)[0]
 
 
 def squared_columns(table: NDArray) -> NDArray[np.float64]:
