@@ -170,12 +170,15 @@ class _LeftOutLabelsets:
     def log_odds(self, P: Floats, known: NDArray[np.int8]) -> Floats:
         """Return the log-odds of the first of the rows, with probabilities `P`, given labels."""
         odds, found = evidence(P, known), np.empty_like(P)
-        lift = _log_lift(self.seen.counts, self.seen.expected)
+        lift, sets = (
+            _log_lift(self.seen.counts, self.seen.expected),
+            self.seen.labelsets.astype(float),
+        )
         for rows in self.seen._blocks(len(P)):
-            joint = odds[rows] @ self.seen.labelsets.T.astype(np.float64)
+            joint = odds[rows] @ sets.T
             joint[np.arange(len(joint)), self.own[rows]] += self.without[rows]
             totals = exponentials_below(joint, lift, True)[:, None]
-            means = joint @ self.seen.labelsets.astype(np.float64)
+            means = joint @ sets
             shares = np.where(totals > 0, means / np.maximum(totals, TINY), P[rows])
             found[rows] = _mixed(shares, P[rows])
         return found
@@ -365,13 +368,12 @@ def _fit_changes(
         hidden = view.hidden
         if n_cells > MOST_CELLS:
             hidden = hidden & (random.random(hidden.shape) < MOST_CELLS / n_cells)
-        i, j = np.nonzero(hidden)
-        hats = _hats(view.share)[i].T
-        L, C = view.L[i, j], view.C[i, j]
+        hats = np.repeat(_hats(view.share).T, hidden.sum(axis=1), axis=1)
+        L, C = view.L[hidden], view.C[hidden]
         inputs.append(np.concatenate([hats * (C - L), hats * L, hats]))
-        base.append(_combined(start, np.zeros((len(hidden), 3)), view.L, view.C)[i, j])
-        y.append(view.Y[i, j])
-        w.append(weights[view.rows][i, j])
+        base.append(_combined(start, np.zeros((len(hidden), 3)), view.L, view.C)[hidden])
+        y.append(view.Y[hidden])
+        w.append(weights[view.rows][hidden])
     table = np.concatenate(inputs, axis=1)
     penalty = np.full(len(table), CHANGE_PENALTY)
     cells = table, np.concatenate(base), np.concatenate(y), np.concatenate(w)
@@ -384,21 +386,18 @@ def _fit_weights(
     """Return the links of each label, by ridge logistic regression with the rest as offset."""
     together = linked_labels(cover)
     values = np.zeros(together.nnz)
-    offset = np.concatenate(
-        [_combined(start, _changed(view.share, changes), view.L, view.C) for view in views]
-    )
-    surprise = np.concatenate([view.surprise for view in views])
-    hidden = np.concatenate([view.hidden for view in views])
-    Y = np.concatenate([view.Y for view in views])
-    w = np.concatenate([weights[view.rows] for view in views])
+    offsets = [_combined(start, _changed(view.share, changes), view.L, view.C) for view in views]
+    tables = [[view.surprise, view.hidden, view.Y, weights[view.rows]] for view in views]
+    every = (np.concatenate(each) for each in (offsets, *zip(*tables, strict=True)))
+    offset, surprise, hidden, Y, w = (np.ascontiguousarray(each.T) for each in every)
     for j in range(cover.n_labels):
         at = slice(together.indptr[j], together.indptr[j + 1])
         if at.start == at.stop:
             continue
-        i = np.flatnonzero(hidden[:, j])
-        inputs = np.ascontiguousarray(surprise[np.ix_(i, together.indices[at])].T)
+        i = np.flatnonzero(hidden[j])
+        inputs = surprise[together.indices[at]].take(i, axis=1)
         penalty = np.full(len(inputs), LINK_PENALTY)
-        values[at] = least_loss(inputs, offset[i, j], Y[i, j], w[i, j], penalty)
+        values[at] = least_loss(inputs, offset[j, i], Y[j, i], w[j, i], penalty)
     return sparse.csr_array((values, together.indices, together.indptr), shape=together.shape)
 
 

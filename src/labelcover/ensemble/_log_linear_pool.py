@@ -303,12 +303,14 @@ def newton_minima(
         # A variable at its least that would become smaller stays there.
         at = found[:, moving]
         fixed = (at <= least) & (slope > 0)
-        free = ~fixed.T
-        kept = curve * (free[:, :, None] & free[:, None, :])
-        kept[:, np.arange(d), np.arange(d)] += fixed.T
-        step = np.linalg.solve(kept, (slope * ~fixed).T[:, :, None])[:, :, 0].T
+        if fixed.any():
+            free = ~fixed.T
+            curve = curve * (free[:, :, None] & free[:, None, :])
+            curve[:, np.arange(d), np.arange(d)] += fixed.T
+        step = np.linalg.solve(curve, (slope * ~fixed).T[:, :, None])[:, :, 0].T
         tried, then = at.copy(), np.full(len(moving), np.inf)
-        worse, scale = np.arange(len(moving)), 1.0
+        worse: Any = slice(None)
+        scale = 1.0
         for _ in range(most_steps):
             tried[:, worse] = np.maximum(at[:, worse] - scale * step[:, worse], least)
             values = derivatives(moving[worse], np.ascontiguousarray(tried[:, worse]))
