@@ -16,7 +16,7 @@ from labelcover._arguments import (
 )
 from labelcover.learners._batch_classifier import BatchClassifier
 from labelcover.learners._features import one_hot_columns
-from labelcover.learners._logistic.logistic_members import LogisticMembers, LogisticSettings, solve
+from labelcover.learners._logistic.logistic_members import LogisticMembers, solve
 from labelcover.learners._problems import Problems
 
 SCALES = ("auto", "rows", "standard", "none")
@@ -120,19 +120,19 @@ class LogisticClassifier(BatchClassifier):
         seed = self.random_state
         if seed is None and problems.seeds is not None:
             seed = int(problems.seeds[0])
-        settings = self._settings(int(check_random_state(seed).randint(2**31 - 1)))
-        return solve(X, problems, settings, n_jobs=n_jobs, verbose=verbose)
+        how = self._settings(int(check_random_state(seed).randint(2**31 - 1)))
+        return solve(X, problems, **how, n_jobs=n_jobs, verbose=verbose)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the classes; one column, the log-odds of the second, for two."""
         scores = self._prepared(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def _settings(self, seed: int) -> LogisticSettings:
-        return LogisticSettings(
-            C=None if self.C is None else check_positive("C", self.C),
-            scale=check_choice("scale", self.scale, SCALES),
-            tol=check_real("tol", self.tol, above=0),
-            n_folds=check_integer("n_folds", self.n_folds, low=2),
-            seed=seed,
-        )
+    def _settings(self, seed: int) -> dict[str, Any]:
+        return {
+            "C": None if self.C is None else check_positive("C", self.C),
+            "scale": check_choice("scale", self.scale, SCALES),
+            "tol": check_real("tol", self.tol, above=0),
+            "n_folds": check_integer("n_folds", self.n_folds, low=2),
+            "seed": seed,
+        }

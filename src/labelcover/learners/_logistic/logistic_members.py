@@ -27,17 +27,7 @@ CHOICE_COLUMNS = 128
 BLOCK_NUMBERS = 2**22
 
 
-@dataclass(frozen=True)
-class LogisticSettings:
-    """The parameters of logistic regression; C is chosen if it is None."""
-
-    C: float | None
-    scale: str
-    tol: float
-    n_folds: int
-    seed: int
-
-
+@dataclass(eq=False)
 class LogisticMembers(Members):
     """Logistic regression for every problem: a softmax over linear scores of the classes.
 
@@ -60,25 +50,19 @@ class LogisticMembers(Members):
     """
 
     has_paths = True
+
+    n_values: NDArray[np.int32]
+    scaling: FeatureScaling
+    kept: NDArray[np.int64]
+    coefficients: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    C: float
+    path: list[tuple[float, float]]
     _training: NDArray[np.float64] | None
 
-    def __init__(
-        self,
-        n_values: NDArray[np.int32],
-        scaling: FeatureScaling,
-        kept: NDArray[np.int64],
-        coefficients: NDArray[np.float64],
-        offsets: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        C: float,
-        path: list[tuple[float, float]],
-        out_of_fold: NDArray[np.float64] | None,
-    ) -> None:
-        self.n_values, self.scaling = n_values, scaling
-        self.kept, self.coefficients = kept, coefficients
-        self.offsets, self.starts, self.C, self.path = offsets, starts, C, path
-        self.row_width = max(1, coefficients.shape[1])
-        self._training = out_of_fold
+    def __post_init__(self) -> None:
+        self.row_width = max(1, self.coefficients.shape[1])
 
     def prepare(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of all columns for new rows."""
@@ -87,9 +71,10 @@ class LogisticMembers(Members):
 
     def distributions(self, prepared: NDArray[np.float64], problems: slice) -> NDArray[np.float64]:
         """Return the class distributions of some problems side by side."""
-        columns = slice(self.starts[problems.start], self.starts[problems.stop])
-        scores = np.ascontiguousarray(prepared[:, columns])
-        return _distributions(scores, self.starts, self.offsets, problems)
+        chosen = slice(problems.start, problems.stop + 1)
+        starts, offsets = self.starts[chosen], self.offsets[chosen]
+        scores = np.ascontiguousarray(prepared[:, starts[0] : starts[-1]])
+        return class_distributions(scores, starts - starts[0], offsets - offsets[0])
 
     def paths(self, X: Any, origin: NDArray[np.float64] | None = None) -> "LogisticPaths":
         """Return the scores of new rows as sums over columns; the origin is where all are 0."""
@@ -102,26 +87,6 @@ class LogisticMembers(Members):
 
 
 @dataclass(frozen=True)
-class SharedTable:
-    """What all blocks of problems are fitted on.
-
-    Attributes
-    ----------
-    X : CSR array
-        The scaled table.
-    weights : ndarray of shape (n,)
-    fold : ndarray of shape (n,)
-        In which fold each row is left out.
-    tol : float
-    """
-
-    X: Any
-    weights: NDArray[np.float64]
-    fold: NDArray[np.int64]
-    tol: float
-
-
-@dataclass(frozen=True)
 class FoldedBlock:
     """Some problems that are solved side by side, with and without folds.
 
@@ -131,30 +96,38 @@ class FoldedBlock:
     classes : ndarray of shape (n_problems, n)
     starts : ndarray of shape (n_problems + 1,)
         The columns of each problem, from 0.
-    table : SharedTable
     cells : ndarray of shape (n_problems, n), optional
         By what the weights of rows are multiplied in each problem, of one column each.
+    X : CSR array
+        The scaled table.
+    weights : ndarray of shape (n,)
+    fold : ndarray of shape (n,)
+        In which fold each row is left out.
+    tol : float
     """
 
     problems: slice
     classes: NDArray[np.int32]
     starts: NDArray[np.int64]
-    table: SharedTable
-    cells: NDArray[np.float64] | None = None
+    cells: NDArray[np.float64] | None
+    X: Any
+    weights: NDArray[np.float64]
+    fold: NDArray[np.int64]
+    tol: float
 
     def of_rows(self, is_in: NDArray[np.bool_], C: float) -> Block:
         """Return the problems on some rows."""
-        table, weights = self.table, self.table.weights
+        weights = self.weights
         if self.cells is not None:
             weights = weights[:, None] * self.cells.T
         if is_in.all():
-            return Block(table.X, self.classes, self.starts, weights, 1 / C)
+            return Block(self.X, self.classes, self.starts, weights, 1 / C)
         classes, weights = self.classes[:, is_in], weights[is_in]
-        return Block(table.X[is_in], classes, self.starts, weights, 1 / C)
+        return Block(self.X[is_in], classes, self.starts, weights, 1 / C)
 
     def tried(self, C: float, start: NDArray[np.float64] | None) -> tuple[NDArray, float]:
         """Return the coefficients without the first fold, and the sum of its log-losses."""
-        is_first = self.table.fold == 0
+        is_first = self.fold == 0
         found = self._solved(self.of_rows(~is_first, C), start)
         return found, float(self.of_rows(is_first, C).losses(found).sum())
 
@@ -166,54 +139,56 @@ class FoldedBlock:
         `start` are coefficients without the first fold. Those without another fold start anew, as
         what has seen its rows would not forget them in few steps; all rows start from their mean.
         """
-        table = self.table
-        everything = self.of_rows(table.fold >= 0, C)
+        everything = self.of_rows(self.fold >= 0, C)
         if not out_of_fold:
             return self._solved(everything, start), None
-        scores, found = np.empty((len(table.fold), int(self.starts[-1]))), []
-        for fold in range(int(table.fold.max()) + 1):
-            is_left_out = table.fold == fold
+        scores, found = np.empty((len(self.fold), int(self.starts[-1]))), []
+        for fold in range(int(self.fold.max()) + 1):
+            is_left_out = self.fold == fold
             own = self.of_rows(~is_left_out, C)
             found.append(self._solved(own, start if fold == 0 else None))
-            scores[is_left_out] = linear_scores(table.X[is_left_out], found[-1])
+            scores[is_left_out] = linear_scores(self.X[is_left_out], found[-1])
         return self._solved(everything, np.mean(found, axis=0)), scores
 
     def _solved(self, block: Block, start: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        found = block.null_model(self.table.X.shape[1]) if start is None else start.copy()
-        block.solve(found, self.table.tol)
+        found = block.null_model(self.X.shape[1]) if start is None else start.copy()
+        block.solve(found, self.tol)
         return found
 
 
 def solve(
     X: Any,
     problems: Problems,
-    settings: LogisticSettings,
     *,
+    C: float | None,
+    scale: str,
+    tol: float,
+    n_folds: int,
+    seed: int,
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> LogisticMembers:
-    """Return the members of all problems, solved in blocks of columns.
+    """Return the members of all problems, solved in blocks of columns; C is chosen if it is None.
 
     Out-of-sample predictions of a training row are those of members fitted without its fold.
     """
     numbers = numeric(X, problems.n_values)
     n = numbers.shape[0]
-    scaling = _scaling_of(numbers, problems.weights, settings.scale)
+    scaling = _scaling_of(numbers, problems.weights, scale)
     weights = np.ones(n) if problems.weights is None else problems.weights
-    fold = np.random.default_rng(settings.seed).permutation(n) % settings.n_folds
+    fold = np.random.default_rng(seed).permutation(n) % n_folds
     scaled = sparse.csr_array(scaling.transform(numbers))
     kept = np.flatnonzero(np.bincount(scaled.indices, minlength=scaled.shape[1]))
-    table = SharedTable(scaled[:, kept], weights, fold, settings.tol)
     starts = column_starts(problems.n_classes)
-    blocks = _blocks(problems, starts, table)
+    blocks = _blocks(problems, starts, scaled[:, kept], weights, fold, tol)
     how: dict[str, Any] = {
         "n_jobs": get_num_threads() if n_jobs is None else n_jobs,
         "require": "sharedmem",
     }
     begin: list[NDArray[np.float64] | None] = [None] * len(blocks)
-    C, path = settings.C, list[tuple[float, float]]()
+    path: list[tuple[float, float]] = []
     if C is None:
-        C, path = _choose_C(blocks, begin, settings.seed, how)
+        C, path = _choose_C(blocks, begin, seed, how)
     coefficients = np.zeros((len(kept) + 1, int(starts[-1])))
     asked = problems.left_out_rows
     out_of_fold = None if asked is None else np.empty((len(asked), int(starts[-1])))
@@ -254,7 +229,7 @@ def column_starts(n_classes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(columns)])
 
 
-def _blocks(every: Problems, starts: NDArray[np.int64], table: SharedTable) -> list[FoldedBlock]:
+def _blocks(every: Problems, starts: NDArray[np.int64], *table: Any) -> list[FoldedBlock]:
     """Return the problems in blocks of some columns, at least two blocks so that threads help."""
     most = min(BLOCK_COLUMNS, max(1, int(starts[-1] + 1) // 2))
     blocks = []
@@ -262,7 +237,7 @@ def _blocks(every: Problems, starts: NDArray[np.int64], table: SharedTable) -> l
         own = starts[problems.start : problems.stop + 1]
         cells = None if every.cells is None else every.cells[problems]
         classes = every.classes[problems]
-        blocks.append(FoldedBlock(problems, classes, own - own[0], table, cells))
+        blocks.append(FoldedBlock(problems, classes, own - own[0], cells, *table))
     return blocks
 
 
@@ -279,16 +254,16 @@ def _choose_C(
     """
     order = np.random.default_rng(seed).permutation(len(blocks))
     seen = np.sort(order[: max(1, CHOICE_COLUMNS // BLOCK_COLUMNS)])
-    table = blocks[0].table
+    weights, fold = blocks[0].weights, blocks[0].fold
     columns = sum(int(blocks[b].starts[-1]) for b in seen)
-    weight = float(table.weights[table.fold == 0].sum()) * max(1, columns)
+    weight = float(weights[fold == 0].sum()) * max(1, columns)
 
     def loss(C: float, start: list[Any]) -> tuple[list[Any], float]:
         jobs = [delayed(blocks[b].tried)(C, one) for b, one in zip(seen, start, strict=True)]
         found, losses = zip(*in_parallel(jobs, **how), strict=True)
         return list(found), sum(losses) / weight
 
-    best = FIRST_C / float(table.weights.mean())
+    best = FIRST_C / float(weights.mean())
     found, least = loss(best, [None] * len(seen))
     path = [(best, least)]
     for step in (C_STEP, 1 / C_STEP):
@@ -303,18 +278,6 @@ def _choose_C(
     for b, one in zip(seen, found, strict=True):
         begin[b] = one
     return best, path
-
-
-def _distributions(
-    scores: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    problems: slice,
-) -> NDArray[np.float64]:
-    chosen = slice(problems.start, problems.stop + 1)
-    return class_distributions(
-        scores, starts[chosen] - starts[problems.start], offsets[chosen] - offsets[problems.start]
-    )
 
 
 class LogisticPaths:
