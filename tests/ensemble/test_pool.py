@@ -11,6 +11,7 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV
 
 from labelcover import LabelCoverClassifier
+from labelcover._table_numbers import RareValues
 from labelcover.datasets import load
 from labelcover.decisions import MEASURES_OF_DECISIONS
 from labelcover.ensemble import Pool
@@ -101,6 +102,20 @@ def test_unseen_predictions_are_not_those_of_the_fitted_model(fitted):
     assert log_loss(Y[:80], unseen) == pytest.approx(
         log_loss(Y[80:], model.predict_proba(X[80:])), rel=0.35
     )
+
+
+def test_all_views_but_least_squares_read_a_table_once(monkeypatch):
+    X, Y = problem()
+    fit, read = RareValues.fit, []
+
+    def counted(self, X):
+        read.append(X.shape)
+        return fit(self, X)
+
+    monkeypatch.setattr(RareValues, "fit", counted)
+    model = LabelCoverClassifier(random_state=0).fit(X * (X > 1), Y)
+    assert "neighbours" in model.view_.view_names
+    assert len(read) == 1
 
 
 # Parameters

@@ -5,15 +5,15 @@ import pytest
 from scipy import sparse
 from scipy.special import expit, logit
 
-from labelcover.learners import LabelBoosting
+from labelcover.learners import LabelBoosting, ReadTable
 from labelcover.learners._forest import boosted_trees
 from labelcover.learners._forest.boosting_kernels import (
     LEAST_SIDE,
     SHRINKAGE,
     WEIGHT,
     WIDTH,
+    add_rows,
     add_scores,
-    add_to_leaves,
     grow_on_bins,
     grow_on_words,
 )
@@ -80,7 +80,8 @@ def test_a_tree_splits_where_the_plain_twin_does(random, kind):
     else:
         columns = sparse.csr_array(codes.T).tocsc()
         words = columns.indices.astype(np.int32), columns.indptr.astype(np.int64)
-        size = grow_on_words(words, 1.0, 9, moments, tuple(tree), at_node, state)
+        rows = np.flatnonzero(drawn).astype(np.int32)
+        size = grow_on_words(words, 1.0, 9, rows, moments, tuple(tree), at_node, state)
     last = 4 if kind == "bins" else 1
     splits = {(f, cut): codes[f] <= cut for f in range(d) for cut in range(last)}
     nodes, rows = plain_tree(splits, sketch.astype(float), drawn.astype(float))
@@ -106,7 +107,7 @@ def test_gradients_and_leaves_are_those_of_newtons_method(random, weighted):
     np.testing.assert_allclose(curvature, H, atol=1e-6)
     leaf = random.integers(2, size=n).astype(np.int32)
     sums = np.zeros((2, m), np.float32)
-    add_to_leaves(leaf, gradient, sums)
+    add_rows(gradient, np.arange(len(leaf)), sums, leaf)
     steps = boosted_trees._newton_steps(leaf, 2, gradient, curvature)
     for each in range(2):
         own = leaf == each
@@ -163,7 +164,9 @@ def loss(Y, P):
 def test_left_out_rows_are_predicted_as_well_as_new_ones(random, words):
     X, Y, n_values = problem(random, 600, words=words)
     rows = np.arange(300)
-    trees, left_out = LabelBoosting().fit_labels(X[:300], Y[:300], n_values, left_out=rows, seed=1)
+    trees, left_out = LabelBoosting().fit_labels(
+        ReadTable(X[:300], n_values), Y[:300], left_out=rows, seed=1
+    )
     new = confidence(trees, X[300:])
     chance = loss(Y[300:], np.tile(Y[:300].mean(axis=0), (300, 1)))
     assert loss(Y[300:], new) < 0.9 * chance
@@ -173,8 +176,12 @@ def test_left_out_rows_are_predicted_as_well_as_new_ones(random, words):
 @pytest.mark.parametrize("words", [False, True])
 def test_a_row_alone_and_any_number_of_jobs_give_the_same(random, words):
     X, Y, n_values = problem(random, words=words)
-    one, left_out = LabelBoosting(20).fit_labels(X, Y, n_values, left_out=np.arange(9), n_jobs=1)
-    two, again = LabelBoosting(20).fit_labels(X, Y, n_values, left_out=np.arange(9), n_jobs=3)
+    one, left_out = LabelBoosting(20).fit_labels(
+        ReadTable(X, n_values), Y, left_out=np.arange(9), n_jobs=1
+    )
+    two, again = LabelBoosting(20).fit_labels(
+        ReadTable(X, n_values), Y, left_out=np.arange(9), n_jobs=3
+    )
     np.testing.assert_array_equal(left_out, again)
     P = confidence(one, X)
     np.testing.assert_array_equal(P, confidence(two, X))
@@ -184,7 +191,7 @@ def test_a_row_alone_and_any_number_of_jobs_give_the_same(random, words):
 @pytest.mark.parametrize("words", [False, True])
 def test_parts_add_up_to_the_log_odds(random, words):
     X, Y, n_values = problem(random, words=words)
-    trees, _ = LabelBoosting(30).fit_labels(X, Y, n_values)
+    trees, _ = LabelBoosting(30).fit_labels(ReadTable(X, n_values), Y)
     rows = np.array([4, 1, 7])
     weights = random.normal(size=(3, 5))
     columns = trees.swap_parts(trees.read(X), rows, weights)
@@ -198,7 +205,7 @@ def test_weights_say_which_rows_count(random):
     X, Y, n_values = problem(random)
     weights = np.where(np.arange(300) < 150, 1.99, 0.01)
     Y[150:] = 1 - Y[150:]
-    trees, _ = LabelBoosting().fit_labels(X, Y, n_values, weights=weights)
+    trees, _ = LabelBoosting().fit_labels(ReadTable(X, n_values), Y, weights=weights)
     P = confidence(trees, X)
     assert loss(Y[:150], P[:150]) < loss(Y[150:], P[150:]) / 2
 
@@ -208,7 +215,7 @@ def test_categories_are_one_column_each(random):
     X[:, 0] = random.integers(3, size=300)
     Y[:, 0] = X[:, 0] == 2
     n_values[0] = 3
-    trees, _ = LabelBoosting().fit_labels(X, Y, n_values)
+    trees, _ = LabelBoosting().fit_labels(ReadTable(X, n_values), Y)
     P = confidence(trees, X)[:, 0]
     assert P[X[:, 0] == 2].min() > 0.9 > 0.1 > P[X[:, 0] != 2].max()
 
@@ -227,7 +234,9 @@ def test_poor_tables_have_finite_confidences(random, case, words):
     weights = np.full(len(Y), 1e-6)
     weights[0] = len(Y)
     for own in (None, weights):
-        trees, P = LabelBoosting().fit_labels(X, Y, n_values, weights=own, left_out=np.arange(5))
+        trees, P = LabelBoosting().fit_labels(
+            ReadTable(X, n_values), Y, weights=own, left_out=np.arange(5)
+        )
         for table in (P, confidence(trees, X)):
             assert np.isfinite(table).all()
             assert (table > 0).all()
@@ -236,7 +245,7 @@ def test_poor_tables_have_finite_confidences(random, case, words):
 
 def test_a_table_without_trees_has_the_frequencies(random):
     X, Y, n_values = problem(random)
-    trees, _ = LabelBoosting().fit_labels(np.ones_like(X), Y, n_values)
+    trees, _ = LabelBoosting().fit_labels(ReadTable(np.ones_like(X), n_values), Y)
     np.testing.assert_allclose(logit(confidence(trees, X)[0]), trees.start, atol=0.1)
 
 
@@ -260,7 +269,7 @@ def test_numbers_are_numbers_beside_a_category_of_many_values(random):
     X = np.hstack([numbers, np.eye(40)[category]])
     Y = np.column_stack([np.abs(numbers[:, j] - 0.5) < 0.25 for j in range(4)]).astype(np.uint8)
     trees, left_out = LabelBoosting().fit_labels(
-        X, Y, np.zeros(44, np.int32), left_out=np.arange(600)
+        ReadTable(X, np.zeros(44, np.int32)), Y, left_out=np.arange(600)
     )
     assert not trees.is_sparse
     assert ((left_out > 0.5) == Y).mean() > 0.95, "at 0 there is nothing to cut: 0.5"

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from labelcover.datasets import load
+from labelcover.learners import ReadTable
 from labelcover.learners._forest.forest_kernels import node_means
 from labelcover.learners._forest.label_forest import LabelForest
 from labelcover.learners._forest.swap_kernels import swap_parts
@@ -20,7 +21,7 @@ def grown(request):
         X = np.random.default_rng(0).normal(size=(150, 6)) + X[:, :6]
     Y = np.ascontiguousarray(data.Y[:150, :4])
     n_values = np.zeros(X.shape[1], dtype=np.int32)
-    return LabelForest(12).fit_labels(X, Y, n_values, seed=1), X, Y
+    return LabelForest(12).fit_labels(ReadTable(X, n_values), Y, seed=1), X, Y
 
 
 def plain_shares(tree, rows, counts, holds):
@@ -54,7 +55,7 @@ def test_parts_are_shapley_values_between_the_origin_and_the_row():
         X = random.normal(size=(120, 5))
         X = np.where(X > 0.7, X, 0.0) if words else X
         Y = (X @ random.normal(size=(5, 3)) > 0.3).astype(np.uint8)
-        forest = LabelForest(6).fit_labels(X, Y, np.zeros(5, np.int32), seed=1)
+        forest = LabelForest(6).fit_labels(ReadTable(X, np.zeros(5, np.int32)), Y, seed=1)
         assert forest.is_sparse == words
         origin = np.zeros(5) if words else X.mean(axis=0)
         rows, weights = np.array([3, 8, 50]), random.normal(size=(3, 3))
@@ -82,7 +83,7 @@ def test_the_origin_has_numbers_at_their_mean_and_words_absent():
     Y = (X[:, 1:3] + (X[:, :1] > 6) > 0).astype(np.uint8)
     n_values = np.zeros(20, np.int32)
     for form, expected in ((np.asarray, X[:, 0].mean()), (sparse.csr_array, 0.0)):
-        forest = LabelForest(4).fit_labels(form(X), Y, n_values, seed=1)
+        forest = LabelForest(4).fit_labels(ReadTable(form(X), n_values), Y, seed=1)
         assert forest.is_sparse
         np.testing.assert_allclose(forest.origin, [expected] + [0.0] * 19, rtol=1e-6)
         origin = forest.origin[None].astype(float)
@@ -90,7 +91,7 @@ def test_the_origin_has_numbers_at_their_mean_and_words_absent():
         parts = forest.paths(form(X)).combined(np.arange(80), np.ones((80, 2)))
         way = (forest.confidence(form(X)) - forest.paths(form(X)).starts).sum(axis=1)
         np.testing.assert_allclose(np.asarray(parts.sum(axis=1)).ravel(), way, atol=1e-6)
-    dense = LabelForest(4).fit_labels(X + 0.5, Y, n_values, seed=1)
+    dense = LabelForest(4).fit_labels(ReadTable(X + 0.5, n_values), Y, seed=1)
     np.testing.assert_allclose(dense.origin, (X + 0.5).mean(axis=0), rtol=1e-6)
 
 
@@ -135,7 +136,7 @@ def test_means_are_followed_too_and_add_up_to_the_corrected_confidence(kind, n_l
     X = sparse.csr_array(X) if kind == "sparse" else X
     Y = np.ascontiguousarray(data.Y[:200, :n_labels])
     n_values = np.zeros(X.shape[1], dtype=np.int32)
-    forest = LabelForest(8, splits="means").fit_labels(X, Y, n_values, seed=1)
+    forest = LabelForest(8, splits="means").fit_labels(ReadTable(X, n_values), Y, seed=1)
     confidence, rows = forest.confidence(X), np.arange(0, 200, 3)
     for label in range(3):
         start, parts = forest.paths(X).of_label(label, rows)

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from labelcover import LabelCoverClassifier
 from labelcover.ensemble._views import ForestView
-from labelcover.learners import LeastSquaresClassifier
+from labelcover.learners import LeastSquaresClassifier, ReadTable
 from labelcover.learners._forest.feature_forest import MANY_ROWS, FeatureForest
 from labelcover.learners._forest.forest_kernels import MANY_ROWS as MANY_ROWS_OF_A_LEAF
 from labelcover.learners._forest.forest_kernels import _path_of_zeros, _try_split
@@ -44,7 +44,7 @@ KINDS = list(tables(np.zeros((1, 1))))
 def grown(X, Y, *, n_jobs=None, weights=None, seed=0, **parameters):
     numeric = np.zeros(X.shape[1], dtype=np.int32)
     learner = LabelForest(**{"n_trees": 15, **parameters})
-    return learner.fit_labels(X, Y, numeric, weights=weights, seed=seed, n_jobs=n_jobs)
+    return learner.fit_labels(ReadTable(X, numeric), Y, weights=weights, seed=seed, n_jobs=n_jobs)
 
 
 def shares(tree, rows, counts, Y, x):
@@ -317,9 +317,9 @@ def test_rows_that_are_asked_for_are_answered_as_all_are():
     for splits in ("features", "means"):
         learner = LabelForest(15, splits=splits)
         asked = np.array([7, 3, 50])
-        every = learner.fit_labels(X, Y, numeric, seed=0)
+        every = learner.fit_labels(ReadTable(X, numeric), Y, seed=0)
         for n_jobs in (1, 2, 5):
-            forest = learner.fit_labels(X, Y, numeric, seed=0, n_jobs=n_jobs)
+            forest = learner.fit_labels(ReadTable(X, numeric), Y, seed=0, n_jobs=n_jobs)
             np.testing.assert_array_equal(forest.left_out(asked, n_jobs), left_out(every)[asked])
 
 
@@ -328,7 +328,7 @@ def test_an_error_in_a_thread_is_raised(monkeypatch):
     numeric = np.zeros(X.shape[1], dtype=np.int32)
     monkeypatch.setattr(FeatureForest, "grow", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        LabelForest(15).fit_labels(X, Y, numeric, n_jobs=3)
+        LabelForest(15).fit_labels(ReadTable(X, numeric), Y, n_jobs=3)
 
 
 def test_a_sparse_tree_splits_as_long_as_a_word_tells_rows_apart():

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from labelcover import LabelCoverClassifier
 from labelcover.learners._forest import mean_tree_kernels
-from labelcover.learners._forest.feature_forest import FeatureForest
+from labelcover.learners._forest.feature_forest import FeatureForest, ReadTable
 from labelcover.learners._forest.label_forest import MANY_LABELS, LabelForest, _error_of_many
 from labelcover.learners._forest.mean_forest import MeanForest, fit_share_regression
 from labelcover.learners._forest.mean_tree_kernels import (
@@ -46,7 +46,7 @@ def table(kind, X):
 def grown(X, Y, *, n_jobs=None, weights=None, seed=0, **parameters):
     numeric = np.zeros(X.shape[1], dtype=np.int32)
     learner = LabelForest(**{"n_trees": 12, "splits": "means", **parameters})
-    return learner.fit_labels(X, Y, numeric, weights=weights, seed=seed, n_jobs=n_jobs)
+    return learner.fit_labels(ReadTable(X, numeric), Y, weights=weights, seed=seed, n_jobs=n_jobs)
 
 
 def left_out(forest):
@@ -254,7 +254,7 @@ def test_hardly_any_rows_of_many_labels_give_probabilities(n):
 def test_the_trial_estimates_the_error_of_very_many_trees():
     X, Y = topics(300)
     numeric = np.zeros(X.shape[1], dtype=np.int32)
-    forest = MeanForest(X, Y, numeric)
+    forest = MeanForest(ReadTable(X, numeric), Y)
     seeds = np.random.SeedSequence(0).spawn(400)
     trees = [forest.grow(None, 7, 2, one) for one in seeds]
     many, are_known = forest.out_of_bag(trees, np.arange(300))

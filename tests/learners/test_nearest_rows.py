@@ -8,6 +8,7 @@ from scipy import sparse
 
 from labelcover.learners import _nearest_rows as nearest_rows
 from labelcover.learners._features import csr_arrays
+from labelcover.learners._forest.feature_forest import ReadTable
 from labelcover.learners._nearest_rows import N_NEIGHBOURS, NearestRows
 from labelcover.learners._neighbour_kernels import neighbours_of
 
@@ -22,7 +23,7 @@ def words(n=120, d=30, m=4, seed=0):
 
 def fitted(X, Y, weights=None, seed=0):
     numbers = np.zeros(X.shape[1], np.int32)
-    return NearestRows(X, Y, numbers, weights=weights, seed=seed)
+    return NearestRows(ReadTable(X, numbers), Y, weights=weights, seed=seed)
 
 
 def plain_shares(X, Y, queries, own, weights):

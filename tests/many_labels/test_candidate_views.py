@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
+from labelcover.learners import ReadTable
 from labelcover.learners._features import csr_arrays
 from labelcover.many_labels import _candidate_views as candidate_views
 from labelcover.many_labels._candidate_kernels import greatest_first
@@ -107,7 +108,8 @@ def plain_shares(forest, table, *, training):
 @pytest.mark.parametrize("training", [False, True])
 def test_shares_of_candidates_are_those_of_the_whole_forest(training):
     X, Y = text(n=150)
-    forest = CandidateForest(X.astype(np.float64), Y, np.zeros(30, np.int32))
+    given = ReadTable(X.astype(np.float64), np.zeros(30, np.int32))
+    forest = CandidateForest(given, Y)
     forest.grow_all(5, None, 3)
     table = forest.table
     expected = plain_shares(forest, table, training=training)

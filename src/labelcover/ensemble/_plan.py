@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._arguments import check_choice, check_integer, check_random_state
-from labelcover._table_numbers import RareValues
 from labelcover.covers import Cover
 from labelcover.ensemble._view import TrainingRows
-from labelcover.learners import FEW_ROWS, is_mostly_zero, numeric, random_order
+from labelcover.learners import FEW_ROWS, random_order
 from labelcover.tables import NO_TEXT
 
 # A table is wide text with more rows and more columns than `WIDE`, and no greater share of
@@ -120,7 +119,10 @@ class TableFacts:
         """Return the facts of training rows; nonzeros of rows in chunks are those of a sample."""
         n, d = rows.X.shape
         held = rows.in_memory
-        share, few = _nonzeros(held.X, rows.n_values)
+        read = held.read.table
+        found = read.count_nonzero() if sparse.issparse(read) else np.count_nonzero(read)
+        share = float(found) / max(1, read.shape[0] * read.shape[1])
+        few = held.read.is_sparse
         known = n, d, rows.Y.shape[1], share, few, rows.sample is not None, held.X.shape[0]
         return cls(*known, {own: cls.of_rows(rows.of_columns(own)[1]) for own in _blocks(rows)})
 
@@ -405,12 +407,3 @@ def labels_are_many(Y: Any) -> bool:
         return False
     n, m = Y.shape
     return bool(m > FEW_LABELS and n * m > FEW_LABEL_CELLS)
-
-
-def _nonzeros(X: Any, n_values: NDArray[np.int32]) -> tuple[float, bool]:
-    """Return the share of nonzeros as learners read a table, and whether it is a sparse one."""
-    numbers = numeric(X, n_values)
-    read = RareValues().fit(numbers).transform(numbers)
-    found = read.count_nonzero() if sparse.issparse(read) else np.count_nonzero(read)
-    share = float(found) / max(1, read.shape[0] * read.shape[1])
-    return share, is_mostly_zero(read)

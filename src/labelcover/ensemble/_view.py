@@ -13,7 +13,7 @@ from scipy import sparse
 from labelcover._table_numbers import rows_of
 from labelcover.decisions import Decision, fit_decision
 from labelcover.ensemble._shares import Shares, Similar
-from labelcover.learners import are_few_nonzeros
+from labelcover.learners import ReadTable, are_few_nonzeros
 from labelcover.many_labels import RankedLabels, ranked_labels
 from labelcover.thresholds import inside
 
@@ -83,7 +83,7 @@ class TrainingRows:
     blocks : mapping of str to ndarray
         Features that belong together, by name: those of each text, and of all that is no text.
     made : dict
-        Tables of the features of some blocks, as they were asked for.
+        Tables of the features of some blocks, as they were asked for, and the table as it is read.
     """
 
     X: Any
@@ -101,9 +101,17 @@ class TrainingRows:
         """Return some blocks of features, and the rows with no others."""
         if names not in self.made:
             block = Block.of(self.X, np.sort(np.concatenate([self.blocks[name] for name in names])))
-            self.made[names] = block, block.read(self.X)
-        block, X = self.made[names]
-        return block, replace(self, X=X, n_values=self.n_values[block.features], blocks={}, made={})
+            n_values = self.n_values[block.features]
+            self.made[names] = block, {"X": block.read(self.X), "n_values": n_values, "made": {}}
+        block, own = self.made[names]
+        return block, replace(self, **own, blocks={})
+
+    @property
+    def read(self) -> ReadTable:
+        """The table as trees and neighbours read it, once for all of them."""
+        if () not in self.made:
+            self.made[()] = ReadTable(self.X, self.n_values)
+        return self.made[()]
 
     @cached_property
     def in_memory(self) -> "TrainingRows":

@@ -17,6 +17,7 @@ from labelcover.learners._features import (
     one_hot_columns,
 )
 from labelcover.learners._forest.boosted_trees import BoostedTrees, LabelBoosting
+from labelcover.learners._forest.feature_forest import ReadTable
 from labelcover.learners._forest.grown_forest import (
     GrownForest,
     are_few_nonzeros,
@@ -71,6 +72,7 @@ __all__ = [
     "NearestRows",
     "Nearness",
     "Problems",
+    "ReadTable",
     "SMOClassifier",
     "ScorePaths",
     "TargetRows",

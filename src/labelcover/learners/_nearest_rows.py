@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._table_numbers import RareValues
 from labelcover.learners._features import csr_arrays, numeric
+from labelcover.learners._forest.feature_forest import ReadTable
 from labelcover.learners._neighbour_kernels import neighbours_of
 
 # Neighbours that vote, and the power of their cosines that is the vote.
@@ -31,11 +31,9 @@ class NearestRows:
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n, features)
-        Training rows, nominal features as numbers of their values.
+    given : ReadTable
+        The training rows.
     Y : ndarray of shape (n, n_labels)
-    n_values : ndarray of shape (features,)
-        How many values a nominal feature has, 0 for a numeric one.
     weights : ndarray of shape (n,), optional
         Votes are multiplied by those of the rows.
     cells : ndarray of shape (n, n_labels), optional
@@ -53,15 +51,14 @@ class NearestRows:
 
     def __init__(
         self,
-        X: Any,
+        given: ReadTable,
         Y: NDArray[np.uint8],
-        n_values: NDArray[np.int32],
         *,
         weights: NDArray[np.float64] | None = None,
         cells: NDArray[np.float64] | None = None,
         seed: int = 0,
     ) -> None:
-        self.n_values, self.rare = n_values, RareValues().fit(numeric(X, n_values))
+        self.n_values, self.rare = given.n_values, given.rare
         held_labels = sparse.csr_array(Y)
         self.labels = held_labels.indices.astype(np.int32), held_labels.indptr.astype(np.int64)
         self.frequency = (Y.sum(axis=0) + 0.5) / (Y.shape[0] + 1)
@@ -69,12 +66,12 @@ class NearestRows:
         if cells is not None:
             self.frequency = ((cells * Y).sum(axis=0) + 0.5) / (cells.sum(axis=0) + 1)
             self.known = sparse.csr_array(cells), sparse.csr_array(cells * (Y - self.frequency))
-        n = X.shape[0]
+        n = len(Y)
         self.rows = np.arange(n)
         if n > MOST_ROWS:
             self.rows = np.sort(np.random.default_rng(seed).choice(n, MOST_ROWS, replace=False))
         self.weights = np.ones(n) if weights is None else weights
-        table = self._counted(X)
+        table = _counted(given.table)
         held = np.bincount(table.indices, minlength=table.shape[1])
         factors = np.log((n + 1) / (held + 1))
         self.factors = np.where(held > MOST_COMMON * n, 0.0, factors).astype(np.float32)
@@ -85,7 +82,7 @@ class NearestRows:
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the shares of all labels among the neighbours of new rows, ``(n, n_labels)``."""
-        return self._shares(self._scaled(self._counted(X)), np.full(X.shape[0], -1))
+        return self._shares(self.scaled(X), np.full(X.shape[0], -1))
 
     def nearness(self, X: Any) -> "Nearness":
         """Return the confidences of new rows as sums over the columns of the table."""
@@ -108,13 +105,6 @@ class NearestRows:
     def forget_training(self) -> None:
         """Forget what only `left_out` needs."""
         del self.table
-
-    def _counted(self, X: Any) -> sparse.csr_array:
-        """Return the numbers of a table, 0/1 features read by their rarer value, as CSR."""
-        numbers = self.rare.transform(numeric(X, self.n_values))
-        table = sparse.csr_array(numbers, dtype=np.float32, copy=True)
-        table.eliminate_zeros()
-        return table
 
     def _scaled(self, table: sparse.csr_array) -> sparse.csr_array:
         """Return features times their factors, in rows of length one; `table` is overwritten."""
@@ -170,7 +160,7 @@ class NearestRows:
 
     def scaled(self, X: Any) -> sparse.csr_array:
         """Return new rows as neighbours are found by: CSR, in rows of length one."""
-        return self._scaled(self._counted(X))
+        return self._scaled(_counted(self.rare.transform(numeric(X, self.n_values))))
 
     def votes(
         self, table: sparse.csr_array, own: NDArray[np.int64]
@@ -186,6 +176,13 @@ class NearestRows:
         votes = cosines.astype(np.float64) ** VOTE_POWER * self.weights[self.rows[found]]
         total = votes.sum(axis=1) + votes.max(axis=1)
         return found, votes / np.where(total > 0, total, 1.0)[:, None], cosines
+
+
+def _counted(numbers: Any) -> sparse.csr_array:
+    """Return numbers, 0/1 features by their rarer value, as a CSR table that may be changed."""
+    table = sparse.csr_array(numbers, dtype=np.float32, copy=True)
+    table.eliminate_zeros()
+    return table
 
 
 class Nearness:

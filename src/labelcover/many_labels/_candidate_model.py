@@ -9,7 +9,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.parallel import delayed
 
 from labelcover.covers import Cover
-from labelcover.learners import in_threads
+from labelcover.learners import ReadTable, in_threads
 from labelcover.many_labels._candidate_links import (
     ODDS_OF_SHARES,
     CandidateLinks,
@@ -132,7 +132,7 @@ class CandidateModel:
             drawn = weights / weights.mean()
         weights = np.ones(n) if drawn is None else drawn
         self.counts = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64)
-        self.forest = CandidateForest(X, Y, n_values)
+        self.forest = CandidateForest(ReadTable(X, n_values), Y)
         self.forest.grow_all(self.n_trees, drawn, int(seeds[0]), **how)
         table = self.forest.table
         self.means = LabelMeans(csr_of(table, self.forest.n_features), Y, weights)

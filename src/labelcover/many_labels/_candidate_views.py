@@ -126,10 +126,8 @@ class CandidateForest(MeanForest):
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n, features)
+    given : ReadTable
     labels : CSR array of shape (n, n_labels)
-    n_values : ndarray of shape (features,)
-        How many values a nominal feature has, 0 for a numeric one.
     """
 
     def grow_all(

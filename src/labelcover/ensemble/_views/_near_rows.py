@@ -32,7 +32,7 @@ class NeighboursView(View):
         self._sample = rows.sample
         how: dict[str, Any] = {"weights": sample.weights, "cells": sample.cells}
         own = drawn_seed(seed)
-        self.nearest = NearestRows(sample.X, sample.Y, sample.n_values, **how, seed=own)
+        self.nearest = NearestRows(sample.read, sample.Y, **how, seed=own)
         return self
 
     def left_out(self, rows: TrainingRows) -> LeftOut:

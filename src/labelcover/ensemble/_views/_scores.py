@@ -54,7 +54,7 @@ class ScoresView(View):
         self.logistic.fit(every, seed, n_jobs=n_jobs, verbose=verbose)
         _, (P,) = self.logistic.left_out(every)
         n_values = np.zeros(P.shape[1], dtype=np.int32)
-        scores = replace(rows, X=logit(inside(P, LEAST)), n_values=n_values)
+        scores = replace(rows, X=logit(inside(P, LEAST)), n_values=n_values, made={})
         self.second.fit(scores, seed, n_jobs=n_jobs, verbose=verbose)
         _, tables = self.second.left_out(scores)
         self._left_out = [*tables, P[rows.left_out]]

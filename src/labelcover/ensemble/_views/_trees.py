@@ -66,9 +66,8 @@ class ForestView(View):
         self._n_rows = len(sample.Y)
         self._sample = rows.sample
         self.forest = self.learner.fit_labels(
-            sample.X,
+            sample.read,
             sample.Y,
-            sample.n_values,
             weights=sample.weights,
             cells=sample.cells,
             seed=drawn_seed(seed),
@@ -165,9 +164,8 @@ class BoostedView(View):
         """Boost trees on the rows in memory."""
         sample = rows.in_memory
         self.trees, self._left_out = self.learner.fit_labels(
-            sample.X,
+            sample.read,
             sample.Y,
-            sample.n_values,
             weights=sample.weights,
             cells=sample.cells,
             left_out=sample.left_out,

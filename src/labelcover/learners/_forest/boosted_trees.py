@@ -10,27 +10,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_integer, check_random_state, check_real, check_seed, is_auto
-from labelcover._table_numbers import RareValues
 from labelcover.learners._features import csr_arrays, numeric
 from labelcover.learners._forest.boosting_kernels import (
     DIRECTIONS,
     SHRINKAGE,
     WEIGHT,
     WIDTH,
+    add_rows,
     add_scores,
-    add_to_leaves,
     grow_on_bins,
     grow_on_words,
 )
-from labelcover.learners._forest.feature_forest import (
-    NO_ARRAYS,
-    NO_TABLE,
-    SinglePrecision,
-    directions,
-    origin_of,
-    row_table,
-)
-from labelcover.learners._forest.grown_forest import in_threads, is_mostly_zero
+from labelcover.learners._forest.feature_forest import ReadTable, directions, row_table
+from labelcover.learners._forest.grown_forest import in_threads
 from labelcover.learners._forest.swap_kernels import swap_parts
 
 # Columns of numbers are cut into so many bins.
@@ -102,9 +94,8 @@ class LabelBoosting(BaseEstimator):
 
     def fit_labels(
         self,
-        X: Any,
+        given: ReadTable,
         Y: NDArray[np.uint8],
-        n_values: NDArray[np.int32],
         *,
         weights: NDArray[np.float64] | None = None,
         cells: NDArray[np.float64] | None = None,
@@ -117,11 +108,8 @@ class LabelBoosting(BaseEstimator):
 
         Parameters
         ----------
-        X : ndarray or CSR matrix of shape (n, features)
-            Nominal features as numbers of their values.
+        given : ReadTable
         Y : ndarray of shape (n, n_labels)
-        n_values : ndarray of shape (features,)
-            How many values a nominal feature has, 0 for a numeric one.
         weights : ndarray of shape (n,), optional
             Weights of the rows, 1 in the mean.
         cells : ndarray of shape (n, n_labels), optional
@@ -135,7 +123,7 @@ class LabelBoosting(BaseEstimator):
         """
         if self.random_state is not None:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        found = BoostedTrees(X, Y, n_values, weights, cells)
+        found = BoostedTrees(given, Y, weights, cells)
         known = None if cells is None else cells.astype(np.float32)
         n = len(Y)
         n_folds = MORE_FOLDS if n <= FEW_ROWS else N_FOLDS
@@ -171,11 +159,12 @@ class LabelBoosting(BaseEstimator):
         n, m = Y.shape
         scores, at_node = np.tile(start.astype(np.float32), (n, 1)), np.empty(n, np.int32)
         signs = 1.0 - 2.0 * Y[is_left_out].astype(np.float32)
-        cells = weights[:, None]
+        cells = weights[:, None] if (weights != 1).any() else None
         if known is not None:
-            cells = cells * known
+            cells = weights[:, None] * known
             signs = np.where(known[is_left_out] > 0, signs, 0.0)  # a loss that never changes
-        moments = np.empty((n, WIDTH), np.float32)
+        moments, may_be_drawn = np.empty((n, WIDTH), np.float32), ~is_left_out & (weights > 0)
+        every = np.arange(n, dtype=np.int32)
         trees: list[tuple[Any, Any]] = []
         all_losses: list[float] = []
         for t in range(n_trees + 1):
@@ -185,9 +174,10 @@ class LabelBoosting(BaseEstimator):
                 since = len(all_losses) - 1 - int(np.argmin(all_losses))
                 if t == n_trees or since * STEP >= PATIENCE:
                     break
-            is_drawn = (random.random(n) < ROW_SHARE) & ~is_left_out & (weights > 0)
+            is_drawn = (random.random(n) < ROW_SHARE) & may_be_drawn
             rows = np.flatnonzero(is_drawn).astype(np.int32)
-            gradient, curvature = _derivatives(scores[rows], Y[rows], cells[rows])
+            own = None if cells is None else cells[rows]
+            gradient, curvature = _derivatives(scores[rows], Y[rows], own)
             moments[:] = 0.0
             moments[rows, :DIRECTIONS] = gradient @ directions(m, DIRECTIONS, random)
             moments[rows, WEIGHT] = weights[rows]
@@ -196,7 +186,7 @@ class LabelBoosting(BaseEstimator):
             tree[2, leaves] = np.arange(len(leaves))
             leaf = tree[2, at_node]
             values = rate * _newton_steps(leaf[rows], len(leaves), gradient, curvature)
-            scores += values[leaf]
+            add_rows(values, leaf, scores, every)
             trees.append((tree, values))
         return trees, all_losses
 
@@ -214,7 +204,7 @@ class LabelBoosting(BaseEstimator):
             n_nonzeros, n_columns = len(words[0]), len(words[1]) - 1
             share = min(WORD_SHARE, LEVEL_NONZEROS / max(1, n_nonzeros))
             share = max(share, n_columns**-0.5)
-            n_nodes = grow_on_words(words, share, WORD_LEVELS, moments, *rest)
+            n_nodes = grow_on_words(words, share, WORD_LEVELS, rows, moments, *rest)
         return tree[:, :n_nodes]
 
 
@@ -233,18 +223,10 @@ class BoostedTrees:
         How many trees each model has.
     """
 
-    def __init__(
-        self, X: Any, Y: Any, n_values: NDArray[np.int32], weights: Any, cells: Any = None
-    ) -> None:
-        X = numeric(X, n_values)
-        self.n_values, self.n_features = n_values, X.shape[1]
-        self.rare = RareValues().fit(X)
-        X = self.rare.transform(X)
-        self.is_sparse = is_mostly_zero(X)
-        self.precision = SinglePrecision().fit(X, shifted=not self.is_sparse)
-        self.table = self._read(X)
-        self.origin = origin_of(self.table, X)
-        n = Y.shape[0]
+    def __init__(self, given: ReadTable, Y: Any, weights: Any, cells: Any = None) -> None:
+        self.n_values, self.rare, self.is_sparse = given.n_values, given.rare, given.is_sparse
+        self.precision, self.table, self.origin = given.precision, given.single, given.origin
+        n, self.n_features = given.table.shape
         counts = Y.sum(axis=0) if weights is None else weights @ Y * (n / weights.sum())
         total: Any = n
         if cells is not None:
@@ -331,12 +313,8 @@ class BoostedTrees:
 
     def read(self, X: Any) -> tuple[Any, ...]:
         """Return new rows as the trees take them."""
-        return self._read(self.rare.transform(numeric(X, self.n_values)))
-
-    def _read(self, X: Any) -> tuple[Any, ...]:
-        if self.is_sparse:
-            return NO_TABLE, csr_arrays(self.precision.sparse(X))
-        return self.precision.dense(X.toarray() if sparse.issparse(X) else X), NO_ARRAYS
+        read = self.rare.transform(numeric(X, self.n_values))
+        return self.precision.arrays(read, is_sparse=self.is_sparse)
 
     def _sums(
         self, table: Any, rows: NDArray[np.int64], roots: NDArray[np.int64]
@@ -374,7 +352,7 @@ def _derivatives(scores, Y, weights) -> tuple[NDArray[np.float32], NDArray[np.fl
         np.exp(np.negative(scores, out=scores), out=scores)
     P = np.divide(1.0, np.add(scores, 1.0, out=scores), out=scores)
     gradient, curvature = Y - P, P * (1 - P)
-    if weights.min(initial=1.0) != 1.0 or weights.max(initial=1.0) != 1.0:
+    if weights is not None:
         gradient *= weights
         curvature *= weights
     return gradient, curvature
@@ -386,8 +364,9 @@ def _newton_steps(leaf, n_leaves, gradient, curvature) -> NDArray[np.float32]:
     Steps are shrunken as by `SHRINKAGE` rows of mean curvature.
     """
     steps, low = np.zeros((2, n_leaves, gradient.shape[1]), np.float32)
-    add_to_leaves(leaf, gradient, steps)
-    add_to_leaves(leaf, curvature, low)
+    every = np.arange(len(leaf), dtype=np.int32)
+    add_rows(gradient, every, steps, leaf)
+    add_rows(curvature, every, low, leaf)
     low += np.float32(SHRINKAGE / max(1, len(leaf))) * low.sum(axis=0)
     np.divide(steps, low, out=steps, where=low > 0)
     return np.clip(steps, -MOST_STEP, MOST_STEP, out=steps)

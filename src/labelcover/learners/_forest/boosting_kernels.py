@@ -122,7 +122,7 @@ def grow_on_bins(codes, n_bins, rows, moments, order, wanted, tree, at_node, sta
 
 
 @njit(nogil=True)
-def grow_on_words(columns, share, n_levels, moments, tree, at_node, state):
+def grow_on_words(columns, share, n_levels, rows, moments, tree, at_node, state):
     """Grow a tree on what is above 0 in a sparse table, level by level; return its nodes.
 
     Rows above 0 go right. A level costs as much as its columns have nonzeros.
@@ -135,8 +135,8 @@ def grow_on_words(columns, share, n_levels, moments, tree, at_node, state):
         How many of the columns are tried in a level.
     n_levels : int
         How many levels are split at most.
-    moments, tree, at_node, state
-        As in `grow_on_bins`.
+    rows, moments, tree, at_node, state
+        As in `grow_on_bins`; `rows` stay as they are.
     """
     (above, starts), (feature, cuts, left, right) = columns, tree
     most = len(feature)
@@ -148,8 +148,9 @@ def grow_on_words(columns, share, n_levels, moments, tree, at_node, state):
         for i in range(len(at_node)):
             node = at_node[i]
             if node < first and feature[node] >= 0:
-                node = at_node[i] = left[node]
-            _add(totals, np.uintp(node), moments, np.uintp(i))
+                at_node[i] = left[node]
+        for i in rows:
+            _add(totals, np.uintp(at_node[i]), moments, np.uintp(i))
         if level == n_levels or first == n_nodes:
             break
         for node in range(first, n_nodes):
@@ -183,11 +184,12 @@ def grow_on_words(columns, share, n_levels, moments, tree, at_node, state):
 
 
 @njit(nogil=True, fastmath=FAST)
-def add_to_leaves(leaf, values, sums):
-    """Add the values of rows, ``(n, n_labels)``, to the lines of their leaves in `sums`."""
-    for i in range(len(leaf)):
-        for j in range(values.shape[1]):
-            sums[leaf[i], j] += values[i, j]
+def add_rows(values, taken, sums, to):
+    """Add some rows of `values`, those `taken`, to the rows `to` of `sums`."""
+    for a in range(len(to)):
+        own, more = sums[to[a]], values[taken[a]]
+        for j in range(len(own)):
+            own[j] += more[j]
 
 
 @njit(nogil=True)
@@ -219,8 +221,9 @@ def add_scores(table, rows, n_features, stack, values, scores):
             while feature[node] >= 0:
                 child = left[node] if x[feature[node]] <= threshold[node] else right[node]
                 node = root + child
-            for j in range(scores.shape[1]):
-                scores[a, j] += values[left[node], j]
+            own, more = scores[a], values[left[node]]
+            for j in range(len(own)):
+                own[j] += more[j]
         if not len(dense):
             for at in range(indptr[i], indptr[i + 1]):
                 x[indices[at]] = 0.0

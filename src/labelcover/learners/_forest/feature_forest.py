@@ -1,5 +1,6 @@
 """Trees that split at a threshold of one feature, by the variance of all labels."""
 
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self
 
@@ -7,14 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._table_numbers import blocks
-from labelcover.learners._features import csr_arrays, read_only
+from labelcover._table_numbers import RareValues, blocks
+from labelcover.learners._features import csr_arrays, numeric, read_only
 from labelcover.learners._forest.forest_kernels import (
     add_answers_of_trees,
     grow_tree,
     node_means,
 )
-from labelcover.learners._forest.grown_forest import MOST_MEANS, ForestPaths, GrownForest
+from labelcover.learners._forest.grown_forest import (
+    MOST_MEANS,
+    ForestPaths,
+    GrownForest,
+    is_mostly_zero,
+)
 from labelcover.learners._forest.sparse_tree_kernels import (
     SKETCH_COLUMNS,
     grow_sparse_tree,
@@ -53,49 +59,95 @@ class SinglePrecision:
     shift: NDArray[np.float64] | None = None
     factor: NDArray[np.float64] | None = None
 
-    def fit(self, X: Any, *, shifted: bool) -> Self:
-        """Look at the columns of `X` (ndarray or CSR); `shifted` if they may be."""
-        low, high = _ranges(X)
-        size = np.maximum(np.abs(low), np.abs(high))
-        width = high / 2 - low / 2  # the difference itself may overflow
-        far = (size > 2 * FAR * width) & (width > 0) & shifted
-        if far.any():
-            self.shift = np.where(far, low, 0.0)
-            size = np.where(far, 2 * width, size)
+    def fit(self, X: Any) -> Self:
+        """Look at the columns of `X`, an array, or CSR, of which none is shifted."""
+        if sparse.issparse(X):
+            size = abs(X).max(axis=0).toarray().ravel()
+        else:
+            low, high = X.min(axis=0), X.max(axis=0)
+            size = np.maximum(np.abs(low), np.abs(high))
+            width = high / 2 - low / 2  # the difference itself may overflow
+            far = (size > 2 * FAR * width) & (width > 0)
+            if far.any():
+                self.shift = np.where(far, low, 0.0)
+                size = np.where(far, 2 * width, size)
         odd = (size > 0) & ((size < SMALLEST) | (size > LARGEST))
         if odd.any():
             exponent = np.frexp(size)[1]
             self.factor = np.where(odd, np.ldexp(1.0, -np.where(odd, exponent, 0)), 1.0)
         return self
 
-    def dense(self, X: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return an array as the trees take it."""
-        if self.shift is None and self.factor is None:
-            return np.ascontiguousarray(X, dtype=np.float32)
-        moved = X if self.shift is None else X - self.shift
-        moved = moved if self.factor is None else moved * self.factor
-        return np.ascontiguousarray(_inside(moved), dtype=np.float32)
-
-    def sparse(self, X: Any) -> sparse.csr_array:
-        """Return a table, dense or sparse, as the trees take a sparse one."""
-        rows = sparse.csr_array(X)
-        if self.factor is not None:
-            values = _inside(rows.data * self.factor[rows.indices])
-            rows = sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
-        return rows.astype(np.float32)
-
-
-def _ranges(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the least and the greatest number of each column."""
-    if not sparse.issparse(X):
-        return X.min(axis=0), X.max(axis=0)
-    return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+    def arrays(self, X: Any, *, is_sparse: bool) -> tuple[Any, ...]:
+        """Return a table, dense or sparse, as the trees take it."""
+        if is_sparse:
+            rows = sparse.csr_array(X)
+            values = rows.data
+            if self.factor is not None:
+                values = _inside(values * self.factor[rows.indices])
+            return NO_TABLE, (values.astype(np.float32), *csr_arrays(rows)[1:])
+        moved = X.toarray() if sparse.issparse(X) else X
+        if self.shift is not None or self.factor is not None:
+            moved = moved if self.shift is None else moved - self.shift
+            moved = _inside(moved if self.factor is None else moved * self.factor)
+        return np.ascontiguousarray(moved, dtype=np.float32), NO_ARRAYS
 
 
 def _inside(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return values that single precision can hold: those of new rows may be far out."""
     most = float(np.finfo(np.float32).max)
     return np.clip(values, -most, most)
+
+
+class ReadTable:
+    """A table as trees and neighbours read it, which several views share.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix of shape (n, features)
+        Nominal features as numbers of their values.
+    n_values : ndarray of shape (features,)
+        How many values a nominal feature has, 0 for a numeric one.
+    rare : RareValues
+    is_sparse : bool
+        Whether it is read as a sparse table.
+    table : ndarray, or CSR array if `is_sparse`
+        Nominal features one-hot, 0/1 columns by their rarer value.
+    """
+
+    def __init__(self, X: Any, n_values: NDArray[np.int32]) -> None:
+        self.X, self.n_values, self.rare = X, n_values, RareValues()
+        numbers = numeric(X, n_values)
+        self.table = self.rare.fit(numbers).transform(numbers)
+        self.is_sparse = is_mostly_zero(self.table)
+        if self.is_sparse:
+            self.table = sparse.csr_array(self.table)
+
+    @cached_property
+    def precision(self) -> SinglePrecision:
+        """What brings columns to single precision."""
+        return SinglePrecision().fit(self.table)
+
+    @cached_property
+    def single(self) -> tuple[Any, ...]:
+        """The table as trees take it."""
+        return self.precision.arrays(self.table, is_sparse=self.is_sparse)
+
+    @cached_property
+    def origin(self) -> NDArray[np.float32]:
+        """The row from which columns pass to others, as trees take it.
+
+        Numbers are at their mean. Of a table with few nonzeros, those that are mostly 0 are at 0,
+        and all if the table is stored as a sparse one.
+        """
+        dense, (data, indices, _) = self.single
+        n, d = self.table.shape
+        if len(dense):
+            return dense.mean(axis=0, dtype=np.float64).astype(np.float32)
+        if sparse.issparse(self.X):
+            return np.zeros(d, np.float32)
+        held = np.bincount(indices[data != 0], minlength=d)
+        means = np.bincount(indices, data.astype(np.float64), minlength=d) / n
+        return np.where(2 * held > n, means, 0.0).astype(np.float32)
 
 
 class FeatureForest(GrownForest):
@@ -117,11 +169,9 @@ class FeatureForest(GrownForest):
     space for high dimensional multi-label classification. ECML PKDD 2014, 607–622.
     """
 
-    def _read_training(self, X: Any) -> None:
-        self.precision = SinglePrecision().fit(X, shifted=not self.is_sparse)
-        self.table = self._read(X)
-        self.is_large = self.is_sparse and X.shape[0] >= MANY_ROWS
-        self.origin = origin_of(self.table, X)
+    def _read_training(self, given: ReadTable) -> None:
+        self.precision, self.table, self.origin = given.precision, given.single, given.origin
+        self.is_large = self.is_sparse and given.table.shape[0] >= MANY_ROWS
         if not self.is_sparse:
             self.training = np.ascontiguousarray(self.table[0].T)
 
@@ -155,9 +205,7 @@ class FeatureForest(GrownForest):
             self.trees = _views(self.stack)
 
     def _read(self, X: Any) -> tuple[Any, ...]:
-        if self.is_sparse:
-            return NO_TABLE, csr_arrays(self.precision.sparse(X))
-        return self.precision.dense(X.toarray() if sparse.issparse(X) else X), NO_ARRAYS
+        return self.precision.arrays(X, is_sparse=self.is_sparse)
 
     def _draw(self, random, weights) -> NDArray[np.float64]:
         if not self.is_large or weights is not None:
@@ -212,7 +260,7 @@ class FeatureForest(GrownForest):
 class FeaturePaths(ForestPaths):
     """What the columns of rows add to the answers of a forest at its origin: Shapley values.
 
-    The origin is that of `origin_of`. What a column adds is averaged over all orders in which
+    The origin is that of `ReadTable`. What a column adds is averaged over all orders in which
     columns pass from the origin to the row [1]_.
 
     References
@@ -242,21 +290,6 @@ class FeaturePaths(ForestPaths):
             )
             total = total + sparse.csr_array(made, shape=total.shape)
         return total / len(self.forest.trees)
-
-
-def origin_of(table: Any, X: Any) -> NDArray[np.float32]:
-    """Return the row from which columns pass to others, of the training rows as trees take them.
-
-    Numbers are at their mean. Of a table with few nonzeros, those that are mostly 0 are at 0, and
-    all if `X`, the table as it is stored, is sparse.
-    """
-    dense, (data, indices, _) = table
-    if len(dense):
-        return dense.mean(axis=0, dtype=np.float64).astype(np.float32)
-    n, d = X.shape
-    held = np.bincount(indices[data != 0], minlength=d)
-    means = np.bincount(indices, data.astype(np.float64), minlength=d) / n
-    return np.where((2 * held > n) & (not sparse.issparse(X)), means, 0.0).astype(np.float32)
 
 
 def row_table(row: NDArray[np.float32], *, is_sparse: bool) -> tuple[Any, ...]:

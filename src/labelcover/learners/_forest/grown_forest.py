@@ -48,26 +48,24 @@ class GrownForest(ABC):
 
     trees: list[tuple[Any, ...]]
     table: tuple[Any, ...]
+    rare: RareValues
+    n_values: NDArray[np.int32]
 
     def __init__(
         self,
-        X: Any,
+        given: Any,
         Y: NDArray[np.uint8],
-        n_values: NDArray[np.int32],
         known: NDArray[np.bool_] | None = None,
     ) -> None:
-        X = numeric(X, n_values)
-        self.n_values, self.n_labels, self.n_features = n_values, Y.shape[1], X.shape[1]
-        self.rare = RareValues().fit(X)
-        X = self.rare.transform(X)
+        X, self.rare, self.is_sparse = given.table, given.rare, given.is_sparse
+        self.n_values, self.n_labels, self.n_features = given.n_values, Y.shape[1], X.shape[1]
         self.labels = listed(Y if known is None else np.hstack([Y, known]))
         self.known, self._given = known, None if known is None else Y
-        self.is_sparse = is_mostly_zero(X)
-        self.n_present = _n_present(X) if self.is_sparse else self.n_features
+        self.n_present = len(np.unique(X.indices[X.data != 0])) if self.is_sparse else X.shape[1]
         n_known = Y.shape[0] if known is None else known.sum(axis=0)
         self.frequency = (Y.sum(axis=0) + 0.5) / (n_known + 1)
         self._chances: Any = self.frequency
-        self._read_training(X)
+        self._read_training(given)
 
     def grow(
         self,
@@ -222,7 +220,7 @@ class GrownForest(ABC):
         """Default number of trees."""
 
     @abstractmethod
-    def _read_training(self, X: Any) -> None:
+    def _read_training(self, given: Any) -> None:
         """Keep the training table as trees grow on it, and as `table`, as `_read` gives it."""
 
     @abstractmethod
@@ -323,10 +321,3 @@ def are_few_nonzeros(counts: NDArray[np.int64], n: int) -> bool:
     """Return whether columns of `n` rows have few nonzeros, and few of these are of numbers."""
     total, of_numbers = counts.sum(), counts[2 * counts > n].sum()
     return bool(total < SPARSE_SHARE * n * len(counts) and 2 * of_numbers <= total)
-
-
-def _n_present(X: Any) -> int:
-    """Return how many columns are not 0 in all rows."""
-    if sparse.issparse(X):
-        return len(np.unique(X.indices[X.data != 0]))
-    return int(np.count_nonzero(X.any(axis=0)))

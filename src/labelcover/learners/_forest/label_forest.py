@@ -9,7 +9,7 @@ from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice, check_integer, check_random_state, check_seed
 from labelcover.learners._features import TableLearner
-from labelcover.learners._forest.feature_forest import FeatureForest
+from labelcover.learners._forest.feature_forest import FeatureForest, ReadTable
 from labelcover.learners._forest.grown_forest import GrownForest, in_threads
 from labelcover.learners._forest.mean_forest import MeanForest
 
@@ -119,9 +119,8 @@ class LabelForest(LabelLearner):
 
     def fit_labels(
         self,
-        X: Any,
+        given: ReadTable,
         Y: NDArray[np.uint8],
-        n_values: NDArray[np.int32],
         *,
         weights: NDArray[np.float64] | None = None,
         cells: NDArray[np.float64] | None = None,
@@ -134,11 +133,8 @@ class LabelForest(LabelLearner):
 
         Parameters
         ----------
-        X : ndarray or CSR matrix of shape (n, features)
-            Nominal features as numbers of their values.
+        given : ReadTable
         Y : ndarray of shape (n, n_labels)
-        n_values : ndarray of shape (features,)
-            How many values a nominal feature has, 0 for a numeric one.
         weights : ndarray of shape (n,), optional
             How likely rows are to be drawn.
         cells : ndarray of shape (n, n_labels), optional
@@ -157,8 +153,8 @@ class LabelForest(LabelLearner):
             mean = cells.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
             weights = mean if weights is None else weights * mean
         weights = _unequal(weights)
-        splits = self._splits(X, Y, n_values, weights, seed, known)
-        forest = KINDS[splits](X, Y, n_values, known)
+        splits = self._splits(given, Y, weights, seed, known)
+        forest = KINDS[splits](given, Y, known)
         default = n_feature_trees if splits == "features" else None
         n_trees = (default or forest.default_trees) if self.n_trees == AUTO else int(self.n_trees)
         how = self._how(forest, weights)
@@ -181,7 +177,7 @@ class LabelForest(LabelLearner):
         wanted = int(self.max_features or max(1, int(np.sqrt(forest.n_present))))
         return weights, min(wanted, forest.n_features), int(self.min_leaf)
 
-    def _splits(self, X, Y, n_values, weights, seed, known) -> str:
+    def _splits(self, given, Y, weights, seed, known) -> str:
         """Return the way to split: as asked for, by features for few labels, or the better."""
         if self.splits != AUTO:
             return self.splits
@@ -191,10 +187,11 @@ class LabelForest(LabelLearner):
         rows = np.sort(rows if weights is None else rows[weights[rows] > 0])
         own = None if weights is None else weights[rows]
         seeds = np.random.SeedSequence(seed).spawn(TRIAL_TREES)
+        trial = ReadTable(given.X[rows], given.n_values)
 
         def error(splits: str) -> float:
             of_rows = None if known is None else known[rows]
-            forest = KINDS[splits](X[rows], Y[rows], n_values, of_rows)
+            forest = KINDS[splits](trial, Y[rows], of_rows)
             trees = [forest.grow(*self._how(forest, own), one) for one in seeds]
             return _error_of_many(forest, trees, Y[rows], own, of_rows)
 

@@ -10,6 +10,7 @@ from sklearn.utils import gen_batches
 
 from labelcover._table_numbers import blocks
 from labelcover.learners._features import csr_arrays
+from labelcover.learners._forest.feature_forest import ReadTable
 from labelcover.learners._forest.grown_forest import ForestPaths, GrownForest
 from labelcover.learners._forest.mean_tree_kernels import (
     add_leaf_means,
@@ -63,9 +64,9 @@ class MeanForest(GrownForest):
         """
         return 200
 
-    def _read_training(self, X: Any) -> None:
-        self._fit_scale(X)
-        self.table = self._read(X)
+    def _read_training(self, given: ReadTable) -> None:
+        self._fit_scale(given.table)
+        self.table = self._read(given.table)
         self.unit_labels = None if self.known is not None else self._unit_labels(self.labels)
 
     def _unit_labels(self, labels: tuple[Any, Any]) -> sparse.csr_array:
