@@ -34,6 +34,7 @@ FORMAT = "labelcover-model-8"  # another one when classes move: files name their
 FIRST_FORMAT = "labelcover-model-1"  # which did not say so beside the versions
 # The member of the archive that says which versions wrote it; it is read before anything else.
 VERSIONS = "versions.json"
+ROOT = Path(__file__).parent
 # Rows of a sparse training table are part of a kernel model.
 SPARSE_TABLES = ("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix")
 
@@ -159,19 +160,16 @@ def _other_versions(path: str | os.PathLike[str]) -> str:
     return other_versions(written)
 
 
-def _own_types() -> list[str]:
-    """Return the names of all classes that labelcover defines, read from its files."""
-    root = Path(__file__).parent
-    found = []
-    for path in sorted(root.rglob("*.py")):
-        module = ".".join(["labelcover", *path.relative_to(root).with_suffix("").parts])
-        classes = re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), re.M)
-        found += [f"{module}.{name}" for name in classes]
-    return found
-
-
-#: What loading a model makes beside the types that skops trusts, for ``skops.io.load`` and MLflow.
-trusted_types = [*SPARSE_TABLES, *_own_types()]
+#: What loading a model makes beside the types that skops trusts, for ``skops.io.load`` and MLflow:
+#: sparse tables, and all classes that labelcover defines, read from its files.
+trusted_types = [
+    *SPARSE_TABLES,
+    *(
+        ".".join(["labelcover", *path.relative_to(ROOT).with_suffix("").parts, name])
+        for path in sorted(ROOT.rglob("*.py"))
+        for name in re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), re.M)
+    ),
+]
 
 
 def is_trusted(type_name: str) -> bool:
@@ -180,11 +178,8 @@ def is_trusted(type_name: str) -> bool:
     These are the classes of labelcover, and SciPy's sparse tables, which hold numbers only; in the
     command also scikit-learn's estimators, which skops knows elsewhere.
     """
-    return type_name in trusted_types or _is_estimator(type_name)
-
-
-def _is_estimator(type_name: str) -> bool:
-    """Return whether a name is that of a public estimator of scikit-learn."""
+    if type_name in trusted_types:
+        return True
     module, _, name = type_name.rpartition(".")
     parts = set(module.split("."))
     if not module.startswith("sklearn.") or name.startswith("_") or parts & {"tests", "externals"}:

@@ -1,7 +1,6 @@
 """Data in: tables as people have them, ARFF of MULAN and MEKA, LIBSVM, and sets known by name."""
 
 from labelcover.datasets._arff import read_arff
-from labelcover.datasets._csv_lines import numbered_rows
 from labelcover.datasets._dataset import Dataset, feature_words, row_contents
 from labelcover.datasets._file_limits import check_archive, check_ordinary
 from labelcover.datasets._libsvm import read_libsvm
@@ -14,7 +13,7 @@ from labelcover.datasets._raw_tables import (
     write_table,
 )
 from labelcover.datasets._table_files import Reading, read_csv, read_parquet, read_table
-from labelcover.datasets._text_format import CsvFile
+from labelcover.datasets._text_format import CsvFile, numbered_rows
 from labelcover.tables import DataError, ReadingWarning
 
 __all__ = [

@@ -1,18 +1,27 @@
-"""ARFF files of MULAN (labels in an XML file, read here too) and of MEKA (labels first or last)."""
+"""ARFF files of MULAN (labels in an XML file, read here too) and of MEKA (labels first or last).
+
+The header is read by liac-arff. Plain rows (numbers, declared values, ``?``) are read here, so that
+a mistake is told with its line, attribute and value, straight into the arrays (one to three times
+as fast, ``benchmarks/bench_arff.py``); rows with quotes or escapes are left to liac-arff.
+"""
 
 import os
 import re
 import xml.sax
-from collections.abc import Sequence
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import arff
 import defusedxml
 import defusedxml.sax
 import numpy as np
 from scipy import sparse
 
 from labelcover._arguments import check_choice, parameter
-from labelcover.datasets._arff_text import Attribute, read_arff_table
+from labelcover._table_numbers import canonical_rows
 from labelcover.datasets._dataset import (
     Dataset,
     choose_features,
@@ -20,10 +29,35 @@ from labelcover.datasets._dataset import (
     settled_labels,
 )
 from labelcover.datasets._file_limits import read_bytes
-from labelcover.tables import DataError
+from labelcover.tables import DataError, Features
 
 # Sparse features are kept sparse up to this share of non-zero cells.
 DENSEST = 0.25
+MISSING = float("nan")
+# MEKA writes remarks behind the relation's name, which liac-arff does not accept.
+RELATION = re.compile(
+    r"""^(@relation\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s%]+))\s*(%.*)?$""", re.I
+)
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column: nominal if it has `values`, text (never read), else numeric."""
+
+    name: str
+    values: tuple[str, ...] | None
+    line: int
+    is_text: bool = False
+
+
+@dataclass(frozen=True)
+class ArffTable:
+    """All columns of an ARFF file, nominal values as positions among the declared ones."""
+
+    relation: str
+    attributes: list[Attribute]
+    cells: Features
+    lines: list[int]  # of each row
 
 
 def read_arff(
@@ -82,16 +116,20 @@ def read_arff(
                 f"attribute {attribute.name!r} is text, expected it dropped or numeric or nominal.",
                 attribute.line,
             )
-    train, test = _own_split(table)
+    n, number = len(table.lines), _meka_option(table.relation, r"-split(?:-number)?\s+(\d+)") or 0
+    is_split = 0 < number < n  # else it is that of a larger file, of which this one is a part
+    X: Any = table.cells[:, chosen]
+    if sparse.issparse(X):
+        X = X.toarray() if X.nnz > DENSEST * np.prod(X.shape) else sparse.csr_array(X)
     return Dataset(
         name=Path(path).stem,
-        X=_features(table.cells, chosen),
+        X=X,
         Y=settled_labels(path, _label_bits(path, table, at), label_names, empty),
         feature_names=[attribute.name for attribute in kept],
         label_names=label_names,
         categorical=np.array([attribute.values is not None for attribute in kept], dtype=bool),
-        train_rows=train,
-        test_rows=test,
+        train_rows=np.arange(number) if is_split else None,
+        test_rows=np.arange(number, n) if is_split else None,
         description=table.relation,
         categories={a.name: a.values for a in kept if a.values is not None},
     )
@@ -101,7 +139,11 @@ def _labels(path, table, labels, prefix):
     """Names and positions of the labels, by whatever says which they are."""
     names = [attribute.name for attribute in table.attributes]
     if labels is None and prefix is None:
-        labels = _label_file_beside(path) or _meka_option(table.relation, r"-C\s+(-?\d+)")
+        stem = Path(path).stem
+        stems = stem, re.sub(r"-(train|test)$", "", stem)
+        beside = (Path(path).with_name(f"{name}.xml") for name in stems)
+        labels = next(filter(Path.exists, beside), None)
+        labels = labels or _meka_option(table.relation, r"-C\s+(-?\d+)")
         if labels is None:
             raise DataError(
                 path,
@@ -121,21 +163,12 @@ def _labels(path, table, labels, prefix):
     return [names[j] for j in at], at
 
 
-def _label_file_beside(path):
-    stem = Path(path).stem
-    for name in (stem, re.sub(r"-(train|test)$", "", stem)):
-        candidate = Path(path).with_name(f"{name}.xml")
-        if candidate.exists():
-            return candidate
-    return None
-
-
 def _labels_of_file(path, names, label_file):
     positions = {_unescaped(name): j for j, name in enumerate(names)}
     positions |= {name: j for j, name in enumerate(names)}
     found = read_label_file(label_file)
     at = []
-    for name, line in found:
+    for name, line in found.items():
         j = positions.get(name, positions.get(_unescaped(name)))
         if j is None:
             raise DataError(
@@ -144,7 +177,7 @@ def _labels_of_file(path, names, label_file):
                 line,
             )
         at.append(j)
-    return [name for name, _ in found], at
+    return list(found), at
 
 
 def _unescaped(name: str) -> str:
@@ -156,25 +189,6 @@ def _meka_option(relation: str, pattern: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _own_split(table):
-    """Training and test rows by MEKA's ``-split-number``: the first so many are for training.
-
-    A number that does not fit is that of a larger file, of which this one is a part.
-    """
-    number = _meka_option(table.relation, r"-split(?:-number)?\s+(\d+)")
-    n = table.cells.shape[0]
-    if number is None or not 0 < number < n:
-        return None, None
-    return np.arange(number), np.arange(number, n)
-
-
-def _features(cells, at):
-    X = cells[:, at]
-    if not sparse.issparse(X):
-        return X
-    return X.toarray() if X.nnz > DENSEST * np.prod(X.shape) else sparse.csr_array(X)
-
-
 def _label_bits(path, table, at):
     """Return the label columns as zeros, ones and NaN, in whatever order 0 and 1 are declared."""
     cells = table.cells[:, at]
@@ -184,11 +198,9 @@ def _label_bits(path, table, at):
         if attribute.values == ("1", "0"):
             cells[:, column] = 1 - cells[:, column]
         elif attribute.values is not None and not {"0", "1"}.issuperset(attribute.values):
-            raise DataError(
-                path,
-                f"label {attribute.name!r} has the values {_listed(attribute)}, expected {{0,1}}.",
-                attribute.line,
-            )
+            listed = ",".join(attribute.values[:4]) + ",…" * (len(attribute.values) > 4)
+            text = f"label {attribute.name!r} has the values {{{listed}}}, expected {{0,1}}."
+            raise DataError(path, text, attribute.line)
         elif attribute.values == ("1",):
             cells[:, column] += 1
     wrong = ~((cells == 0) | (cells == 1) | np.isnan(cells))
@@ -199,17 +211,12 @@ def _label_bits(path, table, at):
     return cells.astype(np.float32)
 
 
-def _listed(attribute: Attribute) -> str:
-    values = attribute.values or ()
-    return "{" + ",".join(values[:4]) + (",…}" if len(values) > 4 else "}")
-
-
 class _Labels(xml.sax.ContentHandler):
-    """Collects ``(name, line)`` of every ``label`` element, nested ones after their parent."""
+    """Collects name and line of every ``label`` element, nested ones after their parent."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__()
-        self.path, self.found = path, list[tuple[str, int]]()
+        self.path, self.found = path, dict[str, int]()
 
     def setDocumentLocator(self, locator):
         self._locator = locator
@@ -220,10 +227,14 @@ class _Labels(xml.sax.ContentHandler):
         line = self._locator.getLineNumber()
         if "name" not in attributes:
             raise DataError(self.path, "a label without a name, expected name=…", line)
-        self.found.append((attributes["name"], line))
+        if (name := attributes["name"]) in self.found:
+            raise DataError(
+                self.path, f"label {name!r} is already on line {self.found[name]}.", line
+            )
+        self.found[name] = line
 
 
-def read_label_file(path: str | os.PathLike[str]) -> list[tuple[str, int]]:
+def read_label_file(path: str | os.PathLike[str]) -> dict[str, int]:
     """Return the labels of a MULAN label file in its order, each with its line.
 
     Raises
@@ -248,9 +259,183 @@ def read_label_file(path: str | os.PathLike[str]) -> list[tuple[str, int]]:
         ) from None
     if not handler.found:
         raise DataError(path, "lists no label, expected <label name=…> elements.")
-    seen: dict[str, int] = {}
-    for name, line in handler.found:
-        if name in seen:
-            raise DataError(path, f"label {name!r} is already on line {seen[name]}.", line)
-        seen[name] = line
     return handler.found
+
+
+def read_arff_table(path: str | os.PathLike[str]) -> ArffTable:
+    """Return every column of an ARFF file, dense or sparse."""
+    raw = read_bytes(path)
+    if b"\0" in raw:
+        number = raw[: raw.index(b"\0")].count(b"\n") + 1
+        raise DataError(path, "not a text file, expected ARFF.", number)
+    try:
+        lines = raw.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        lines = raw.decode("latin-1").splitlines()
+    at = next((i for i, line in enumerate(lines) if line.strip().lower() == "@data"), None)
+    if at is None:
+        raise DataError(path, "the file ends before @data, expected a header and rows.", len(lines))
+    relation, attributes = _header(path, lines[:at])
+    rows = [
+        (number, line)
+        for number, line in enumerate(map(str.strip, lines[at + 1 :]), start=at + 2)
+        if line and line[0] != "%"
+    ]
+    if not rows:
+        raise DataError(path, "no row follows @data, expected at least one.", at + 1)
+    is_sparse = rows[0][1][0] == "{"
+    for number, line in rows:
+        if (line[0] == "{") != is_sparse:
+            raise DataError(path, "dense and sparse rows are mixed, expected one kind.", number)
+    read = _sparse_cells if is_sparse else _dense_cells
+    header = lines[: at + 1]
+    return ArffTable(
+        relation, attributes, read(path, header, attributes, rows), [n for n, _ in rows]
+    )
+
+
+def _header(path, lines):
+    numbered = [(i, _plain(line)) for i, line in enumerate(lines, start=1) if line.strip()]
+    declared = [(i, line) for i, line in numbered if not line.startswith("%")]
+    if not declared or not declared[0][1].lower().startswith("@relation"):
+        line = declared[0][0] if declared else 1
+        raise DataError(path, "no @relation, expected an ARFF header.", line)
+    for number, text in declared[1:]:
+        if not text.lower().startswith("@attribute"):
+            raise DataError(path, f"{_short(text)} is neither @attribute nor @data.", number)
+    try:
+        document = arff.loads("\n".join([line for _, line in declared] + ["@data"]))
+    except arff.ArffException as error:
+        number = declared[min(error.line, len(declared)) - 1][0]
+        raise DataError(path, _reason(error), number) from None
+    attributes = []
+    for (name, kind), (number, _) in zip(document["attributes"], declared[1:], strict=True):
+        values = tuple(kind) if isinstance(kind, list) else None
+        attributes.append(Attribute(name, values, number, is_text=kind == "STRING"))
+    return document["relation"], attributes
+
+
+def _plain(line: str) -> str:
+    return RELATION.sub(r"\1", line.strip().replace("\t", " "))
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        if cell.strip() == "?":
+            return MISSING
+        raise
+
+
+def _reader_of(attribute: Attribute) -> Callable[[str], float]:
+    if attribute.is_text:
+        return lambda cell: MISSING
+    if attribute.values is None:
+        return _number
+    codes = {value: float(code) for code, value in enumerate(attribute.values)} | {"?": MISSING}
+    return lambda cell: codes[cell.strip()]
+
+
+def _dense_cells(path, header, attributes, rows):
+    readers = [_reader_of(attribute) for attribute in attributes]
+    cells, unusual = np.empty((len(rows), len(attributes))), []
+    for i, (number, line) in enumerate(rows):
+        try:
+            row = line.split(",")
+            cells[i] = [read(cell) for read, cell in zip(readers, row, strict=True)]
+        except (ValueError, KeyError):
+            _refuse_if_plain(path, number, line, attributes)
+            unusual.append(i)
+    if unusual:
+        decoded = _decode(path, header, [rows[i] for i in unusual], arff.DENSE)
+        cells[unusual] = [[_cell(value) for value in row] for row in decoded]
+    return cells
+
+
+def _sparse_cells(path, header, attributes, rows):
+    readers = [_reader_of(attribute) for attribute in attributes]
+    # 32-bit indices: some of scikit-learn's solvers accept no others.
+    columns, values, ends, unusual = array("i"), array("d"), array("i", [0]), []
+    for i, (number, line) in enumerate(rows):
+        if line[-1] != "}":
+            raise DataError(path, "the row does not end, expected '}'.", number)
+        start = len(columns)
+        try:
+            for item in line[1:-1].split(",") if line[1:-1].strip() else ():
+                column, value = item.split()
+                j = int(column)
+                if not 0 <= j < len(readers):
+                    text = f"index {j} is out of range, expected 0 to {len(readers) - 1}."
+                    raise DataError(path, text, number)
+                values.append(readers[j](value))
+                columns.append(j)
+        except DataError:
+            raise
+        except (ValueError, KeyError):
+            _refuse_if_plain(path, number, line, attributes)
+            del columns[start:], values[start:]
+            unusual.append(i)
+        if len(set(columns[start:])) < len(columns) - start:
+            raise DataError(path, "an index is repeated, expected each once.", number)
+        ends.append(len(columns))
+    shape = (len(rows), len(attributes))
+    table = sparse.csr_array((np.array(values), np.array(columns), np.array(ends)), shape=shape)
+    if unusual:
+        table = table.tolil()
+        decoded = _decode(path, header, [rows[i] for i in unusual], arff.LOD)
+        for i, row in zip(unusual, decoded, strict=True):
+            for j, value in row.items():
+                table[i, j] = _cell(value)
+    return canonical_rows(table)
+
+
+def _cell(value):
+    """Return a value as liac-arff decodes it; what is missing or text is NaN."""
+    return MISSING if value is None or isinstance(value, str) else float(value)
+
+
+def _refuse_if_plain(path, number, line, attributes):
+    """Say what is wrong with a row, unless it has quotes or escapes and may be right after all."""
+    if any(mark in line for mark in "'\"\\"):
+        return
+    if line[0] == "{":
+        pairs = [item.split() for item in line[1:-1].split(",")]
+        if any(len(pair) != 2 or not pair[0].isdigit() for pair in pairs):
+            raise DataError(path, "not a sparse row, expected {index value, …}.", number)
+        cells = [(attributes[int(index)], value) for index, value in pairs]
+    else:
+        values = line.split(",")
+        if len(values) != len(attributes):
+            raise DataError(path, f"{len(values)} values, expected {len(attributes)}.", number)
+        cells = list(zip(attributes, values, strict=True))
+    for attribute, cell in cells:
+        try:
+            _reader_of(attribute)(cell)
+        except (ValueError, KeyError):
+            known = attribute.values
+            expected = "a number" if known is None else _short("one of " + ", ".join(known))
+            text = f"attribute {attribute.name!r} holds {cell.strip()!r}, expected {expected}."
+            raise DataError(path, text, number) from None
+
+
+def _decode(path, header, rows, kind):
+    """Rows that are not plain, by liac-arff."""
+    plain = [_plain(line) for line in header]
+    try:
+        text = "\n".join(plain + [line for _, line in rows])
+        return arff.loads(text, encode_nominal=True, return_type=kind)["data"]
+    except arff.ArffException as error:
+        at = error.line - len(plain) - 1
+        number = rows[at][0] if 0 <= at < len(rows) else None
+        raise DataError(path, _reason(error), number) from None
+
+
+def _reason(error: arff.ArffException) -> str:
+    """Return the first sentence of liac-arff's message, without its own line number."""
+    text = re.sub(r",?\s*(at|in) line -?\d+", "", str(error)).split("\n")[0]
+    return _short(text.rstrip(". ")) + ", expected ARFF as WEKA writes it."
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:77] + "…"

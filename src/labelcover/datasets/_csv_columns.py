@@ -16,9 +16,15 @@ from typing import Any
 import numpy as np
 
 from labelcover._safe_text import MAYBE_GUARDED, unguarded
-from labelcover.datasets._csv_lines import UnclosedQuote, first_rows, hint, is_blank, numbered_rows
 from labelcover.datasets._file_limits import BLOCK, in_growing_blocks, opened, reason
-from labelcover.datasets._text_format import CsvFile, encoded
+from labelcover.datasets._text_format import (
+    CsvFile,
+    UnclosedQuote,
+    encoded,
+    first_rows,
+    hint,
+    numbered_rows,
+)
 from labelcover.tables import (
     MISSING,
     UNNAMED,
@@ -308,7 +314,7 @@ def _without_blank_rows(
             for row, line in rows:
                 if line <= skipped:
                     continue
-                if is_blank(row):
+                if not any(map(str.strip, row)):
                     lines.append(line)
                 elif at < len(empty):  # of missing values, but a row
                     blank[at] = False

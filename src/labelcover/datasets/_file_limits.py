@@ -131,6 +131,21 @@ def check_not_blank(path: str | os.PathLike[str], block: bytes) -> None:
         raise DataError(path, "holds a megabyte of blank lines in a row, expected rows.")
 
 
+def whole_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield a file in blocks that end where a line does."""
+    parts: list[bytes] = []
+    while block := file.read(BLOCK):
+        # A carriage return at the end of a block may be the first half of a line end.
+        end = max(block.rfind(b"\n"), block.rfind(b"\r", 0, -1)) + 1
+        if end:
+            yield b"".join([*parts, block[:end]])
+            parts = [block[end:]]
+        else:
+            parts.append(block)
+    if last := b"".join(parts):
+        yield last
+
+
 def _shown(n_bytes: int) -> str:
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
 

@@ -17,8 +17,8 @@ from labelcover.datasets._file_limits import (
     in_growing_blocks,
     opened,
     reason,
+    whole_lines,
 )
-from labelcover.datasets._text_format import whole_lines
 from labelcover.tables import DataError, arrow_json, as_table, pa
 
 # Arrow needs ever longer for nested values, and crashes on some ten thousand levels.

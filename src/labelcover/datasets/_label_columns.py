@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,6 @@ from labelcover._tags import (
 )
 from labelcover.datasets._dataset import EMPTY, choose_labels, settled_labels
 from labelcover.datasets._file_limits import check_bytes
-from labelcover.datasets._reading_report import LabelFacts
 from labelcover.tables import (
     DataError,
     ReadingWarning,
@@ -45,18 +44,6 @@ if TYPE_CHECKING:
 FEWEST_ROWS = 2  # a tag of one row cannot be learned: without that row there is nothing to see
 TAG_BYTES = 64  # of a tag, or of a row of them, as an object of Python
 CROSSES = {"x", "X", "✓", "✔"}  # in a column of these alone, an empty cell is 0
-
-
-@dataclass(frozen=True)
-class LabelChoices:
-    """Where the labels of a table are, as given to `read_table`, which explains each."""
-
-    tags: str | None = None
-    separator: str | Sequence[str] | None = None
-    labels: Sequence[str] | None = None
-    prefix: str | Sequence[str] | None = None
-    range: str | None = None
-    empty: str | None = None
 
 
 @dataclass(frozen=True)
@@ -94,10 +81,20 @@ class LabelColumns:
     no_value: tuple[str, ...] = ()
 
     @classmethod
-    def found(cls, table: RawTable, given: LabelChoices) -> tuple[LabelColumns, RawTable]:
+    def found(
+        cls,
+        table: RawTable,
+        labels: Sequence[str] | None,
+        prefix: str | Sequence[str] | None,
+        empty: str | None,
+        *,
+        span: str | None = None,
+        tags: str | None = None,
+        separator: str | Sequence[str] | None = None,
+    ) -> tuple[LabelColumns, RawTable]:
         """Return where the labels of a training table are, and its rows without those to skip.
 
-        Tags of one row only are left out, with a warning.
+        They are given as to `read_table`. Tags of one row only are left out, with a warning.
 
         Raises
         ------
@@ -105,28 +102,17 @@ class LabelColumns:
             If there is no such column, it has no tags, or only tags of one row, or it can be read
             in two ways.
         """
-        if given.empty is not None:
-            check_choice(parameter("empty"), given.empty, EMPTY)
-        if given.tags is not None:
-            return _found_tags(table, given.tags, given)
-        at = choose_labels(table.path, table.names, given.labels, given.prefix, given.range)
+        if empty is not None:
+            check_choice(parameter("empty"), empty, EMPTY)
+        if tags is not None:
+            return _found_tags(table, tags, separator, empty)
+        at = choose_labels(table.path, table.names, labels, prefix, span)
         names = [table.names[j] for j in at]
         if not names:
             return cls(names), table
-        where = cls(names, empty=given.empty)
+        where = cls(names, empty=empty)
         kept = where.without_skipped(table)
-        return cls(names, empty=given.empty, n_empty=table.n_rows - kept.n_rows), kept
-
-    def facts(self, Y: NDArray[Any]) -> LabelFacts:
-        """Return what there is to say of the labels of the training rows."""
-        return LabelFacts.of(
-            Y,
-            self.names,
-            left_out=self.left_out,
-            n_empty=self.n_empty,
-            empty=self.empty or "none",
-            no_value=self.no_value,
-        )
+        return replace(where, n_empty=table.n_rows - kept.n_rows), kept
 
     @property
     def told(self) -> str:
@@ -259,7 +245,9 @@ class LabelColumns:
         return read.numbers.astype(np.float32)
 
 
-def _found_tags(table: RawTable, name: str, given: LabelChoices) -> tuple[LabelColumns, RawTable]:
+def _found_tags(
+    table: RawTable, name: str, separator: str | Sequence[str] | None, empty: str | None
+) -> tuple[LabelColumns, RawTable]:
     if name not in table.names:
         raise DataError(
             table.path,
@@ -267,18 +255,18 @@ def _found_tags(table: RawTable, name: str, given: LabelChoices) -> tuple[LabelC
             f"{shown(table.names)}.",
             name=name,
         )
-    if given.separator is not None:
-        as_marks(given.separator)
-    kept = LabelColumns([], name, empty=given.empty).without_skipped(table)
-    rows, separators, no_value = _tag_rows(kept, name, given.separator)
+    if separator is not None:
+        as_marks(separator)
+    kept = LabelColumns([], name, empty=empty).without_skipped(table)
+    rows, separators, no_value = _tag_rows(kept, name, separator)
     counts = Counter(tag for row in rows for tag in row)
     _check_counts(kept, name, separators, rows, counts)
     n_empty = sum(not row for row in rows)
-    if given.empty == "skip":
+    if empty == "skip":
         n_empty = table.n_rows - kept.n_rows
-    elif given.empty == "unknown":
+    elif empty == "unknown":
         n_empty = table.columns.column(name).null_count
-    if given.empty is None and 2 * n_empty > len(rows):
+    if empty is None and 2 * n_empty > len(rows):
         _warn(
             table,
             f"column {name!r} has no tags in {n_empty} of {len(rows)} rows "
@@ -294,7 +282,7 @@ def _found_tags(table: RawTable, name: str, given: LabelChoices) -> tuple[LabelC
         name,
         free_separator(names, between),
         separators,
-        given.empty,
+        empty,
         left_out=tuple(in_order(counts.keys() - set(names))),
         n_empty=n_empty,
         no_value=tuple(sorted(no_value)),
@@ -306,32 +294,25 @@ def _tag_rows(
     table: RawTable, name: str, separator: str | Sequence[str] | Separators | None
 ) -> tuple[list[list[str]], Separators, set[str]]:
     """Return the tags of each row, what separates them, and what means no value."""
-    rows, separators = _all_tag_rows(table, name, separator)
-    markers = {tag for row in rows for tag in row if is_missing(tag)}
-    if markers:
-        rows = [[tag for tag in row if tag not in markers] for row in rows]
-    return rows, separators, markers
-
-
-def _all_tag_rows(
-    table: RawTable, name: str, separator: str | Sequence[str] | Separators | None
-) -> tuple[list[list[str]], Separators]:
     column = table.columns.column(name)
     kind = column.type
     is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
     is_list = is_list or pa.types.is_fixed_size_list(kind)
     n_tags = (pc.sum(pc.list_value_length(column)).as_py() or 0) if is_list else 0
     check_bytes(table.path, TAG_BYTES * (len(column) + n_tags), f"the tags of {len(column)} rows")
-    if is_list:
-        if pa.types.is_nested(kind.value_type):
-            raise _no_tags(table, name, kind)
-        cells = column.to_pylist()
-        filled = ((str(tag) for tag in row or () if tag is not None) for row in cells)
-        return [distinct_tags(row) for row in filled], Separators((), listed=True)
-    if not is_plain(column):
-        raise _no_tags(table, name, kind)
+    if not is_plain(column) and (not is_list or pa.types.is_nested(kind.value_type)):
+        raise DataError(
+            table.path,
+            f"column {name!r} holds {kind}, expected tags: lists of strings, or strings with "
+            "separated tags.",
+        )
     try:
-        return separated_tags(as_strings(column), separator)
+        if is_list:
+            cells = column.to_pylist()
+            filled = ((str(tag) for tag in row or () if tag is not None) for row in cells)
+            rows, found = [distinct_tags(row) for row in filled], Separators((), listed=True)
+        else:
+            rows, found = separated_tags(as_strings(column), separator)
     except UnreadableTags as error:
         raise table.error(
             f"column {name!r} in {{place}} holds {error.text}, expected all in quotes, or none.",
@@ -343,14 +324,10 @@ def _all_tag_rows(
         raise DataError(
             table.path, f"column {name!r}: {error}; say which: {' or '.join(ways)}."
         ) from None
-
-
-def _no_tags(table: RawTable, name: str, kind: Any) -> DataError:
-    return DataError(
-        table.path,
-        f"column {name!r} holds {kind}, expected tags: lists of strings, or strings with "
-        "separated tags.",
-    )
+    markers = {tag for row in rows for tag in row if is_missing(tag)}
+    if markers:
+        rows = [[tag for tag in row if tag not in markers] for row in rows]
+    return rows, found, markers
 
 
 def _check_counts(table, name, separators, rows, counts) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from labelcover._tags import tag_table
 from labelcover.datasets._dataset import Dataset
 from labelcover.datasets._file_limits import check_bytes, read_bytes
 from labelcover.tables import DataError
 
 NAME_BYTES = 64  # of the name of a feature
-LINES_TOGETHER = 1000
 
 
 def read_libsvm(
@@ -41,10 +41,21 @@ def read_libsvm(
     raw = read_bytes(path)
     width = None if features is None else len(features)
     from_zero = features is not None and features[:1] == ["0"]
+    n_columns = None if width is None else width + (not from_zero)
     try:
-        X = _features(raw, None if width is None else width + (not from_zero))
+        X = _features(raw, n_columns)
     except (ValueError, OverflowError):
-        raise _first_bad(path, raw, width) from None
+        lines = raw.splitlines(keepends=True)
+        bad, end = 0, len(lines)  # the first line that cannot be read is between these
+        while end - bad > 1:
+            middle = (bad + end) // 2
+            if _is_readable(lines[bad:middle], n_columns):
+                bad = middle
+            else:
+                end = middle
+        text = f"{lines[bad].rstrip()[:30].decode('latin-1')!r} cannot be read, expected labels, "
+        limit = "" if width is None else f" with indices up to {width}"
+        raise DataError(path, f"{text}then index:value pairs{limit}.", bad + 1) from None
     if X.shape[0] == 0:
         raise DataError(path, "the file is empty, expected rows.", 1)
     check_bytes(path, NAME_BYTES * X.shape[1], f"{X.shape[1]} features")
@@ -57,10 +68,14 @@ def read_libsvm(
     if labels is None:
         labels = sorted({name for row in rows for name in row}, key=Decimal)
     check_bytes(path, len(rows) * len(labels), f"a table of {len(rows)} x {len(labels)} labels")
+    for i, row in enumerate(rows if labels else ()):
+        if others := set(row).difference(labels):
+            other = min(others, key=row.index)
+            raise DataError(path, f"row {i + 1} has the label {other}, which is not expected.")
     return Dataset(
         name=Path(path).stem,
         X=X,
-        Y=_label_bits(path, rows, list(labels)),
+        Y=tag_table(rows, labels)[0],
         feature_names=list(features or [str(j + first) for j in range(X.shape[1])]),
         label_names=list(labels),
         categorical=np.zeros(X.shape[1], dtype=bool),
@@ -101,39 +116,9 @@ def _name(path, label: bytes, number: int) -> str:
         return str(int(value)) if value.is_integer() else repr(value)
 
 
-def _label_bits(path, rows, names):
-    at = {name: j for j, name in enumerate(names)}
-    Y = np.zeros((len(rows), len(names)), dtype=np.uint8)
-    for i, row in enumerate(rows if names else ()):
-        for name in row:
-            if name not in at:
-                raise DataError(path, f"row {i + 1} has the label {name}, which is not expected.")
-            Y[i, at[name]] = 1
-    return Y
-
-
-def _first_bad(path, raw: bytes, width: int | None) -> DataError:
-    """Return what is wrong with the first line that cannot be read alone, and its number."""
-    lines = raw.splitlines(keepends=True)
-    for start in range(0, len(lines), LINES_TOGETHER):
-        some = lines[start : start + LINES_TOGETHER]
-        if _is_readable(b"".join(some), width):
-            continue
-        for number, line in enumerate(some, start=start + 1):
-            if not _is_readable(line, width):
-                shown = line.rstrip()[:30].decode("latin-1")
-                limit = "" if width is None else f" with indices up to {width}"
-                return DataError(
-                    path,
-                    f"{shown!r} cannot be read, expected labels, then index:value pairs{limit}.",
-                    number,
-                )
-    return DataError(path, "cannot be read, expected labels, then index:value pairs.", 1)
-
-
-def _is_readable(raw: bytes, width: int | None) -> bool:
+def _is_readable(lines: Sequence[bytes], width: int | None) -> bool:
     try:
-        _features(raw, None if width is None else width + 1)
+        _features(b"".join(lines), width)
     except (ValueError, OverflowError):
         return False
     return True

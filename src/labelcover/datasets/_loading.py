@@ -165,7 +165,14 @@ def _from_folder(name, known, folder, drop, verify):
     # The files of the set itself go first: their checksums are on record.
     if stored.exists() and not all((folder / file).exists() for file in known.files):
         if verify:
-            _check_stored(stored)
+            recorded = _checksum_file(stored)
+            if not recorded.exists():
+                raise DataError(
+                    stored,
+                    f"has no checksum {recorded.name} beside it, expected a set that "
+                    "load(…, download=True) stored; delete it and load it again.",
+                )
+            _check_sum(stored, recorded.read_text(encoding="utf-8").strip())
         return _with_features(_read_npz(stored), lambda feature: feature not in drop)
     *rows, labels = _checked(folder, known, verify)
     parts = [read_arff(path, labels, drop=drop) for path in rows]
@@ -179,18 +186,6 @@ def _checked(folder: Path, known: KnownSet, verify: bool) -> list[Path]:
         if verify:
             _check_sum(path, expected)
     return paths
-
-
-def _check_stored(path: Path) -> None:
-    """Compare a file that `_store` wrote with the checksum it wrote beside it."""
-    recorded = _checksum_file(path)
-    if not recorded.exists():
-        raise DataError(
-            path,
-            f"has no checksum {recorded.name} beside it, expected a set that "
-            "load(…, download=True) stored; delete it and load it again.",
-        )
-    _check_sum(path, recorded.read_text(encoding="utf-8").strip())
 
 
 def _check_sum(path: Path, expected: str) -> None:

@@ -19,7 +19,6 @@ from typing import Any, TextIO
 from labelcover._files import replacing
 from labelcover._safe_text import write_rows
 from labelcover.datasets._csv_columns import check_names, read_columns
-from labelcover.datasets._csv_lines import hint, numbered_rows
 from labelcover.datasets._file_limits import (
     check_archive,
     check_bytes,
@@ -27,11 +26,10 @@ from labelcover.datasets._file_limits import (
     reason,
 )
 from labelcover.datasets._json_files import arrow_table, read_json, read_json_array
-from labelcover.datasets._text_format import CsvFile, find_format
+from labelcover.datasets._text_format import CsvFile, find_format, hint, numbered_rows
 from labelcover.tables import (
     DataError,
     Table,
-    declared_categories,
     is_number,
     pa,
     parquet,
@@ -179,11 +177,6 @@ def _kept_input() -> str:
     return str(path)
 
 
-def is_csv(path: str | os.PathLike[str]) -> bool:
-    """Return whether the suffix of a file is that of text with delimiters."""
-    return KINDS.get(suffix_of(path).lower()) == CSV
-
-
 def read_raw(
     path: str | os.PathLike[str], *, as_text: Collection[str] = (), **written: Any
 ) -> RawTable:
@@ -224,8 +217,8 @@ def read_raw(
         columns = READERS[kind](path)
         path = _without_password(path)
         check_names(path, columns.column_names)
-        declared = tuple(set(declared_categories(columns)).difference(as_text))
-        table = RawTable(plain_columns(columns, as_text), path, declared)
+        columns, declared = plain_columns(columns, as_text)
+        table = RawTable(columns, path, declared)
     if table.n_rows == 0:
         line = 1 if kind == CSV else None
         raise DataError(path, "no row follows the names, expected at least one.", line)

@@ -63,13 +63,9 @@ class ReadingReport:
 
     @classmethod
     def of(
-        cls,
-        table: RawTable,
-        encoder: TableEncoder,
-        labels: LabelColumns,
-        facts: LabelFacts,
+        cls, table: RawTable, encoder: TableEncoder, labels: LabelColumns, Y: NDArray[Any]
     ) -> ReadingReport:
-        """Return the report about a training table."""
+        """Return the report about a training table, `Y` its labels."""
         written = table.source
         columns = [
             {"name": kind.name, "read as": kind.kind, "why": kind.why, "option": kind.option}
@@ -87,12 +83,19 @@ class ReadingReport:
             header=written is None or written.header,
             notes=[*table.notes, *encoder.remarks],
             columns=columns,
-            labels=facts,
+            labels=LabelFacts.of(
+                Y,
+                labels.names,
+                left_out=labels.left_out,
+                n_empty=labels.n_empty,
+                empty=labels.empty or "none",
+                no_value=labels.no_value,
+            ),
         )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as data that JSON can hold."""
-        return {**vars(self), "labels": self.labels.as_dict()}
+        return asdict(self)
 
     def __str__(self) -> str:
         told = [self.how(), *self.notes, repr(self._kinds()), *self.labels.sentences()]
@@ -211,10 +214,6 @@ class LabelFacts:
                 if n_unknown[j]
             },
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the facts as data that JSON can hold."""
-        return asdict(self)
 
     def sentences(self) -> Iterator[str]:
         """Yield what there is to say, each in a sentence."""

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from labelcover._arguments import check_choice, parameter
 from labelcover._imports import naming_extra
 from labelcover.datasets._dataset import EMPTY, Dataset, choose_features
-from labelcover.datasets._label_columns import LabelChoices, LabelColumns
-from labelcover.datasets._raw_tables import RawTable, is_csv, read_raw
+from labelcover.datasets._label_columns import LabelColumns
+from labelcover.datasets._raw_tables import CSV, KINDS, RawTable, read_raw, suffix_of
 from labelcover.datasets._reading_report import ReadingReport
 from labelcover.tables import (
     AS_STRINGS,
-    ColumnKind,
     DataError,
     TableEncoder,
     as_numbers,
@@ -137,7 +136,6 @@ def read_table(
             f"{parameter('tags', tags)} is given and {parameter('labels')}, "
             f"{parameter('label_prefix')} or {parameter('label_range')} too, expected one of them."
         )
-    given = LabelChoices(tags, separator, labels, label_prefix, label_range, empty)
     lists = {"text": text, "category": category, "number": number, "date": date, "drop": drop}
     choices = _choices(lists | ({} if id is None else {"id": [id]}))
     for name in [tags] if tags is not None else labels or ():
@@ -151,7 +149,9 @@ def read_table(
     written = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     table = read_raw(path, as_text=strings, **written, header=None if header else False)
     with table.hinting():
-        where, table = LabelColumns.found(table, given)
+        where, table = LabelColumns.found(
+            table, labels, label_prefix, empty, span=label_range, tags=tags, separator=separator
+        )
         for name, kind in choices.items():
             if name not in table.names:
                 text_of = f"no column {name!r}, expected {kind} to name columns of the file: "
@@ -159,7 +159,7 @@ def read_table(
         Y, n_others = where.read(table, warn=False)
         features = table.without(where.columns)
         encoder, X = TableEncoder.fitted(features, Y, choices)
-    report = ReadingReport.of(table, encoder, where, where.facts(Y))
+    report = ReadingReport.of(table, encoder, where, Y)
     names = encoder.feature_names, list(where.names)
     reading = Reading(table.name, *names, encoder=encoder, labels=where, report=report)
     known = replace(features, known=(encoder, X), choices=choices)
@@ -221,8 +221,7 @@ def read_csv(
     """
     table = read_raw(path, delimiter=delimiter)
     with table.hinting():
-        given = LabelChoices(labels=labels, prefix=label_prefix, empty=empty)
-        where, table = LabelColumns.found(table, given)
+        where, table = LabelColumns.found(table, labels, label_prefix, empty)
         at = [table.names.index(name) for name in where.names]
         chosen = choose_features(table.path, table.names, at, drop, features)
     names = [table.names[j] for j in chosen]
@@ -342,11 +341,8 @@ class Reading:
         from labelcover.datasets._loading import KNOWN, load, read
 
         if str(source) in KNOWN and not Path(source).exists():
-            dataset = load(str(source))
-            if (dataset.feature_names, dataset.label_names) != (
-                self.feature_names,
-                self.label_names,
-            ):
+            dataset, names = load(str(source)), (self.feature_names, self.label_names)
+            if (dataset.feature_names, dataset.label_names) != names:
                 raise DataError(source, f"has other columns than {self.name!r}.")
             return dataset
         if self.encoder is not None:
@@ -381,10 +377,17 @@ class Reading:
         labels = self.labels or LabelColumns(list(self.label_names))
         if empty is not None:
             labels = replace(labels, empty=check_choice(parameter("empty"), empty, EMPTY))
-        decimal, kinds = written.get("decimal"), self.encoder.kinds
-        strings = [kind.name for kind in kinds if _needs_strings(kind, decimal)]
-        if is_csv(path):  # 11.2020 alone looks like a number
-            strings += [kind.name for kind in kinds if kind.kind == "date"]
+        # Arrow reads numbers with a decimal point and no more; what it makes of other cells would
+        # depend on the file: 11.2020 alone looks like a number.
+        is_csv = KINDS.get(suffix_of(path).lower()) == CSV
+        has_sign = written.get("decimal") is not None
+        strings = [
+            kind.name
+            for kind in self.encoder.kinds
+            if kind.kind in AS_STRINGS
+            or (kind.kind == "date" and is_csv)
+            or (kind.kind == "number" and (has_sign or not kind.numbers.is_plain))
+        ]
         strings += [name for name in (labels.tags, self.encoder.id) if name is not None]
         table = read_raw(path, as_text=strings, **written)
         with table.hinting():
@@ -419,14 +422,3 @@ class Reading:
             table=table,
             n_other_tags=n_other_tags,
         )
-
-
-def _needs_strings(kind: ColumnKind, decimal: str | None) -> bool:
-    """Return whether the cells of a further file must come as they are written.
-
-    Arrow reads numbers with a decimal point and no more; what it makes of other cells would depend
-    on the file.
-    """
-    if kind.kind == "number":
-        return decimal is not None or not kind.numbers.is_plain
-    return kind.kind in AS_STRINGS

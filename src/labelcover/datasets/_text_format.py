@@ -1,4 +1,7 @@
-"""How a text file writes a table: encodings, delimiter and header, given or found out."""
+"""How a text file writes a table: encodings, delimiter and header, given or found out; its lines.
+
+Lines are read by Python's own reader: it is slower than Arrow's, but knows them.
+"""
 
 import codecs
 import csv
@@ -7,15 +10,16 @@ import os
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import Any, BinaryIO
+from typing import Any
 
 from labelcover._arguments import check_choice, parameter
-from labelcover.datasets._file_limits import BLOCK, check_not_blank, opened
+from labelcover.datasets._file_limits import BLOCK, check_not_blank, opened, whole_lines
 from labelcover.tables import DataError, shown
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -35,6 +39,13 @@ NUMBER_LIKE = re.compile(r"\s*[-+(]?[\d.,]*\d")
 SHOWN_LINES = 5
 MOST_IN_MEMORY = 1 << 26  # bytes of a file of lines in several encodings
 OTHERS = ("cp1252", "latin-1")  # the second takes every byte
+# What some files have between cells besides those that are found.
+ODD_DELIMITERS = (*DELIMITERS, ":", "^", "~", "\x01", "\x1f", "§", "¦", " ")
+# What Python's reader says where the file ends in a cell in quotes.
+UNCLOSED = "unexpected end of data"
+# So much of a file is looked at for its names and the types of its columns.
+SAMPLE_LINES = 100_000
+SAMPLE_CHARACTERS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -125,7 +136,9 @@ def encoded(source: CsvFile) -> Iterator[tuple[Any, str]]:
             return
         with SpooledTemporaryFile(MOST_IN_MEMORY) as in_utf8:
             for block in whole_lines(file):
-                in_utf8.write(_in_utf8(block))
+                is_utf8 = _encoding_of(block) == "utf-8"
+                lines = [block] if is_utf8 else block.splitlines(keepends=True)
+                in_utf8.writelines(line.decode(_encoding_of(line)).encode() for line in lines)
             in_utf8.seek(0)
             yield in_utf8, "utf-8"
 
@@ -156,46 +169,51 @@ def _encoding(path: str | os.PathLike[str]) -> dict[str, Any]:
     marked = next((name for mark, name in MARKS if start.startswith(mark)), "utf-8")
     if marked not in ("utf-8", "utf-8-sig"):
         return {"encoding": _known_encoding(path, marked)}
-    decoder, n_lines, is_utf8 = codecs.getincrementaldecoder("utf-8")(), 0, True
+    for block, n_lines, is_utf8 in _decoding(path, "utf-8"):
+        if (at := block.find(b"\0")) >= 0:
+            remedy = parameter("encoding", "utf-16-le")
+            said = f"not a text file, expected CSV; if it is UTF-16, give {remedy}."
+            raise DataError(path, said, n_lines + block.count(b"\n", 0, at) + 1)
+        check_not_blank(path, block)
+        if not block and not is_utf8:
+            return _by_lines(path)
+    return {"encoding": marked}
+
+
+def _decoding(path: str | os.PathLike[str], name: str) -> Iterator[tuple[bytes, int, bool]]:
+    """Yield the blocks of a file, at last an empty one; with each the number of lines before it.
+
+    Behind that is whether all so far is text in an encoding. At the end it is not if the last
+    character is cut off.
+    """
+    decoder, n_lines, is_text = codecs.getincrementaldecoder(name)(), 0, True
     with opened(path) as file:
-        while block := file.read(BLOCK):
-            if (at := block.find(b"\0")) >= 0:
-                remedy = parameter("encoding", "utf-16-le")
-                said = f"not a text file, expected CSV; if it is UTF-16, give {remedy}."
-                raise DataError(path, said, n_lines + block.count(b"\n", 0, at) + 1)
-            check_not_blank(path, block)
-            is_utf8 = is_utf8 and _decodes(decoder, block)
+        block = b"-"
+        while block:
+            block = file.read(BLOCK)
+            if is_text:
+                try:
+                    decoder.decode(block, not block)
+                except UnicodeDecodeError:
+                    is_text = False
+            yield block, n_lines, is_text
             n_lines += block.count(b"\n")
-    # UTF-8 may end in the middle of a character.
-    if is_utf8 and _decodes(decoder, b"", final=True):
-        return {"encoding": marked}
-    return _by_lines(path)
-
-
-def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, *, final: bool = False) -> bool:
-    try:
-        decoder.decode(block, final)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _known_encoding(path: str | os.PathLike[str], name: str) -> str:
     try:
         "".encode(name)  # base64 and the like are no encodings of text
-        decoder = codecs.getincrementaldecoder(name)()
+        codecs.getincrementaldecoder(name)
     except LookupError:
         raise ValueError(
             f"encoding must be one that Python knows, such as 'utf-8' or 'cp1252', got {name!r}."
         ) from None
-    lines = 0
-    with opened(path) as file:
-        while block := file.read(BLOCK):
-            if not _decodes(decoder, block):
-                raise DataError(path, f"not a text file in {name}, expected CSV.", lines + 1)
-            lines += block.count(b"\n")
-    if not _decodes(decoder, b"", final=True):
-        raise DataError(path, f"ends in the middle of a character of {name}, expected CSV.")
+    for block, n_lines, is_text in _decoding(path, name):
+        if not is_text and not block:
+            said = f"ends in the middle of a character of {name}, expected CSV."
+            raise DataError(path, said)
+        if not is_text:
+            raise DataError(path, f"not a text file in {name}, expected CSV.", n_lines + 1)
     return name
 
 
@@ -293,31 +311,139 @@ def _by_lines(path: str | os.PathLike[str]) -> dict[str, Any]:
     return {"encoding": encoding, "mixed": True, "notes": (note,)}
 
 
-def whole_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield a file in blocks that end where a line does."""
-    parts: list[bytes] = []
-    while block := file.read(BLOCK):
-        # A carriage return at the end of a block may be the first half of a line end.
-        end = max(block.rfind(b"\n"), block.rfind(b"\r", 0, -1)) + 1
-        if end:
-            yield b"".join([*parts, block[:end]])
-            parts = [block[end:]]
-        else:
-            parts.append(block)
-    if last := b"".join(parts):
-        yield last
-
-
-def _in_utf8(block: bytes) -> bytes:
-    if _encoding_of(block) == "utf-8":
-        return block
-    lines = block.splitlines(keepends=True)
-    return b"".join(line.decode(_encoding_of(line)).encode() for line in lines)
-
-
 def _encoding_of(text: bytes) -> str:
     for name in ("utf-8", *OTHERS[:-1]):
         with suppress(UnicodeDecodeError):
             text.decode(name)
             return name
     return OTHERS[-1]
+
+
+def hint(source: CsvFile, wanted: str = "") -> str:
+    r"""Return what may be wrong if the names of the columns are not those expected; "" if nothing.
+
+    Parameters
+    ----------
+    source : CsvFile
+        The file, and how it was read.
+    wanted : str
+        The name that was not found.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from labelcover.datasets._text_format import CsvFile, hint
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "t.csv"
+    >>> _ = path.write_text("size:tags\n1:a\n2:b\n")
+    >>> hint(CsvFile(path), "tags")
+    "; with delimiter=':' the file has 2 columns, size and tags among them"
+    """
+    try:
+        rows = [row for row, _ in first_rows(source)]
+    except DataError:
+        return ""
+    names, below = rows[0], rows[1:]
+    usual = usual_width(rows)
+    if any(cell[:1] == " " and cell.lstrip()[:1] == '"' for row in rows for cell in row):
+        return "; blanks stand before quotes, which are then part of the cells: remove these blanks"
+    other = _other_delimiter(names, wanted)
+    if usual > len(names):
+        other = _regular_delimiter([source.delimiter.join(row) for row in rows])
+        if other is None:
+            return (
+                f"; most rows have {usual} cells, and the first has {len(names)}: if it is a "
+                "title, remove the lines above the names of the columns; if the first column has "
+                "no name, give it one"
+            )
+    if other is not None:
+        parts = [part.strip(' "') for part in other.join(names).split(other)]
+        return (
+            f"; with {parameter('delimiter', other)} the file has {len(parts)} columns, "
+            f"{parts[0]} and {parts[-1]} among them"
+        )
+    if source.header and looks_like_data(names, below):
+        return (
+            "; the first row looks like data: if the file has no names of columns, give "
+            f"{parameter('header', False)}, and they are called 'column 1', 'column 2', …"
+        )
+    return ""
+
+
+def _regular_delimiter(lines: Sequence[str]) -> str | None:
+    """Return what cuts the first line and most others into as many cells, None if nothing does."""
+    for delimiter in ODD_DELIMITERS:
+        widths = [line.count(delimiter) + 1 for line in lines]
+        if widths[0] > 1 and 2 * widths.count(widths[0]) > len(lines):
+            return delimiter
+    return None
+
+
+def _other_delimiter(names: Sequence[str], wanted: str) -> str | None:
+    """Return by what else the names seem to be separated, None if by nothing."""
+    for delimiter in ODD_DELIMITERS:
+        for name in names:
+            parts = [part.strip(' "') for part in name.split(delimiter)]
+            if len(parts) > 1 and (wanted in parts or (len(names) == 1 and all(parts))):
+                return delimiter
+    return None
+
+
+def looks_like_data(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether a row of names has a number above numbers, or a value that recurs below."""
+    rows = [row for row in below if len(row) == len(names)]
+    for name, *cells in zip(names, *rows, strict=True):
+        filled = [cell for cell in cells if cell.strip()]
+        if filled and is_number_like(name) and all(map(is_number_like, filled)):
+            return True
+        if name.strip() and name in filled:
+            return True
+    return False
+
+
+class UnclosedQuote(DataError):
+    """A CSV file that ends in a cell in quotes."""
+
+
+def numbered_rows(
+    source: CsvFile, *, with_blank: bool = False, n_lines: int | None = None
+) -> Generator[tuple[list[str], int], None, None]:
+    """Yield the rows of a CSV file, the names first if it has any, and the lines where they begin.
+
+    Empty lines are no rows, and lines that hold only delimiters neither, except `with_blank`.
+
+    Raises
+    ------
+    DataError
+        If the file is no CSV.
+    """
+    with long_cells(), text_of(source) as text:
+        reader = csv.reader(islice(text, n_lines), delimiter=source.delimiter, strict=True)
+        before, width = 0, 0
+        try:
+            for row in reader:
+                is_below = before >= source.lines_above
+                if row and is_below and (with_blank or width == 1 or any(map(str.strip, row))):
+                    width = width or len(row)
+                    yield row, before + 1
+                before = reader.line_num
+        except csv.Error as error:
+            if UNCLOSED in str(error):
+                said = "a quote in the row that begins here is never closed, expected CSV."
+                raise UnclosedQuote(source.path, said, before + 1) from None
+            raise DataError(source.path, f"{error}, expected CSV.", reader.line_num) from None
+
+
+def first_rows(source: CsvFile) -> list[tuple[list[str], int]]:
+    """Return the first rows of a CSV file, the names first, and the lines where they begin."""
+    rows, characters = [], 0
+    try:
+        with closing(numbered_rows(source, n_lines=SAMPLE_LINES)) as numbered:
+            for row, line in islice(numbered, 1 + SAMPLE_ROWS):
+                rows.append((row, line))
+                characters += sum(map(len, row))
+                if characters > SAMPLE_CHARACTERS:
+                    break
+    except UnclosedQuote:  # perhaps only as so few lines were looked at
+        if len(rows) < 2:
+            raise
+    return rows

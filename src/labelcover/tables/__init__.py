@@ -22,13 +22,11 @@ from labelcover.tables._column_kinds import AS_ID, NOT_USED, ColumnKind, ColumnK
 from labelcover.tables._table import (
     Table,
     as_table,
-    declared_categories,
     keep_names,
     plain_columns,
     training_table,
 )
 from labelcover.tables._table_encoder import AS_STRINGS, NO_TEXT, TableEncoder, strings_of
-from labelcover.tables._text_columns import TextColumn
 
 __all__ = [
     "AS_ID",
@@ -44,7 +42,6 @@ __all__ = [
     "ReadingWarning",
     "Table",
     "TableEncoder",
-    "TextColumn",
     "arrow_csv",
     "arrow_json",
     "as_numbers",
@@ -52,7 +49,6 @@ __all__ = [
     "as_table",
     "as_truth",
     "check_plain",
-    "declared_categories",
     "found_numbers",
     "is_missing",
     "is_number",

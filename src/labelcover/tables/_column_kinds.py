@@ -37,8 +37,8 @@ from labelcover.tables._cell_values import (
     shown_cell,
 )
 from labelcover.tables._column_encoders import found_options
-from labelcover.tables._date_cells import DateFormat, find_dates, looks_like_date
-from labelcover.tables._number_cells import CODE, Found, NumberFormat, is_range, looks_like_number
+from labelcover.tables._date_cells import DateFormat, date_parts, find_dates
+from labelcover.tables._number_cells import CODE, Found, NumberFormat, is_range, number_parts
 
 if TYPE_CHECKING:
     from labelcover.tables._table import Table
@@ -259,7 +259,7 @@ def _as_dates(table: Table, name: str, likely: Mapping[str, str]) -> tuple[Colum
         coded = Coded.of(column)
         found = find_dates(coded.values, coded.counts.tolist(), likely=likely.get("order"))
         order = found.format.words if found.decided else ""
-        first = next(filter(looks_like_date, coded.values), "")
+        first = next(filter(date_parts, coded.values), "")
         why = ", ".join(filter(None, [f"such as {first!r}", found.both or order]))
     else:
         found, why = Found(DAY_FIRST, decided=False), "written as ISO 8601"
@@ -299,12 +299,12 @@ def _found_kind(table: Table, name: str, likely: Mapping[str, str]) -> ColumnKin
         return ColumnKind(name, NOT_USED, "one value only")
     if as_truth(column).share == 1:
         return ColumnKind(name, "truth value", "yes or no")
-    if _most(coded.values, looks_like_number):
+    if _most(coded.values, number_parts):
         kind, read = _as_numbers(table, name, likely)
         missing = _missing_words(coded, read)
         if missing is not None and not _are_codes(coded, read) and not _are_bands(coded):
             return _kind_of_numbers(column, replace(kind, missing=missing), read)
-    if _most(coded.values, looks_like_date):
+    if _most(coded.values, date_parts):
         kind, read = _as_dates(table, name, likely)
         missing = _missing_words(coded, read)
         if missing is not None:
@@ -318,10 +318,10 @@ def _are_compact_dates(column: pa.ChunkedArray) -> bool:
     return low >= FIRST_DAY and high <= LAST_DAY and as_seconds(column, DAY_FIRST).share == 1
 
 
-def _most(values: Sequence[str], is_so: Callable[[str], bool]) -> bool:
+def _most(values: Sequence[str], parts_of: Callable[[str], Any]) -> bool:
     """Return whether a column may be numbers or dates: of many values, half of the first are."""
     first = values[:MANY]
-    return len(first) < MANY or 2 * sum(map(is_so, first)) >= MANY
+    return len(first) < MANY or 2 * sum(map(bool, map(parts_of, first))) >= MANY
 
 
 def _missing_words(coded: Coded, read: Readable) -> tuple[str, ...] | None:

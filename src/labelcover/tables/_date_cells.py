@@ -8,13 +8,12 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import TypeAlias
 
 from labelcover._words import WORDS
-from labelcover.tables._number_cells import Found
+from labelcover.tables._number_cells import Found, both_readings
 
 #: Which part of a date comes first, in the words of a message.
 ORDERS = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
 # Years of two digits: 50 is 1950, 49 is 2049.
 FIRST_SHORT_YEAR = 50
-YEARS = range(1000, 2200)  # what four digits alone may be
 LONGEST_DATE = 60  # characters: what is longer is text
 
 
@@ -40,20 +39,25 @@ NUMERIC = re.compile(r"(\d{1,4})([-./\s])\s?(\d{1,2})\2\s?(\d{1,4})\.?")
 NAMED = re.compile(
     rf"(\d{{1,4}})(?:st|nd|rd|th|er|\.)?[-./\s]*(?:of\s|de\s)?\s*({NAME})\.?,?[-./\s]*(\d{{1,4}})"
 )
-NAME_FIRST = re.compile(
-    rf"({NAME})\.?[-./\s]*(\d{{1,2}})(?:st|nd|rd|th|\.)?(?:,\s*|[-./\s]\s*)(\d{{4}}|\d\d)"
-)
-MONTH_ONLY = re.compile(rf"({NAME})\.?[-./,\s]*(\d{{4}})")
-# Oct-12 and Oct '12, as spreadsheets write a month; Oct 12 may be a day.
-MONTH_AND_SHORT_YEAR = re.compile(rf"({NAME})\.?(?:-|\s?['’])(\d\d)")
-YEAR_AND_MONTH = re.compile(r"(\d{4})-(\d\d)")
-MONTH_AND_YEAR = re.compile(r"(\d{1,2})[-./](\d{4})")
-COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)")
+LIKELY = r"(?P<year>(?!0|2[2-9]|[3-9])\d{4})"  # 1000 to 2199: what four digits alone may be
+# Dates whose parts have one order only.
+ORDERED = [
+    re.compile(written)
+    for written in (
+        rf"(?P<name>{NAME})\.?[-./\s]*(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?"
+        r"(?:,\s*|[-./\s]\s*)(?P<year>\d{4}|\d\d)",
+        rf"(?P<name>{NAME})\.?[-./,\s]*(?P<year>\d{{4}})",
+        # Oct-12 and Oct '12, as spreadsheets write a month; Oct 12 may be a day.
+        rf"(?P<name>{NAME})\.?(?:-|\s?['’])(?P<year>\d\d)",
+        r"(?P<year>\d{4})-(?P<month>\d\d)",
+        rf"(?P<month>\d{{1,2}})[-./]{LIKELY}",
+        rf"{LIKELY}(?:(?P<month>\d\d)(?P<day>\d\d))?",
+    )
+]
 # Wed Oct 10 20:19:24 +0000 2018, as programs print it: the year is last.
 YEAR_LAST = re.compile(rf"({NAME} +\d\d?) (\d\d:\d\d:\d\d(?: [-+]\d{{4}}| UTC| GMT)?) (\d{{4}})")
 # Year, month and day for each possible order, or for "" if there is one; and the time of day.
 _Split: TypeAlias = tuple[dict[str, tuple[int, int, int]], re.Match[str] | None]
-YEAR = re.compile(r"\d{4}")
 POINTS = re.compile(r"\d\.\s?\d")
 
 
@@ -77,7 +81,7 @@ class DateFormat:
 
     def read(self, text: str) -> float | None:
         """Return the seconds since 1970 of a date, None if a cell is none."""
-        found = _split(text)
+        found = date_parts(text)
         return None if found is None else self._value(found)
 
     def _value(self, found: _Split) -> float | None:
@@ -110,7 +114,7 @@ def find_dates(values: list[str], counts: Iterable[int], *, likely: str | None =
     open_cells = [
         (value, found, count)
         for value, count in zip(values, counts, strict=True)
-        if (found := _split(value)) is not None and "" not in found[0]
+        if (found := date_parts(value)) is not None and "" not in found[0]
     ]
     score = {
         order: sum(count for _, found, count in open_cells if form._value(found) is not None)
@@ -124,32 +128,17 @@ def find_dates(values: list[str], counts: Iterable[int], *, likely: str | None =
     # last unless it cannot be.
     open_values = [value for value, *_ in open_cells if not POINTS.search(value)]
     best = likely if likely in equal and likely != "ymd" and open_values else equal[0]
-    both = _both(open_values, best, "dmy" if best == "mdy" else "mdy") if "mdy" in equal else ""
-    return Found(DateFormat(best), decided=not open_values, both=both)
+    form, other = DateFormat(best), DateFormat("dmy" if best == "mdy" else "mdy")
+    both = both_readings(
+        open_values if "mdy" in equal else [],
+        form,
+        other,
+        lambda form, day: f"{datetime.fromtimestamp(day, UTC):%Y-%m-%d}, {form.words}",
+    )
+    return Found(form, decided=not open_values, both=both)
 
 
-def _both(values: list[str], best: str, other: str) -> str:
-    """Return two readings of a date that is another one in another order; empty if none is."""
-    for value in values:
-        days = [DateFormat(order).read(value) for order in (best, other)]
-        if days[0] is not None and days[1] is not None and days[0] != days[1]:
-            return (
-                f"{value!r} is read as {_day(days[0])}, {ORDERS[best]}, and may be "
-                f"{_day(days[1])}, {ORDERS[other]}"
-            )
-    return ""
-
-
-def looks_like_date(text: str) -> bool:
-    """Return whether a cell may be a date, however it is written."""
-    return _split(text) is not None
-
-
-def _day(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
-
-
-def _split(text: str) -> _Split | None:
+def date_parts(text: str) -> _Split | None:
     """Return the parts of a cell that looks like a date, whatever their order."""
     if len(text) > LONGEST_DATE or not any(map(str.isdigit, text)):
         return None
@@ -174,20 +163,12 @@ def _parts(day: str) -> dict[str, tuple[int, int, int]] | None:
         return _numeric(found[1], found[3], found[4])
     if found := NAMED.fullmatch(day):
         return _named(found[1], MONTH.get(_plain(found[2])), found[3])
-    if found := NAME_FIRST.fullmatch(day):
-        month = MONTH.get(_plain(found[1]))
-        return None if month is None else {"": (_year(found[3]), month, int(found[2]))}
-    if found := MONTH_ONLY.fullmatch(day) or MONTH_AND_SHORT_YEAR.fullmatch(day):
-        month = MONTH.get(_plain(found[1]))
-        return None if month is None else {"": (_year(found[2]), month, 1)}
-    if found := YEAR_AND_MONTH.fullmatch(day):
-        return {"": (int(found[1]), int(found[2]), 1)}
-    if (found := MONTH_AND_YEAR.fullmatch(day)) and int(found[2]) in YEARS:
-        return {"": (int(found[2]), int(found[1]), 1)}
-    if (found := COMPACT.fullmatch(day)) and int(found[1]) in YEARS:
-        return {"": (int(found[1]), int(found[2]), int(found[3]))}
-    if YEAR.fullmatch(day) and int(day) in YEARS:
-        return {"": (int(day), 1, 1)}
+    for written in ORDERED:
+        if found := written.fullmatch(day):
+            part = found.groupdict()
+            month = MONTH.get(_plain(part["name"])) if "name" in part else int(part["month"] or 1)
+            year, first = _year(part["year"]), int(part.get("day") or 1)
+            return None if month is None else {"": (year, month, first)}
     return None
 
 

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -78,7 +78,7 @@ class NumberFormat:
 
     def read(self, text: str) -> float | None:
         """Return the number that a cell holds, None if it is not written like this."""
-        cell = _written(text)
+        cell = number_parts(text)
         return None if cell is None else self._value(cell)
 
     def _value(self, cell: "_Written") -> float | None:
@@ -180,7 +180,7 @@ def find_numbers(
     cells = [
         (cell, count)
         for value, count in zip(values, counts, strict=True)
-        if (cell := _written(value)) is not None
+        if (cell := number_parts(value)) is not None
     ]
     unit = _main_unit(cells)
     cells = [each for each in cells if not each[0].unit or _factor_between(each[0].unit, unit)]
@@ -193,7 +193,9 @@ def find_numbers(
     }
     decided = decimal is not None or score["."] != score[","]
     best = formats[decimal or (max(score, key=score.__getitem__) if decided else likely or ".")]
-    both = "" if decided else _both([cell for cell, _ in signed], best, formats)
+    other = formats[other_sign(best.decimal)]
+    unclear = [] if decided else [cell.text for cell, _ in signed]
+    both = both_readings(unclear, best, other, lambda _, number: f"{number:.10g}")
     about = next((cell.text for cell, _ in cells if ABOUT.match(cell.text)), "")
     best = _without_unused(best, signed)
     either = replace(best, decimal=".,")
@@ -203,23 +205,20 @@ def find_numbers(
     return Found(best, decided, both, about)
 
 
-def _both(cells: list[_Written], best: NumberFormat, formats: dict[str, NumberFormat]) -> str:
-    """Return two readings of a cell that is a number in both formats; empty if there is none."""
-    for cell in cells:
-        read, other = best._value(cell), formats[other_sign(best.decimal)]._value(cell)
-        if read is not None and other is not None:
-            return f"{cell.text!r} is read as {read:.10g}, and may be {other:.10g}"
+def both_readings(
+    values: list[str], best: Any, other: Any, told: Callable[[Any, float], str]
+) -> str:
+    """Return two readings of a value, by `told` of format and number; empty if no value has two."""
+    for value in values:
+        one, two = best.read(value), other.read(value)
+        if one is not None and two is not None and one != two:
+            return f"{value!r} is read as {told(best, one)}, and may be {told(other, two)}"
     return ""
-
-
-def looks_like_number(text: str) -> bool:
-    """Return whether a cell may be a number, however it is written."""
-    return _written(text) is not None
 
 
 def is_range(text: str) -> bool:
     """Return whether a cell may be two numbers with a dash between them and no unit."""
-    cell = _written(text)
+    cell = number_parts(text)
     return cell is not None and len(cell.parts) == 2 and not cell.unit
 
 
@@ -273,7 +272,7 @@ def _shape(decimal: str, thousands: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{whole})(?:{point}\d*)?|{point}\d+")
 
 
-def _written(text: str) -> _Written | None:
+def number_parts(text: str) -> _Written | None:
     """Return the parts of a cell that looks like a number, whatever its signs mean."""
     if len(text) > LONGEST_NUMBER or not any(map(str.isdigit, text)):
         return None

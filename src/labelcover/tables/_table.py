@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from labelcover._imports import naming_extra
 from labelcover._table_numbers import is_categorical, is_frame
 from labelcover.tables._arrow import pa
-from labelcover.tables._cell_values import DataError, Features, is_text, without_markers
+from labelcover.tables._cell_values import DataError, Features, is_text, shown, without_markers
 
 if TYPE_CHECKING:
     from labelcover.tables._table_encoder import TableEncoder
@@ -117,13 +117,14 @@ def as_table(X: Any) -> Table:
     """
     if isinstance(X, Table):
         return X
-    columns = list(_named_columns(X))
-    names = [name for name, _ in columns]
+    found = list(_named_columns(X))
+    names = [name for name, _ in found]
     for name in names:
         if names.count(name) > 1:
             raise DataError("X", f"column {name!r} is there twice, expected once.")
-    made = pa.table({name: _arrow(column) for name, column in columns})
-    return Table(plain_columns(made), declared=declared_categories(made))
+    made = pa.table({name: _arrow(column) for name, column in found})
+    columns, declared = plain_columns(made)
+    return Table(columns, declared=declared)
 
 
 def _named_columns(X: Any) -> Iterable[tuple[str, Any]]:
@@ -161,16 +162,19 @@ def _arrow(column: Any) -> Any:
         return pa.array([None if cell is None or cell != cell else str(cell) for cell in cells])
 
 
-def declared_categories(columns: pa.Table) -> tuple[str, ...]:
-    """Return the columns of a type that lists its values."""
-    return tuple(field.name for field in columns.schema if pa.types.is_dictionary(field.type))
+def plain_columns(
+    columns: pa.Table, as_text: Collection[str] = ()
+) -> tuple[pa.Table, tuple[str, ...]]:
+    """Return the table with dictionaries decoded, one type of strings, and columns as text.
 
-
-def plain_columns(columns: pa.Table, as_text: Collection[str] = ()) -> pa.Table:
-    """Return the table with dictionaries decoded, one type of strings, and columns as text."""
-    made = {}
+    Behind it are the columns, none of these, of a type that lists its values.
+    """
+    made, listed = {}, []
     for own, column in zip(columns.schema, columns.columns, strict=True):
-        kind = own.type.value_type if pa.types.is_dictionary(own.type) else own.type
+        kind = own.type
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+            listed += [own.name] if own.name not in as_text else []
         if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
             kind = pa.string()
         if own.name in as_text and not pa.types.is_nested(kind):
@@ -179,7 +183,7 @@ def plain_columns(columns: pa.Table, as_text: Collection[str] = ()) -> pa.Table:
             with suppress(pa.ArrowInvalid):  # bytes that are no text stay what they are
                 column = column.cast(kind)
         made[own.name] = without_markers(column) if is_text(column) else column
-    return pa.table(made)
+    return pa.table(made), tuple(listed)
 
 
 #: What a column may be said to be.
@@ -250,5 +254,4 @@ def check_columns(given: Mapping[str, str] | None, names: list[str]) -> None:
         if kind not in GIVEN:
             raise ValueError(f"columns[{name!r}] must be one of {', '.join(GIVEN)}, got {kind!r}.")
         if name not in names:
-            there = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-            raise ValueError(f"columns names {name!r}, expected columns of X: {there}.")
+            raise ValueError(f"columns names {name!r}, expected columns of X: {shown(names)}.")
