@@ -25,6 +25,7 @@ from labelcover.covers._local_search import (
     fewer_rows,
     filled,
     levelled,
+    pack_rows,
     with_size,
     without_spare_rows,
 )
@@ -33,7 +34,6 @@ from labelcover.covers._local_search_kernels import (
     exchange_spare,
     fill_places,
     free_places,
-    pack_rows,
 )
 
 

@@ -12,7 +12,6 @@ from labelcover.dependence._dependence_kernels import (
     CLOSE_ENOUGH,
     lazy_greedy,
     seed_gains,
-    with_room,
 )
 
 
@@ -226,11 +225,3 @@ def test_labelsets_are_listed_by_their_labels():
         assert [which[i] for i in own] == [t for t in range(3) if label in labelsets[t]]
         for i in own:
             assert others[i].tolist() == [x for x in labelsets[which[i]] if x != label]
-
-
-def test_an_array_that_is_too_short_is_doubled():
-    array = np.arange(6).reshape(3, 2)
-    assert with_room(array, 3) is array
-    larger = with_room(array, 4)
-    assert larger.shape == (6, 2)
-    assert np.array_equal(larger[:3], array)

@@ -355,7 +355,7 @@ def rows_label_by_label(m, k, r, seed):
         n = np.int64(0)
         while n < k:
             if n >= r:
-                y = _best_label(row, n, gain, frequency, state)
+                y = best_label(row, n, gain, frequency, state)
                 if gain[y] == 0:
                     break
                 row[n] = y
@@ -376,7 +376,7 @@ def rows_label_by_label(m, k, r, seed):
 
 
 @njit
-def _best_label(row, n, gain, frequency, state):
+def best_label(row, n, gain, frequency, state):
     """Pick the label of the highest gain not in the row, the least frequent of equals."""
     best = -1
     shift = below(state, len(gain))

@@ -11,7 +11,6 @@ from labelcover.covers._local_search_kernels import (
     exchange_spare,
     fill_places,
     free_places,
-    pack_rows,
 )
 
 Rows = NDArray[np.int32]
@@ -124,7 +123,8 @@ def without_spare_rows(rows: ArrayLike, n_labels: int, r: int) -> Rows:
     Labels that cover nothing alone are taken out of their rows, the short rows first, and the
     remnants are packed together. Free places are −1.
     """
-    table = np.ascontiguousarray(rows, dtype=np.int32)
+    table = np.asarray(rows, dtype=np.int32)
+    table = np.take_along_axis(table, np.argsort(table < 0, axis=1, kind="stable"), axis=1)
     while True:
         # The shortest rows first: they are the likeliest to vanish.
         order = np.argsort((table >= 0).sum(axis=1), kind="stable")
@@ -133,6 +133,28 @@ def without_spare_rows(rows: ArrayLike, n_labels: int, r: int) -> Rows:
         if len(packed) == len(table):
             return packed
         table = packed
+
+
+def pack_rows(rows: Rows) -> Rows:
+    """Put the labels of rows with free places together in fewer rows; empty rows are dropped.
+
+    Longest first, each takes the longest others that fit beside it (by their lengths alone).
+    """
+    lengths, k = (rows >= 0).sum(axis=1), rows.shape[1]
+    waiting = [rows[lengths == n, :n].tolist()[::-1] for n in range(k)]
+    packed = []
+    for n in range(k - 1, 0, -1):
+        while waiting[n]:
+            row = waiting[n].pop()
+            room = min(k - n, n)
+            while room > 0:
+                if waiting[room]:
+                    row += [label for label in waiting[room].pop() if label not in row]
+                    room = min(k - len(row), room)
+                else:
+                    room -= 1
+            packed.append(row + [-1] * (k - len(row)))
+    return np.vstack([rows[lengths == k], np.array(packed, dtype=np.int32).reshape(-1, k)])
 
 
 def filled(rows: ArrayLike, n_labels: int, seed: int = 0) -> Rows:

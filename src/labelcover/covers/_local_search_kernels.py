@@ -1,4 +1,4 @@
-"""Compiled local searches on the rows of a cover: annealing, freeing, packing and filling places.
+"""Compiled local searches on the rows of a cover: annealing, freeing and filling places.
 
 Rows may hold −1, a place that is free, but not where they are annealed. Labels come before free
 places.
@@ -9,10 +9,12 @@ import math
 import numpy as np
 
 from labelcover._compiled import njit
+from labelcover.covers._greedy_kernels import best_label
 from labelcover.covers._labelset_kernels import (
     below,
     binomial_table,
     ranks_with_label,
+    row_length,
     seeded,
     uniform,
     unrank_into,
@@ -166,23 +168,6 @@ def anneal_rows(rows, count, m, r, steps, hot, cold, balance, seed):
 
 
 @njit
-def _lengths(rows):
-    """Move the labels of each row to its front, and count them."""
-    size, k = rows.shape
-    lengths = np.zeros(size, dtype=np.int64)
-    for i in range(size):
-        n = 0
-        for j in range(k):
-            if rows[i, j] >= 0:
-                rows[i, n] = rows[i, j]
-                n += 1
-        for j in range(n, k):
-            rows[i, j] = -1
-        lengths[i] = n
-    return lengths
-
-
-@njit
 def _covers_nothing_alone(count, ranks, n):
     """Whether the first `n` ranks are all of r-labelsets that are covered twice or more."""
     fine = True
@@ -195,18 +180,17 @@ def _covers_nothing_alone(count, ranks, n):
 def free_places(rows, count, m, r, order):
     """Take labels out of the rows, in the given `order` of rows, that cover nothing there alone.
 
-    `count` says how many rows hold each r-labelset. Returns the rows with −1 in the freed places;
-    a row that covers nothing alone comes out empty.
+    `count` says how many rows hold each r-labelset. Returns the rows with −1 in the freed places,
+    which come last; a row that covers nothing alone comes out empty.
     """
     rows, count = rows.copy(), count.copy()
     k = rows.shape[1]
     table = binomial_table(m, r)
-    lengths = _lengths(rows)
     positions = np.empty(r, dtype=np.int64)
     ordered = np.empty(k, dtype=rows.dtype)
     ranks = np.empty(binomial_table(k, r)[k, r] + 1, dtype=np.int64)
     for i in order:
-        n = lengths[i]
+        n = row_length(rows, i)
         j = np.int64(0)  # a constant would have functions it is given to compiled twice
         while j < n:
             row = rows[i, :n]
@@ -221,56 +205,7 @@ def free_places(rows, count, m, r, order):
                 n -= 1
             else:
                 j += 1
-        lengths[i] = n
     return rows
-
-
-@njit
-def pack_rows(rows):
-    """Put the labels of rows with free places together in fewer rows; empty rows are dropped.
-
-    Longest first, each takes the longest others that fit beside it (by their lengths alone).
-    """
-    rows = rows.copy()
-    k = rows.shape[1]
-    lengths = _lengths(rows)
-    order = np.argsort(-lengths, kind="mergesort")
-    # first[n]: the next row of length n in the order that is not used yet.
-    first = np.zeros(k + 2, dtype=np.int64)
-    last = np.zeros(k + 2, dtype=np.int64)
-    start = 0
-    for n in range(k, -1, -1):
-        first[n] = start
-        while start < len(order) and lengths[order[start]] == n:
-            start += 1
-        last[n] = start
-    out = np.full((len(rows), k), -1, dtype=rows.dtype)
-    at = 0
-    for n in range(k, 0, -1):
-        while first[n] < last[n]:
-            i = order[first[n]]
-            first[n] += 1
-            for j in range(n):  # an assignment of arrays takes seconds to compile
-                out[at, j] = rows[i, j]
-            used = n
-            room = min(k - used, n)
-            while room > 0:
-                if first[room] < last[room]:
-                    other = order[first[room]]
-                    first[room] += 1
-                    for j in range(room):
-                        present = False
-                        for c in range(used):
-                            if out[at, c] == rows[other, j]:
-                                present = True
-                        if not present:
-                            out[at, used] = rows[other, j]
-                            used += 1
-                    room = min(k - used, room)
-                else:
-                    room -= 1
-            at += 1
-    return out[:at].copy()
 
 
 @njit
@@ -278,30 +213,16 @@ def fill_places(rows, m, seed):
     """Put into every free place the least frequent label that the row does not hold."""
     state = seeded(seed)
     rows = rows.copy()
-    k = rows.shape[1]
     frequency = np.zeros(m, dtype=np.int64)
+    for label in rows.flat:
+        if label >= 0:
+            frequency[label] += 1
+    nothing = np.zeros(m, dtype=np.int64)
     for i in range(len(rows)):
-        for j in range(k):
-            if rows[i, j] >= 0:
+        for j in range(rows.shape[1]):
+            if rows[i, j] < 0:
+                rows[i, j] = best_label(rows[i], rows.shape[1], nothing, frequency, state)
                 frequency[rows[i, j]] += 1
-    for i in range(len(rows)):
-        for j in range(k):
-            if rows[i, j] >= 0:
-                continue
-            choice = -1
-            shift = below(state, m)
-            for t in range(m):
-                y = (t + shift) % m
-                if choice >= 0 and frequency[y] >= frequency[choice]:
-                    continue
-                present = False
-                for c in range(k):
-                    if rows[i, c] == y:
-                        present = True
-                if not present:
-                    choice = y
-            rows[i, j] = choice
-            frequency[choice] += 1
     return rows
 
 

@@ -9,19 +9,6 @@ CLOSE_ENOUGH = 0.8
 
 
 @njit
-def with_room(array, size):
-    """`array` with room for at least `size` entries along its first axis, doubled when short."""
-    if size <= len(array):
-        return array
-    larger = np.empty((max(size, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)
-    # Entry by entry, here and below: an assignment of arrays takes seconds to compile.
-    entries, places = array.reshape(-1), larger.reshape(-1)
-    for i in range(len(entries)):
-        places[i] = entries[i]
-    return larger
-
-
-@njit
 def _sift_down(heap, keys, length):
     """Move the first entry of `heap` down to its place; the greatest key is on top."""
     i = 0
@@ -152,23 +139,21 @@ def _extend(seed, heaviest, labelsets, entries, covered, held, gains, reached, m
 
 
 @njit
-def _uncovered_inside(members, labelsets, entries, gains):
-    """Uncovered labelsets of which all labels are among `members`, each once."""
+def _uncovered_inside(members, labelsets, entries, gains, found):
+    """Write to `found` the uncovered labelsets all labels of which are in `members`; how many."""
     starts, ends, which, _, _ = entries
     for label in members:
         gains[label] = -1.0
-    found = np.empty(0, dtype=np.int64)
     n_found = 0
     for label in members:
         for i in range(starts[label], ends[label]):
             labels = labelsets[which[i]]
             if labels[0] == label and _is_inside(labels, gains):
-                found = with_room(found, n_found + 1)
                 found[n_found] = which[i]
                 n_found += 1
     for label in members:
         gains[label] = 0.0
-    return found[:n_found]
+    return n_found
 
 
 @njit
@@ -193,16 +178,14 @@ def _pad(members, size, counts, next_label):
 
 
 @njit
-def _with_row(rows, n_rows, members, counts):
-    """`rows` with one more, and how many of its labels are new; counts its labels."""
-    rows = with_room(rows, n_rows + 1)
+def _write_row(row, members, counts):
+    """Write labels to a row and count them; return how many are new."""
     n_new = 0
     for i in range(len(members)):
-        label = members[i]
-        rows[n_rows, i] = label
-        n_new += counts[label] == 0
-        counts[label] += 1
-    return rows, n_new
+        row[i] = members[i]
+        n_new += counts[members[i]] == 0
+        counts[members[i]] += 1
+    return n_new
 
 
 @njit
@@ -235,7 +218,8 @@ def lazy_greedy(labelsets, weights, entries, keys, heap, k, target, most_rows):
     reached = np.empty(n_labels, dtype=np.int64)
     counts = np.zeros(n_labels, dtype=np.int64)
     members = np.empty(k, dtype=np.int64)
-    rows = np.empty((1024, k), dtype=np.int32)
+    found = np.empty(q, dtype=np.int64)
+    rows = np.empty((most_rows, k), dtype=np.int32)
     length, heaviest, next_label, n_rows = q, 0, np.int64(0), np.int64(0)
     unused = n_labels
     weight = 0.0
@@ -259,14 +243,14 @@ def lazy_greedy(labelsets, weights, entries, keys, heap, k, target, most_rows):
             heaviest += 1
         size, _ = _extend(top, heaviest, labelsets, entries, covered, held, gains, reached, members)
         next_label = _pad(members, size, counts, next_label)
-        rows, n_new = _with_row(rows, n_rows, members, counts)
-        n_rows, unused = n_rows + 1, unused - n_new
-        for t in _uncovered_inside(members, labelsets, entries, gains):
+        unused -= _write_row(rows[n_rows], members, counts)
+        n_rows += 1
+        for t in found[: _uncovered_inside(members, labelsets, entries, gains, found)]:
             covered[t] = True
             weight += weights[t]
             _remove(t, labelsets, entries)
     while unused > 0:
         next_label = _pad(members, np.int64(0), counts, next_label)
-        rows, n_new = _with_row(rows, n_rows, members, counts)
-        n_rows, unused = n_rows + 1, unused - n_new
+        unused -= _write_row(rows[n_rows], members, counts)
+        n_rows += 1
     return rows[:n_rows].copy()

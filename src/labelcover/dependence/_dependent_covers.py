@@ -68,7 +68,7 @@ def dependent_cover(
     # As many rows as there are labelsets and labels are always enough.
     most = len(dependence.labelsets) + least
     if size is not None:
-        most = check_integer("size", size, low=least)
+        most = min(most, check_integer("size", size, low=least))
     share = check_real("share", share, low=0, high=1)
 
     by_weight = np.argsort(-dependence.chi_square, kind="stable")
