@@ -9,7 +9,7 @@ import pytest
 from labelcover import LabelCoverClassifier
 from labelcover.ensemble._cover_view import CoverView, leaving_out_some
 from labelcover.ensemble._view import TrainingRows, drawn_seed
-from labelcover.learners._any_classifier import AnyClassifier
+from labelcover.learners._batch_classifier import AnyClassifier
 
 
 def distributions_of(view, X):

@@ -12,7 +12,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from labelcover.covers import Cover
-from labelcover.learners._any_classifier import Clones
+from labelcover.learners._batch_classifier import Clones
 
 
 def plain_confidence(distributions, encoding, votes):

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from labelcover.covers import Cover
 from labelcover.ensemble._encoding import encode
-from labelcover.learners._any_classifier import shared_table
+from labelcover.learners._batch_classifier import shared_table
 
 LEARNERS = [
     DecisionTreeClassifier(random_state=0),

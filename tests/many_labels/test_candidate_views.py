@@ -15,7 +15,6 @@ from labelcover.many_labels._candidate_views import (
     NOTHING,
     CandidateForest,
     LabelMeans,
-    csr_of,
     hard_samples,
     train_on_candidates,
 )
@@ -125,7 +124,6 @@ def test_shares_of_candidates_are_those_of_the_whole_forest(training):
         others = np.sort(np.delete(expected[i], 4))[::-1]
         others = others[others > 0][:4]
         np.testing.assert_allclose(np.sort(shares[i, 1 : len(own)])[::-1], others, rtol=1e-5)
-    assert csr_of(table, 30).shape == (150, 30)
 
 
 def test_hard_samples_are_the_rows_with_the_label_and_with_it_in_mind():

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from labelcover.ensemble._view import TrainingRows
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.methods import EnsembleOfChainsClassifier
-from labelcover.methods._chains import ChainsView, LinkedChain, chain_confidence, fitted_chains
+from labelcover.methods._chains import ChainsView, LinkedChain, fitted_chains
 
 ORDER = [3, 0, 4, 1, 2]
 
@@ -156,7 +156,7 @@ def test_out_of_bag_confidences_are_those_of_chains_fitted_without_the_row(
     ).fit(X, Y)
     rows, (confidence,) = asked[1]
     assert abs(len(rows) / 150 - {"bootstrap": 0.368, "subsample": 0.33}[bagging]) < 0.08
-    np.testing.assert_array_equal(confidence, chain_confidence(alone.view_.members[0], X[rows]))
+    np.testing.assert_array_equal(confidence, alone.view_.confidences(X[rows])[0])
 
 
 def test_without_bagging_there_is_no_out_of_bag(problem):

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from labelcover.dependence import chi_square, contingency
 from labelcover.ensemble._view import TrainingRows
 from labelcover.learners import LeastSquaresClassifier
-from labelcover.learners._any_classifier import AnyClassifier
+from labelcover.learners._batch_classifier import AnyClassifier
 from labelcover.methods import (
     BinaryRelevanceClassifier,
     DependentSubsetsClassifier,

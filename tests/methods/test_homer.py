@@ -24,7 +24,6 @@ from labelcover.methods._homer import (
     balanced_k_means,
     divide_evenly,
     grow_tree,
-    squared_distances,
 )
 from labelcover.metrics import micro_f1
 from labelcover.models import load_model, save_model
@@ -93,13 +92,6 @@ def test_clusters_that_are_apart_and_of_equal_size_are_found():
     assert sorted(c.tolist() for c in best) == sorted(
         np.flatnonzero(truth == t).tolist() for t in range(4)
     )
-
-
-def test_squared_distances_are_those_of_the_definition():
-    random = np.random.default_rng(1)
-    points, centres = random.normal(size=(7, 4)), random.normal(size=(3, 4))
-    expected = ((points[:, None] - centres) ** 2).sum(axis=2)
-    np.testing.assert_allclose(squared_distances(points, centres), expected)
 
 
 # The tree

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from labelcover._imports import lazy_names
-from labelcover.learners._any_classifier import AnyClassifier
-from labelcover.learners._batch_classifier import BatchClassifier
+from labelcover.learners._batch_classifier import AnyClassifier, BatchClassifier
 from labelcover.learners._chunked_table import ChunkedTable
 from labelcover.learners._features import (
     PLAIN,

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import iadd
 from typing import Any, TypeVar
 
 import numpy as np
@@ -128,7 +129,7 @@ class ChunkedTable:
         Results need ``+`` unless `add` is given.
         """
         summed = partial(_after_steps, function, self.steps)
-        return self.chunks.reduce(summed, _sum if add is None else add)
+        return self.chunks.reduce(summed, iadd if add is None else add)
 
     def _gathered(self, rows: NDArray[np.int64]) -> Any:
         """Return some rows, which ascend, by a pass."""
@@ -151,11 +152,6 @@ def _after_steps(function: Callable[[Any, Chunk], T], steps: tuple[Step, ...], c
     for step in steps:
         table = step(table)
     return function(table, chunk)
-
-
-def _sum(first: Any, second: Any) -> Any:
-    first += second
-    return first
 
 
 def _rows_of_chunk(rows: NDArray[np.int64], table: Any, chunk: Chunk) -> list[Any]:

@@ -48,12 +48,6 @@ def checked_table(owner: Any, X: Any, *, reset: bool, dtype: Any, allow_nan: boo
     return canonical_rows(X) if sparse.issparse(X) else X
 
 
-def _checked_size(owner: Any, X: Any) -> Any:
-    """Return a table of numbers unless one is too large."""
-    check_size(X, getattr(owner, "feature_names_in_", None))
-    return X
-
-
 @dataclass(frozen=True)
 class FeatureCoding:
     """How the values of nominal features become numbers.
@@ -84,7 +78,8 @@ class FeatureCoding:
         dtype = None if mixed else np.float64
         X = checked_table(owner, X, reset=True, dtype=dtype, allow_nan=allow_nan)
         coding = cls(feature_categories(X, chosen), mixed, allow_nan)
-        numbers = _checked_size(owner, coding.numbers(X))
+        numbers = coding.numbers(X)
+        check_size(numbers, getattr(owner, "feature_names_in_", None))
         return replace(coding, of_dense=not sparse.issparse(numbers)), numbers
 
     @classmethod
@@ -110,7 +105,7 @@ class FeatureCoding:
         numbers = self.numbers(
             checked_table(owner, X, reset=False, dtype=dtype, allow_nan=self.allow_nan)
         )
-        numbers = _checked_size(owner, numbers)
+        check_size(numbers, getattr(owner, "feature_names_in_", None))
         if sparse.issparse(numbers):
             return numbers.toarray() if self.of_dense else numbers
         # Sums over a row are rounded by how it lies in memory.
@@ -140,7 +135,8 @@ class FeatureCoding:
         numbers = np.empty(X.shape)
         numeric = np.flatnonzero(~nominal)
         if len(numeric):
-            floats = self._floats(_columns(X, numeric))
+            chosen = X[[X.columns[f] for f in numeric]] if is_frame(X) else X[:, numeric]
+            floats = self._floats(chosen)
             numbers[:, numeric] = floats.toarray() if sparse.issparse(floats) else floats
         known = [values for values in self.categories if values is not None]
         for (f, column), values in zip(_each_column(X, nominal), known, strict=True):
@@ -155,7 +151,11 @@ class FeatureCoding:
             if all(isinstance(t, np.dtype) and t.kind in "biuf" for t in X.dtypes):
                 X = X.to_numpy(dtype=np.float64)  # much sooner than column by column
             else:
-                _check_numeric(X)
+                for name, dtype in columns_without_numbers(X).items():
+                    raise ValueError(
+                        "X must hold numbers or columns of categorical dtype, got "
+                        f"{dtype} in column {name!r}."
+                    )
         finite = "allow-nan" if self.allow_nan or names is not None else True
         numbers = check_array(
             X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, input_name="X"
@@ -188,12 +188,11 @@ def feature_categories(X: Any, categorical_features: Any) -> tuple[NDArray[Any] 
     categories: list[NDArray[Any] | None] = [None] * X.shape[1]
     X = X.tocsc() if sparse.issparse(X) and nominal.any() else X
     for f, column in _each_column(X, nominal):
-        declared = _declared_categories(column)
-        if declared is None:
+        if _dtype_kind(column) not in ("CategoricalDtype", "Enum"):
             values = np.asarray(column)
             categories[f] = np.unique(values[~_is_missing(values)])
         else:
-            categories[f] = np.asarray(list(declared), dtype=object)
+            categories[f] = np.asarray(list(column.dtype.categories), dtype=object)
     return tuple(categories)
 
 
@@ -240,14 +239,6 @@ def numeric(X: Any, n_values: NDArray[np.int32]) -> Any:
     binary = (n_values > 0) & (n_values <= 2)
     numbers = np.where(binary & ~(X > 0), 0.0, X) if binary.any() else X
     return one_hot(numbers, *one_hot_columns(n_values))
-
-
-def _check_numeric(X: Any) -> None:
-    """Raise a ``ValueError`` that names the first column of a frame that holds no numbers."""
-    for name, dtype in columns_without_numbers(X).items():
-        raise ValueError(
-            f"X must hold numbers or columns of categorical dtype, got {dtype} in column {name!r}."
-        )
 
 
 def columns_without_numbers(X: Any) -> dict[Any, Any]:
@@ -307,7 +298,13 @@ def _nominal_mask(X: Any, categorical_features: Any) -> NDArray[np.bool_]:
             )
         return given
     if given.dtype.kind in "UO" and given.size:
-        given = _positions(X, given)
+        known = {name: f for f, name in enumerate(X.columns)} if is_frame(X) else {}
+        unknown = [str(name) for name in given if name not in known]
+        if unknown:
+            raise ValueError(
+                f"categorical_features names {', '.join(unknown)}, but X has no such column."
+            )
+        given = np.array([known[name] for name in given], dtype=np.int64)
     given = given.astype(np.int64) if not given.size else given
     if given.dtype.kind not in "iu" or (
         given.size and not 0 <= given.min() <= given.max() < n_features
@@ -320,16 +317,6 @@ def _nominal_mask(X: Any, categorical_features: Any) -> NDArray[np.bool_]:
     return mask
 
 
-def _positions(X: Any, names: NDArray[Any]) -> NDArray[np.int64]:
-    known = {name: f for f, name in enumerate(X.columns)} if is_frame(X) else {}
-    unknown = [str(name) for name in names if name not in known]
-    if unknown:
-        raise ValueError(
-            f"categorical_features names {', '.join(unknown)}, but X has no such column."
-        )
-    return np.array([known[name] for name in names], dtype=np.int64)
-
-
 def _each_column(X: Any, chosen: NDArray[np.bool_]) -> Iterator[tuple[int, Any]]:
     """Yield the number and the values of each column that a mask chooses."""
     names = list(X.columns) if is_frame(X) else None
@@ -340,17 +327,8 @@ def _each_column(X: Any, chosen: NDArray[np.bool_]) -> Iterator[tuple[int, Any]]
             yield f, X[:, [f]].toarray().ravel() if sparse.issparse(X) else np.asarray(X)[:, f]
 
 
-def _columns(X: Any, features: NDArray[np.int64]) -> Any:
-    return X[[X.columns[f] for f in features]] if is_frame(X) else X[:, features]
-
-
 def _dtype_kind(column: Any) -> str:
     return type(getattr(column, "dtype", None)).__name__
-
-
-def _declared_categories(column: Any) -> Any:
-    """Return the categories that the dtype of a pandas or polars column fixes, else None."""
-    return column.dtype.categories if _dtype_kind(column) in ("CategoricalDtype", "Enum") else None
 
 
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -409,7 +387,7 @@ class TableLearner(BaseEstimator):
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
 
-    def read_table(self, owner: BaseEstimator, X: Any) -> tuple[FeatureCoding, Any]:
+    def read_table(self, owner: BaseEstimator, X: Any) -> tuple[Any, Any]:
         """Return how a training table is coded, and the table as it is learned from.
 
         The names and the number of features are kept on `owner`.

@@ -164,9 +164,17 @@ class LinearTargets:
         counts : ndarray of shape (n_classes,)
             How many rows each class holds.
         """
-        is_target, combine, constant = _all_but_the_largest(counts, offsets)
+        n_classes = len(counts)
+        largest = np.array([low + counts[low:high].argmax() for low, high in pairwise(offsets)])
+        is_target = np.ones(n_classes, dtype=bool)
+        is_target[largest] = False
+        of_target, number = np.flatnonzero(is_target), np.arange(n_classes - len(largest))
+        problem = np.searchsorted(offsets[:-1], of_target, side="right") - 1
+        cells = np.concatenate([of_target, largest[problem]]), np.tile(number, 2)
+        signs = np.repeat([1.0, -1.0], len(number))
+        combine = sparse.csr_array((signs, cells), shape=(n_classes, len(number)))
         rule = partial(_class_targets, classes_of, offsets, is_target)
-        return cls(rule, labels, combine, constant, np.arange(int(is_target.sum())))
+        return cls(rule, labels, combine, (~is_target).astype(np.float64), number)
 
 
 def _some_targets(rule: Rule, numbers: NDArray[np.int64], labels: Any) -> TargetRows:
@@ -192,29 +200,6 @@ def _class_targets(
     shape = (int(is_target.sum()), classes.shape[1])
     holds = sparse.csr_array((np.ones(len(rows)), (number[column[kept]], rows)), shape=shape)
     return TargetRows(holds, None)
-
-
-def _all_but_the_largest(
-    counts: NDArray[np.int64], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.bool_], sparse.csr_array, NDArray[np.float64]]:
-    """Return which classes are targets, and `combine` and `constant` of `LinearTargets`."""
-    n_classes = len(counts)
-    largest = [low + counts[low:high].argmax() for low, high in pairwise(offsets)]
-    is_target = np.ones(n_classes, dtype=bool)
-    is_target[largest] = False
-    of_target = np.flatnonzero(is_target)
-    problem = np.searchsorted(offsets[:-1], of_target, side="right") - 1
-    combine = sparse.csr_array(
-        (
-            np.repeat([1.0, -1.0], len(of_target)),
-            (
-                np.concatenate([of_target, np.array(largest)[problem]]),
-                np.tile(np.arange(len(of_target)), 2),
-            ),
-        ),
-        shape=(n_classes, len(of_target)),
-    )
-    return is_target, combine, (~is_target).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -355,29 +340,6 @@ def problem_blocks(offsets: NDArray[np.int64], most: int) -> Iterator[slice]:
         stop = max(stop, start + 1)
         yield slice(start, stop)
         start = stop
-
-
-def fitted_in_threads(
-    fit: Callable[..., Any],
-    table: Any,
-    problems: Problems,
-    options: dict[str, Any],
-    *,
-    n_jobs: int | None,
-    text: str,
-    verbose: bool,
-) -> list[Any]:
-    """Return ``fit(table, classes, n_classes, weights=weights, **options)`` of every problem.
-
-    On a Dask cluster its workers take the place of threads. `fit` is a function of a module, which
-    is sent by name: of a class method Dask would send the code, and workers would compile it anew.
-    """
-    jobs = (
-        delayed(fit)(table, classes, int(n_classes), weights=problems.weights, **options)
-        for classes, n_classes in zip(problems.classes, problems.n_classes, strict=True)
-    )
-    how: dict[str, Any] = {"text": text, "verbose": verbose, "require": "sharedmem"}
-    return list(in_parallel(jobs, n_jobs, shared=[table], **how))
 
 
 def in_parallel(

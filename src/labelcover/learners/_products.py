@@ -89,13 +89,8 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def are_worth_threads(n_rows: int, width: int, n_classes: int) -> bool:
-    """Return whether products of tables of rows by `width` and `width` by classes are large."""
-    return n_rows * width * n_classes > MOST_PRODUCTS
-
-
 def blas_threads(n_rows: int, width: int, n_classes: int) -> AbstractContextManager:
     """Return a context in which products that are not large run in one thread."""
-    if n_rows < LEAST_ROWS or are_worth_threads(n_rows, width, n_classes):
+    if n_rows < LEAST_ROWS or n_rows * width * n_classes > MOST_PRODUCTS:
         return nullcontext()
     return _controller().limit(limits=1, user_api="blas")

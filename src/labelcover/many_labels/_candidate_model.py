@@ -25,7 +25,6 @@ from labelcover.many_labels._candidate_views import (
     CandidateForest,
     CandidateSvms,
     LabelMeans,
-    csr_of,
     train_on_candidates,
 )
 from labelcover.many_labels._candidates import Candidates, joined, true_candidates
@@ -135,7 +134,8 @@ class CandidateModel:
         self.forest = CandidateForest(ReadTable(X, n_values), Y)
         self.forest.grow_all(self.n_trees, drawn, int(seeds[0]), **how)
         table = self.forest.table
-        self.means = LabelMeans(csr_of(table, self.forest.n_features), Y, weights)
+        rows = sparse.csr_array(table, shape=(n, self.forest.n_features))
+        self.means = LabelMeans(rows, Y, weights)
         found = self._found(table, (self.forest.labels, weights), **how)
         truth = true_candidates(found.candidates, Y)
 
@@ -143,7 +143,8 @@ class CandidateModel:
         left = np.sort(random.permutation(n)[:MOST_LEFT_OUT])
         scores = self._fit_svms(table, found.candidates, truth, Y, weights, random, how)
         found, truth_left = Found(*(each[left] for each in found)), truth[left]
-        P = self._fit_cells(found, scores[left], truth_left, weights[left], _rows_are_alike(table))
+        alike = not (rows.max(axis=0) - rows.min(axis=0)).toarray().any()
+        P = self._fit_cells(found, scores[left], truth_left, weights[left], alike)
         own = left, found.candidates, P, truth_left, weights[left]
         self.links = fit_candidate_links(Y, self.cover, *own, random)
         del self.forest.table
@@ -217,7 +218,10 @@ class CandidateModel:
             return train_on_candidates(table, d, asked, labels, costs, seed, **how)
 
         if self.C is None:
-            asked, few = _some_labels(candidates, Y, np.sort(some[:CHOICE_LABELS]))
+            chosen = np.sort(some[:CHOICE_LABELS])
+            number = np.full(Y.shape[1] + 1, -1, dtype=np.int32)
+            number[chosen] = np.arange(len(chosen))
+            asked, few = number[candidates], Y[:, chosen]
             left = np.flatnonzero(fold == 0)
             cells = asked[left] >= 0
             y, w = truth[left][cells], np.repeat(weights[left], cells.sum(axis=1))
@@ -254,23 +258,6 @@ class CandidateModel:
             w = np.repeat(weights, cells.sum(axis=1))
             self.cells = fit_cells(inputs[cells], truth[cells], w)
         return self.cells.probability(inputs)
-
-
-def _rows_are_alike(table: tuple[NDArray, NDArray, NDArray]) -> bool:
-    """Tell whether all rows of a CSR table are the same."""
-    data, indices, starts = table
-    widths = np.diff(starts)
-    if np.ptp(widths) > 0:
-        return False
-    values, columns = (each.reshape(len(widths), -1) for each in (data, indices))
-    return bool((values == values[0]).all() and (columns == columns[0]).all())
-
-
-def _some_labels(candidates, Y, labels):
-    """Return candidates and label table with some of the labels only, numbered anew."""
-    number = np.full(Y.shape[1] + 1, -1, dtype=np.int32)
-    number[labels] = np.arange(len(labels))
-    return number[candidates], Y[:, labels]
 
 
 def _least(loss: Any) -> float:

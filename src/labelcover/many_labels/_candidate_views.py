@@ -180,11 +180,6 @@ class CandidateForest(MeanForest):
         return candidate_shares(leaves, *self.leaf_rows, self.labels, self.n_labels, given, most)
 
 
-def csr_of(table: tuple[Any, ...], n_features: int) -> sparse.csr_array:
-    """Return rows as the trees take them as a CSR array."""
-    return sparse.csr_array(table, shape=(len(table[2]) - 1, n_features))
-
-
 @dataclass(frozen=True)
 class CandidateSvms:
     """One-vs-rest linear SVMs with the squared hinge loss, on hard rows only.

@@ -163,12 +163,8 @@ class Paths:
         largest = np.maximum.reduceat(log_probability, first)
         share = np.exp(log_probability - largest[group])
         share /= np.add.reduceat(share, first)[group]
-        return Labelsets(row, in_label_order(self.labels[order], chain), log_probability, share)
-
-
-def in_label_order(labels: NDArray[np.uint8], chain: Chain) -> NDArray[np.uint8]:
-    """Return labels in their own order, from that of the chain."""
-    return labels[:, np.argsort(chain.order)]
+        labels = self.labels[order][:, np.argsort(chain.order)]
+        return Labelsets(row, labels, log_probability, share)
 
 
 def beam(chain: Chain, prepared: Any, rows: NDArray[np.int64], width: int) -> Labelsets:
@@ -231,7 +227,7 @@ def monte_carlo(
         at = at.reshape(len(rows), n_samples)
         paths = grown.some(kept)
     share = np.bincount(at.ravel(), minlength=len(paths.row)) / n_samples
-    labels = in_label_order(paths.labels, chain)
+    labels = paths.labels[:, np.argsort(chain.order)]
     return Labelsets(paths.row, labels, paths.log_probability, share)
 
 

@@ -1,6 +1,5 @@
 """Chains of binary models, each with the labels before it as features, and ensembles (ECC)."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
@@ -210,21 +209,18 @@ class ChainsView(MeanOfMembers):
         return np.bincount(rows, minlength=n)
 
     def says(self, member: "Chain", X: Any) -> NDArray[np.float64]:
-        """Return the confidences of a chain, or which labels it predicts."""
-        confidence = chain_confidence(member, X)
+        """Return the confidences of a chain, or which labels it predicts.
+
+        Those are the probabilities along the more probable class of each link.
+        """
+        n, m = X.shape[0], len(member.order)
+        prepared = member.prepare(X)
+        confidence = np.empty((n, m))
+        predicted = np.empty((n, m), np.uint8)
+        for link, label in enumerate(member.order):
+            confidence[:, label] = member.probability(prepared, None, link, predicted[:, :link])
+            predicted[:, link] = confidence[:, label] > 0.5
         return (confidence > 0.5).astype(np.float64) if self.votes else confidence
-
-
-def chain_confidence(chain: "Chain", X: Any) -> NDArray[np.float64]:
-    """Return the probabilities of all labels along the more probable class of each link."""
-    n, m = X.shape[0], len(chain.order)
-    prepared = chain.prepare(X)
-    confidence = np.empty((n, m))
-    predicted = np.empty((n, m), np.uint8)
-    for link, label in enumerate(chain.order):
-        confidence[:, label] = chain.probability(prepared, None, link, predicted[:, :link])
-        predicted[:, link] = confidence[:, label] > 0.5
-    return confidence
 
 
 def chain_orders(order: Any, n_chains: int, n_labels: int, seed: int) -> NDArray[np.int64]:
@@ -296,7 +292,13 @@ class LinkedChain:
         """Fit a link for each label: the labels before it are features, with their true values."""
         Y = training.Y[:, order]
         links = []
-        for link, X in enumerate(tables_of_links(training.X, Y)):
+        is_copied = is_frame(training.X)  # other tables are looked at without further columns
+        table: Any = None if is_copied else with_labels(training.X, Y)
+        for link in range(len(order)):
+            if is_copied:
+                X = with_labels(training.X, Y[:, :link])
+            else:
+                X = table[:, : training.X.shape[1] + link]
             problems = Problems(
                 np.ascontiguousarray(Y[None, :, link], dtype=np.int32),
                 np.array([0, 2]),
@@ -379,7 +381,16 @@ def fitted_chains(
     counted = training if drawn is None else _weighted(training, drawn)
     varies = np.ptp(counted.Y, axis=0) > 0
     labels = np.flatnonzero(varies)
-    system = _label_system(learner, counted, labels, seeds[0, :1]) if len(labels) else None
+    system: LabelSystem | None = None
+    if len(labels):
+        problems = Problems(
+            np.ascontiguousarray(counted.Y[:, labels].T, dtype=np.int32),
+            2 * np.arange(len(labels) + 1),
+            counted.n_values,
+            counted.weights,
+            seeds[0, :1],
+        )
+        system = learner.label_system(counted.X, problems)
     if drawn is None or system is not None:
         sample = counted
     else:
@@ -406,26 +417,3 @@ def _weighted(training: TrainingRows, drawn: NDArray[np.int64]) -> TrainingRows:
     sample = training.rows(rows)
     weights = drawn[rows].astype(np.float64) * (1 if sample.weights is None else sample.weights)
     return replace(sample, weights=None if (weights == 1).all() else weights)
-
-
-def _label_system(
-    learner: Any, training: TrainingRows, labels: NDArray[np.int64], seeds: NDArray[np.int64]
-) -> LabelSystem | None:
-    problems = Problems(
-        np.ascontiguousarray(training.Y[:, labels].T, dtype=np.int32),
-        2 * np.arange(len(labels) + 1),
-        training.n_values,
-        training.weights,
-        seeds,
-    )
-    system: LabelSystem | None = learner.label_system(training.X, problems)
-    return system
-
-
-def tables_of_links(X: Any, Y: NDArray[np.uint8]) -> Iterator[Any]:
-    """Yield for each link the table with the labels before it: no, the first, the first two, …."""
-    if is_frame(X):
-        yield from (with_labels(X, Y[:, :link]) for link in range(Y.shape[1]))
-        return
-    table, width = with_labels(X, Y), X.shape[1]
-    yield from (table[:, : width + link] for link in range(Y.shape[1]))

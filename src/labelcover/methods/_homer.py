@@ -192,7 +192,11 @@ class HomerView(View):
             for i in inner:
                 own = self._rows_of_node(i, rows)
                 if len(own.Y):
-                    self.views[i] = self._fitted(i, own, random, n_jobs)
+                    method, children = clone(self.method), self.tree.nodes[i].children
+                    names = [self.tree.name(child) for child in children]
+                    method.label_names_in_ = np.array(names, dtype=object)
+                    view = method._make_view(self.learner, own, int(random.integers(MOST_SEED)))
+                    self.views[i] = view.fit(own, int(random.integers(MOST_SEED)), n_jobs=n_jobs)
                 bar.advance()
         return self
 
@@ -222,15 +226,6 @@ class HomerView(View):
             training = training.rows(np.flatnonzero(has_any))
         on = [training.Y[:, nodes[child].labels].any(axis=1) for child in nodes[i].children]
         return replace(training, Y=np.column_stack(on).astype(np.uint8))
-
-    def _fitted(
-        self, i: int, rows: TrainingRows, random: np.random.Generator, n_jobs: int | None
-    ) -> View:
-        method = clone(self.method)
-        children = self.tree.nodes[i].children
-        method.label_names_in_ = np.array([self.tree.name(c) for c in children], dtype=object)
-        view = method._make_view(self.learner, rows, int(random.integers(MOST_SEED)))
-        return view.fit(rows, int(random.integers(MOST_SEED)), n_jobs=n_jobs)
 
 
 @dataclass(frozen=True)
@@ -401,20 +396,13 @@ def balanced_k_means(
     centres = points[np.sort(random.choice(len(points), n_clusters, replace=False))]
     clusters: list[NDArray[np.int64]] = []
     for _ in range(ROUNDS):
-        found = divide_evenly(squared_distances(points, centres))
+        squares = (points**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1)
+        found = divide_evenly(squares - 2 * (points @ centres.T))
         if clusters and all(map(np.array_equal, found, clusters)):
             break
         clusters = found
         centres = np.stack([points[cluster].mean(axis=0) for cluster in clusters])
     return clusters
-
-
-def squared_distances(
-    points: NDArray[np.float64], centres: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the squared Euclidean distance of every point from every centre."""
-    squares = (points**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1)
-    return squares - 2 * (points @ centres.T)
 
 
 def divide_evenly(distances: NDArray[np.float64]) -> list[NDArray[np.int64]]:

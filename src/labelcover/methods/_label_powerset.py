@@ -320,7 +320,6 @@ class SubsampledView(MeanOfMembers):
         n = len(rows.Y)
         size = sample_size(n, self.subsample)
         randoms = [np.random.default_rng(own) for own in draw_seeds(seed, len(self.members))]
-        # In their own order: a sample of all rows is then the table itself.
         samples = [np.sort(random.choice(n, size, replace=False)) for random in randoms]
         jobs = (
             delayed(_fitted)(member, rows, sample, int(random.integers(MOST_SEED)))
@@ -341,13 +340,9 @@ def sample_size(n: int, subsample: float) -> int:
 
 
 def _fitted(
-    view: PrunedSetsView,
-    training: TrainingRows,
-    sample: NDArray[np.int64],
-    seed: int,
+    view: PrunedSetsView, training: TrainingRows, sample: NDArray[np.int64], seed: int
 ) -> PrunedSetsView:
-    all_rows = len(sample) == len(training.Y)
-    return view.fit(training if all_rows else training.rows(sample), seed)
+    return view.fit(training.rows(sample), seed)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -1,6 +1,5 @@
 """Probabilistic classifier chains (PCC) and their ensemble (EPCC)."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,6 @@ from labelcover.methods._chain_inference import (
     INFERENCES,
     MOST_EXACT_LABELS,
     Inference,
-    Labelsets,
 )
 from labelcover.methods._chains import ChainModel, ChainsView, chain_orders
 
@@ -40,7 +38,8 @@ class ProbabilisticChainsView(ChainsView):
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the marginal probability of every label."""
         marginals = np.empty((X.shape[0], self.orders.shape[1]))
-        for rows, found in self._labelsets(X, "hamming_loss"):
+        of_chains = self.members, self.sample_seeds, X
+        for rows, found in self.inference.labelsets("hamming_loss", *of_chains):
             marginals[rows] = found.marginals(rows.stop - rows.start)
         return [marginals]
 
@@ -50,15 +49,13 @@ class ProbabilisticChainsView(ChainsView):
         if decide == "hamming_loss":
             return self.confidences(X)[0] > 0.5
         chosen = np.empty((X.shape[0], self.orders.shape[1]), bool)
-        for rows, found in self._labelsets(X, decide):
+        of_chains = self.members, self.sample_seeds, X
+        for rows, found in self.inference.labelsets(decide, *of_chains):
             if decide == "subset_accuracy":
                 chosen[rows] = found.most_probable()
             else:
                 chosen[rows] = found.best_for_f1(rows.stop - rows.start)
         return chosen
-
-    def _labelsets(self, X: Any, decide: str) -> Iterator[tuple[slice, Labelsets]]:
-        return self.inference.labelsets(decide, self.members, self.sample_seeds, X)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -11,14 +11,14 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from labelcover._arguments import check_integer, check_real
-from labelcover.learners._batch_classifier import BatchClassifier
+from labelcover.learners._batch_classifier import WekaClassifier
 from labelcover.learners._c45.split_kernels import VALUE_STEP
 from labelcover.learners._c45.tree import FeatureTable, Tree, TreeStack, grown_tree, tree_text
-from labelcover.learners._problems import Problems, fitted_in_threads
+from labelcover.learners._problems import Problems
 
 
 @dataclass(eq=False, repr=False)
-class C45Classifier(BatchClassifier):
+class C45Classifier(WekaClassifier):
     """C4.5 decision tree, with the answers of WEKA's J48.
 
     Splits maximise the gain ratio among the features of at least average information gain;
@@ -69,8 +69,6 @@ class C45Classifier(BatchClassifier):
     5
     """
 
-    keeps_nominal = True
-
     confidence: float = 0.25
     min_leaf: int = 2
     pruned: bool = True
@@ -78,10 +76,6 @@ class C45Classifier(BatchClassifier):
     laplace: bool = False
     categorical_features: Any = "from_dtype"
     classes: Any = None
-
-    def check_parameters(self) -> None:
-        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
-        self._options()
 
     def fit_problems(
         self,
@@ -96,15 +90,8 @@ class C45Classifier(BatchClassifier):
         _warn_of_narrow_columns(numbers, problems.n_values)
         weighted = problems.weights is not None
         table = FeatureTable.of(numbers, problems.n_values, weighted=weighted)
-        trees = fitted_in_threads(
-            grown_tree,
-            table,
-            problems,
-            self._options(),
-            n_jobs=n_jobs,
-            text="growing trees",
-            verbose=verbose,
-        )
+        how = {"text": "growing trees", "verbose": verbose}
+        trees = self._fitted(grown_tree, table, problems, n_jobs, **how)
         return TreeStack(trees, laplace=bool(self.laplace))
 
     def _options(self) -> dict[str, Any]:
@@ -151,11 +138,6 @@ class C45Classifier(BatchClassifier):
     def _tree(self) -> Tree:
         check_is_fitted(self)
         return self.members_.trees[0]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _warn_of_narrow_columns(X: NDArray[np.float64], n_values: NDArray[np.int32]) -> None:

@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 
 from labelcover._arguments import check_real
 from labelcover._table_numbers import ROUNDING
-from labelcover.learners._batch_classifier import BatchClassifier
+from labelcover.learners._batch_classifier import WekaClassifier
 from labelcover.learners._features import PLAIN, csr_arrays, one_hot, one_hot_columns
-from labelcover.learners._problems import Members, Problems, fitted_in_threads
+from labelcover.learners._problems import Members, Problems
 from labelcover.learners._smo.solver_kernels import (
     coupled_distributions,
     dense_gram,
@@ -29,7 +29,7 @@ LOGISTIC_C = 0.5e8
 
 
 @dataclass(eq=False, repr=False)
-class SMOClassifier(BatchClassifier):
+class SMOClassifier(WekaClassifier):
     """Linear support vector machine of every pair of classes, with the answers of WEKA's SMO.
 
     Missing values are imputed, nominal features become 0/1 columns and everything is scaled to
@@ -70,8 +70,6 @@ class SMOClassifier(BatchClassifier):
     array([[0.67, 0.33, 0.  ]])
     """
 
-    keeps_nominal = True
-
     C: float = 1.0
     tol: float = 1e-3
     logistic: bool = False
@@ -82,10 +80,6 @@ class SMOClassifier(BatchClassifier):
     def gives_probabilities(self) -> bool:
         """Whether class distributions are probabilities: shares of votes are not."""
         return bool(self.logistic)
-
-    def check_parameters(self) -> None:
-        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
-        self._options()
 
     def fit_problems(
         self,
@@ -98,15 +92,8 @@ class SMOClassifier(BatchClassifier):
         """Return the binary SVMs of all problems, trained on one matrix of products."""
         features = LinearFilter.of(X, problems.n_values, problems.weights)
         table = TrainingTable.of(features.columns(X))
-        svms = fitted_in_threads(
-            fit_pairs,
-            table,
-            problems,
-            self._options(),
-            n_jobs=n_jobs,
-            text="training SVMs",
-            verbose=verbose,
-        )
+        how = {"text": "training SVMs", "verbose": verbose}
+        svms = self._fitted(fit_pairs, table, problems, n_jobs, **how)
         return PairStack(features, svms, problems.offsets, couples=bool(self.logistic))
 
     def _options(self) -> dict[str, Any]:
@@ -115,11 +102,6 @@ class SMOClassifier(BatchClassifier):
             "tol": check_real("tol", self.tol, above=0.0),
             "logistic": bool(self.logistic),
         }
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 @dataclass(frozen=True)
@@ -163,16 +145,16 @@ class LinearFilter:
         """Return the filter of the training table `X`, whose rows have these weights."""
         if sparse.issparse(X):
             fill, low, high = _sparse_statistics(X, n_values > 0, weights)
-            plain = np.arange(X.shape[1])
-            keeps = bool((low == 0).all())
-            return cls(
-                n_values, fill, plain, np.full(len(plain), PLAIN), low, _width(low, high), keeps
-            )
-        fill = _fill(X, n_values, weights)
-        source, value = one_hot_columns(n_values)
-        columns = one_hot(_filled(X, n_values, fill), source, value)
-        low, high = columns.min(axis=0), columns.max(axis=0)
-        return cls(n_values, fill, source, value, low, _width(low, high), False)
+            source, value = np.arange(X.shape[1]), np.full(X.shape[1], PLAIN)
+        else:
+            fill = _fill(X, n_values, weights)
+            source, value = one_hot_columns(n_values)
+            columns = one_hot(_filled(X, n_values, fill), source, value)
+            low, high = columns.min(axis=0), columns.max(axis=0)
+        varies = high - low > ROUNDING * np.maximum(np.abs(low), np.abs(high))
+        width = np.where(varies, high - low, np.inf)
+        keeps_sparse = sparse.issparse(X) and bool((low == 0).all())
+        return cls(n_values, fill, source, value, low, width, keeps_sparse)
 
     def columns(self, X: Any) -> Any:
         """Return the columns of `X`, a dense array or a CSR array."""
@@ -348,11 +330,6 @@ def vote_distributions(
     shares = votes * np.repeat(1.0 / np.maximum(n_pairs, 1), n_classes)
     # Without pairs all classes are as likely.
     return shares + np.repeat((n_pairs == 0) / n_classes, n_classes)
-
-
-def _width(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    varies = high - low > ROUNDING * np.maximum(np.abs(low), np.abs(high))
-    return np.where(varies, high - low, np.inf)
 
 
 def _divided(values: NDArray[np.float64], width: NDArray[np.float64]) -> NDArray[np.float64]:
