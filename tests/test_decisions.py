@@ -169,6 +169,16 @@ def test_no_set_has_a_greater_expected_f1(data):
     assert expected_f1(guess, sets, chances) == pytest.approx(best, rel=1e-6)
 
 
+def test_numbers_of_labels_beyond_those_of_the_fit_have_a_lift_of_1():
+    """As where known labels become candidates beside those that the fit had."""
+    lift, P = np.array([0.5, 2.0, 1.5]), np.full((1, 9), 0.6)
+    few, all_ = (
+        decisions.ExpectedF1(measure="example_f1", count_lift=np.pad(lift, (0, more)) + ones)
+        for more, ones in ((0, 0.0), (7, np.repeat([0.0, 1.0], [3, 7])))
+    )
+    np.testing.assert_array_equal(few.decide(P), all_.decide(P))
+
+
 def test_the_lift_is_the_quotient_of_observed_and_expected_numbers_of_rows():
     Y, P = rows(n=30, m=4)
     observed, expected = np.zeros(5), np.zeros(5)

@@ -234,7 +234,10 @@ class ExpectedF1(Decision):
 
     def decide(self, P: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return the labels that are predicted for rows with the probabilities `P`."""
-        return expected_f1_sets(_inside(P), self.count_lift)
+        # Known labels are candidates beside those of the fit: nothing was seen of so many labels.
+        more = max(0, P.shape[1] + 1 - len(self.count_lift))
+        lift = np.pad(self.count_lift, (0, more), constant_values=1.0)
+        return expected_f1_sets(_inside(P), lift)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
