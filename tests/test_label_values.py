@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from labelcover import _label_values
 from labelcover._label_values import (
-    alike_labelsets,
     alike_rows,
     as_booleans,
     as_table,
@@ -143,31 +141,3 @@ def test_alike_rows_are_grouped_in_the_order_of_their_first(seed, n, width, n_va
     group, first = alike_rows(rows)
     assert group.dtype == first.dtype == np.int64
     assert (group.tolist(), first.tolist()) == groups_by_dictionary(rows)
-
-
-@given(st.integers(0, 10**6), st.integers(1, 60), st.sampled_from([1, 8, 63, 64, 65, 200]))
-def test_alike_labelsets_are_alike_rows(seed, n, m):
-    rng = np.random.default_rng(seed)
-    Y = rng.integers(2, size=(1 + n // 3, m), dtype=np.uint8)[rng.integers(1 + n // 3, size=n)]
-    Y[rng.random(Y.shape) < 0.3 / m] ^= 1
-    group, first = alike_labelsets(Y)
-    assert (group.tolist(), first.tolist()) == groups_by_dictionary(Y)
-
-
-def test_rows_with_the_same_sum_are_told_apart(monkeypatch):
-    class NoFactors:
-        def integers(self, *_, size, dtype):
-            return np.zeros(size, dtype=dtype)
-
-    monkeypatch.setattr(_label_values.np.random, "default_rng", lambda _: NoFactors())
-    rows = np.array([[0, 1], [2, 3], [0, 1], [4, 5]], dtype=np.int32)
-    group, first = alike_rows(rows)
-    assert (group.tolist(), first.tolist()) == ([0, 1, 0, 2], [0, 1, 3])
-
-
-def test_blocks_of_rows_do_not_matter(monkeypatch):
-    rows = np.random.default_rng(0).integers(3, size=(50, 4))
-    whole = alike_rows(rows)
-    monkeypatch.setattr(_label_values, "BLOCK_ENTRIES", 12)
-    for found, expected in zip(alike_rows(rows), whole, strict=True):
-        np.testing.assert_array_equal(found, expected)

@@ -4,8 +4,12 @@ import random
 
 import pytest
 
-from labelcover._separator_search import UnclearSeparators, found_separators
-from labelcover._tag_separators import Separators, with_phrases
+from labelcover._tag_separators import (
+    Separators,
+    UnclearSeparators,
+    found_separators,
+    with_phrases,
+)
 from labelcover.datasets import load
 
 GENRES = [

@@ -9,8 +9,6 @@ from scipy import sparse
 
 from labelcover._table_numbers import unmasked
 
-# Entries of a table that are worked on at once.
-BLOCK_ENTRIES = 2**20
 ZERO_ONE = np.array([0, 1])
 HINT = "Sets of label names become such a table by sklearn.preprocessing.MultiLabelBinarizer."
 # Sums and means of probabilities may be so far beyond 0 and 1 by rounding.
@@ -236,8 +234,7 @@ def drawn_by_frequency(Y: Any, known: NDArray[Any] | None, seed: int = 0) -> Any
 def alike_rows(table: NDArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the group of each row of a table of integers, equal rows being one, and first rows.
 
-    Groups are numbered in the order of their first rows. Rows are compared by a sum of their
-    entries with random factors, modulo 2⁶⁴, and those with the same sum entry by entry.
+    Groups are numbered in the order of their first rows. Rows are compared byte by byte.
 
     Examples
     --------
@@ -246,46 +243,13 @@ def alike_rows(table: NDArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     >>> alike_rows(np.array([[5, 1], [0, 3], [5, 1]]))
     (array([0, 1, 0]), array([0, 1]))
     """
-    factors = np.random.default_rng(0).integers(2**64, size=table.shape[1], dtype=np.uint64)
-    rows_at_once = BLOCK_ENTRIES // max(table.shape[1], 1) + 1
-    keys = np.empty(len(table), dtype=np.uint64)
-    for start in range(0, len(table), rows_at_once):
-        block = slice(start, start + rows_at_once)
-        keys[block] = table[block].astype(np.uint64) @ factors
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    repeats = np.flatnonzero(first[group] != np.arange(len(table)))
-    for start in range(0, len(repeats), rows_at_once):
-        some = repeats[start : start + rows_at_once]
-        if not np.array_equal(table[some], table[first[group[some]]]):
-            _, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
-            break
+    rows = np.ascontiguousarray(table)
+    whole = rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel()
+    _, first, group = np.unique(whole, return_index=True, return_inverse=True)
     order = np.argsort(first)
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
-    return number[group.ravel()], first[order]
-
-
-def alike_labelsets(Y: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the group of each row, rows with the same labels being one, and their first rows.
-
-    As `alike_rows`, for zeros and ones: 64 labels are compared at a time.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n, n_labels)
-        Zeros and ones.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from labelcover._label_values import alike_labelsets
-    >>> alike_labelsets(np.array([[0, 1], [1, 1], [0, 1]], dtype=np.uint8))
-    (array([0, 1, 0]), array([0, 1]))
-    """
-    bits = np.packbits(Y, axis=1)
-    words = np.zeros((len(bits), -(-bits.shape[1] // 8)), dtype=np.uint64)
-    words.view(np.uint8)[:, : bits.shape[1]] = bits
-    return alike_rows(words)
+    return number[group], first[order]
 
 
 def label_rows(Y: Any, name: str = "Y", pair: NDArray = ZERO_ONE) -> sparse.csr_array:

@@ -31,17 +31,3 @@ def picture_style(ink: str = INK, faint: str = FAINT, paper: str = PAPER) -> dic
         "savefig.dpi": 150,
         "legend.frameon": False,
     }
-
-
-def diverging_colours() -> Any:
-    """Return the colour map from what excludes each other over none to what goes together."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("labelcover", [SECOND, PAPER, ACCENT])
-
-
-def sequential_colours() -> Any:
-    """Return the colour map from none to all."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("labelcover", [PAPER, ACCENT])

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 from labelcover._safe_text import visible
 
@@ -15,8 +15,8 @@ COMPILING_ONCE = "compiling for this machine; this happens once and may take a m
 _told_of_compilation = threading.Event()
 
 
-class Progress(Protocol):
-    """What a caller may do with a progress bar."""
+class Progress:
+    """What a caller may do with a progress bar; this one is silent."""
 
     def advance(self, steps: int = 1) -> None:
         """Move the bar on by `steps`."""
@@ -25,15 +25,7 @@ class Progress(Protocol):
         """Say what is being worked on."""
 
 
-class _Silent:
-    def advance(self, steps: int = 1) -> None:
-        pass
-
-    def describe(self, text: str) -> None:
-        pass
-
-
-class _Delayed:
+class _Delayed(Progress):
     """A rich bar that appears after `DELAY` seconds, if the work is not done by then."""
 
     DELAY = 0.5
@@ -157,7 +149,7 @@ def progress_bar(text: str, total: int | None = None, *, show: bool = True) -> I
     leaves no trace. While numba compiles, the text is "compiling, first use".
     """
     if not show or not sys.stderr.isatty() or find_spec("rich") is None:
-        yield _Silent()
+        yield Progress()
         return
     bar = _Delayed(text, total)
     try:

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelcover._separator_search import (
+from labelcover._tag_separators import (
+    Separators,
+    Tags,
     UnclearSeparators,
     found_separators,
     separators_of_known,
+    with_phrases,
 )
-from labelcover._tag_separators import Separators, Tags, with_phrases
 
 #: What separates predicted tags: the first of these that is part of no tag.
 BETWEEN_TAGS = (";", "|", ",", "\t", "\n")

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from labelcover.covers import Cover
 from labelcover.ensemble import _encoding as encoding_module
-from labelcover.ensemble._encoding import encode
-from labelcover.ensemble._label_products import label_products
+from labelcover.ensemble._encoding import encode, label_products
 from labelcover.learners import _problems as problems_module
 from labelcover.learners._least_squares.class_kernels import combine_targets
 from labelcover.learners._problems import LinearTargets
@@ -131,7 +130,7 @@ def test_classes_and_targets_of_some_rows_are_those_of_all(k, monkeypatch):
     monkeypatch.setattr(problems_module, "BLOCK_ROWS", 9)
     Y, cover = random_problem(5, 40, 16, k, 12, least=1)
     Y[:, 3] = Y[:, 1]  # members that pose the same problem
-    (encoded,), classes, first = encode(Y, [cover])
+    (encoded,), classes, _ = encode(Y, [cover])
     whole, rows = classes.array(), np.array([3, 20, 8])
     assert classes.shape == whole.shape
     np.testing.assert_array_equal(classes[:, rows], whole[:, rows])
@@ -139,7 +138,7 @@ def test_classes_and_targets_of_some_rows_are_those_of_all(k, monkeypatch):
     offsets, weights = encoded.offsets, np.linspace(1, 2, 40)
     of_classes = LinearTargets.of_classes(whole, offsets)
     by_rule = LinearTargets.of_class_rule(classes.rule, Y, classes.counts(offsets), offsets)
-    targets = [of_classes, by_rule, label_products(Y, [encoded], first)]
+    targets = [of_classes, by_rule, label_products(classes)]
     some = np.arange(int(offsets[2]))
     for each in targets[: 3 if k == 3 else 2]:
         one_hot = combine_targets(each.dense(), *each.combination)

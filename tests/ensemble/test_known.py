@@ -1,5 +1,6 @@
 """Known labels of rows: they stay, and speak for and against the others."""
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -256,8 +257,9 @@ def test_what_has_no_links_refuses_what_is_known(data, estimator):
 def test_methods_of_the_paper_take_nothing_known(data):
     X, Y = data
     model = RakelClassifier(random_state=0).fit(X[:N_TRAIN], Y[:N_TRAIN])
-    with pytest.raises(TypeError, match="known"):
-        model.predict_proba(X[:2], known=Y[:2])
+    for ask in (model.predict_proba, partial(model.predict_top, n_top=2)):
+        with pytest.raises(ValueError, match="known must be None unless the links"):
+            ask(X[:2], known=Y[:2])
 
 
 @pytest.fixture(scope="module")

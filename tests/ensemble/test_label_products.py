@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover, random_cover
 from labelcover.ensemble import _cover_view as cover_view
-from labelcover.ensemble._encoding import encode
-from labelcover.ensemble._label_products import label_products
+from labelcover.ensemble._encoding import encode, label_products
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners._least_squares.class_kernels import combine_targets
 
@@ -30,7 +29,7 @@ def test_classes_are_combinations_of_products(seed, n, m, k):
     if seed % 2:
         covers.append(Cover(np.arange(m)[:, None], m))
     encodings, classes, first = encode(Y, covers)
-    products = label_products(Y, encodings, first)
+    products = label_products(classes)
     offsets = encodings[0].offsets
     if products is None:
         return
@@ -44,16 +43,16 @@ def test_classes_are_combinations_of_products(seed, n, m, k):
 
 def test_products_are_shared_by_labelsets_and_vanish_where_labels_never_meet():
     Y = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 1, 0]] * 4, dtype=np.uint8)
-    encodings, _, first = encode(Y, [Cover([[0, 1], [0, 2], [1, 2]], 3)])
-    products = label_products(Y, encodings, first)
+    _, classes, _ = encode(Y, [Cover([[0, 1], [0, 2], [1, 2]], 3)])
+    products = label_products(classes)
     # Three labels, and the one pair that occurs; there are 4 + 3 + 3 classes.
     assert sorted(products.dense().sum(axis=1)) == [4, 4, 8, 8]
 
 
 def test_products_of_labelsets_of_different_sizes():
     Y = labels(1, 150, 6)
-    encodings, classes, first = encode(Y, [Cover([[0, 1, 2], [3, 4], [1, 2, 3], [0, 1]], 6)])
-    products = label_products(Y, encodings, first)
+    encodings, classes, _ = encode(Y, [Cover([[0, 1, 2], [3, 4], [1, 2, 3], [0, 1]], 6)])
+    products = label_products(classes)
     found = combine_targets(products.dense(), *products.combination).T
     expected = encodings[0].offsets[:-1][:, None] + classes.array()
     assert (found.sum(axis=1) == len(classes)).all()
@@ -62,8 +61,8 @@ def test_products_of_labelsets_of_different_sizes():
 
 def test_labelsets_of_many_labels_are_solved_by_their_classes():
     Y = labels(0, 200, 9)
-    encodings, _, first = encode(Y, [random_cover(9, 7, 1, size=3, random_state=0)])
-    assert label_products(Y, encodings, first) is None
+    _, classes, _ = encode(Y, [random_cover(9, 7, 1, size=3, random_state=0)])
+    assert label_products(classes) is None
 
 
 @pytest.mark.parametrize("weighted", [False, True])

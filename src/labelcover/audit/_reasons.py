@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from labelcover._table_numbers import rows_of
 from labelcover.audit._suspects import Suspect, Suspects, expected_labels, single_labels
-from labelcover.ensemble import FeatureNames, rows_of, words_of_rows
+from labelcover.ensemble import FeatureNames, words_of_rows
 
 # So many suspects are explained by their features too, which takes fits of a model.
 MOST_EXPLAINED = 200

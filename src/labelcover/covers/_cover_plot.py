@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from labelcover._picture_style import ACCENT, picture_style, sequential_colours
+from labelcover._picture_style import ACCENT, PAPER, picture_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,6 +35,7 @@ def plot_cover(cover: Cover, label_names: ArrayLike | None = None) -> Figure:
 
 
 def _drawn(cover: Cover, names: NDArray[np.str_], *, turned: bool) -> Figure:
+    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
@@ -47,7 +48,7 @@ def _drawn(cover: Cover, names: NDArray[np.str_], *, turned: bool) -> Figure:
     top.imshow(
         _lines(cover),
         aspect="auto",
-        cmap=sequential_colours(),
+        cmap=LinearSegmentedColormap.from_list("from none to all", [PAPER, ACCENT]),
         vmin=0,
         vmax=min(1.0, DARKEST * MOST_LINES / len(cover)),
         interpolation="nearest",

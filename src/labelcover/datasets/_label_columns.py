@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice, parameter
-from labelcover._separator_search import UnclearSeparators
-from labelcover._tag_separators import Separators
+from labelcover._tag_separators import Separators, UnclearSeparators
 from labelcover._tags import (
     UnreadableTags,
     as_marks,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from labelcover._arguments import check_integer
 from labelcover._imports import naming_extra
 from labelcover._label_values import label_rows
-from labelcover._picture_style import ACCENT, INK, SECOND, diverging_colours, picture_style
+from labelcover._picture_style import ACCENT, INK, PAPER, SECOND, picture_style
 from labelcover.dependence._chi_square import label_dependence, phi
 
 if TYPE_CHECKING:
@@ -90,15 +90,17 @@ def clustered_order(correlation: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def _draw_heat_map(figure, axes, correlation, order, names) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    # From what excludes each other over none to what goes together.
+    colours = LinearSegmentedColormap.from_list("labelcover", [SECOND, PAPER, ACCENT])
     shown = correlation[np.ix_(order, order)].copy()
     np.fill_diagonal(shown, np.nan)
     # One strong pair must not pale all the others.
     values = np.abs(shown[~np.isnan(shown)])
     limit = float(np.quantile(values, 0.99)) if values.size else 1.0
     limit = limit if limit > 0 else 1.0
-    image = axes.imshow(
-        shown, cmap=diverging_colours(), vmin=-limit, vmax=limit, interpolation="nearest"
-    )
+    image = axes.imshow(shown, cmap=colours, vmin=-limit, vmax=limit, interpolation="nearest")
     figure.colorbar(image, ax=axes, label="correlation φ of two labels", extend="both", shrink=0.8)
     axes.grid(False)
     axes.set_title(f"{len(order)} labels, like beside like")

@@ -27,17 +27,14 @@ from labelcover.ensemble._paper_methods import (
 )
 from labelcover.ensemble._plan import Plan, TableFacts, ViewPlan, labels_are_many, plan_views
 from labelcover.ensemble._pool import Pool
-from labelcover.ensemble._shares import Parts, Shares
 from labelcover.ensemble._telling import FeatureNames, label_words, speaking_features, words_of_rows
-from labelcover.ensemble._threshold_tuning import ThresholdParameters, ThresholdSearch
+from labelcover.ensemble._threshold_tuning import ThresholdParameters
 from labelcover.ensemble._view import (
     MOST_SEED,
-    LeftOut,
     TrainingRows,
     View,
     draw_seeds,
     drawn_seed,
-    rows_of,
 )
 
 __all__ = [
@@ -55,21 +52,17 @@ __all__ = [
     "LabelCoverClassifier",
     "LabelEnsemble",
     "LabelModel",
-    "LeftOut",
     "ManyLabelPool",
     "ModelParameters",
     "OutOfFoldScores",
-    "Parts",
     "Plan",
     "Pool",
     "RakelClassifier",
     "RakelPlusPlusClassifier",
     "Reason",
-    "Shares",
     "SimilarRow",
     "TableFacts",
     "ThresholdParameters",
-    "ThresholdSearch",
     "TrainingRows",
     "View",
     "ViewPlan",
@@ -87,7 +80,6 @@ __all__ = [
     "linking_cover",
     "named_labels",
     "plan_views",
-    "rows_of",
     "single_labels",
     "speaking_features",
     "words_of_rows",

@@ -77,7 +77,7 @@ def choose_cover(
 
     m = Y.shape[1]
     size = None if size is None else check_integer("size", size, low=1)
-    strategy = _strategy(cover, Y, bool(verbose))
+    strategy, looks_at_labels = _strategy(cover, Y, bool(verbose))
     if strategy is not None and (is_auto(k) or is_auto(r)):
         choices = dependence.cover_choices(
             Y,
@@ -97,7 +97,7 @@ def choose_cover(
     if strategy is None:
         made = fixed_cover(cover, m)
     else:
-        if k is not None or not _looks_at_labels(cover):
+        if k is not None or not looks_at_labels:
             k, r = labelset_shape(k, r, m)
         made = fixed_cover(strategy(m, k, r, size=size, random_state=random_state), m)
     order = min(r + 1, made.k)
@@ -212,61 +212,46 @@ def fixed_cover(cover: Any, n_labels: int) -> Cover:
     return found
 
 
-def _strategy(cover: Any, Y: NDArray[np.uint8], verbose: bool) -> Strategy | None:
-    """Return the function that makes the cover; None if the labelsets themselves are given."""
+def _strategy(cover: Any, Y: NDArray[np.uint8], verbose: bool) -> tuple[Strategy | None, bool]:
+    """Return the function that makes the cover, and whether it looks at the labels.
+
+    The function is None if the labelsets themselves are given. One that looks at the labels has the
+    label table, called Y, as its first parameter.
+    """
     from labelcover.dependence import strategies_by_name as strategies_for_labels
 
-    if _looks_at_labels(cover):
-        function = strategies_for_labels()[cover] if isinstance(cover, str) else cover
-        return _for_labels(_checked(function, Y.shape[1]), function, Y)
     if isinstance(cover, str):
         known = {AUTO: default_cover, **covers.strategies_by_name()}
-        choices = [*known, *strategies_for_labels()]
-        return partial(known[check_choice("cover", cover, choices)], verbose=verbose)
-    return _checked(cover, Y.shape[1]) if callable(cover) else None
-
-
-def _looks_at_labels(cover: Any) -> bool:
-    """Whether a strategy is one whose first parameter is the label table, called Y."""
-    from labelcover.dependence import strategies_by_name as strategies_for_labels
-
-    if isinstance(cover, str):
-        return cover in strategies_for_labels()
+        own = strategies_for_labels()
+        if check_choice("cover", cover, [*known, *own]) in known:
+            return partial(known[cover], verbose=verbose), False
+        cover = own[cover]
     if not callable(cover):
-        return False
+        return None, False
     try:
-        parameters = list(inspect.signature(cover).parameters)
+        parameters = list(inspect.signature(cover).parameters.values())
     except (TypeError, ValueError):  # some compiled functions do not say what they take
-        return False
-    return parameters[:1] == ["Y"]
-
-
-def _for_labels(checked: Strategy, function: Strategy, Y: NDArray[np.uint8]) -> Strategy:
-    """Return a strategy for `Y` as one that is called with a number of labels."""
-    parameters = inspect.signature(function).parameters.values()
+        parameters = []
+    taken = [each.name for each in parameters]
     takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters)
-    taken = {each.name for each in parameters}
-    name = getattr(function, "__name__", repr(function))
+    looks_at_labels = taken[:1] == ["Y"]
 
-    def strategy(n_labels: int, k: Any, r: Any, *, size: Any, random_state: Any) -> Cover:
-        options = {"k": k, "r": r, "size": size, "random_state": random_state}
-        if size is not None and not (takes_all or "size" in taken):
-            raise ValueError(
-                f"size must be None for {name}: the number of labelsets follows from the labels, "
-                f"got {size!r}."
-            )
-        return checked(Y, **{x: v for x, v in options.items() if takes_all or x in taken})
-
-    return strategy
-
-
-def _checked(strategy: Strategy, n_labels: int) -> Strategy:
-    def checked(*arguments: Any, **options: Any) -> Cover:
-        made = strategy(*arguments, **options)
+    def strategy(*arguments: Any, size: Any, **options: Any) -> Cover:
+        options["size"] = size
+        if looks_at_labels:
+            if size is not None and not (takes_all or "size" in taken):
+                raise ValueError(
+                    f"size must be None for {getattr(cover, '__name__', repr(cover))}: the number "
+                    f"of labelsets follows from the labels, got {size!r}."
+                )
+            options |= dict(zip(("k", "r"), arguments[1:], strict=True))
+            options = {x: v for x, v in options.items() if takes_all or x in taken}
+            arguments = (Y,)
+        made = cover(*arguments, **options)
         try:
-            return Cover.of(made, n_labels)
+            return Cover.of(made, Y.shape[1])
         except (TypeError, ValueError) as error:
-            told = f"cover must return a Cover, got {made!r} from {strategy!r}."
+            told = f"cover must return a Cover, got {made!r} from {cover!r}."
             raise ValueError(told) from error
 
-    return checked
+    return strategy, looks_at_labels

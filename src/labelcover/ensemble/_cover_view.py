@@ -8,16 +8,15 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from labelcover._progress import tell
-from labelcover._table_numbers import rows_of
+from labelcover._table_numbers import blocks, rows_of
 from labelcover.covers import Cover
 from labelcover.ensemble._choose_cover import single_labels
-from labelcover.ensemble._encoding import Encoding, encode, known_labels_encoding
+from labelcover.ensemble._encoding import Encoding, encode, known_labels_encoding, label_products
 from labelcover.ensemble._encoding_kernels import MARGINAL, VOTES, WINNER
-from labelcover.ensemble._label_products import label_products
 from labelcover.ensemble._member_weights import StackedMembers
 from labelcover.ensemble._plan import MEMBERS, draw_left_out, most_targets, n_left_out_rows
 from labelcover.ensemble._shares import Shares, probability_slopes
-from labelcover.ensemble._view import LeftOut, TrainingRows, View, draw_seeds
+from labelcover.ensemble._view import TrainingRows, View, draw_seeds
 from labelcover.learners import (
     LinearTargets,
     Members,
@@ -111,7 +110,7 @@ class CoverView(View):
             means = self._left_out_means(rows, left_out, verbose)
             self.members.forget_training()
             if rows.left_out is not None:
-                self._left_out = means
+                self._left_out = left_out, means
         return self
 
     def _posed(self, rows: TrainingRows) -> tuple[Any, LinearTargets | None, NDArray[np.int64]]:
@@ -124,16 +123,12 @@ class CoverView(View):
         if not self.learner.is_linear:
             return found.array(), None, first
         several = any(cover.k > 1 for cover in self.covers)
-        targets = label_products(rows.Y, self.encodings, first) if several else None
+        targets = label_products(found) if several else None
         if targets is None:
             offsets = self.encodings[0].offsets
             counts = found.counts(offsets)
             targets = LinearTargets.of_class_rule(found.rule, rows.Y, counts, offsets)
         return found, targets, first
-
-    def left_out(self, rows: TrainingRows) -> LeftOut:
-        """Return for each cover the confidences of ``rows.left_out`` by members without them."""
-        return rows.left_out, self.__dict__.pop("_left_out")
 
     def _left_out_means(
         self, training: TrainingRows, rows: NDArray[np.int64], verbose: bool
@@ -156,8 +151,10 @@ class CoverView(View):
         """
         sums = self._no_sums(X.shape[0])
         members, offsets = self.members, self.members.offsets
+        width = max(1, members.row_width, int(offsets[-1]))
+        step = min(max(BLOCK_ROWS, BLOCK_NUMBERS // width), MOST_BLOCK_ROWS)
         with blas_threads(X.shape[0], members.row_width, int(offsets[-1])):
-            for rows in row_blocks(X.shape[0], max(members.row_width, int(offsets[-1]))):
+            for rows in blocks(X.shape[0], step):
                 block = X if rows.stop - rows.start == X.shape[0] else rows_of(X, rows)
                 self._add_rows(members.prepare(block), [each[rows] for each in sums])
         return self._means(sums)
@@ -266,15 +263,8 @@ class CoverShares(Shares):
             yield int(encoding.problem[member]), holds, float(weight)
 
 
-def row_blocks(n: int, width: int) -> Iterator[slice]:
-    """Yield slices of ``range(n)`` so that a block of `width` numbers a row stays bounded."""
-    step = min(max(BLOCK_ROWS, BLOCK_NUMBERS // max(1, width)), MOST_BLOCK_ROWS)
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))
-
-
 def leaving_out_some(
-    rows: TrainingRows, learner: Any, covers: Sequence[Cover], seed: int
+    rows: TrainingRows, learner: Any, covers: Sequence[Cover | None], seed: int
 ) -> TrainingRows:
     """Return training rows with as many left out as members over some covers are asked for."""
     n, m = rows.Y.shape
@@ -299,11 +289,9 @@ class SingleLabelsView(CoverView):
     names: tuple[str, ...]
     learner_name: str
 
-    @classmethod
-    def planned(cls, learners: Any, cover: Cover, **how: Any) -> Self:
-        """Return the view as a plan has it."""
+    def __init__(self, learners: Any, cover: Cover, *, quick: bool, **_: Any) -> None:
         every = single_labels(np.arange(cover.n_labels), cover.n_labels)
-        return cls(learners[cls.learner_name], [every], quick=how["quick"])
+        super().__init__(learners[self.learner_name], [every], quick=quick)
 
 
 class LeastSquaresView(SingleLabelsView):

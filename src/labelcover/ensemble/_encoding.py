@@ -1,4 +1,7 @@
-"""From a label table and a cover to single-label problems, and back to confidences per label."""
+"""From a label table and a cover to single-label problems, and back to confidences per label.
+
+The classes of labelsets are combinations of label products, each of which is solved once.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -6,11 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from labelcover._label_values import alike_labelsets, alike_rows
+from labelcover._label_values import alike_rows
 from labelcover._table_numbers import blocks
 from labelcover.covers import Cover
-from labelcover.ensemble._encoding_kernels import MARGINAL, add_members
+from labelcover.ensemble._encoding_kernels import MARGINAL, add_members, product_rows
+from labelcover.learners import LinearTargets, TargetRows
 
 # Patterns of up to this many labels are ranked by a table of all of them, longer ones by sorting.
 TABLE_BITS = 12
@@ -18,6 +23,13 @@ TABLE_BITS = 12
 BLOCK_ROWS = 2**14
 # Patterns of so many rows and problems are held at once (2 MB, which stay in the cache).
 BLOCK_NUMBERS = 2**20
+# A labelset of more labels has more products than anyone has classes.
+MOST_LABELS = 6
+# Whether the subset that a number stands for has an odd number of labels.
+ODD = np.array([subset.bit_count() % 2 for subset in range(2**MOST_LABELS)])
+# Rows with the same labels are one group, unless there are more groups than this: sums of features
+# by group are held for all groups.
+MOST_GROUPS = 8_192
 
 
 @dataclass(frozen=True)
@@ -127,27 +139,29 @@ class ClassRule:
         """Return the rule of some problems."""
         return ClassRule(self.labelsets[problems], self.ranks[problems], self.patterns[problems])
 
-    def pattern_rows(self, cover: Cover) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Return how many classes each problem has, and the patterns of all, a column per label.
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many labels each problem has."""
+        return (self.labelsets >= 0).sum(axis=1)
 
-        The problems are those of the members of `cover`, in order.
-        """
+    def pattern_rows(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Return how many classes each problem has, and the patterns of all, a column per label."""
+        k, sizes = self.labelsets.shape[1], self.sizes
         is_long = np.array([own is not None for own in self.patterns])
         member, key = np.nonzero((self.ranks >= 0) & ~is_long[:, None])
         # The first label is always the highest of k bits.
-        short = np.minimum(cover.k, TABLE_BITS)
-        key = key << (short - cover.labelset_sizes[member])
+        short = min(k, TABLE_BITS)
+        key = key << (short - sizes[member])
         bits = (key[:, None] >> np.arange(short - 1, -1, -1) & 1).astype(np.uint8)
-        rows = np.pad(bits, ((0, 0), (0, cover.k - short)))
-        counts = np.bincount(member, minlength=len(cover))
+        rows = np.pad(bits, ((0, 0), (0, k - short)))
+        counts = np.bincount(member, minlength=len(sizes))
         if not is_long.any():
             return counts, rows
         parts = np.split(rows, np.cumsum(counts)[:-1])
         for j in np.flatnonzero(is_long):
-            size = int(cover.labelset_sizes[j])
             packed = self.patterns[j].view(np.uint8).reshape(len(self.patterns[j]), -1)
-            own = np.unpackbits(packed, axis=1)[:, :size]
-            parts[j] = np.pad(own, ((0, 0), (0, cover.k - size)))
+            own = np.unpackbits(packed, axis=1)[:, : sizes[j]]
+            parts[j] = np.pad(own, ((0, 0), (0, k - sizes[j])))
         return np.array([len(own) for own in parts]), np.concatenate(parts)
 
 
@@ -224,22 +238,21 @@ def encode(
     >>> encoding.problem
     array([0, 1, 0])
     """
-    distinct = Y[alike_labelsets(Y)[1]]
+    distinct = Y[alike_rows(np.packbits(Y, axis=1))[1]]
     widest = max(cover.k for cover in covers)
-    labelsets = np.concatenate([_widened(cover.labelsets, widest) for cover in covers])
-    rule = ClassRule.of_rows(distinct, labelsets)
+    pads = [((0, 0), (0, widest - cover.k)) for cover in covers]
+    parts = zip(covers, pads, strict=True)
+    every = [np.pad(cover.labelsets, pad, constant_values=-1) for cover, pad in parts]
+    rule = ClassRule.of_rows(distinct, np.concatenate(every).astype(np.int32))
     problem, first = _distinct_problems(distinct, rule)
-    parts, at = [], 0
-    for cover in covers:
-        parts.append(rule.of(slice(at, at + len(cover))).pattern_rows(cover))
-        at += len(cover)
-    counts = np.concatenate([own for own, _ in parts])
+    counts, patterns = rule.pattern_rows()
     offsets = np.concatenate([[0], np.cumsum(counts[first])])
+    starts = np.concatenate([[0], np.cumsum(counts)])
     encodings, at = [], 0
-    for cover, (own, patterns) in zip(covers, parts, strict=True):
-        starts = np.concatenate([[0], np.cumsum(own)])
-        problems = problem[at : at + len(cover)]
-        encodings.append(Encoding(cover, starts, patterns, problems, offsets))
+    for cover in covers:
+        own, problems = starts[at : at + len(cover) + 1], problem[at : at + len(cover)]
+        held = np.ascontiguousarray(patterns[own[0] : own[-1], : cover.k])
+        encodings.append(Encoding(cover, own - own[0], held, problems, offsets))
         at += len(cover)
     return encodings, RowClasses(rule.of(first), Y), first
 
@@ -292,6 +305,107 @@ def _packed(Y: NDArray[np.uint8], labelset: NDArray[np.int32]) -> NDArray[np.byt
     return packed.view(f"S{packed.shape[1]}").ravel()
 
 
-def _widened(labelsets: NDArray[np.int32], width: int) -> NDArray[np.int32]:
-    more = width - labelsets.shape[1]
-    return np.pad(labelsets, ((0, 0), (0, more)), constant_values=-1).astype(np.int32)
+def label_products(classes: RowClasses) -> LinearTargets | None:
+    """Return the products of labels that all problems are linear in, if they are few enough.
+
+    A class is a pattern: some labels of the labelset are 1 and the others 0. Its one-hot column is
+    ``Π y_a · Π (1 - y_b)``, a sum of products with signs. Labelsets share products, and products
+    that are 0 in all rows are left out. The patterns of a labelset that occur say which these are.
+
+    Parameters
+    ----------
+    classes : RowClasses
+        From `labelcover.ensemble._encoding.encode`.
+
+    Returns
+    -------
+    LinearTargets or None
+        None if there are no fewer products than classes, or labelsets are too long.
+    """
+    sizes, m = classes.rule.sizes, classes.Y.shape[1]
+    longest = sizes.max()
+    if longest > MOST_LABELS or longest * np.log2(m + 1) > 62:
+        return None
+    counts, patterns = classes.rule.pattern_rows()
+    of_class = np.repeat(np.arange(len(counts)), counts)
+    # A pattern is a number whose bit i tells of the i-th label.
+    masks = patterns.astype(np.int64) @ (1 << np.arange(patterns.shape[1]))
+    labels = np.maximum(classes.rule.labelsets[:, :longest], 0).astype(np.int64)
+    keys = _product_keys(labels, sizes, m)
+    # A product occurs if it is 1 in some class.
+    within = [of_class[subset & masks == subset] for subset in range(1, keys.shape[1])]
+    kept = np.unique(np.concatenate([keys[own, s] for s, own in enumerate(within, 1)]))
+    n_products = len(kept)
+    if n_products >= len(masks) - len(counts):
+        return None
+    number = np.searchsorted(kept, keys)
+    number[np.append(kept, -1)[number] != keys] = -1
+    # A product is one of fewer labels, which occurs if it does, times its last.
+    parents = np.searchsorted(kept, kept // (m + 1))
+    parents[kept <= m] = -1
+    rule = ProductRows(parents, kept % (m + 1) - 1)
+    combine = _combined_products(number, of_class, masks, n_products)
+    constant = (masks == 0).astype(np.float64)
+    return LinearTargets(rule, classes.Y, combine, constant, np.arange(n_products))
+
+
+@dataclass(frozen=True)
+class ProductRows:
+    """Which rows of a label table each product of labels holds.
+
+    Attributes
+    ----------
+    parents : ndarray of shape (n_products,)
+        The product, one of those before, that is multiplied by one more label; −1 for none.
+    labels : ndarray of shape (n_products,)
+        That label.
+    """
+
+    parents: NDArray[np.int64]
+    labels: NDArray[np.int64]
+
+    def __call__(self, Y: NDArray[np.uint8]) -> TargetRows:
+        """Return the rows, in groups of the same labels if these are few."""
+        group, first = alike_rows(np.packbits(Y, axis=1))
+        is_grouped = 2 * len(first) <= len(Y) and len(first) <= MOST_GROUPS
+        columns = np.ascontiguousarray((Y[first] if is_grouped else Y).T)
+        starts, indices = product_rows(columns, self.parents, self.labels)
+        held = np.ones(len(indices)), indices, starts
+        holds = sparse.csr_array(held, shape=(len(self.labels), columns.shape[1]))
+        return TargetRows(holds, group if is_grouped else None)
+
+
+def _product_keys(
+    labels: NDArray[np.int64], sizes: NDArray[np.int64], n_labels: int
+) -> NDArray[np.int64]:
+    """Return a key for each product of each problem's labels, ``(n_problems, 2 ** k)``.
+
+    By the subset of the problem's labels; 0 for the empty one, and for those that it lacks. A key
+    is the labels of a product, each plus one, as digits to the base ``n_labels + 1``.
+    """
+    keys = np.zeros((len(labels), 1 << labels.shape[1]), dtype=np.int64)
+    for last in range(labels.shape[1]):
+        longer = keys[:, : 1 << last] * (n_labels + 1) + labels[:, last, None] + 1
+        keys[:, 1 << last : 2 << last] = np.where(sizes[:, None] > last, longer, 0)
+    return keys
+
+
+def _combined_products(
+    number: NDArray[np.int64],
+    of_class: NDArray[np.int64],
+    masks: NDArray[np.int64],
+    n_products: int,
+) -> sparse.csr_array:
+    """Return the combinations of products that classes are, ``(n_classes, n_products)``.
+
+    Each has the products of its labels and any of those that are 0 in it, with the sign of their
+    number. `number` is that of the product of each subset of a problem's labels; negative if it is
+    0 in all rows.
+    """
+    parts = []
+    for subset in range(1, number.shape[1]):
+        own = np.flatnonzero((subset & masks == masks) & (number[of_class, subset] >= 0))
+        signs = 1.0 - 2.0 * ODD[subset & ~masks[own]]
+        parts.append((signs, own, number[of_class[own], subset]))
+    values, rows, columns = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return sparse.csr_array((values, (rows, columns)), shape=(len(masks), n_products))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -118,17 +118,17 @@ class Explanation(Sequence[Reason]):
 
         What speaks otherwise follows after "but", and all that is not told at the end.
         """
-        return {key: _text(list(own), n, self.n_smaller[key]) for key, own in self._pairs()}
+        return {key: _text(own, n, self.n_smaller[key]) for key, own in self._pairs().items()}
 
-    def _pairs(self) -> Iterator[tuple[tuple[int, str], list[Reason]]]:
+    def _pairs(self) -> dict[tuple[int, str], list[Reason]]:
         found: dict[tuple[int, str], list[Reason]] = {key: [] for key in self.scores}
         for reason in self.reasons:
             found[reason.row, reason.label].append(reason)
-        yield from found.items()
+        return found
 
     def _repr_html_(self) -> str:
         """Return the reasons as bars: full ones speak for the label, hatched ones against it."""
-        shown = list(self._pairs())[:MOST_SHOWN]
+        shown = list(self._pairs().items())[:MOST_SHOWN]
         most = max((abs(r.contribution) for _, own in shown for r in own), default=1.0) or 1.0
         tables = [_bars(key, own, self.scores[key], most) for key, own in shown]
         left = len(self.scores) - len(shown)
@@ -301,7 +301,10 @@ class ExplainedModel:
         return [
             [
                 SimilarRow(
-                    self._row_number(row), float(by), [str(self.label_names_in_[j]) for j in own]
+                    # Rows of weight 0 were left out.
+                    row if self._kept_rows is None else int(self._kept_rows[row]),
+                    float(by),
+                    [str(self.label_names_in_[j]) for j in own],
                 )
                 for row, by, own in zip(*each, strict=True)
                 if row >= 0
@@ -310,7 +313,3 @@ class ExplainedModel:
                 found.rows.tolist(), found.similarity.tolist(), found.labels, strict=True
             )
         ]
-
-    def _row_number(self, row: int) -> int:
-        """Return which row of the training table a row is: those of weight 0 were left out."""
-        return row if self._kept_rows is None else int(self._kept_rows[row])

@@ -27,13 +27,8 @@ class KnownRowsView(View):
 
     members: list[CoverView]
 
-    def __init__(self, learner: Any, cover: Cover, *, aggregate: str) -> None:
-        self.learner, self.cover, self.aggregate = learner, cover, aggregate
-
-    @classmethod
-    def planned(cls, learners: Any, cover: Cover, *, aggregate: str, quick: bool) -> Self:
-        """Return the view as a plan has it."""
-        return cls(learners[MEMBERS], cover, aggregate=aggregate)
+    def __init__(self, learners: Any, cover: Cover, *, aggregate: str, **_: Any) -> None:
+        self.learner, self.cover, self.aggregate = learners[MEMBERS], cover, aggregate
 
     def fit(
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False

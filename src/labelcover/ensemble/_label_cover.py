@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from labelcover._arguments import check_integer, is_auto
-from labelcover._label_values import alike_labelsets, label_rows
+from labelcover._arguments import is_auto
+from labelcover._label_values import alike_rows, label_rows
 from labelcover._progress import tell
 from labelcover._table_numbers import rows_of
 from labelcover.chunks import as_chunks
 from labelcover.decisions import Cut, Decision, check_decision
 from labelcover.ensemble._choose_cover import linking_cover
+from labelcover.ensemble._known_labels import completed
 from labelcover.ensemble._label_ensemble import LabelEnsemble
 from labelcover.ensemble._label_tables import labelled, tags_of
 from labelcover.ensemble._many_label_pool import ManyLabelPool
@@ -22,9 +23,8 @@ from labelcover.ensemble._member_estimator import ModelParameters
 from labelcover.ensemble._plan import CANDIDATES, LEFT_OUT, labels_are_many
 from labelcover.ensemble._pool import Pool
 from labelcover.ensemble._threshold_tuning import THRESHOLDS
-from labelcover.ensemble._unknown_labels import completed
 from labelcover.ensemble._view import LeftOutPredictions, TableAnswer, TrainingRows
-from labelcover.many_labels import RankedLabels, check_candidate_decision
+from labelcover.many_labels import check_candidate_decision
 
 
 @dataclass(eq=False, repr=False)
@@ -142,33 +142,6 @@ class LabelCoverClassifier(ModelParameters, LabelEnsemble):
 
     _thresholds = THRESHOLDS
 
-    def predict_proba(self, X: Any, known: Any = None) -> Any:
-        """Return the confidence of every label, ``(n, n_labels)``, inside (0, 1).
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-        known : array-like, sparse matrix or data frame of shape (n, n_labels), or tags, optional
-            What is known of the labels of these rows: 0, 1, and NaN where nothing is. Columns of a
-            data frame are found by their names; of a sparse matrix, what is stored is known. Tags
-            are known ones, and all others are not known. Known labels come back as they are, and
-            speak for and against the others. Needs ``estimator="auto"``.
-
-        Examples
-        --------
-        >>> from labelcover import LabelCoverClassifier
-        >>> from labelcover.datasets import load
-        >>> data = load("debtags")
-        >>> model = LabelCoverClassifier(random_state=0).fit(data.X[:600], data.labels[:600])
-        >>> text = data.label_names.index("works-with::text")
-        >>> alone = model.predict_proba(data.X[600:601])
-        >>> with_it = model.predict_proba(data.X[600:601], known=[["works-with::text"]])
-        >>> float(with_it[0, text]), bool((with_it != alone).all())
-        (1.0, True)
-        """
-        self._check_fitted()
-        return self._labelled(self._answer(X, known).dense(), X)
-
     def predict(self, X: Any, decide: Any = None, known: Any = None) -> Any:
         """Return zeros and ones, ``(n, n_labels)``; sparse if the labels were sparse in `fit`.
 
@@ -195,21 +168,6 @@ class LabelCoverClassifier(ModelParameters, LabelEnsemble):
             As in `predict_proba`.
         """
         return tags_of(self.predict(X, known=known), self.label_names_in_, self.classes_[0])
-
-    def predict_top(self, X: Any, n_top: int, known: Any = None) -> RankedLabels:
-        """Return the likeliest labels of each row; as of `RakelClassifier`, given what is known.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-        n_top : int
-            How many labels of each row.
-        known : array-like, sparse matrix or data frame of shape (n, n_labels), or tags, optional
-            As in `predict_proba`: known ones come first, with confidence 1.
-        """
-        self._check_fitted()
-        n_top = check_integer("n_top", n_top, low=1, high=len(self.label_names_in_))
-        return self._answer(X, known).top(n_top)
 
     def _decided(self, read: Any, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
         return self.decision_.decide(confidence).astype(bool)
@@ -385,8 +343,10 @@ class LabelCoverClassifier(ModelParameters, LabelEnsemble):
         if isinstance(self.plan, str) and self.plan == LEFT_OUT:  # no decision is asked for
             self._unseen = training.Y[rows], answer, training.cell_weights(rows)
             return
-        whole = None if is_sparse else training.Y[training.whole]
-        seen = None if whole is None else np.unique(whole[alike_labelsets(whole)[1]], axis=0)
+        seen = None
+        if not is_sparse:
+            whole = training.Y[training.whole]
+            seen = np.unique(whole[alike_rows(np.packbits(whole, axis=1))[1]], axis=0)
         self._unseen = training.Y[rows], answer, training.cell_weights(rows), seen
         self.n_threshold_rows_ = len(rows)
         self.decision_ = self._decision(self.decide)

@@ -15,15 +15,11 @@ from labelcover._progress import tell
 from labelcover.covers import Cover
 from labelcover.ensemble._choose_cover import choose_cover
 from labelcover.ensemble._cover_view import READINGS
-from labelcover.ensemble._label_model import LabelModel
+from labelcover.ensemble._label_model import FOLDS, LabelModel
 from labelcover.ensemble._label_tables import warn_of_left_out
 from labelcover.ensemble._plan import AUTO, MEMBERS, Plan, draw_left_out
-from labelcover.ensemble._pool import (
-    label_frequency,
-    plan_for,
-    view_for,
-)
-from labelcover.ensemble._threshold_tuning import cross_validated_confidence
+from labelcover.ensemble._pool import label_frequency, plan_for, view_for
+from labelcover.ensemble._threshold_tuning import folded_confidences
 from labelcover.ensemble._view import TrainingRows, drawn_seed
 from labelcover.learners import BatchClassifier, LabelLearner
 
@@ -105,10 +101,12 @@ class LabelEnsemble(LabelModel):
         how: dict[str, Any] = {"aggregate": self.aggregate_, "unknown": self._has_unknown}
         return view_for(learner, self.plan_, cover, **how)
 
-    def _left_out_rows(self, training: TrainingRows, seed: int) -> NDArray[np.int64] | None:
+    def _leaving_out(self, training: TrainingRows, seed: int) -> TrainingRows:
         if self._tuning() != "loo":
-            return None
-        return draw_left_out(training, self.plan_.n_left_out, self._learner(), drawn_seed(seed))
+            return training
+        n_left_out = self.plan_.n_left_out
+        own = draw_left_out(training, n_left_out, self._learner(), drawn_seed(seed))
+        return training.leaving_out(own)
 
     def _views_to_tune(self, learner, training, random, *, whole):
         cover = self.cover_
@@ -133,13 +131,10 @@ class LabelEnsemble(LabelModel):
             size = max(len(cover) // 10, enough)
             chosen = np.sort(random.permutation(len(cover))[:size])
             cover = cover.take(chosen)
-        learner = self._learner()
-        confidence = cross_validated_confidence(
-            lambda: self._planned_view(learner, cover),
-            training,
-            random=random,
-            n_jobs=self.n_jobs,
-        )
+        learner, confidence = self._learner(), np.empty(training.Y.shape)
+        seed, own = int(random.integers(2**31)), lambda: self._planned_view(learner, cover)
+        for rows, found in folded_confidences(own, training, FOLDS, seed, random, self.n_jobs):
+            confidence[rows] = found
         missing = (self.cover_.label_counts > 0) & (cover.label_counts == 0)
         confidence[:, missing] = label_frequency(training)[missing]
         return confidence

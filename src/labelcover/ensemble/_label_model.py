@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.utils.validation import (
     _num_samples,
     check_consistent_length,
-    check_is_fitted,
     validate_data,
 )
 
@@ -25,24 +24,22 @@ from labelcover._progress import raising_interrupts, tell, telling_of_compilatio
 from labelcover._table_numbers import is_numeric, is_plain
 from labelcover.chunks import as_chunks
 from labelcover.ensemble._chunked_training import read_chunks
+from labelcover.ensemble._cover_view import leaving_out_some
 from labelcover.ensemble._explanation import ExplainedModel
-from labelcover.ensemble._known_labels import known_labels
+from labelcover.ensemble._known_labels import (
+    check_takes_unknown,
+    known_labels,
+    known_rows,
+    warned_of_unknown,
+)
 from labelcover.ensemble._label_tables import (
     label_table,
     labelled,
     numbered_labels,
-    pair_in_words,
     same_labels,
-    table_to_encode,
     tags_of,
 )
 from labelcover.ensemble._member_estimator import MemberEstimator
-from labelcover.ensemble._plan import draw_left_out, most_targets, n_left_out_rows
-from labelcover.ensemble._unknown_labels import (
-    check_takes_unknown,
-    known_rows,
-    warned_of_unknown,
-)
 from labelcover.ensemble._view import (
     MOST_SEED,
     Answer,
@@ -53,7 +50,7 @@ from labelcover.ensemble._view import (
     sample_of,
 )
 from labelcover.many_labels import RankedLabels
-from labelcover.tables import ColumnKinds, TableEncoder
+from labelcover.tables import ColumnKinds, TableEncoder, training_table
 from labelcover.thresholds import TIES, cut_inside, inside
 
 FOLDS = 5
@@ -169,7 +166,10 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         params: dict[str, Any],
     ) -> TrainingRows:
         """Return the rows of a table in memory to fit on; set what is known of its columns."""
-        X, encodes = table_to_encode(X, self.columns, learner)
+        is_numbers = not self.columns and is_numeric(X)
+        table = None if is_numbers else training_table(X, self.columns, learner)
+        encodes = table is not None
+        X = table if encodes else X
         n = _num_samples(X)
         X, y, names, weights, cells, kept = known_rows(X, y, sample_weight, looked_at)
         check_takes_unknown(self, cells)
@@ -199,7 +199,9 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     def _keep_labels(
         self, names: NDArray[np.object_] | None, m: int, pair: NDArray, *, is_sparse: bool
     ) -> None:
-        tell(pair_in_words(pair), show=bool(self.verbose) and not is_zero_one(pair))
+        low, high = map(repr, pair.tolist())
+        told = f"labels are {low} and {high}: {high} counts as having the label"
+        tell(told, show=bool(self.verbose) and not is_zero_one(pair))
         self._sparse_output = is_sparse and bool(pair[0] == 0)
         self.label_names_in_ = names if names is not None else numbered_labels(m)
         self.classes_ = np.tile(pair, (m, 1))
@@ -244,7 +246,7 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
             told = telling_of_compilation(show=bool(self.verbose))
             with raising_interrupts(), learner.warning_once(), told:
                 view = self._make_view(learner, training, int(seeds[0]))
-                training = training.leaving_out(self._left_out_rows(training, int(seeds[1])))
+                training = self._leaving_out(training, int(seeds[1]))
                 how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
                 self.view_ = view.fit(training, int(seeds[1]), **how)
                 self._tune(training, int(seeds[2]))
@@ -253,15 +255,12 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
             self.__dict__.pop("view_", None)
             raise
 
-    def _left_out_rows(self, training: TrainingRows, seed: int) -> NDArray[np.int64] | None:
-        """Return the training rows to leave out, where left-out predictions are needed."""
+    def _leaving_out(self, training: TrainingRows, seed: int) -> TrainingRows:
+        """Return training rows of which some are left out, where that is needed."""
         if self._tuning() != "loo":
-            return None
-        n, m = training.Y.shape
-        n_targets = most_targets(getattr(self, "cover_", None), n, m)
-        return draw_left_out(
-            training, n_left_out_rows(n, n_targets), self._learner(), drawn_seed(seed)
-        )
+            return training
+        covers = [getattr(self, "cover_", None)]
+        return leaving_out_some(training, self._learner(), covers, drawn_seed(seed))
 
     def _tune(self, training: TrainingRows, seed: int) -> None:
         """Set ``threshold_`` and ``n_threshold_rows_``."""
@@ -321,19 +320,42 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         takes = self._reads_chunks and self._learner().reads_chunks
         return takes and self._tuning() != "cv"
 
-    def predict_proba(self, X: Any) -> Any:
-        """Return the confidence of every label, ``(n, n_labels)``, strictly inside (0, 1)."""
-        return self._labelled(self._confidence(X), X)
+    def predict_proba(self, X: Any, known: Any = None) -> Any:
+        """Return the confidence of every label, ``(n, n_labels)``, strictly inside (0, 1).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        known : array-like, sparse matrix or data frame of shape (n, n_labels), or tags, optional
+            What is known of the labels of these rows: 0, 1, and NaN where nothing is. Columns of a
+            data frame are found by their names; of a sparse matrix, what is stored is known. Tags
+            are known ones, and all others are not known. Known labels come back as they are, and
+            speak for and against the others. Needs a
+            `LabelCoverClassifier` with ``estimator="auto"``.
+
+        Examples
+        --------
+        >>> from labelcover import LabelCoverClassifier
+        >>> from labelcover.datasets import load
+        >>> data = load("debtags")
+        >>> model = LabelCoverClassifier(random_state=0).fit(data.X[:600], data.labels[:600])
+        >>> text = data.label_names.index("works-with::text")
+        >>> alone = model.predict_proba(data.X[600:601])
+        >>> with_it = model.predict_proba(data.X[600:601], known=[["works-with::text"]])
+        >>> float(with_it[0, text]), bool((with_it != alone).all())
+        (1.0, True)
+        """
+        return self._labelled(self._answer(X, known).dense(), X)
 
     def decision_function(self, X: Any) -> Any:
         """Return how far every confidence is above its threshold (or ½), ``(n, n_labels)``."""
-        confidence = self._confidence(X)
+        confidence = self._answer(X).dense()
         threshold = 0.5 if self.threshold_ is None else self.threshold_
         return self._labelled(confidence - threshold, X)
 
     def predict(self, X: Any) -> Any:
         """Return 0 and 1, or the values of `fit`, ``(n, n_labels)``; sparse if Y was and has 0."""
-        return self._predicted(self._cut(self._confidence(X)), X)
+        return self._predicted(self._cut(self._answer(X).dense()), X)
 
     def predict_tags(self, X: Any) -> list[list[str]]:
         """Return the names of the labels that `predict` gives each row, in the order of labels.
@@ -354,7 +376,7 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         """
         return tags_of(self.predict(X), self.label_names_in_, self.classes_[0])
 
-    def predict_top(self, X: Any, n_top: int) -> RankedLabels:
+    def predict_top(self, X: Any, n_top: int, known: Any = None) -> RankedLabels:
         """Return the likeliest labels of each row with their confidences, the likeliest first.
 
         Of equal confidences, the label that comes first is ranked higher. Where there are very
@@ -365,6 +387,8 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         X : array-like, sparse matrix or data frame of shape (n, d)
         n_top : int
             How many labels of each row.
+        known : array-like, sparse matrix or data frame of shape (n, n_labels), or tags, optional
+            As in `predict_proba`: known ones come first, with confidence 1.
 
         Returns
         -------
@@ -382,18 +406,14 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         >>> top.labels.shape, bool((top.confidence[:, 0] >= top.confidence[:, 1]).all())
         ((5, 3), True)
         """
-        check_is_fitted(self, "view_")
+        self._check_fitted()
         n_top = check_integer("n_top", n_top, low=1, high=len(self.label_names_in_))
-        return self._answer(X).top(n_top)
+        return self._answer(X, known).top(n_top)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows whose labels are all predicted right; `y` as in `fit`."""
         rest = self.label_names_in_, self.classes_[0], sample_weight
         return same_labels(y, self.predict(X), *rest)
-
-    def _confidence(self, X: Any) -> NDArray[np.float64]:
-        self._check_fitted()
-        return self._checked(self.view_.confidences(self._coding.read(self, X))[0])
 
     def _answer(self, X: Any, known: Any = None) -> Answer:
         self._check_fitted()

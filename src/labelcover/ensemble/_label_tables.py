@@ -5,15 +5,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
 from labelcover._imports import naming_extra
 from labelcover._label_values import (
     ZERO_ONE,
     as_booleans,
-    as_table,
-    is_zero_one,
     label_rows,
     split_unknown,
 )
@@ -22,7 +19,6 @@ from labelcover._tags import read_tags, tag_table
 from labelcover.covers import Cover
 from labelcover.ensemble._plan import labels_are_many
 from labelcover.metrics import subset_accuracy
-from labelcover.tables import training_table
 
 NAMES = "feature_names_in_"
 CONTAINERS = ("default", "pandas", "polars")
@@ -52,20 +48,6 @@ def label_table(Y: Any, pair: NDArray = ZERO_ONE) -> NDArray[np.uint8]:
     return as_booleans(Y, pair=pair).view(np.uint8)
 
 
-def table_to_encode(X: Any, columns: Any, learner: Any) -> tuple[Any, bool]:
-    """Return training rows, and whether they are a table to encode; numbers stay as they are."""
-    if not columns and is_numeric(X):
-        return X, False
-    table = training_table(X, columns, learner)
-    return (X, False) if table is None else (table, True)
-
-
-def pair_in_words(pair: NDArray) -> str:
-    """Return which of the two values of a label table means that a row has the label."""
-    low, high = map(repr, pair.tolist())
-    return f"labels are {low} and {high}: {high} counts as having the label"
-
-
 def same_labels(
     Y: Any, predicted: Any, names: NDArray[np.object_], pair: NDArray, sample_weight: Any
 ) -> float:
@@ -80,22 +62,15 @@ def same_labels(
         The values of both tables; tags become zeros and ones.
     sample_weight : array-like of shape (n,) or None
     """
-    from sklearn.metrics import accuracy_score  # slow to import
-
-    rows = read_tags(Y, known=names.tolist())
+    rows, guess = read_tags(Y, known=names.tolist()), label_rows(predicted, pair=pair)
     if rows is not None:
-        Y, _ = tag_table(rows, names.tolist(), as_sparse=sparse.issparse(predicted))
-    else:
-        given, known = split_unknown(Y)
-        if known is not None:  # rows count by their known labels
-            truth, guess = (as_booleans(as_table(t), pair=pair) for t in (given, predicted))
-            return subset_accuracy(
-                np.where(known, truth, np.nan), guess, sample_weight=sample_weight
-            )
-    if not is_zero_one(pair):
-        Y = as_booleans(as_table(Y), pair=pair if rows is None else ZERO_ONE)
-        predicted = as_booleans(as_table(predicted), pair=pair)
-    return float(accuracy_score(Y, predicted, sample_weight=sample_weight))
+        truth, _ = tag_table(rows, names.tolist(), as_sparse=True)
+        return subset_accuracy(truth, guess, sample_weight=sample_weight)
+    given, known = split_unknown(Y)
+    truth = label_rows(given, pair=pair)
+    if known is not None:  # rows count by their known labels
+        truth, guess = np.where(known, truth.toarray(), np.nan), guess.toarray()
+    return subset_accuracy(truth, guess, sample_weight=sample_weight)
 
 
 def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:

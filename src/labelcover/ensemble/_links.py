@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, logit, softmax
 
-from labelcover._label_values import alike_labelsets
+from labelcover._label_values import alike_rows
+from labelcover._table_numbers import blocks
 from labelcover.covers import Cover, linked_labels
 from labelcover.ensemble._log_linear_pool import Derivatives, fit_pool, newton_minima
 from labelcover.ensemble._log_odds_kernels import exponentials_below, pool_derivatives
@@ -85,16 +86,28 @@ class SeenLabelsets:
     counts: Floats
     expected: Floats
 
-    def log_odds(self, P: Floats, known: NDArray[np.int8] | None = None) -> Floats:
-        """Return the log-odds of the labels of new rows over the labelsets that occur."""
-        lift = _log_lift(self.counts, self.expected)
+    def log_odds(
+        self,
+        P: Floats,
+        known: NDArray[np.int8] | None,
+        own: NDArray[np.int64] | None = None,
+        without: Floats | None = None,
+    ) -> Floats:
+        """Return the log-odds of the labels of rows over the labelsets that occur.
+
+        Of training rows `own` is the labelset, to whose lift `without` is added. New rows are
+        rounded as if each were alone.
+        """
+        product = row_products if own is None else np.matmul
+        lift, sets = _log_lift(self.counts, self.expected), self.labelsets.astype(np.float64)
         odds, found = evidence(P, known), np.empty_like(P)
-        with blas_threads(len(P), P.shape[1], len(self.labelsets)):
-            for rows in self._blocks(len(P)):
-                joint = row_products(odds[rows], self.labelsets.T.astype(np.float64))
-                totals = exponentials_below(joint, lift, True)
-                sums = row_products(joint, self.labelsets.astype(np.float64))
-                found[rows] = sums / totals[:, None]
+        for rows in self._blocks(len(P)):
+            joint = product(odds[rows], sets.T)
+            if own is not None and without is not None:
+                joint[np.arange(len(joint)), own[rows]] += without[rows]
+            totals = exponentials_below(joint, lift, True)[:, None]
+            means = product(joint, sets)
+            found[rows] = np.where(totals > 0, means / np.maximum(totals, TINY), P[rows])
         return _mixed(found, P)
 
     def slopes(self, label: int, start: Floats, odds: Floats) -> Floats:
@@ -116,9 +129,7 @@ class SeenLabelsets:
         return found
 
     def _blocks(self, n: int) -> Iterator[slice]:
-        step = max(1, BLOCK_NUMBERS // max(1, len(self.labelsets)))
-        for start in range(0, n, step):
-            yield slice(start, min(start + step, n))
+        return blocks(n, BLOCK_NUMBERS // max(1, len(self.labelsets)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +152,7 @@ class _LeftOutLabelsets:
     @classmethod
     def of(cls, Y: NDArray[np.uint8], rows: NDArray[np.int64], P: Floats, weights: Floats):
         """Count the labelsets of all training rows; `P` is of some of them."""
-        group, first = alike_labelsets(Y)
+        group, first = alike_rows(np.packbits(Y, axis=1))
         found, order = np.unique(Y[first], axis=0, return_inverse=True)
         number = order.ravel()[group]
         counts = np.bincount(number, weights).astype(np.float64)
@@ -169,19 +180,7 @@ class _LeftOutLabelsets:
 
     def log_odds(self, P: Floats, known: NDArray[np.int8]) -> Floats:
         """Return the log-odds of the first of the rows, with probabilities `P`, given labels."""
-        odds, found = evidence(P, known), np.empty_like(P)
-        lift, sets = (
-            _log_lift(self.seen.counts, self.seen.expected),
-            self.seen.labelsets.astype(float),
-        )
-        for rows in self.seen._blocks(len(P)):
-            joint = odds[rows] @ sets.T
-            joint[np.arange(len(joint)), self.own[rows]] += self.without[rows]
-            totals = exponentials_below(joint, lift, True)[:, None]
-            means = joint @ sets
-            shares = np.where(totals > 0, means / np.maximum(totals, TINY), P[rows])
-            found[rows] = _mixed(shares, P[rows])
-        return found
+        return self.seen.log_odds(P, known, self.own, self.without)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +214,9 @@ class Links:
         known : int8 array of shape (n, n_labels), optional
             0 and 1 where a label is known, -1 elsewhere.
         """
-        return self.given(P, known, self.seen.log_odds(P, known))
+        with blas_threads(len(P), P.shape[1], len(self.seen.labelsets)):
+            C = self.seen.log_odds(P, known)
+        return self.given(P, known, C)
 
     def given(self, P: Floats, known: NDArray[np.int8] | None, C: Floats) -> Floats:
         """Return the same from the log-odds over the labelsets, `C`."""

@@ -220,10 +220,19 @@ def useful_blocks(
     weights = np.ones(len(Y)) if sample_weight is None else sample_weight
     weights = weights[:, None] if weights.ndim == 1 else weights[:, labels]
     tables = {name: [each[:, labels] for each in own] for name, own in blocks.items()}
-    known = Y[:, labels], frequency[labels], weights
+    Y, frequency = Y[:, labels], frequency[labels]
 
     def loss(names: Sequence[Any]) -> float:
-        return _loss([table for name in names for table in tables[name]], *known)
+        """Return the log-loss of each half of the rows by a pool that was fitted on the other."""
+        views, total = [table for name in names for table in tables[name]], 0.0
+        for half in (0, 1):
+            fitted, asked = slice(half, None, 2), slice(1 - half, None, 2)
+            own = weights[fitted, 0] if weights.shape[1] == 1 else weights[fitted]
+            pool = fit_pool([table[fitted] for table in views], Y[fitted], frequency, own)
+            P = pool.pool([table[asked] for table in views])
+            right = np.where(Y[asked] > 0, P, 1 - P)
+            total -= float((weights[asked] * np.log(np.maximum(right, np.finfo(float).tiny))).sum())
+        return total
 
     kept = list(blocks)
     least = loss(kept)
@@ -235,24 +244,6 @@ def useful_blocks(
         least = found[name]
         kept.remove(name)
     return kept
-
-
-def _loss(
-    tables: list[NDArray[np.float64]],
-    Y: NDArray[np.uint8],
-    frequency: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> float:
-    """Return the log-loss of each half of the rows by a pool that was fitted on the other."""
-    total = 0.0
-    for half in (0, 1):
-        fitted, asked = slice(half, None, 2), slice(1 - half, None, 2)
-        own = weights[fitted, 0] if weights.shape[1] == 1 else weights[fitted]
-        pool = fit_pool([table[fitted] for table in tables], Y[fitted], frequency, own)
-        P = pool.pool([table[asked] for table in tables])
-        right = np.where(Y[asked] > 0, P, 1 - P)
-        total -= float((weights[asked] * np.log(np.maximum(right, np.finfo(float).tiny))).sum())
-    return total
 
 
 Derivatives = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]

@@ -77,14 +77,10 @@ class ManyLabelView(View):
     model : CandidateModel
     """
 
-    def __init__(self, learner: ManyLabelPool, cover: Cover) -> None:
+    def __init__(self, learners: Any, cover: Cover, **_: Any) -> None:
+        learner = learners[CANDIDATES]
         C = None if learner.C is None else float(learner.C)
         self.model = CandidateModel(cover, int(learner.n_candidates), int(learner.n_trees), C)
-
-    @classmethod
-    def planned(cls, learners: Any, cover: Cover, **_: Any) -> Self:
-        """Return the view as a plan has it."""
-        return cls(learners[CANDIDATES], cover)
 
     def fit(
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
@@ -93,16 +89,12 @@ class ManyLabelView(View):
         how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
         tables = rows.X, rows.Y, rows.n_values
         self.model.fit(*tables, weights=rows.weights, seeds=draw_seeds(seed, 2), **how)
-        if rows.left_out is None:
-            self.model.forget_training()
-        return self
-
-    def left_out(self, rows: TrainingRows) -> Any:
-        """Return some training rows, and their candidates by models fitted without them."""
-        assert self.model.left_out is not None
-        found, candidates = self.model.left_out
+        if rows.left_out is not None:
+            assert self.model.left_out is not None
+            found, candidates = self.model.left_out
+            self._left_out: Any = found, [candidates]
         self.model.forget_training()
-        return found, [candidates]
+        return self
 
     def answer(self, X: Any, known: Any, checked: Any) -> Candidates:
         """Return the candidates of new rows, with their confidences, given what is known."""

@@ -8,12 +8,12 @@ from scipy.special import logit
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone
 from sklearn.utils import check_array
 from sklearn.utils.parallel import delayed
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 
 from labelcover._arguments import check_integer, check_jobs, check_random_state
 from labelcover._label_values import label_pair
 from labelcover._table_numbers import rows_of
-from labelcover.ensemble._label_tables import label_table, named_labels
+from labelcover.ensemble._label_tables import label_table, named_labels, numbered_labels
 from labelcover.learners import in_parallel
 
 # Probabilities are kept this far from 0 and 1, where their log-odds would be infinite.
@@ -49,7 +49,7 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
     estimators_ : list of estimators
         One for each fold.
     shifts_ : ndarray of shape (n_folds, n_labels)
-        What is added to the log-odds of each.
+        What is added to the log-odds of each; 0 where the models give no probabilities.
     label_names_in_ : ndarray of shape (n_labels,)
         The column names of Y; ``"label0"``, ``"label1"``, … if it had none.
 
@@ -96,12 +96,10 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
     def fit_transform(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
         """Fit a model without each fold; return the scores of its rows, ``(n, n_labels)``."""
         folds = self._fit(X, y, sample_weight)
-        scores = np.empty((_length(X), len(self.label_names_in_)))
-        for model, (_, rows) in zip(self.estimators_, folds, strict=True):
+        scores = np.empty((_num_samples(X), len(self.label_names_in_)))
+        for model, shift, (_, rows) in zip(self.estimators_, self.shifts_, folds, strict=True):
             scores[rows] = _scores(model, rows_of(X, rows), scores.shape[1])
-        if self._gives_log_odds():
-            for shift, (_, rows) in zip(self.shifts_, folds, strict=True):
-                scores[rows] += shift
+            scores[rows] += shift
         return scores
 
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -109,7 +107,7 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         n_labels = len(self.label_names_in_)
         scores = np.mean([_scores(model, X, n_labels) for model in self.estimators_], axis=0)
-        return scores + self.shifts_.mean(axis=0) if self._gives_log_odds() else scores
+        return scores + self.shifts_.mean(axis=0)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the labels."""
@@ -120,7 +118,7 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
         n_folds = check_integer("n_folds", self.n_folds, low=2)
         check_jobs(self.n_jobs)
         random = check_random_state(self.random_state)
-        n = _length(X)
+        n = _num_samples(X)
         check_consistent_length(X, y)
         if n < n_folds:
             raise ValueError(
@@ -129,28 +127,24 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
         y, names = named_labels(y)
         table = check_array(y, accept_sparse="csr", dtype=None, ensure_2d=False)
         Y = label_table(table, label_pair(table))
-        if names is None:
-            names = np.array([f"label{j}" for j in range(Y.shape[1])], dtype=object)
-        self.label_names_in_ = names
+        self.label_names_in_ = numbered_labels(Y.shape[1]) if names is None else names
         weights = None if sample_weight is None else np.asarray(sample_weight)
         from sklearn.model_selection import KFold  # slow to import
 
         folds = list(KFold(n_folds, shuffle=True, random_state=random).split(np.empty(n)))
         jobs = (
-            delayed(_fitted)(
-                clone(self.estimator),
+            delayed(clone(self.estimator).fit)(
                 rows_of(X, rows),
                 Y[rows],
-                {} if weights is None else {"sample_weight": weights[rows]},
+                **({} if weights is None else {"sample_weight": weights[rows]}),
             )
             for rows, _ in folds
         )
         self.estimators_ = list(in_parallel(jobs, self.n_jobs))
         self.shifts_ = np.array([_log_odds(Y) - _log_odds(Y[rows]) for rows, _ in folds])
+        if not hasattr(self.estimators_[0], "predict_proba"):
+            self.shifts_[:] = 0.0
         return folds
-
-    def _gives_log_odds(self) -> bool:
-        return hasattr(self.estimators_[0], "predict_proba")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -159,23 +153,15 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _fitted(model: Any, X: Any, Y: NDArray[np.uint8], how: dict[str, Any]) -> Any:
-    return model.fit(X, Y, **how)
-
-
 def _log_odds(Y: NDArray[np.uint8]) -> NDArray[np.float64]:
     return logit((Y.sum(axis=0) + 0.5) / (len(Y) + 1))
-
-
-def _length(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def _scores(model: Any, X: Any, n_labels: int) -> NDArray[np.float64]:
     """Return log-odds, or what the model has as decision function."""
     if not hasattr(model, "predict_proba"):
         scores = np.asarray(model.decision_function(X), dtype=np.float64)
-        return _checked(scores.reshape(_length(X), -1), n_labels)
+        return _checked(scores.reshape(_num_samples(X), -1), n_labels)
     proba = model.predict_proba(X)
     if isinstance(proba, list):
         pairs = zip(proba, model.classes_, strict=True)

@@ -230,13 +230,13 @@ class Plan:
         return any(view.name == MEMBERS for view in self.views)
 
     def for_rows(self, facts: TableFacts) -> "Plan":
-        """Return the plan with a number of left-out rows where it does not say."""
-        if self.n_left_out is not None:
-            return self
-        return replace(self, n_left_out=n_left_out_rows(facts.n_rows, facts.n_labels))
+        """Return the plan with a number of left-out rows where it does not say.
 
-    def check(self, facts: TableFacts) -> None:
-        """Raise a ``ValueError`` if the plan does not fit a table."""
+        Raises
+        ------
+        ValueError
+            If it does not fit the table.
+        """
         if not self.views:
             raise ValueError("plan must have at least one view, got none.")
         names = [view.name for view in self.views]
@@ -255,8 +255,10 @@ class Plan:
                 f"plan must not have the view {min(folded)!r} on {facts.n_rows} rows: "
                 f"a fit in folds needs {5 * N_FOLDS}."
             )
-        if self.n_left_out is not None:
-            check_integer("n_left_out of plan", self.n_left_out, low=1, high=facts.n_rows)
+        if self.n_left_out is None:
+            return replace(self, n_left_out=n_left_out_rows(facts.n_rows, facts.n_labels))
+        check_integer("n_left_out of plan", self.n_left_out, low=1, high=facts.n_rows)
+        return self
 
 
 def plan_views(
@@ -329,16 +331,6 @@ def _blocks(rows: TrainingRows) -> list[tuple[str, ...]]:
     if len(texts) > MOST_TEXTS:
         found = [*([(NO_TEXT,)] if NO_TEXT in rows.blocks else []), tuple(texts)]
     return found if len(found) > 1 else []
-
-
-def plan_one(name: str, reason: str, facts: TableFacts, cover: Cover, *, quick: bool) -> Plan:
-    """Return the plan of a learner that is named: the only view."""
-    n_targets = most_targets(cover, facts.n_rows, facts.n_labels)
-    n_left_out = facts.n_rows if quick else n_left_out_rows(facts.n_rows, n_targets)
-    parameters = {}
-    if name == "forest" and quick and facts.n_labels < MANY_LABELS:
-        parameters["n_trees"] = LEFT_OUT_TREES
-    return Plan((ViewPlan(name, reason, parameters),), n_left_out, quick, is_pooled=False)
 
 
 def _forest(facts: TableFacts, *, only_left_out: bool) -> ViewPlan:

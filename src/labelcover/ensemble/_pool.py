@@ -10,6 +10,7 @@ from scipy.special import expit, logit
 from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice
+from labelcover._table_numbers import blocks
 from labelcover.covers import Cover
 from labelcover.ensemble._known_rows import KnownRowsView
 from labelcover.ensemble._links import Links, evidence, fit_links, surprises
@@ -17,18 +18,22 @@ from labelcover.ensemble._log_linear_pool import LogLinearPool, fit_pool, inside
 from labelcover.ensemble._plan import (
     AUTO,
     LEFT_OUT,
+    LEFT_OUT_TREES,
+    MANY_LABELS,
     MEMBERS,
     N_FOLDS,
     POOL,
     SCORE_TOLERANCE,
     Plan,
     TableFacts,
+    ViewPlan,
     draw_left_out,
-    plan_one,
+    most_targets,
+    n_left_out_rows,
     plan_views,
 )
 from labelcover.ensemble._shares import CLOSE, Parts, Shares, Similar
-from labelcover.ensemble._view import Checked, LeftOut, TableAnswer, TrainingRows, View, drawn_seed
+from labelcover.ensemble._view import Checked, TableAnswer, TrainingRows, View, drawn_seed
 from labelcover.ensemble._views import VIEWS, BlockView
 from labelcover.learners import (
     LabelBoosting,
@@ -163,7 +168,7 @@ class PooledView(View):
         if one_sided is not None:
             self.links.start[one_sided] = 0.0
             odds[:, one_sided] = logit(pooled[:, one_sided])
-        self._left_out = expit(odds)
+        self._left_out = left_out, [expit(odds)]
         return self
 
     def _keep_useful(self, tables: list[Any], *left_out: Any) -> list[Any]:
@@ -178,10 +183,6 @@ class PooledView(View):
         pairs = zip(columns, self.views, strict=True)
         self.views = [view for own, view in pairs if own in kept]
         return [table for own, table in zip(of_tables, tables, strict=True) if own in kept]
-
-    def left_out(self, rows: TrainingRows) -> LeftOut:
-        """Return the pooled left-out confidences of ``rows.left_out``; asked once, after `fit`."""
-        return rows.left_out, [self.__dict__.pop("_left_out")]
 
     def confidences(
         self, X: Any, known: NDArray[np.int8] | None = None
@@ -212,11 +213,6 @@ class PooledView(View):
         """Return the training rows most like new ones, by the first view that knows them."""
         asked = (view.similar(X, n) for view in self.views)
         return next((found for found in asked if found is not None), None)
-
-    @property
-    def member_weights(self) -> NDArray[np.float64] | None:
-        """The weights of members in their labels, of the first view; None if there are none."""
-        return self.views[0].member_weights
 
     @property
     def n_forest_rows(self) -> int:
@@ -332,12 +328,10 @@ def label_frequency(rows: TrainingRows) -> NDArray[np.float64]:
         n_known, ones = cells.sum(axis=0), (cells * rows.Y).sum(axis=0)
         found = (ones + 0.5) / (n_known + 1)
         return np.where(n_known > 0, found, (ones.sum() + 0.5) / (n_known.sum() + 1))
-    if rows.weights is None:
-        return (rows.Y.sum(axis=0) + 0.5) / (n + 1)
-    weights = rows.weights * n / rows.weights.sum()
+    weights = np.ones(n) if rows.weights is None else rows.weights * n / rows.weights.sum()
     # In blocks: a product with the whole table would make a table of floats of it.
-    blocks = [slice(start, start + BLOCK_ROWS) for start in range(0, n, BLOCK_ROWS)]
-    return (sum(weights[block] @ rows.Y[block] for block in blocks) + 0.5) / (n + 1)
+    ones = sum(weights[block] @ rows.Y[block] for block in blocks(n, BLOCK_ROWS))
+    return (ones + 0.5) / (n + 1)
 
 
 def plan_for(
@@ -349,15 +343,16 @@ def plan_for(
     if learner.view != POOL:
         if given is not None:
             raise ValueError(f'plan must be "auto" where estimator is {learner!r}, got {plan!r}.')
-        n, d = rows.X.shape
-        facts = TableFacts(n, d, rows.Y.shape[1], 1.0, False)
+        n, m = rows.Y.shape
         reason = f"estimator is {getattr(learner, 'estimator', learner)!r}"
         if learner.view == MEMBERS:
             reason += f", combined by {aggregate!r}"
-        return plan_one(learner.view, reason, facts, cover, quick=only_left_out)
+        n_left_out = n if only_left_out else n_left_out_rows(n, most_targets(cover, n, m))
+        few_trees = learner.view == "forest" and only_left_out and m < MANY_LABELS
+        view = ViewPlan(learner.view, reason, {"n_trees": LEFT_OUT_TREES} if few_trees else {})
+        return Plan((view,), n_left_out, only_left_out, is_pooled=False)
     facts = TableFacts.of_rows(rows)
     if given is not None:
-        given.check(facts)
         return given.for_rows(facts)
     with_logistic = learner.logistic is not None
     return plan_views(facts, with_logistic=with_logistic, only_left_out=only_left_out)
@@ -374,6 +369,6 @@ def view_for(
     made, views = {**VIEWS, MEMBERS: KnownRowsView} if unknown else VIEWS, []
     for each in plan.views:
         how = {"aggregate": aggregate, "quick": plan.quick, **each.parameters}
-        view = made[each.name].planned(learners, cover, **how)
+        view = made[each.name](learners, cover, **how)
         views.append(BlockView(view, each.columns) if each.columns else view)
     return PooledView(plan, views, cover) if plan.is_pooled else views[0]

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from labelcover._table_numbers import rows_of
 from labelcover.decisions import Decision, fit_decision
 from labelcover.ensemble._shares import Shares, Similar
 from labelcover.learners import ReadTable, are_few_nonzeros
-from labelcover.many_labels import RankedLabels, ranked_labels
+from labelcover.many_labels import Candidates, RankedLabels, ranked_labels
 from labelcover.thresholds import inside
 
 MOST_SEED = 2**31 - 1
@@ -190,28 +190,9 @@ class LeftOutPredictions(NamedTuple):
     confidence: Any
 
 
-class Answer(Protocol):
-    """The confidences of rows: a table, or those of candidates (`labelcover.many_labels`)."""
-
-    def dense(self) -> NDArray[np.float64]:
-        """Return the confidences of all labels, ``(n, n_labels)``."""
-
-    def stored(self) -> Any:
-        """Return the confidences as they are kept: a table, a sparse one of candidates."""
-
-    def top(self, n_top: int) -> RankedLabels:
-        """Return the likeliest labels of each row."""
-
-    def decide(self, decision: Decision) -> Any:
-        """Return the labels that are predicted; a sparse table of ones of candidates."""
-
-    def fit_decision(self, decide: Any, Y: Any, **how: Any) -> Decision:
-        """Return the decision that serves a measure best, if these rows were left out."""
-
-
 @dataclass(frozen=True, eq=False)
 class TableAnswer:
-    """A table of confidences.
+    """A table of confidences; where labels are very many, `Candidates` take its place.
 
     Attributes
     ----------
@@ -253,11 +234,17 @@ class TableAnswer:
         return fit_decision(decide, Y, self.confidence, **how)
 
 
+Answer = TableAnswer | Candidates
+
+
 class View(ABC):
     """What gives confidences: members over a cover, a forest, a pool, or another method's models.
 
     Nobody asks a view what it is.
     """
+
+    # What `fit` keeps for `left_out`.
+    _left_out: LeftOut
 
     @abstractmethod
     def fit(
@@ -292,7 +279,7 @@ class View(ABC):
         The rows are ``rows.left_out``, but for views that know only of rows out of the bag. `rows`
         are those of `fit`. Asked once, after it: what only this needs is then forgotten.
         """
-        raise TypeError(f"{type(self).__name__} has no left-out confidences.")
+        return self.__dict__.pop("_left_out")
 
     def shares(self, X: Any) -> list[Shares]:
         """Return what adds up to each of the tables of `confidences` of new rows.

@@ -14,7 +14,6 @@ from labelcover._table_numbers import rows_of
 from labelcover.ensemble import (
     MOST_SEED,
     CoverView,
-    LeftOut,
     TrainingRows,
     View,
     drawn_seed,
@@ -122,10 +121,6 @@ class MeanOfMembers(View):
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the mean over the members, ``(n, n_labels)``."""
         return [np.mean([self.says(member, X) for member in self.members], axis=0)]
-
-    def left_out(self, rows: TrainingRows) -> LeftOut:
-        """Return the rows that some member was fitted without, and the mean of these members."""
-        return self.__dict__.pop("_left_out")
 
     def keep_left_out(self, training: TrainingRows, held: list[NDArray[np.int64]]) -> None:
         """Keep for `left_out`, if it is asked for, what members say of rows held out of them."""

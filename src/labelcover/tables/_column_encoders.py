@@ -10,8 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from labelcover._separator_search import MARKS, PART_OF_NAMES, UnclearSeparators, found_separators
-from labelcover._tag_separators import Separators
+from labelcover._tag_separators import (
+    MARKS,
+    PART_OF_NAMES,
+    Separators,
+    UnclearSeparators,
+    found_separators,
+)
 from labelcover._tags import UnreadableTags, listed_tags, separated_tags, split_tags, tag_table
 from labelcover.tables._cell_values import Coded
 

@@ -14,10 +14,10 @@ VIEWS: dict[str, Any] = {
     "least squares": LeastSquaresView,
     "scores": ScoresView,
     "logistic": LogisticView,
-    "neighbours": NeighboursView,
+    "neighbours": NeighboursView.planned,
     "forest": ForestView,
     "boosted trees": BoostedView,
-    "members": CoverView,
+    "members": CoverView.planned,
     "candidates": ManyLabelView,
 }
 

@@ -37,7 +37,7 @@ class BlockView(View):
 
     def left_out(self, rows: TrainingRows) -> LeftOut:
         """Return the left-out confidences of the view; asked once, after `fit`."""
-        return self.view.left_out(rows.of_columns(self.columns)[1])
+        return self.view.left_out(rows)
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the confidences of new rows by their columns."""

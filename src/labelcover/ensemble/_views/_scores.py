@@ -16,7 +16,7 @@ from labelcover.covers import Cover
 from labelcover.ensemble._cover_view import LEAST, LeastSquaresView, LogisticView
 from labelcover.ensemble._log_linear_pool import inside
 from labelcover.ensemble._shares import Shares
-from labelcover.ensemble._view import LeftOut, TrainingRows, View
+from labelcover.ensemble._view import TrainingRows, View
 from labelcover.learners import LeastSquaresClassifier
 
 
@@ -34,35 +34,24 @@ class ScoresView(View):
 
     least = LEAST
 
-    def __init__(self, logistic: LogisticView, second: LeastSquaresView) -> None:
-        self.logistic, self.second = logistic, second
-        self.names = ("least squares on scores", *logistic.names)
-
-    @classmethod
-    def planned(cls, learners: Any, cover: Cover, *, n_landmarks: int, **how: Any) -> Self:
-        """Return the view as a plan has it; least squares on scores has so many landmarks."""
+    def __init__(self, learners: Any, cover: Cover, *, n_landmarks: int, **how: Any) -> None:
         reading = reading_scores(learners["least_squares"], n_landmarks)
-        second = LeastSquaresView.planned({"least_squares": reading}, cover, **how)
-        return cls(LogisticView.planned(learners, cover, **how), second)
+        self.logistic = LogisticView(learners, cover, **how)
+        self.second = LeastSquaresView({"least_squares": reading}, cover, **how)
+        self.names = ("least squares on scores", *self.logistic.names)
 
-    def fit(
-        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
-    ) -> Self:
+    def fit(self, rows: TrainingRows, seed: int, **how: Any) -> Self:
         """Fit logistic regression, then least squares on its out-of-fold scores."""
         rows = rows.in_memory
         every = rows.leaving_out(np.arange(len(rows.Y)))
-        self.logistic.fit(every, seed, n_jobs=n_jobs, verbose=verbose)
+        self.logistic.fit(every, seed, **how)
         _, (P,) = self.logistic.left_out(every)
         n_values = np.zeros(P.shape[1], dtype=np.int32)
         scores = replace(rows, X=logit(inside(P, LEAST)), n_values=n_values, made={})
-        self.second.fit(scores, seed, n_jobs=n_jobs, verbose=verbose)
+        self.second.fit(scores, seed, **how)
         _, tables = self.second.left_out(scores)
-        self._left_out = [*tables, P[rows.left_out]]
+        self._left_out = rows.left_out, [*tables, P[rows.left_out]]
         return self
-
-    def left_out(self, rows: TrainingRows) -> LeftOut:
-        """Return the left-out confidences of ``rows.left_out``; asked once, after `fit`."""
-        return rows.left_out, self.__dict__.pop("_left_out")
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the confidences of new rows by both stages, ``(n, n_labels)`` each."""

@@ -11,8 +11,8 @@ from labelcover._table_numbers import blocks, rows_of
 from labelcover.covers import Cover
 from labelcover.ensemble._cover_view import LEAST
 from labelcover.ensemble._shares import CLOSE, Parts, Shares, Similar, labels_of
-from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
-from labelcover.learners import BoostedTrees, GrownForest, LabelBoosting, LabelForest
+from labelcover.ensemble._view import TrainingRows, View, drawn_seed
+from labelcover.learners import BoostedTrees, GrownForest, LabelBoosting
 
 # How near to 0 and 1 the pool takes shares, of however many trees (benchmarks/bench_quality.py).
 LEAST_SHARE = 0.002
@@ -40,23 +40,8 @@ class ForestView(View):
     names = ("forest",)
     forest: GrownForest
 
-    def __init__(
-        self, learner: LabelForest, n_trees: int | None = None, least: float = LEAST_SHARE
-    ) -> None:
-        self.learner, self.n_trees, self.least = learner, n_trees, least
-
-    @classmethod
-    def planned(
-        cls,
-        learners: Any,
-        cover: Cover,
-        *,
-        n_trees: int | None = None,
-        least: float = LEAST_SHARE,
-        **_: Any,
-    ) -> Self:
-        """Return the view as a plan has it."""
-        return cls(learners["forest"], n_trees, least)
+    def __init__(self, learners, cover, *, n_trees=None, least=LEAST_SHARE, **_):
+        self.learner, self.n_trees, self.least = learners["forest"], n_trees, least
 
     def fit(
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
@@ -75,18 +60,15 @@ class ForestView(View):
             verbose=verbose,
             n_feature_trees=self.n_trees,
         )
+        if rows.left_out is not None:
+            self._left_out = rows.left_out, [self.forest.left_out(sample.left_out)]
+        self.forest.forget_training()
         return self
 
     @property
     def n_forest_rows(self) -> int:
         """On how many training rows it was grown: all, or of rows in chunks a sample."""
         return self._n_rows
-
-    def left_out(self, rows: TrainingRows) -> LeftOut:
-        """Return the out-of-bag confidences of ``rows.left_out``; asked once, after `fit`."""
-        found = self.forest.left_out(rows.in_memory.left_out)
-        self.forest.forget_training()
-        return rows.left_out, [found]
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the confidences of new rows, ``(n, n_labels)``."""
@@ -150,20 +132,15 @@ class BoostedView(View):
     least = LEAST
     trees: BoostedTrees
 
-    def __init__(self, learner: LabelBoosting) -> None:
-        self.learner = learner
-
-    @classmethod
-    def planned(cls, learners: Any, cover: Cover, **_: Any) -> Self:
-        """Return the view as a plan has it."""
-        return cls(learners["boosting"])
+    def __init__(self, learners: Any, cover: Cover, **_: Any) -> None:
+        self.learner: LabelBoosting = learners["boosting"]
 
     def fit(
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
     ) -> Self:
         """Boost trees on the rows in memory."""
         sample = rows.in_memory
-        self.trees, self._left_out = self.learner.fit_labels(
+        self.trees, found = self.learner.fit_labels(
             sample.read,
             sample.Y,
             weights=sample.weights,
@@ -173,11 +150,8 @@ class BoostedView(View):
             n_jobs=n_jobs,
             verbose=verbose,
         )
+        self._left_out = rows.left_out, [found]
         return self
-
-    def left_out(self, rows: TrainingRows) -> LeftOut:
-        """Return the out-of-fold confidences of ``rows.left_out``; asked once, after `fit`."""
-        return rows.left_out, [self.__dict__.pop("_left_out")]
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the confidences of new rows, ``(n, n_labels)``."""

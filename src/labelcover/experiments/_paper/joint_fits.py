@@ -24,7 +24,6 @@ from labelcover.ensemble import (
     MANY_MEMBERS,
     READINGS,
     CoverView,
-    ThresholdSearch,
     TrainingRows,
     combined_by,
 )
@@ -116,7 +115,7 @@ def fit_together(
             cover,
             threshold,
             np.clip(confidence, tiny, 1 - tiny),
-            cut(confidence, threshold, _ties(estimator)).astype(np.int64),
+            cut(confidence, threshold, estimator._ties()).astype(np.int64),
         )
         for estimator, cover, threshold, confidence in zip(
             estimators, covers, thresholds, confidences, strict=True
@@ -157,9 +156,7 @@ def _common(estimators: Sequence[Any]) -> tuple[Any, int]:
     for estimator in estimators:
         check_choice("aggregate of estimators", estimator.aggregate, ("auto", *READINGS))
         tuned = estimator.threshold == "cv"
-        if tuned and (
-            ThresholdSearch.of(estimator).is_mulans or estimator.threshold_max_std is not None
-        ):
+        if tuned and (estimator.tunes_as_mulan or estimator.threshold_max_std is not None):
             raise ValueError(
                 "estimators that are fitted together must tune their threshold in one "
                 'cross-validation with threshold_search="grid" or "golden", got '
@@ -215,7 +212,7 @@ def _thresholds(
             confidences = _confidences(view, own, [combined[i] for i in ensembles], held.X)
             for i, confidence, each in zip(ensembles, confidences, best, strict=True):
                 labels = np.flatnonzero(parts[i].label_counts)
-                each.append(ThresholdSearch.of(estimators[i]).best(held.Y, confidence, labels)[0])
+                each.append(estimators[i].best_threshold(held.Y, confidence, labels)[0])
         for i, each in zip(ensembles, best, strict=True):
             found[i] = float(np.mean(each))
     return found
@@ -224,17 +221,10 @@ def _thresholds(
 def _tuned_part(cover: Cover, seed: int) -> tuple[int, Cover]:
     """Return the seed of the folds, and the members to tune with: a tenth of many (Section 2.3).
 
-    These are the draws of `labelcover.ensemble._threshold_tuning.cross_validated_threshold`.
+    These are the draws of `labelcover.ensemble.ThresholdParameters`.
     """
     random = np.random.default_rng(seed)
     if len(cover) > MANY_MEMBERS:
         chosen = np.sort(random.choice(len(cover), len(cover) // 10, replace=False))
         cover = cover.take(chosen)
     return int(random.integers(2**31)), cover
-
-
-def _ties(estimator: Any) -> str:
-    """Return what a confidence of exactly the threshold means, "positive" or "negative"."""
-    if estimator.ties != "auto":
-        return estimator.ties
-    return ThresholdSearch.of(estimator).broken_ties if estimator.threshold == "cv" else "negative"

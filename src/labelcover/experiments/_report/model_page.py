@@ -10,9 +10,10 @@ from markupsafe import Markup
 
 from labelcover._files import replacing
 from labelcover._imports import naming_extra
+from labelcover._table_numbers import rows_of
 from labelcover.datasets import Reading
 from labelcover.dependence import phi
-from labelcover.ensemble import effects_of_labels, rows_of, speaking_features
+from labelcover.ensemble import effects_of_labels, speaking_features
 from labelcover.experiments._report import pictures
 from labelcover.experiments._report.html_page import HERE, versions_shown, write_html_page
 from labelcover.judgement import Judgement, judged_left_out, judged_on
