@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import labelcover
-from labelcover.ensemble._encoding_kernels import (
+from labelcover.ensemble._confidence_kernels import (
     MARGINAL,
     VOTES,
     WINNER,
     add_members,
-    product_rows,
 )
 
 SOURCE = Path(labelcover.__file__).parent
@@ -60,13 +59,3 @@ def test_members_add_the_probabilities_of_classes_with_a_label(reading, n):
             }
             expected[:, label] += said[reading]
     np.testing.assert_allclose(sums, expected)
-
-
-def test_rows_of_a_product_have_all_its_labels():
-    Y = np.random.default_rng(0).random((2000, 4)) < 0.7
-    products = [(0,), (0, 1), (0, 1, 3), (2,), (2, 3)]
-    parents, labels = np.array([-1, 0, 1, -1, 3]), np.array([0, 1, 3, 2, 3])
-    starts, indices = product_rows(np.ascontiguousarray(Y.T).astype(np.uint8), parents, labels)
-    for p, product in enumerate(products):
-        expected = np.flatnonzero(Y[:, product].all(axis=1))
-        np.testing.assert_array_equal(indices[starts[p] : starts[p + 1]], expected)

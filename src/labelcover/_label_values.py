@@ -136,8 +136,9 @@ def as_booleans(values: Any, name: str = "Y", pair: NDArray = ZERO_ONE) -> NDArr
     if values.dtype.kind in "iuf":
         odd = (values != 0) & (values != 1)
     else:
-        odd = np.array([not _is_zero_or_one(value) for value in values.flat], dtype=bool)
-        odd = odd.reshape(values.shape)
+        number = (numbers.Real, np.bool_)
+        odd = [not isinstance(each, number) or each not in (0, 1) for each in values.flat]
+        odd = np.array(odd, dtype=bool).reshape(values.shape)
     if odd.any():
         raise ValueError(f"{name} must hold only 0 and 1, got {values[odd].tolist()[0]!r}. {HINT}")
     return values.astype(bool)
@@ -278,10 +279,6 @@ def label_rows(Y: Any, name: str = "Y", pair: NDArray = ZERO_ONE) -> sparse.csr_
 def is_zero_one(pair: NDArray) -> bool:
     """Tell whether the pair of values of a label table is 0 and 1."""
     return pair[0] == 0 and pair[1] == 1
-
-
-def _is_zero_or_one(value: Any) -> bool:
-    return isinstance(value, (numbers.Real, np.bool_)) and value in (0, 1)
 
 
 def checked_probabilities(P: NDArray[np.float64], names: Any, by: Any) -> NDArray[np.float64]:

@@ -226,10 +226,17 @@ class RareValues:
         """
         if not self.flipped.any():
             return X
-        if sparse.issparse(X):
-            return _sparse_flipped(X, np.flatnonzero(self.flipped))
-        flipped = X.copy()
-        return np.subtract(1, X, out=flipped, where=self.flipped)
+        if not sparse.issparse(X):
+            turned = X.copy()
+            return np.subtract(1, X, out=turned, where=self.flipped)
+        # These columns are dense for a moment. As most of their training values are 1, that takes
+        # no more room than they do in `X`.
+        columns, rest = np.flatnonzero(self.flipped), X.copy()
+        rest.data *= np.where(self.flipped, 0.0, 1.0)[rest.indices]
+        rest.eliminate_zeros()
+        turned = type(X)(1 - X[:, columns].toarray())
+        turned = type(X)((turned.data, columns[turned.indices], turned.indptr), shape=X.shape)
+        return rest + turned
 
 
 def binary_columns(X: Any) -> NDArray[np.bool_]:
@@ -241,19 +248,3 @@ def binary_columns(X: Any) -> NDArray[np.bool_]:
         return binary
     odd = (X.data != 0) & (X.data != 1)
     return np.bincount(X.indices[odd], minlength=X.shape[1]) == 0
-
-
-def _sparse_flipped(X: Any, flipped: NDArray[np.int64]) -> Any:
-    """Return a CSR matrix with ``1 - x`` in some columns.
-
-    Those columns are dense for a moment. As most of their training values are 1, that takes no
-    more room than they do in `X`.
-    """
-    kept = np.ones(X.shape[1])
-    kept[flipped] = 0
-    rest = X.copy()
-    rest.data *= kept[rest.indices]
-    rest.eliminate_zeros()
-    turned = type(X)(1 - X[:, flipped].toarray())
-    turned = type(X)((turned.data, flipped[turned.indices], turned.indptr), shape=X.shape)
-    return rest + turned

@@ -162,16 +162,12 @@ def joining(separators: Separators, cells: list[str], rows: list[Tags]) -> Separ
             parts.append(after[parts[-1]])
         written = re.search(mark.join(map(re.escape, parts)), first_cell[first])
         # Quotes around a part are not part of the tag.
-        if written is not None and _may_be_phrase(parts, separators.marks):
+        # Codes that are always together are no tag.
+        words = (part.isalpha() for part in parts)
+        is_one = all(words) if separators.marks == (" ",) else any(" " in part for part in parts)
+        if written is not None and is_one:
             phrases.append(written[0])
     return Separators(separators.marks, tuple(sorted(phrases)))
-
-
-def _may_be_phrase(parts: Tags, marks: tuple[str, ...]) -> bool:
-    """Tell whether parts can be one tag: codes that are always together are not."""
-    if marks == (" ",):
-        return all(map(str.isalpha, parts))
-    return any(" " in part for part in parts)
 
 
 def are_sorted(rows: list[Tags]) -> bool:

@@ -6,6 +6,7 @@ from scipy.special import expit
 
 from labelcover.covers import Cover, linked_labels
 from labelcover.ensemble import _links as links_module
+from labelcover.ensemble._confidence_kernels import exponentials_below
 from labelcover.ensemble._links import (
     MISMATCH,
     NEW_LABELSET,
@@ -13,7 +14,6 @@ from labelcover.ensemble._links import (
     _LeftOutLabelsets,
     fit_links,
 )
-from labelcover.ensemble._log_odds_kernels import exponentials_below
 
 
 class Posterior:

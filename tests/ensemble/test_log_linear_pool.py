@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
+from labelcover.ensemble._confidence_kernels import pool_derivatives
 from labelcover.ensemble._log_linear_pool import VARIANCE, VARIANCE_LABELS, fit_pool
-from labelcover.ensemble._log_odds_kernels import pool_derivatives
 
 
 def simulated(n=400, m=3, seed=0):

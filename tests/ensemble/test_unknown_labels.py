@@ -237,12 +237,16 @@ def test_who_does_not_take_gaps_says_so_before_anything_is_fitted():
         LabelCoverClassifier().fit(X, Y, sample_weight=weights)
     with pytest.raises(ValueError, match=r"of shape \(300, 5\), got shape \(300, 3\)"):
         LabelCoverClassifier().fit(X, Y, sample_weight=np.ones((300, 3)))
-    with pytest.raises(ValueError, match=r"looked_at must have a row for each row of Y"):
+    with pytest.raises(
+        ValueError, match=r"looked_at must be a table with a row for each of the 300 rows"
+    ):
         LabelCoverClassifier().fit(X, Y, looked_at=np.ones((3, 5)))
     with pytest.raises(ValueError, match=r"but row \d+ has the label '\d', which was not looked"):
         LabelCoverClassifier().fit(X, Y, looked_at=np.zeros(Y.shape))
     tags = [["a", "b"], ["b"]] * 150
-    with pytest.raises(ValueError, match=r"looked_at must hold labels of Y.* got 'c' in row 1"):
+    with pytest.raises(
+        ValueError, match=r"looked_at must hold labels of the model.* got 'c' in row 1"
+    ):
         LabelCoverClassifier().fit(X, tags, looked_at=[["a", "b"], ["c"]] * 150)
 
 

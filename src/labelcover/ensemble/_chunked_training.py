@@ -34,7 +34,16 @@ def read_chunks(
     """
     if looked_at is not None or len(getattr(sample_weight, "shape", ())) == 2:
         raise ValueError("looked_at and weights of cells need rows in memory, not chunks.")
-    _check_chunked(learner, model)
+    if not (model._reads_chunks and learner.reads_chunks):
+        raise ValueError(
+            "estimator must be least squares, a LabelForest or a Pool for rows in chunks, got "
+            f"{model._member()!r}, which needs the whole table in memory."
+        )
+    if model._tuning() == "cv":
+        raise ValueError(
+            'threshold must be "loo" or a number for rows in chunks, as rows are not split into '
+            f"folds, got {model.threshold!r}."
+        )
     Y = chunks.survey()
     weights = check_weights(sample_weight, len(Y))
     if weights is not None and not weights.all():
@@ -49,32 +58,13 @@ def read_chunks(
         model._coding, X = learner.read_chunks(model, table)
         sample = _sampled_rows(X, drawn_seed(drawn_seed(seed)))
     model._kept_rows = None
-    _keep_names(model, chunks.feature_names)
+    if chunks.feature_names is not None:
+        model.feature_names_in_ = np.array(chunks.feature_names, dtype=object)
+    elif hasattr(model, "feature_names_in_"):  # of an earlier fit
+        del model.feature_names_in_
     names = None if chunks.label_names is None else np.array(chunks.label_names, dtype=object)
     model._keep_labels(names, Y.shape[1], ZERO_ONE, is_sparse=False)
     return TrainingRows(X, Y, model._coding.n_values, weights, {}, sample=sample)
-
-
-def _check_chunked(learner: Any, model: Any) -> None:
-    """Raise a ``ValueError`` if a model cannot be fitted on rows in chunks."""
-    if not (model._reads_chunks and learner.reads_chunks):
-        raise ValueError(
-            "estimator must be least squares, a LabelForest or a Pool for rows in chunks, got "
-            f"{model._member()!r}, which needs the whole table in memory."
-        )
-    if model._tuning() == "cv":
-        raise ValueError(
-            'threshold must be "loo" or a number for rows in chunks, as rows are not split into '
-            f"folds, got {model.threshold!r}."
-        )
-
-
-def _keep_names(model: Any, names: list[str] | None) -> None:
-    """Set the names of features on a model; without names, those of an earlier fit go."""
-    if names is not None:
-        model.feature_names_in_ = np.array(names, dtype=object)
-    elif hasattr(model, "feature_names_in_"):
-        del model.feature_names_in_
 
 
 def _sampled_rows(X: ChunkedTable, seed: int) -> NDArray[np.int64]:

@@ -11,8 +11,8 @@ from labelcover._progress import tell
 from labelcover._table_numbers import blocks, rows_of
 from labelcover.covers import Cover
 from labelcover.ensemble._choose_cover import single_labels
+from labelcover.ensemble._confidence_kernels import MARGINAL, VOTES, WINNER
 from labelcover.ensemble._encoding import Encoding, encode, known_labels_encoding, label_products
-from labelcover.ensemble._encoding_kernels import MARGINAL, VOTES, WINNER
 from labelcover.ensemble._member_weights import StackedMembers
 from labelcover.ensemble._plan import MEMBERS, draw_left_out, most_targets, n_left_out_rows
 from labelcover.ensemble._shares import Shares, probability_slopes
@@ -136,12 +136,16 @@ class CoverView(View):
         sums = self._no_sums(len(rows))
         for problems in problem_blocks(self.members.offsets, max(1, LEFT_OUT_BLOCK // len(rows))):
             distributions = self.members.left_out(problems)
-            if self.stacked:
-                for stacked in self.stacked:
-                    stacked.gather(distributions, problems)
-            else:
+            for stacked in self.stacked:
+                stacked.gather(distributions, problems)
+            if not self.stacked:
                 self._add(distributions, problems, sums)
-        return self._weighted(training, rows, verbose) if self.stacked else self._means(sums)
+        if not self.stacked:
+            return self._means(sums)
+        weights = None if training.weights is None else training.weights[rows]
+        means = [stacked.fit(training.Y[rows], weights) for stacked in self.stacked]
+        tell(f"{self.stacked[0].told()}, on {len(rows)} left-out rows", show=verbose)
+        return means
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return for each cover ``(n, n_labels)``: the mean over the members that hold a label.
@@ -200,15 +204,6 @@ class CoverView(View):
             return
         for encoding, each in zip(self.encodings, sums, strict=True):
             encoding.add(distributions, problems, each, reading=READINGS[self.aggregate])
-
-    def _weighted(
-        self, training: TrainingRows, rows: NDArray[np.int64], verbose: bool
-    ) -> list[NDArray[np.float64]]:
-        """Fit the weights of members; return the confidences of the rows left out."""
-        weights = None if training.weights is None else training.weights[rows]
-        means = [stacked.fit(training.Y[rows], weights) for stacked in self.stacked]
-        tell(f"{self.stacked[0].told()}, on {len(rows)} left-out rows", show=verbose)
-        return means
 
     def _means(self, sums: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
         if self.stacked:

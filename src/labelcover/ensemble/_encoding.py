@@ -14,7 +14,7 @@ from scipy import sparse
 from labelcover._label_values import alike_rows
 from labelcover._table_numbers import blocks
 from labelcover.covers import Cover
-from labelcover.ensemble._encoding_kernels import MARGINAL, add_members, product_rows
+from labelcover.ensemble._confidence_kernels import MARGINAL, add_members
 from labelcover.learners import LinearTargets, TargetRows
 
 # Patterns of up to this many labels are ranked by a table of all of them, longer ones by sorting.
@@ -72,7 +72,8 @@ class Encoding:
         """Add to `sums`, ``(n, n_labels)``, what the members of some problems say.
 
         A member contributes the probability of each of its labels, or what another `reading` of
-        its class distribution makes of them (`labelcover.ensemble._encoding_kernels.add_members`).
+        its class distribution makes of them
+        (`labelcover.ensemble._confidence_kernels.add_members`).
         """
         members = np.flatnonzero((self.problem >= problems.start) & (self.problem < problems.stop))
         add_members(
@@ -368,10 +369,15 @@ class ProductRows:
         """Return the rows, in groups of the same labels if these are few."""
         group, first = alike_rows(np.packbits(Y, axis=1))
         is_grouped = 2 * len(first) <= len(Y) and len(first) <= MOST_GROUPS
-        columns = np.ascontiguousarray((Y[first] if is_grouped else Y).T)
-        starts, indices = product_rows(columns, self.parents, self.labels)
-        held = np.ones(len(indices)), indices, starts
-        holds = sparse.csr_array(held, shape=(len(self.labels), columns.shape[1]))
+        columns = np.ascontiguousarray((Y[first] if is_grouped else Y).T).astype(bool)
+        held: list[NDArray[np.int32]] = []
+        for parent, label in zip(self.parents.tolist(), self.labels.tolist(), strict=True):
+            column, rows = columns[label], held[parent] if parent >= 0 else None
+            own = np.flatnonzero(column).astype(np.int32) if rows is None else rows[column[rows]]
+            held.append(own)
+        indices, starts = np.concatenate(held), np.cumsum([0, *map(len, held)])
+        entries = np.ones(len(indices)), indices, starts
+        holds = sparse.csr_array(entries, shape=(len(self.labels), columns.shape[1]))
         return TargetRows(holds, group if is_grouped else None)
 
 

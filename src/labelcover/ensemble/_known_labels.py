@@ -7,23 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, logit
-from sklearn.base import clone
 from sklearn.utils.validation import check_consistent_length
 
 from labelcover._label_values import (
-    as_booleans,
+    ZERO_ONE,
     as_table,
-    label_pair,
     split_unknown,
     unknown_cells,
 )
-from labelcover._progress import each_warning_once
 from labelcover._table_numbers import rows_of, weighted_rows
 from labelcover._tags import read_tags
 from labelcover.covers import Cover, linked_labels
 from labelcover.ensemble._label_tables import named_labels, numbered_labels
 from labelcover.ensemble._links import LINK_PENALTY, TINY, UNKNOWN, least_loss
-from labelcover.ensemble._plan import POOL
 
 Names = NDArray[np.object_] | None
 
@@ -110,7 +106,11 @@ def known_cells(
         return y, None
     y, known = split_unknown(y)
     if looked_at is not None:
-        looked = _looked_at(looked_at, names, y.shape)
+        own = numbered_labels(y.shape[1]) if names is None else names
+        is_frame = names is None and hasattr(looked_at, "columns")
+        given = np.asarray(looked_at) if is_frame else looked_at
+        looked: Any = known_labels(given, own, ZERO_ONE, y.shape[0], "looked_at")
+        looked = looked == 1
         _check_tags(y, looked, names)
         known = looked if known is None else known & looked
     cells = None if known is None else known.astype(np.float64)
@@ -154,25 +154,6 @@ def _table_of_weights(sample_weight: Any) -> NDArray[np.float64] | None:
             f"label {j}."
         )
     return weights
-
-
-def _looked_at(looked_at: Any, names: Names, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Return which cells were looked at, from a table of zeros and ones or lists of names."""
-    own = [f"label{j}" for j in range(shape[1])] if names is None else names.tolist()
-    rows = read_tags(looked_at, "looked_at", own, may_be_empty=True)
-    if rows is not None:
-        found = cells_of_tags(rows, own, "looked_at must hold labels of Y") == 1
-    else:
-        columns = getattr(looked_at, "columns", None)
-        if names is not None and columns is not None and set(map(str, columns)) == set(own):
-            looked_at = looked_at[own]
-        found = as_booleans(as_table(looked_at, "looked_at"), "looked_at")
-    if found.shape != shape:
-        raise ValueError(
-            f"looked_at must have a row for each row of Y and a column for each label, {shape}, "
-            f"got {found.shape}."
-        )
-    return found
 
 
 def _check_tags(y: Any, looked: NDArray[np.bool_], names: Names) -> None:
@@ -219,35 +200,8 @@ def warned_of_unknown(
     return Y * known
 
 
-def completed(estimator: Any, X: Any, y: Any, n_folds: int) -> tuple[NDArray, Any]:
-    """Return labels with probabilities where they are not known, and their names.
-
-    As `LabelCoverClassifier.complete`, of which the parameters are.
-    """
-    from labelcover.model_selection import StratifiedLabelKFold
-
-    if estimator._learner().view != POOL:
-        raise ValueError(
-            'estimator must be "auto" or a Pool to fill in labels from the known ones of a row, '
-            f"got {estimator.estimator!r}."
-        )
-    given, names = named_labels(y)
-    table, known = split_unknown(given)
-    found = as_booleans(table, pair=label_pair(table)).astype(np.float64)
-    if known is not None:
-        folds = StratifiedLabelKFold(n_folds, shuffle=True, random_state=estimator.random_state)
-        with each_warning_once():
-            for train, test in folds.split(np.empty(len(found)), np.where(known, found, np.nan)):
-                some = train[known[train].any(axis=1)]  # others teach nothing, and would be told
-                train = some if len(some) else train
-                model = clone(estimator).fit(rows_of(X, train), rows_of(y, train))
-                own = model.predict_proba(rows_of(X, test), known=rows_of(y, test))
-                found[test] = np.where(known[test], found[test], np.asarray(own))
-    return found, numbered_labels(found.shape[1]) if names is None else names
-
-
 def known_labels(
-    known: Any, names: NDArray[np.object_], pair: NDArray, n: int
+    known: Any, names: NDArray[np.object_], pair: NDArray, n: int, called: str = "known"
 ) -> NDArray[np.int8] | None:
     """Return what is known of rows, ``(n, n_labels)``: 0, 1, and -1 for what is not known.
 
@@ -261,6 +215,10 @@ def known_labels(
     names : ndarray of shape (n_labels,)
     pair : ndarray of shape (2,)
         The values for 0 and 1.
+    n : int
+        How many rows there are.
+    called : str
+        What the parameter is called in errors.
 
     Examples
     --------
@@ -276,30 +234,44 @@ def known_labels(
     """
     if known is None:
         return None
-    rows = read_tags(known, "known", names.tolist(), may_be_empty=True)
+    rows = read_tags(known, called, names.tolist(), may_be_empty=True)
     if rows is not None:
         if len(rows) != n:
-            raise ValueError(f"known must have as many rows as X, {n}, got {len(rows)}.")
-        return cells_of_tags(rows, names.tolist(), "known must hold labels of the model")
+            raise ValueError(f"{called} must have as many rows as X, {n}, got {len(rows)}.")
+        return _cells_of_tags(rows, names.tolist(), called)
+    named = _columns(known, names, called)
+    columns = np.arange(len(names)) if named is None else named
     if sparse.issparse(known):
-        cells = sparse.coo_array(known)
-        _check_shape(cells.shape, n, len(names))
-        found = np.full(cells.shape, UNKNOWN, np.int8)
-        found[cells.row, cells.col] = _values(cells.data, cells.row, cells.col, names, pair)
-        return found
-    columns = _columns(known, names)
-    given = as_table(known, "known") if columns is None else np.asarray(known, dtype=object)
-    _check_shape(given.shape, n, len(names) if columns is None else len(columns))
-    unknown = unknown_cells(given)
-    places = np.nonzero(np.ones(given.shape, dtype=bool) if unknown is None else ~unknown)
-    columns = np.arange(len(names)) if columns is None else columns
+        given: Any = sparse.coo_array(known)
+    else:
+        given = as_table(known, called) if named is None else np.asarray(known, dtype=object)
+    if tuple(given.shape) != (n, len(columns)):
+        raise ValueError(
+            f"{called} must be a table with a row for each of the {n} rows of X and a column for "
+            f"each of the {len(columns)} labels, or tags, got shape {tuple(given.shape)}."
+        )
+    if sparse.issparse(given):
+        row, at, values = given.row, given.col, given.data
+    else:
+        unknown = unknown_cells(given)
+        row, at = np.nonzero(np.ones(given.shape, dtype=bool) if unknown is None else ~unknown)
+        values = given[row, at]
     found = np.full((n, len(names)), UNKNOWN, np.int8)
-    at = places[0], columns[places[1]]
-    found[at] = _values(given[places], *at, names, pair)
+    ones = np.asarray(values == pair[1], dtype=bool)
+    wrong = np.flatnonzero(~(ones | np.asarray(values == pair[0], dtype=bool)))
+    if len(wrong):
+        low, high = pair.tolist()
+        i, j = int(row[wrong[0]]), int(columns[at[wrong[0]]])
+        value = np.asarray(values, dtype=object)[wrong[0]]
+        raise ValueError(
+            f"{called} must hold {low!r}, {high!r} and NaN where a label is not known, got "
+            f"{value!r} in row {i} of label {str(names[j])!r}."
+        )
+    found[row, columns[at]] = ones
     return found
 
 
-def _columns(known: Any, names: NDArray[np.object_]) -> NDArray[np.int64] | None:
+def _columns(known: Any, names: NDArray[np.object_], called: str) -> NDArray[np.int64] | None:
     """Return which labels the columns of a data frame are; None if they are not named."""
     columns = getattr(known, "columns", None)
     if columns is None or list(columns) == list(range(len(names))):
@@ -309,49 +281,27 @@ def _columns(known: Any, names: NDArray[np.object_]) -> NDArray[np.int64] | None
     for k, name in enumerate(given):
         if name not in at:
             raise ValueError(
-                f"known must have columns that are labels of the model, such as "
+                f"{called} must have columns that are labels of the model, such as "
                 f"{str(names[0])!r}, got {name!r}."
             )
         if name in given[:k]:
-            raise ValueError(f"known must have columns of different names, got {name!r} twice.")
+            raise ValueError(f"{called} must have columns of different names, got {name!r} twice.")
     return np.array([at[name] for name in given], dtype=np.int64)
 
 
-def cells_of_tags(rows: list[list[str]], names: list[str], must: str) -> NDArray[np.int8]:
-    """Return a table with 1 for the tags of each row, -1 elsewhere; `must` begins the error."""
+def _cells_of_tags(rows: list[list[str]], names: list[str], called: str) -> NDArray[np.int8]:
+    """Return a table with 1 for the tags of each row, -1 elsewhere."""
     at = {str(name): j for j, name in enumerate(names)}
     found = np.full((len(rows), len(names)), UNKNOWN, np.int8)
     for i, tags in enumerate(rows):
         for tag in tags:
             if tag not in at:
-                raise ValueError(f"{must}, such as {str(names[0])!r}, got {tag!r} in row {i}.")
+                raise ValueError(
+                    f"{called} must hold labels of the model, such as {str(names[0])!r}, got "
+                    f"{tag!r} in row {i}."
+                )
             found[i, at[tag]] = 1
     return found
-
-
-def _check_shape(shape: tuple[int, ...], n: int, m: int) -> None:
-    if tuple(shape) != (n, m):
-        raise ValueError(
-            f"known must be a table with a row for each of the {n} rows of X and a column for each "
-            f"of the {m} labels, or tags, got shape {tuple(shape)}."
-        )
-
-
-def _values(
-    given: NDArray, rows: NDArray, columns: NDArray, names: NDArray[np.object_], pair: NDArray
-) -> NDArray[np.int8]:
-    """Return cells as 0 and 1."""
-    ones = np.asarray(given == pair[1], dtype=bool)
-    wrong = np.flatnonzero(~(ones | np.asarray(given == pair[0], dtype=bool)))
-    if len(wrong):
-        low, high = pair.tolist()
-        i, j = int(rows[wrong[0]]), int(columns[wrong[0]])
-        value = np.asarray(given, dtype=object)[wrong[0]]
-        raise ValueError(
-            f"known must hold {low!r}, {high!r} and NaN where a label is not known, got {value!r} "
-            f"in row {i} of label {str(names[j])!r}."
-        )
-    return ones.astype(np.int8)
 
 
 def effects_of_labels(model: Any) -> NDArray[np.float64] | None:

@@ -37,9 +37,10 @@ class KnownRowsView(View):
         self.labelsets = [own[own >= 0].astype(np.int64) for own in self.cover.labelsets]
         seeds = draw_seeds(seed, len(self.labelsets))
         parts = [self._rows_of(rows, labels) for labels in self.labelsets]
+        covers = [[Cover([range(len(labels))], len(labels))] for labels in self.labelsets]
         jobs = (
-            delayed(self._member(own.Y.shape[1]).fit)(own, int(each))
-            for own, each in zip(parts, seeds, strict=True)
+            delayed(CoverView(self.learner, cover, aggregate=self.aggregate).fit)(own, int(each))
+            for cover, own, each in zip(covers, parts, seeds, strict=True)
         )
         how: dict[str, Any] = {"text": "fitting members", "verbose": verbose}
         self.members = list(in_parallel(jobs, n_jobs, require="sharedmem", **how))
@@ -53,9 +54,6 @@ class KnownRowsView(View):
         return [sums / np.maximum(self.cover.label_counts, 1)]
 
     no_shares = "members were fitted on rows of their own, where labels are not known"
-
-    def _member(self, k: int) -> CoverView:
-        return CoverView(self.learner, [Cover([range(k)], k)], aggregate=self.aggregate)
 
     def _rows_of(self, rows: TrainingRows, labels: NDArray[np.int64]) -> TrainingRows:
         """Return the rows that know all of some labels, with these labels only."""

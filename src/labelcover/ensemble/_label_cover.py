@@ -9,18 +9,23 @@ from scipy import sparse
 from sklearn.base import clone
 
 from labelcover._arguments import is_auto
-from labelcover._label_values import alike_rows, label_rows
-from labelcover._progress import tell
+from labelcover._label_values import (
+    alike_rows,
+    as_booleans,
+    label_pair,
+    label_rows,
+    split_unknown,
+)
+from labelcover._progress import each_warning_once, tell
 from labelcover._table_numbers import rows_of
 from labelcover.chunks import as_chunks
 from labelcover.decisions import Cut, Decision, check_decision
 from labelcover.ensemble._choose_cover import linking_cover
-from labelcover.ensemble._known_labels import completed
 from labelcover.ensemble._label_ensemble import LabelEnsemble
-from labelcover.ensemble._label_tables import labelled, tags_of
+from labelcover.ensemble._label_tables import labelled, named_labels, numbered_labels, tags_of
 from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._member_estimator import ModelParameters
-from labelcover.ensemble._plan import CANDIDATES, LEFT_OUT, labels_are_many
+from labelcover.ensemble._plan import CANDIDATES, LEFT_OUT, POOL, labels_are_many
 from labelcover.ensemble._pool import Pool
 from labelcover.ensemble._threshold_tuning import THRESHOLDS
 from labelcover.ensemble._view import LeftOutPredictions, TableAnswer, TrainingRows
@@ -267,7 +272,27 @@ class LabelCoverClassifier(ModelParameters, LabelEnsemble):
         >>> bool(0 < filled[10, 3] < 1), bool((filled == Y).sum() == Y.size - 1)
         (True, True)
         """
-        found, names = completed(self, X, y, n_folds)
+        from labelcover.model_selection import StratifiedLabelKFold
+
+        if self._learner().view != POOL:
+            raise ValueError(
+                'estimator must be "auto" or a Pool to fill in labels from the known ones of a '
+                f"row, got {self.estimator!r}."
+            )
+        given, names = named_labels(y)
+        table, known = split_unknown(given)
+        found = as_booleans(table, pair=label_pair(table)).astype(np.float64)
+        if known is not None:
+            folds = StratifiedLabelKFold(n_folds, shuffle=True, random_state=self.random_state)
+            truth = np.where(known, found, np.nan)
+            with each_warning_once():
+                for train, test in folds.split(truth, truth):
+                    some = train[known[train].any(axis=1)]  # others teach nothing, and are told
+                    train = some if len(some) else train
+                    model = clone(self).fit(rows_of(X, train), rows_of(y, train))
+                    own = model.predict_proba(rows_of(X, test), known=rows_of(y, test))
+                    found[test] = np.where(known[test], found[test], np.asarray(own))
+        names = numbered_labels(found.shape[1]) if names is None else names
         return labelled(found, getattr(self, "_container", "default"), names, X)
 
     def _label_table(self, y, pair):

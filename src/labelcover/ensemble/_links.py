@@ -31,8 +31,8 @@ from scipy.special import expit, logit, softmax
 from labelcover._label_values import alike_rows
 from labelcover._table_numbers import blocks
 from labelcover.covers import Cover, linked_labels
+from labelcover.ensemble._confidence_kernels import exponentials_below, pool_derivatives
 from labelcover.ensemble._log_linear_pool import Derivatives, fit_pool, newton_minima
-from labelcover.ensemble._log_odds_kernels import exponentials_below, pool_derivatives
 from labelcover.learners import blas_threads, row_products
 
 Floats = NDArray[np.float64]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from labelcover.ensemble._log_odds_kernels import pool_derivatives
+from labelcover.ensemble._confidence_kernels import pool_derivatives
 
 # The penalty is one over the variance of the weights among labels. Before anything is seen the
 # weights of a label deviate from the common ones by about a half, which is as sure as if so many

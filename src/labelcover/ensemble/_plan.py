@@ -292,8 +292,14 @@ def plan_views(
     if facts.is_sparse:
         views.append(ViewPlan("neighbours", "a sparse table"))
     views.append(_forest(facts, only_left_out=only_left_out))
-    why_not = _why_not_boosted(facts, only_left_out=only_left_out)
-    if not why_not:
+    why_not = ""
+    if only_left_out:
+        why_not = "for left-out predictions only"
+    elif facts.n_held < BOOSTED_ROWS:
+        why_not = f"fewer than {BOOSTED_ROWS} rows"
+    elif facts.n_held * facts.n_labels > BOOSTED_CELLS:
+        why_not = f"more than {BOOSTED_CELLS:,} cells of labels"
+    else:
         views.append(ViewPlan("boosted trees", "they err elsewhere than the others"))
     n = facts.n_held if is_text else facts.n_rows
     n_left_out = n if only_left_out else n_left_out_rows(n, facts.n_labels)
@@ -343,17 +349,6 @@ def _forest(facts: TableFacts, *, only_left_out: bool) -> ViewPlan:
     few = TREES_OF_SPARSE if facts.n_held < MANY_ROWS else SPARSE_TREES
     n_trees = TREES_OF_TEXT if facts.is_wide_text else few
     return ViewPlan("forest", "a sparse table", {"n_trees": n_trees})
-
-
-def _why_not_boosted(facts: TableFacts, *, only_left_out: bool) -> str:
-    """Return why trees are not boosted; nothing where they are."""
-    if only_left_out:
-        return "for left-out predictions only"
-    if facts.n_held < BOOSTED_ROWS:
-        return f"fewer than {BOOSTED_ROWS} rows"
-    if facts.n_held * facts.n_labels > BOOSTED_CELLS:
-        return f"more than {BOOSTED_CELLS:,} cells of labels"
-    return ""
 
 
 def n_left_out_rows(n: int, n_targets: int) -> int:

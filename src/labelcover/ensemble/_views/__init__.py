@@ -21,13 +21,4 @@ VIEWS: dict[str, Any] = {
     "candidates": ManyLabelView,
 }
 
-__all__ = [
-    "VIEWS",
-    "BlockView",
-    "BoostedView",
-    "ForestView",
-    "LeastSquaresView",
-    "LogisticView",
-    "NeighboursView",
-    "ScoresView",
-]
+__all__ = ["VIEWS", "BlockView"]

@@ -1,8 +1,9 @@
-"""Compiled loops over log-odds: what weights of them lose, and sums over labelsets."""
+"""Compiled loops over confidences: of members, of labels by weights, and of labelsets."""
 
 import numpy as np
 
 from labelcover._compiled import njit
+from labelcover.covers._labelset_kernels import row_length
 from labelcover.learners._least_squares.class_kernels import (
     exponential,
     logarithm_beyond_one,
@@ -10,6 +11,8 @@ from labelcover.learners._least_squares.class_kernels import (
 
 # Rows that are taken at a time, in the cache.
 BLOCK = 256
+# MULAN's three readings of a member's class distribution.
+VOTES, WINNER, MARGINAL = 0, 1, 2
 
 
 @njit(fastmath={"contract", "reassoc"})
@@ -106,3 +109,52 @@ def exponentials_below(scores, shift, below):
             total += row[c]
         totals[i] = total
     return totals
+
+
+@njit(nogil=True)
+def add_members(probabilities, starts, lows, highs, patterns, labelsets, reading, sums):
+    """Add what members say of their labels to `sums` (Algorithm 2, lines 7 to 10).
+
+    Parameters
+    ----------
+    probabilities : float array of shape (classes, n)
+        Class distributions; that of member ``j`` begins in row ``starts[j]`` (members that
+        pose the same problem share their rows).
+    patterns : uint8 array of shape (n_classes, k)
+        The 0/1 values of the member's labels in each class, for ``j`` the rows
+        ``lows[j]:highs[j]``.
+    labelsets : int32 array of shape (members, k)
+        Which labels those are; rows with fewer than k end in −1.
+    reading : int
+        What a member says of a label, by MULAN's numbers: `VOTES`, the 0 or 1 of its most probable
+        class (the first on ties); `WINNER`, the probability of that class where it has the label,
+        else one minus it; `MARGINAL`, the probability of all classes that have the label.
+    sums : float64 array of shape (n, n_labels)
+        Changed in place.
+    """
+    n = probabilities.shape[1]
+    totals = np.empty((sums.shape[1], BLOCK))
+    for first in range(0, n, BLOCK):
+        last = min(first + BLOCK, n)
+        totals[:] = 0.0
+        for j in range(len(starts)):
+            length = row_length(labelsets, j)
+            if reading != MARGINAL:
+                for i in range(first, last):
+                    of_row = probabilities[starts[j] : starts[j] + highs[j] - lows[j], i]
+                    best = of_row.argmax()
+                    sure = 1.0 if reading == VOTES else of_row[best]
+                    for position in range(length):
+                        has = patterns[lows[j] + best, position]
+                        totals[labelsets[j, position], i - first] += sure if has else 1.0 - sure
+                continue
+            for c in range(highs[j] - lows[j]):
+                of_class = probabilities[starts[j] + c, first:last]
+                for position in range(length):
+                    if patterns[lows[j] + c, position]:
+                        total = totals[labelsets[j, position]]
+                        for i in range(len(of_class)):
+                            total[i] += of_class[i]
+        for i in range(last - first):
+            for label in range(sums.shape[1]):
+                sums[first + i, label] += totals[label, i]
