@@ -102,7 +102,8 @@ class Separators:
                     parts.append(cell[at : found.start()])
                     at = found.end()
             parts.append(cell[at:])
-            parts = [_unquoted(part.strip()) for part in parts]
+            parts = [part.strip() for part in parts]
+            parts = [part[1:-1] if QUOTED.fullmatch(part) else part for part in parts]
         else:
             parts = _patterns(self.marks)[0].split(cell)
         return [tag for part in parts if (tag := part.strip())]
@@ -201,10 +202,6 @@ def mark_regex(mark: str) -> str:
     before = r"(?:\s+|(?<=\s))" if mark.startswith(" ") else ""
     after = r"(?:\s+|$)" if mark.endswith(" ") else ""
     return before + re.escape(mark.strip(" ")) + after
-
-
-def _unquoted(tag: str) -> str:
-    return tag[1:-1] if QUOTED.fullmatch(tag) else tag
 
 
 class UnclearSeparators(ValueError):

@@ -130,12 +130,10 @@ class Judgement:
         chance = self.chance._replace(
             predicted=[table[kept] for table in self.chance.predicted], P=self.chance.P[kept]
         )
+        tables = {name: getattr(self, name)[kept] for name in ("rows", "Y", "P", "predicted")}
         return replace(
             self,
-            rows=self.rows[kept],
-            Y=self.Y[kept],
-            P=self.P[kept],
-            predicted=self.predicted[kept],
+            **tables,
             known=None if self.known is None else self.known[kept],
             chance=chance,
             n_other_tags=self.n_other_tags * most / len(self.rows),

@@ -170,17 +170,6 @@ def _check_tags(y: Any, looked: NDArray[np.bool_], names: Names) -> None:
         )
 
 
-def check_takes_unknown(estimator: Any, cells: NDArray[np.float64] | None) -> None:
-    """Raise a ``ValueError`` if labels are unknown, and the estimator does not take that."""
-    if cells is not None and not estimator._takes_unknown:
-        raise ValueError(
-            f"Y must have all labels known for {type(estimator).__name__}, got "
-            f"{(cells == 0).sum()} of {cells.size} cells unknown, or weights of cells. "
-            "LabelCoverClassifier, the methods of the paper and BinaryRelevanceClassifier take "
-            "such tables."
-        )
-
-
 def warned_of_unknown(
     Y: NDArray[np.uint8], cells: NDArray[np.float64], names: Any
 ) -> NDArray[np.uint8]:

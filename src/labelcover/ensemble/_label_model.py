@@ -26,12 +26,7 @@ from labelcover.chunks import as_chunks
 from labelcover.ensemble._chunked_training import read_chunks
 from labelcover.ensemble._cover_view import leaving_out_some
 from labelcover.ensemble._explanation import ExplainedModel
-from labelcover.ensemble._known_labels import (
-    check_takes_unknown,
-    known_labels,
-    known_rows,
-    warned_of_unknown,
-)
+from labelcover.ensemble._known_labels import known_labels, known_rows, warned_of_unknown
 from labelcover.ensemble._label_tables import (
     label_table,
     labelled,
@@ -142,7 +137,8 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         params = self._route({"sample_weight": sample_weight, **fit_params})
         # A fit that fails half-way leaves no model, rather than an earlier one with new names.
         self.__dict__.pop("view_", None)
-        seeds = self._seeds()
+        # Of the view, of its members and of the threshold.
+        seeds = check_random_state(self.random_state).randint(MOST_SEED, size=3)
         given = X, y, params.pop("sample_weight", None), looked_at
         chunks = None if is_numeric(X) and is_numeric(y) else as_chunks(X, y)
         if chunks is None:
@@ -172,7 +168,12 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         X = table if encodes else X
         n = _num_samples(X)
         X, y, names, weights, cells, kept = known_rows(X, y, sample_weight, looked_at)
-        check_takes_unknown(self, cells)
+        if cells is not None and not self._takes_unknown:
+            raise ValueError(
+                f"Y must have all labels known for {type(self).__name__}, got {(cells == 0).sum()} "
+                f"of {cells.size} cells unknown, or weights of cells. LabelCoverClassifier, the "
+                "methods of the paper and BinaryRelevanceClassifier take such tables."
+            )
         self._kept_rows = kept
         if kept is not None:
             params = metadata_of(params, kept, n)
@@ -235,10 +236,6 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     def _n_folds(self) -> int:
         """How many folds a cross-validation has."""
         return FOLDS
-
-    def _seeds(self) -> NDArray[np.int64]:
-        """Return the seeds of the view, of its members and of the threshold."""
-        return check_random_state(self.random_state).randint(MOST_SEED, size=3)
 
     def _fit_rows(self, learner: Any, training: TrainingRows, seeds: NDArray[np.int64]) -> None:
         """Fit the view and the threshold."""
@@ -313,12 +310,6 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     def columns_(self) -> ColumnKinds:
         """What each column of the training table was read as, and why."""
         return ColumnKinds(self._coding.kinds, by_columns=True)
-
-    @property
-    def reads_chunks(self) -> bool:
-        """Whether `fit` takes rows in chunks, with these parameters."""
-        takes = self._reads_chunks and self._learner().reads_chunks
-        return takes and self._tuning() != "cv"
 
     def predict_proba(self, X: Any, known: Any = None) -> Any:
         """Return the confidence of every label, ``(n, n_labels)``, strictly inside (0, 1).

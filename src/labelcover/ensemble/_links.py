@@ -300,7 +300,11 @@ def _fitted(
 ) -> tuple[Links, Floats]:
     """Return the same from the labelsets that occur; weights are those of rows or of cells."""
     nothing, *views = _masked(labelsets, told, P, random)
-    start = _fit_start(nothing, frequency, weights)
+    # α, β and γ with nothing known: a pool of both log-odds.
+    both = [expit(nothing.L), expit(nothing.C)]
+    pool = fit_pool(both, nothing.Y, frequency, weights, variance=OWN_VARIANCE)
+    rest = pool.weights.sum(axis=1) - 1
+    start = np.column_stack([pool.weights[:, 1], rest, pool.intercept - rest * pool.base])
     own = weights if weights.ndim == 2 else weights[:, None] * np.ones_like(P)
     changes = _fit_changes(views, start, own, random)
     links = Links(labelsets.seen, start, changes, _fit_weights(views, start, changes, own, cover))
@@ -349,14 +353,6 @@ def _masked(
         C, hidden = labelsets.log_odds(own, known), (given >= 0) & ~shown
         odds, surprise = logit(_inside(own)), surprises(own, known)
         yield _Masked(rows, (given > 0).astype(np.uint8), odds, C, known, surprise, hidden)
-
-
-def _fit_start(nothing: _Masked, frequency: Floats, weights: Floats) -> Floats:
-    """Return α, β and γ of each label with nothing known: a pool of both log-odds."""
-    both = [expit(nothing.L), expit(nothing.C)]
-    pool = fit_pool(both, nothing.Y, frequency, weights, variance=OWN_VARIANCE)
-    rest = pool.weights.sum(axis=1) - 1
-    return np.column_stack([pool.weights[:, 1], rest, pool.intercept - rest * pool.base])
 
 
 def _fit_changes(

@@ -106,7 +106,12 @@ def fit_pool(
     """
     base = logit(frequency)
     n, m = Y.shape
-    weights = cell_weights(sample_weight, n, m)
+    if sample_weight is None:
+        weights = np.ones((m, n))
+    elif sample_weight.ndim == 2:
+        weights = np.ascontiguousarray(sample_weight.T)
+    else:
+        weights = np.tile(sample_weight / sample_weight.mean(), (m, 1))
     # (n_views + 1, n_labels, n): what the weights and the intercept are multiplied by.
     inputs = np.stack([*((logit(view) - base).T for view in views), np.ones((m, n))])
     labels, bases = np.ascontiguousarray(Y.T), np.repeat(base[:, None], n, axis=1)
@@ -122,15 +127,6 @@ def fit_pool(
     penalty = _penalty(inputs, bases, labels, weights, common, variance)
     found = _fit(inputs, bases, labels, weights, common, penalty)
     return LogLinearPool(base, found[:-1].T.copy(), found[-1].copy(), common)
-
-
-def cell_weights(sample_weight: NDArray[np.float64] | None, n: int, m: int) -> NDArray[np.float64]:
-    """Return weights of all cells, ``(m, n)``, from those of rows, 1 in the mean, or of cells."""
-    if sample_weight is None:
-        return np.ones((m, n))
-    if sample_weight.ndim == 2:
-        return np.ascontiguousarray(sample_weight.T)
-    return np.tile(sample_weight / sample_weight.mean(), (m, 1))
 
 
 def _fit(

@@ -73,9 +73,6 @@ class BlockShares(Shares):
 
     def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
         """Return what columns add to a sum of the scores of all labels."""
-        return self._placed(self.shares.combined(rows, weights))
-
-    def _placed(self, columns: Any) -> sparse.csr_array:
-        own = sparse.csr_array(columns)
+        own = sparse.csr_array(self.shares.combined(rows, weights))
         shape = own.shape[0], self.n_features
         return sparse.csr_array((own.data, self.features[own.indices], own.indptr), shape=shape)
