@@ -15,7 +15,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from labelcover import LabelCoverClassifier, RakelClassifier
+from labelcover import LabelCoverClassifier, RakelClassifier, RakelPlusPlusClassifier
 from labelcover.covers import Cover
 from labelcover.ensemble import ManyLabelPool
 from labelcover.ensemble._known_labels import known_labels
@@ -257,7 +257,8 @@ def test_what_has_no_links_refuses_what_is_known(data, estimator):
 def test_methods_of_the_paper_take_nothing_known(data):
     X, Y = data
     model = RakelClassifier(random_state=0).fit(X[:N_TRAIN], Y[:N_TRAIN])
-    for ask in (model.predict_proba, partial(model.predict_top, n_top=2)):
+    summed = RakelPlusPlusClassifier(random_state=0).fit(X[:N_TRAIN], Y[:N_TRAIN])
+    for ask in (model.predict_proba, partial(model.predict_top, n_top=2), summed.explain):
         with pytest.raises(ValueError, match="known must be None unless the links"):
             ask(X[:2], known=Y[:2])
 

@@ -39,8 +39,7 @@ def fitted():
 
 def text_pool(**options):
     """The pool with the plan of wide text, whatever the table."""
-    scores = ViewPlan("scores", parameters={"n_landmarks": 300})
-    plan = Plan([scores, ViewPlan("neighbours"), ViewPlan("forest")])
+    plan = Plan([ViewPlan("scores"), ViewPlan("neighbours"), ViewPlan("forest")])
     return small_pool(plan=plan, **options)
 
 

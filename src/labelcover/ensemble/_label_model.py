@@ -409,8 +409,18 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     def _answer(self, X: Any, known: Any = None) -> Answer:
         self._check_fitted()
         read = self._coding.read(self, X)
-        told = known_labels(known, self.label_names_in_, self.classes_[0], read.shape[0])
-        return self.view_.answer(read, told, self._checked)
+        return self.view_.answer(read, self._read_known(known, read.shape[0]), self._checked)
+
+    def _read_known(self, known: Any, n: int) -> NDArray[np.int8] | None:
+        """Return what is known of the labels of `n` rows, as `known_labels` does."""
+        told = known_labels(known, self.label_names_in_, self.classes_[0], n)
+        if told is not None and not self.view_.takes_known:
+            raise ValueError(
+                "known must be None unless the links between labels are fitted, as by "
+                'LabelCoverClassifier with estimator="auto": '
+                f"{type(self.view_).__name__} has none."
+            )
+        return told
 
     def _checked(self, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
         return inside(checked_probabilities(confidence, self.label_names_in_, self._member()))

@@ -77,6 +77,8 @@ class ManyLabelView(View):
     model : CandidateModel
     """
 
+    takes_known = True
+
     def __init__(self, learners: Any, cover: Cover, **_: Any) -> None:
         learner = learners[CANDIDATES]
         C = None if learner.C is None else float(learner.C)

@@ -127,6 +127,7 @@ class PooledView(View):
         Columns whose views were dropped, as left-out predictions are no better with them.
     """
 
+    takes_known = True
     pool: LogLinearPool
     links: Links
     unused: list[str]

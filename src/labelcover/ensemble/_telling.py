@@ -11,7 +11,6 @@ from scipy import sparse
 
 from labelcover._table_numbers import blocks, rows_of
 from labelcover.ensemble._explanation import Explanation, Reason, smaller_ones
-from labelcover.ensemble._known_labels import known_labels
 from labelcover.ensemble._label_tables import feature_words
 from labelcover.ensemble._shares import Parts
 from labelcover.ensemble._view import TableAnswer
@@ -128,7 +127,7 @@ def explain_model(
     words = _words(feature_words(model, feature_names, X), coding, sparse.issparse(read))
     asked = None if label is None else _asked(label, names)
     n, m = read.shape[0], len(names)
-    told = known_labels(known, model.label_names_in_, model.classes_[0], n)
+    told = model._read_known(known, n)
     teller = _Teller(words, names, coding, n_reasons, whole_columns)
     confidence, predicted = np.empty((n, m)), np.zeros((n, m), dtype=bool)
     width = ROW_NUMBERS * read.nnz // max(n, 1) if sparse.issparse(read) else read.shape[1]

@@ -243,6 +243,8 @@ class View(ABC):
     Nobody asks a view what it is.
     """
 
+    # Whether known labels of new rows speak for and against others.
+    takes_known = False
     # What `fit` keeps for `left_out`.
     _left_out: LeftOut
 
@@ -262,15 +264,10 @@ class View(ABC):
         Parameters
         ----------
         known : int8 array of shape (n, n_labels), optional
-            0 and 1 where a label is known, -1 elsewhere.
+            0 and 1 where a label is known, -1 elsewhere; None unless the view `takes_known`.
         checked : function
             What confidences are passed through.
         """
-        if known is not None:
-            raise ValueError(
-                "known must be None unless the links between labels are fitted, as by "
-                f'LabelCoverClassifier with estimator="auto": {type(self).__name__} has none.'
-            )
         return TableAnswer(checked(self.confidences(X)[0]))
 
     def left_out(self, rows: TrainingRows) -> LeftOut:

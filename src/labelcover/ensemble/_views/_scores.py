@@ -15,6 +15,7 @@ from sklearn.base import clone
 from labelcover.covers import Cover
 from labelcover.ensemble._cover_view import LEAST, LeastSquaresView, LogisticView
 from labelcover.ensemble._log_linear_pool import inside
+from labelcover.ensemble._plan import SCORE_LANDMARKS
 from labelcover.ensemble._shares import Shares
 from labelcover.ensemble._view import TrainingRows, View
 from labelcover.learners import LeastSquaresClassifier
@@ -34,7 +35,9 @@ class ScoresView(View):
 
     least = LEAST
 
-    def __init__(self, learners: Any, cover: Cover, *, n_landmarks: int, **how: Any) -> None:
+    def __init__(
+        self, learners: Any, cover: Cover, *, n_landmarks: int = SCORE_LANDMARKS, **how: Any
+    ) -> None:
         reading = reading_scores(learners["least_squares"], n_landmarks)
         self.logistic = LogisticView(learners, cover, **how)
         self.second = LeastSquaresView({"least_squares": reading}, cover, **how)
