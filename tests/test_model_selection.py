@@ -133,8 +133,8 @@ def test_scikit_learn_takes_them_as_cv():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: StratifiedLabelKFold(1), "n_splits must be an integer of at least 2"),
-        (lambda: StratifiedLabelKFold(2, random_state=0), "effect with shuffle=True only"),
+        (lambda: StratifiedLabelKFold(1), "n_splits=2 or more, got n_splits=1"),
+        (lambda: StratifiedLabelKFold(2, random_state=0), "or set shuffle=True"),
         (lambda: next(StratifiedLabelKFold(5).split([[1]], [[1], [0]])), "number of rows, 2"),
         (lambda: next(StratifiedLabelKFold(2).split(0, [[3], [0], [1]])), "only 0 and 1, got 3"),
         (

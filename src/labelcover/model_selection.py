@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import BaseCrossValidator, ShuffleSplit
+from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.utils import check_random_state
 
-from labelcover._arguments import check_integer
 from labelcover._label_values import label_pair, label_rows, split_unknown
 from labelcover._stratification_kernels import spread_rows
 from labelcover._tags import read_tags, tag_table
@@ -21,7 +20,7 @@ from labelcover._tags import read_tags, tag_table
 __all__ = ["StratifiedLabelKFold", "StratifiedLabelShuffleSplit"]
 
 
-class StratifiedLabelKFold(BaseCrossValidator):
+class StratifiedLabelKFold(KFold):
     """Folds over which the rows of every label are spread evenly.
 
     Parameters
@@ -41,20 +40,6 @@ class StratifiedLabelKFold(BaseCrossValidator):
     >>> [Y[test].sum(axis=0).tolist() for _, test in StratifiedLabelKFold(2).split(Y, Y)]
     [[2, 2], [2, 2]]
     """
-
-    def __init__(self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None):
-        self.n_splits = check_integer("n_splits", n_splits, low=2)
-        self.shuffle = shuffle
-        self.random_state = random_state
-        if random_state is not None and not shuffle:
-            raise ValueError(
-                f"random_state has an effect with shuffle=True only, got {random_state!r} with "
-                f"shuffle={shuffle!r}."
-            )
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of folds."""
-        return self.n_splits
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[NDArray, NDArray]]:
         """Yield the training and the test rows of each fold.

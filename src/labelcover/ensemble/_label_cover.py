@@ -370,7 +370,8 @@ class LabelCoverClassifier(ModelParameters, LabelEnsemble):
             return
         seen = None
         if not is_sparse:
-            whole = training.Y[training.whole]
+            cells = training.cells
+            whole = training.Y if cells is None else training.Y[(cells > 0).all(axis=1)]
             seen = np.unique(whole[alike_rows(np.packbits(whole, axis=1))[1]], axis=0)
         self._unseen = training.Y[rows], answer, training.cell_weights(rows), seen
         self.n_threshold_rows_ = len(rows)

@@ -13,7 +13,7 @@ are found by Newton's method, for many labels at once (`newton_minima`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -56,11 +56,6 @@ class LogLinearPool:
         for v, view in enumerate(views):
             odds += self.weights[:, v] * (logit(view) - self.base)
         return expit(odds)
-
-    def without_views(self, labels: NDArray[np.bool_]) -> "LogLinearPool":
-        """Return the pool in which some labels have their frequency, whatever the views say."""
-        weights = np.where(labels[:, None], 0.0, self.weights)
-        return replace(self, weights=weights, intercept=np.where(labels, 0.0, self.intercept))
 
 
 def inside(P: NDArray[np.float64], least: float) -> NDArray[np.float64]:

@@ -160,7 +160,8 @@ class PooledView(View):
         # Labels that are never known to be absent have their frequency.
         one_sided = None if rows.cells is None else ((rows.cells > 0) <= rows.Y).all(axis=0)
         if one_sided is not None:
-            self.pool = self.pool.without_views(one_sided)
+            self.pool.weights[one_sided] = 0.0
+            self.pool.intercept[one_sided] = 0.0
         pooled = self.pool.pool(tables)
         how = {"cells": rows.cells, "seed": seed}
         self.links, odds = fit_links(

@@ -120,18 +120,10 @@ class ThresholdParameters(ModelParameters, LabelModel):
             return super()._found_threshold(training, seed)
         if how == "loo":
             rows, (confidence, *_) = self.view_.left_out(training)
-            return self._best_of_rows(training, rows, confidence)[0], len(rows)
+            weights = None if training.weights is None else training.weights[rows]
+            found, _ = self.best_threshold(training.labels(rows), confidence, weights=weights)
+            return found, len(rows)
         return self._cross_validated_threshold(training, seed), len(training.Y)
-
-    def _best_of_rows(
-        self,
-        training: TrainingRows,
-        rows: NDArray[np.int64],
-        confidence: NDArray[np.float64],
-        labels: NDArray[np.int64] | None = None,
-    ) -> tuple[Any, float]:
-        weights = None if training.weights is None else training.weights[rows]
-        return self.best_threshold(training.labels(rows), confidence, labels, weights)
 
     def _cross_validated_threshold(self, training: TrainingRows, seed: int) -> Any:
         """Return the mean over folds of the threshold that is best on each (Section 2.3).
@@ -149,7 +141,9 @@ class ThresholdParameters(ModelParameters, LabelModel):
             own = None if self.tunes_as_mulan else int(random.integers(2**31))
             folds = folded_confidences(make_view, training, self._n_folds, own, random, self.n_jobs)
             for rows, confidence in folds:
-                threshold, score = self._best_of_rows(training, rows, confidence, labels)
+                weights = None if training.weights is None else training.weights[rows]
+                known = training.labels(rows)
+                threshold, score = self.best_threshold(known, confidence, labels, weights)
                 thresholds.append(threshold)
                 scores.append(score)
             spread = np.std(scores, ddof=1) / np.sqrt(len(scores))

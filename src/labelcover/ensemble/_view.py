@@ -154,12 +154,6 @@ class TrainingRows:
             return weights
         return self.cells[rows] if weights is None else weights[:, None] * self.cells[rows]
 
-    @property
-    def whole(self) -> NDArray[np.bool_]:
-        """Which rows have no unknown label."""
-        known = np.ones(len(self.Y), dtype=bool)
-        return known if self.cells is None else np.all(self.cells > 0, axis=1, out=known)
-
 
 def metadata_of(metadata: Mapping[str, Any], rows: NDArray[np.int64], n: int) -> dict[str, Any]:
     """Return the metadata of some of `n` rows; what is not one value per row stays as it is."""

@@ -18,7 +18,6 @@ from labelcover.ensemble._log_linear_pool import inside
 from labelcover.ensemble._plan import SCORE_LANDMARKS
 from labelcover.ensemble._shares import Shares
 from labelcover.ensemble._view import TrainingRows, View
-from labelcover.learners import LeastSquaresClassifier
 
 
 class ScoresView(View):
@@ -38,7 +37,11 @@ class ScoresView(View):
     def __init__(
         self, learners: Any, cover: Cover, *, n_landmarks: int = SCORE_LANDMARKS, **how: Any
     ) -> None:
-        reading = reading_scores(learners["least_squares"], n_landmarks)
+        own = learners["least_squares"]
+        # Scores are on one scale already. Divided by its deviation, the score of a rare label,
+        # which hardly varies, would count as much as any other.
+        landmarks = min(own.n_landmarks, n_landmarks)
+        reading = clone(own).set_params(scale="none", n_landmarks=landmarks)
         self.logistic = LogisticView(learners, cover, **how)
         self.second = LeastSquaresView({"least_squares": reading}, cover, **how)
         self.names = ("least squares on scores", *self.logistic.names)
@@ -122,13 +125,3 @@ class ScoreShares(Shares):
     def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
         """Return what words add to a sum of the confidences of all labels."""
         return self.stage.passed(rows, self.second.combined(rows, weights))
-
-
-def reading_scores(learner: LeastSquaresClassifier, n_landmarks: int) -> LeastSquaresClassifier:
-    """Return least squares as it reads scores.
-
-    They are on one scale already. Divided by its deviation, the score of a rare label, which
-    hardly varies, would count as much as any other.
-    """
-    landmarks = min(learner.n_landmarks, n_landmarks)
-    return clone(learner).set_params(scale="none", n_landmarks=landmarks)
