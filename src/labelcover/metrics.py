@@ -71,7 +71,7 @@ def micro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) 
 def macro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) -> float:
     """Return the mean over labels of the F-measure of each label that is known in an example."""
     each = label_f1(Y, Y_pred, sample_weight=sample_weight)
-    return _row_mean(each[~np.isnan(each)])
+    return _mean(each[~np.isnan(each)])
 
 
 def example_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) -> float:
@@ -145,7 +145,7 @@ def one_error(Y: ArrayLike, scores: ArrayLike) -> float:
     """
     truth, given, _ = _ranked(Y, scores)
     top = given == given.max(axis=1, keepdims=True)
-    return _row_mean(1 - (top & truth).sum(axis=1) / top.sum(axis=1))
+    return _mean(1 - (top & truth).sum(axis=1) / top.sum(axis=1))
 
 
 def ranking_depth(Y: ArrayLike, scores: ArrayLike) -> float:
@@ -157,14 +157,14 @@ def ranking_depth(Y: ArrayLike, scores: ArrayLike) -> float:
     """
     truth, given, _ = _ranked(Y, scores)
     lowest = np.where(truth, given, np.inf).min(axis=1, keepdims=True)
-    return _row_mean((given >= lowest).sum(axis=1) - 1)
+    return _mean((given >= lowest).sum(axis=1) - 1)
 
 
 def ranking_loss(Y: ArrayLike, scores: ArrayLike) -> float:
     """Return the mean share of (true, false) label pairs in the wrong order; less is better."""
     truth, given, known = _ranked(Y, scores)
     if not len(truth) or truth.shape[1] == 1:
-        return _row_mean(np.zeros(len(truth)))  # a single label is in order
+        return _mean(np.zeros(len(truth)))  # a single label is in order
     from sklearn.metrics import label_ranking_loss  # slow to import
 
     if known is None:
@@ -186,7 +186,7 @@ def average_precision(Y: ArrayLike, scores: ArrayLike) -> float:
     """
     truth, given, _ = _ranked(Y, scores)
     if not len(truth) or truth.shape[1] == 1:
-        return _row_mean(np.ones(len(truth)))  # a single label is in order
+        return _mean(np.ones(len(truth)))  # a single label is in order
     from sklearn.metrics import label_ranking_average_precision_score  # slow to import
 
     return float(label_ranking_average_precision_score(truth, given))
@@ -246,13 +246,13 @@ def log_loss(Y: ArrayLike, P: ArrayLike) -> float:
     """
     truth, given = _probabilities(Y, P)
     inside = np.clip(given, 1e-15, 1 - 1e-15)
-    return _row_mean(-np.where(truth, np.log(inside), np.log1p(-inside)))
+    return _mean(-np.where(truth, np.log(inside), np.log1p(-inside)))
 
 
 def brier_score(Y: ArrayLike, P: ArrayLike) -> float:
     """Return the mean over all cells of the squared error of the probability; less is better."""
     truth, given = _probabilities(Y, P)
-    return _row_mean((given - truth) ** 2)
+    return _mean((given - truth) ** 2)
 
 
 def expected_calibration_error(Y: ArrayLike, P: ArrayLike, bins: int = 10) -> float:
@@ -325,13 +325,16 @@ def _row_weighted(table, weights):
     return table.sum(axis=0) if weights is None else np.asarray(weights) @ table
 
 
-def _mean(values, weights, n_known=None):
-    """Return the mean over examples, of those with known labels if their numbers are given."""
-    if n_known is None:
-        return float(np.average(values, weights=weights))
-    some = n_known > 0
-    weights = None if weights is None else np.asarray(weights)[some]
-    return float(np.average(values[some], weights=weights)) if some.any() else float("nan")
+def _mean(values, weights=None, n_known=None):
+    """Return the mean over examples or cells; NaN, without a warning, if there are none.
+
+    Of examples only those with known labels count, if their numbers are given.
+    """
+    if n_known is not None:
+        some = n_known > 0
+        weights = None if weights is None else np.asarray(weights)[some]
+        values = values[some]
+    return float(np.average(values, weights=weights)) if len(values) else float("nan")
 
 
 def _ratio(part, whole):
@@ -342,11 +345,6 @@ def _ratio(part, whole):
 def _share(part, whole):
     """Return the sum of `part` by that of `whole`, NaN if there is nothing."""
     return float(part.sum() / whole.sum()) if whole.sum() else float("nan")
-
-
-def _row_mean(values):
-    """Return the mean over examples or cells; NaN, without a warning, if there are none."""
-    return float(values.mean()) if len(values) else float("nan")
 
 
 def _overlap(Y, Y_pred):
