@@ -7,9 +7,9 @@ from math import comb
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice, check_integer, check_random_state
-from labelcover._label_values import alike_rows
 from labelcover._progress import progress_bar
 from labelcover.covers._catalogue import DamagedEntry, catalogued_cover
 from labelcover.covers._cover import Cover
@@ -163,6 +163,11 @@ def _worth(cover: Cover) -> float:
     return len(cover) * (1.0 + BALANCE_WORTH * (cover.imbalance > 1))
 
 
+def _distinct(rows: Rows) -> NDArray[np.intp]:
+    """Return which rows repeat no earlier one; the table has no gaps in memory."""
+    return np.sort(np.unique(rows.view(f"V{rows[0].nbytes}"), return_index=True)[1])
+
+
 def _known(m: int, k: int, r: int) -> Cover | None:
     """Return the catalogue's cover; a damaged entry is warned of and counts as none."""
     try:
@@ -179,7 +184,7 @@ def _different(rows: Rows, m: int, r: int, n_known: int) -> Rows:
     balance; if there are fewer, they cover as many new r-labelsets as possible.
     """
     rows = np.sort(rows, axis=1)
-    _, first = alike_rows(rows)
+    first = _distinct(rows)
     if len(first) == len(rows):
         return rows
     surplus = len(rows) > n_known
@@ -263,7 +268,7 @@ def _level_and_different(rows: Rows, m: int, r: int, steps: int, rng) -> Rows:
         if np.ptp(np.bincount(full.ravel(), minlength=m)) > 1:
             full = levelled(full, m, r, steps, Budget(steps), rng)
         full = np.sort(full, axis=1)
-        _, first = alike_rows(full)
+        first = _distinct(full)
         if len(first) == len(full):
             return full
         # Two rows may have become one in balancing: what is left covers everything too.
