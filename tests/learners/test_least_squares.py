@@ -27,7 +27,7 @@ from labelcover.learners._least_squares.class_kernels import (
     logarithm_beyond_one,
 )
 from labelcover.learners._least_squares.feature_maps import FeatureRows
-from labelcover.learners._least_squares.feature_scaling import FeatureScaling
+from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
 from labelcover.learners._least_squares.least_squares_members import FINE
 from labelcover.learners._least_squares.ridge_systems import PrimalSystem
 from labelcover.learners._problems import LinearTargets, Problems
@@ -101,7 +101,7 @@ def test_a_chosen_ridge_gives_the_same_weighted_model_when_given(n, d, kernel):
 def test_scaled_linear_scores_are_those_of_ridge_regression_on_scaled_features():
     X, y = problem()
     model = LeastSquaresClassifier(kernel="linear", alpha=0.7).fit(X, y)
-    scaled = FeatureScaling().fit(X).transform(X)
+    scaled = FeatureScaling().set(ColumnSums.of_table(X, None)).transform(X)
     expected = Ridge(alpha=0.7).fit(scaled, one_hot(y, 3)).predict(scaled)
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-9)
 
@@ -313,19 +313,22 @@ def test_scaling_standardises_numbers_and_normalises_rows_of_words():
     random = np.random.default_rng(0)
     numbers = random.normal(3, 5, size=(50, 2))
     words = (random.random((50, 6)) < 0.4).astype(float)
-    scaled = FeatureScaling().fit(numbers).transform(numbers)
+    scaled = FeatureScaling().set(ColumnSums.of_table(numbers, None)).transform(numbers)
     np.testing.assert_allclose(scaled.std(axis=0), 1 / np.sqrt(2))
     np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
-    lengths = np.linalg.norm(FeatureScaling().fit(words).transform(words), axis=1)
+    lengths = np.linalg.norm(
+        FeatureScaling().set(ColumnSums.of_table(words, None)).transform(words), axis=1
+    )
     np.testing.assert_allclose(lengths[words.any(axis=1)], 1)
     both = np.hstack([numbers, words])
-    mixed = FeatureScaling().fit(both).transform(both)
+    mixed = FeatureScaling().set(ColumnSums.of_table(both, None)).transform(both)
     np.testing.assert_allclose(mixed[:, :2].std(axis=0), 1 / np.sqrt(8))
     lengths = np.linalg.norm(mixed[:, 2:], axis=1)
     np.testing.assert_allclose(lengths[words.any(axis=1)], np.sqrt(6 / 8))
     few_words = np.hstack([numbers, words[:, :1]])
     np.testing.assert_allclose(
-        FeatureScaling().fit(few_words).transform(few_words).std(axis=0), 1 / np.sqrt(3)
+        FeatureScaling().set(ColumnSums.of_table(few_words, None)).transform(few_words).std(axis=0),
+        1 / np.sqrt(3),
     )
 
 
@@ -333,8 +336,12 @@ def test_mixed_sparse_tables_keep_words_and_scale_numbers():
     random = np.random.default_rng(0)
     words = (random.random((50, 6)) < 0.4).astype(float)
     both = np.hstack([random.normal(size=(50, 2)), words])
-    scaled = FeatureScaling().fit(sparse.csr_matrix(both)).transform(sparse.csr_matrix(both))
-    dense = FeatureScaling().fit(both).transform(both)
+    scaled = (
+        FeatureScaling()
+        .set(ColumnSums.of_table(sparse.csr_matrix(both), None))
+        .transform(sparse.csr_matrix(both))
+    )
+    dense = FeatureScaling().set(ColumnSums.of_table(both, None)).transform(both)
     np.testing.assert_allclose(scaled.toarray()[:, 2:], dense[:, 2:])
     np.testing.assert_allclose(np.sqrt((scaled.toarray()[:, :2] ** 2).mean(axis=0)), 1 / np.sqrt(8))
 

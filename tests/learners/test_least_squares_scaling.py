@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners._chunked_table import TableBlock
 from labelcover.learners._least_squares.choosing import SCALE_ROWS, Settings, choose_scaling
-from labelcover.learners._least_squares.feature_scaling import FeatureScaling
+from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
 from labelcover.learners._least_squares.least_squares_members import solve
 from labelcover.learners._problems import Problems
 
@@ -96,7 +96,7 @@ def test_zero_one_tables_leave_no_choice():
 
 def test_rows_of_one_length_are_not_divided_by_it():
     X, y = text()
-    unit = FeatureScaling("rows").fit(X).transform(X)
+    unit = FeatureScaling("rows").set(ColumnSums.of_table(X, None)).transform(X)
     assert LeastSquaresClassifier(random_state=0).fit(unit, y).scale_ == "none"
     single = unit.astype(np.float32).astype(np.float64)
     assert LeastSquaresClassifier(random_state=0).fit(single, y).scale_ == "none"
@@ -132,7 +132,7 @@ def test_leave_one_out_on_scaled_features_equals_fitting_without_each_row(
     learner = LeastSquaresClassifier(kernel="linear", alpha=0.1, scale=scale)
     problem = replace(one_problem(X, y, weights), left_out_rows=np.arange(40))
     members = learner.fit_problems(X, problem)
-    scaled = FeatureScaling(scale).fit(X, weights).transform(X)
+    scaled = FeatureScaling(scale).set(ColumnSums.of_table(X, weights)).transform(X)
     scaled = scaled.toarray() if as_sparse else scaled
     brute = np.empty((40, 2))
     for i in range(40):
@@ -171,13 +171,13 @@ def test_an_array_in_which_nearly_all_words_are_absent_becomes_a_sparse_table():
     assert sparse.issparse(model.members_.features.scaled(X[:3]))
     np.testing.assert_allclose(model.predict_proba(X), same.predict_proba(csr(X)), atol=1e-10)
     numbers = np.hstack([X, random.normal(size=(200, 1))])
-    assert not FeatureScaling().fit(numbers).is_thin
+    assert not FeatureScaling().set(ColumnSums.of_table(numbers, None)).is_thin
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_rows_divided_by_their_length_have_length_one_and_empty_rows_stay(kind):
     X = np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.5, 1.0]])
-    scaled = FeatureScaling("rows").fit(kind(X)).transform(kind(X))
+    scaled = FeatureScaling("rows").set(ColumnSums.of_table(kind(X), None)).transform(kind(X))
     lengths = np.linalg.norm(scaled.toarray() if sparse.issparse(scaled) else scaled, axis=1)
     np.testing.assert_allclose(lengths, [1, 0, 1])
 

@@ -315,6 +315,13 @@ def drawn_seed(seed: int) -> int:
     return int(draw_seeds(seed, 1)[0])
 
 
+def fit_in_memory(fit: Callable[..., Any], rows: TrainingRows, seed: int, **how: Any) -> Any:
+    """Return what learns all labels at once from rows in memory, with the first seed of `seed`."""
+    own = rows.in_memory
+    known = {"weights": own.weights, "cells": own.cells, "seed": drawn_seed(seed)}
+    return fit(own.read, own.Y, **known, **how)
+
+
 def sample_of(X: Any) -> Any:
     """Return some rows of a table, evenly spread, by which a model says what speaks for a label."""
     rows = np.unique(np.linspace(0, X.shape[0] - 1, SAMPLE_ROWS).astype(np.int64))

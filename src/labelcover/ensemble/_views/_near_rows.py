@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from labelcover.covers import Cover
 from labelcover.ensemble._cover_view import LEAST
 from labelcover.ensemble._shares import Parts, Shares, Similar, labels_of
-from labelcover.ensemble._view import LeftOut, TrainingRows, View, drawn_seed
+from labelcover.ensemble._view import LeftOut, TrainingRows, View, fit_in_memory
 from labelcover.learners import NearestRows, Nearness
 
 
@@ -28,11 +28,8 @@ class NeighboursView(View):
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
     ) -> Self:
         """Index the rows in memory by their features."""
-        sample = rows.in_memory
         self._sample = rows.sample
-        how: dict[str, Any] = {"weights": sample.weights, "cells": sample.cells}
-        own = drawn_seed(seed)
-        self.nearest = NearestRows(sample.read, sample.Y, **how, seed=own)
+        self.nearest = fit_in_memory(NearestRows, rows, seed)
         return self
 
     def left_out(self, rows: TrainingRows) -> LeftOut:

@@ -132,7 +132,11 @@ class LabelBoosting(BaseEstimator):
         codes, Y = found.codes(), np.ascontiguousarray(Y, dtype=np.uint8)
         own = np.ones(n, np.float32) if weights is None else weights.astype(np.float32)
         seeds = random.integers(2**63, size=n_folds)
-        how = self._steps(is_sparse=found.is_sparse)
+        n_trees, rate = (SPARSE_TREES, SPARSE_RATE) if found.is_sparse else (TREES, RATE)
+        how = (
+            n_trees if is_auto(self.n_trees) else int(self.n_trees),
+            rate if is_auto(self.learning_rate) else float(self.learning_rate),
+        )
         jobs = [
             delayed(self._boosted)(
                 codes, Y, own, known, found.start, fold == each, seeds[each], *how
@@ -142,14 +146,6 @@ class LabelBoosting(BaseEstimator):
         found.gather(list(in_threads(jobs, n_jobs, text="boosting trees", verbose=verbose)))
         asked = np.empty(0, np.int64) if left_out is None else left_out
         return found, found.left_out(asked, fold[asked])
-
-    def _steps(self, *, is_sparse: bool) -> tuple[int, float]:
-        """Return the most trees of a model, and the learning rate."""
-        n_trees, rate = (SPARSE_TREES, SPARSE_RATE) if is_sparse else (TREES, RATE)
-        return (
-            n_trees if is_auto(self.n_trees) else int(self.n_trees),
-            rate if is_auto(self.learning_rate) else float(self.learning_rate),
-        )
 
     def _boosted(
         self, codes, Y, weights, known, start, is_left_out, seed, n_trees, rate
@@ -177,7 +173,8 @@ class LabelBoosting(BaseEstimator):
             is_drawn = (random.random(n) < ROW_SHARE) & may_be_drawn
             rows = np.flatnonzero(is_drawn).astype(np.int32)
             own = None if cells is None else cells[rows]
-            gradient, curvature = _derivatives(scores[rows], Y[rows], own)
+            drawn = scores.take(rows, axis=0), Y.take(rows, axis=0)  # quicker than indexing
+            gradient, curvature = _derivatives(*drawn, own)
             moments[:] = 0.0
             moments[rows, :DIRECTIONS] = gradient @ directions(m, DIRECTIONS, random)
             moments[rows, WEIGHT] = weights[rows]
@@ -227,12 +224,9 @@ class BoostedTrees:
         self.n_values, self.rare, self.is_sparse = given.n_values, given.rare, given.is_sparse
         self.precision, self.table, self.origin = given.precision, given.single, given.origin
         n, self.n_features = given.table.shape
-        counts = Y.sum(axis=0) if weights is None else weights @ Y * (n / weights.sum())
-        total: Any = n
-        if cells is not None:
-            own = cells if weights is None else weights[:, None] * cells
-            counts, total = (own * Y).sum(axis=0), own.sum(axis=0)
-        self.start = logit((counts + 0.5) / (total + 1))
+        own = np.ones((n, 1)) if weights is None else weights[:, None] * (n / weights.sum())
+        own = own if cells is None else own * cells
+        self.start = logit(((own * Y).sum(axis=0) + 0.5) / (own.sum(axis=0) + 1))
 
     def codes(self) -> tuple[Any, ...]:
         """Return the training table as trees grow on it: bins of columns, or rows above 0."""

@@ -188,10 +188,6 @@ class FeatureForest(GrownForest):
         if not self.is_sparse:
             del self.training
 
-    def left_out(self, rows, n_jobs=None) -> NDArray[np.float64]:
-        """Return the confidences of training rows by the trees grown without them."""
-        return self._out_of_bag(self.stack, rows, n_jobs)[0]
-
     def __getstate__(self) -> dict[str, Any]:
         # A saved forest holds the arrays of its trees once.
         state = dict(self.__dict__)
@@ -252,7 +248,7 @@ class FeatureForest(GrownForest):
         return FeaturePaths(self, X)
 
     def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
-        stack = trees if isinstance(trees, tuple) else _stacked(trees)
+        stack = self.stack if trees is self.__dict__.get("trees") else _stacked(trees)
         how = read_only(*self.labels), asked, True, sums, n_trees
         add_answers_of_trees(self.table, self.n_features, read_only(*stack), *how)
 

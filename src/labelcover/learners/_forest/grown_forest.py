@@ -6,6 +6,7 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numba import get_num_threads
 from numpy.typing import NDArray
 from scipy import sparse
@@ -19,7 +20,7 @@ from labelcover.learners._problems import in_parallel
 # is above 0, and the labels of the nearest training rows are a view of the default, which on dense
 # tables adds nothing (benchmarks/bench_quality.py).
 SPARSE_SHARE = 0.25
-# Training rows are asked for in so many parts, which threads take.
+# Training rows are asked for in so many parts, which threads take; in one where there is one.
 N_PARTS = 8
 # How much the frequency of a label counts beside the share of known cells in leaves.
 PRIOR = 0.01
@@ -200,7 +201,8 @@ class GrownForest(ABC):
         self, trees: Any, asked: NDArray[np.int64], n_jobs: int | None
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Return the same, found in threads, a part of the rows each."""
-        parts = np.array_split(asked, max(1, min(N_PARTS, len(asked))))
+        n_parts = 1 if effective_n_jobs(n_jobs or get_num_threads()) == 1 else N_PARTS
+        parts = np.array_split(asked, max(1, min(n_parts, len(asked))))
         jobs = (delayed(self.out_of_bag)(trees, part) for part in parts)
         shares, are_known = zip(*in_threads(jobs, n_jobs), strict=True)
         return np.concatenate(shares), np.concatenate(are_known)

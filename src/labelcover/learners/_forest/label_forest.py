@@ -147,12 +147,15 @@ class LabelForest(LabelLearner):
         n_feature_trees : int, optional
             What ``n_trees="auto"`` is where trees split by features.
         """
-        seed, known = self._seed(seed), None
+        if self.random_state is not None:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        known = None
         if cells is not None:
             known = cells > 0
             mean = cells.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
             weights = mean if weights is None else weights * mean
-        weights = _unequal(weights)
+        if weights is not None and np.ptp(weights) == 0:
+            weights = None  # both draw the same rows
         splits = self._splits(given, Y, weights, seed, known)
         forest = KINDS[splits](given, Y, known)
         default = n_feature_trees if splits == "features" else None
@@ -166,11 +169,6 @@ class LabelForest(LabelLearner):
         trees = in_threads(jobs, n_jobs, text="growing trees", verbose=verbose)
         forest.gather(list(trees), weights, n_jobs)
         return forest
-
-    def _seed(self, seed: int) -> int:
-        if self.random_state is None:
-            return seed
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _how(self, forest: GrownForest, weights: Any) -> tuple[Any, int, int]:
         """Return what `GrownForest.grow` is to be given."""
@@ -196,11 +194,6 @@ class LabelForest(LabelLearner):
             return _error_of_many(forest, trees, Y[rows], own, of_rows)
 
         return min(KINDS, key=error)
-
-
-def _unequal(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    """Return weights of rows, or None if all are equal: both draw the same rows then."""
-    return None if weights is None or np.ptp(weights) == 0 else weights
 
 
 def _error_of_many(forest, trees, Y, weights, known=None) -> float:

@@ -6,7 +6,6 @@ refitting, on a sample of rows and problems where there are many.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -200,80 +199,64 @@ class Sketch:
         return self.judge.best_ridge(system, start, step=2)
 
 
-class Choice:
-    """The kernel, the system and the ridge that are best by leave-one-out.
+def chosen_system(
+    X: Blocks, problems: Problems, settings: Settings
+) -> tuple[Kernel, IdentityMap | KernelMap, RidgeSystem, float]:
+    """Return the kernel, its features, the ridge system of all rows, and the ridge.
 
-    Attributes
-    ----------
-    n_rows : int
-        How many rows are looked at.
+    Kernel and ridge are those that are best by leave-one-out, unless the settings name them.
     """
+    n, d = X.shape
+    sketched = sample(n, SKETCH_ROWS, settings.seed)
+    judged = sample(len(sketched), CHOICE_ROWS, settings.seed)
+    seen = some_problems(problems, settings.seed)
+    kernel, found = _chosen_kernel(X, seen, sketched, judged, settings)
+    n_landmarks = settings.n_landmarks
+    if settings.quick:
+        n_landmarks = min(n_landmarks, QUICK_LANDMARKS)
+    most = QUICK_EXACT_ROWS if settings.quick else EXACT_ROWS
+    if found is not None and found.dimension > CROWDED * SKETCH_LANDMARKS:
+        n_landmarks *= 2
+    if not kernel.is_linear and settings.alpha is None:
+        most = min(most, max(QUICK_ROWS, int(ROWS_FOR_LANDMARK * n_landmarks)))
+    mapped: IdentityMap | KernelMap
+    if min(n, d if kernel.is_linear else n) <= most:
+        mapped, system = exact_system(X, kernel, problems)
+    else:
+        mapped, system = nystroem_system(X, kernel, problems, sample(n, n_landmarks, settings.seed))
+    if settings.alpha is not None:
+        return kernel, mapped, system, settings.alpha
+    # Few landmarks hold little of a line through many features, and want a smaller ridge.
+    start = FIRST_RIDGE if found is None or kernel.is_linear else found.number
+    return kernel, mapped, system, Judge(seen, sketched[judged]).best_ridge(system, start).ridge
 
-    def __init__(self, X: Blocks, problems: Problems, settings: Settings) -> None:
-        self.X, self.problems, self.settings = X, problems, settings
-        self.n_rows = min(X.shape[0], CHOICE_ROWS)
 
-    def system(self) -> tuple[Kernel, IdentityMap | KernelMap, RidgeSystem, float]:
-        """Return the kernel, its features, the ridge system of all rows, and the ridge."""
-        kernel, sketched = self._kernel()
-        n, d = self.X.shape
-        n_landmarks = self.settings.n_landmarks
-        if self.settings.quick:
-            n_landmarks = min(n_landmarks, QUICK_LANDMARKS)
-        most = QUICK_EXACT_ROWS if self.settings.quick else EXACT_ROWS
-        if sketched is not None and sketched.dimension > CROWDED * SKETCH_LANDMARKS:
-            n_landmarks *= 2
-        if not kernel.is_linear and self.settings.alpha is None:
-            most = min(most, max(QUICK_ROWS, int(ROWS_FOR_LANDMARK * n_landmarks)))
-        mapped: IdentityMap | KernelMap
-        if min(n, d if kernel.is_linear else n) <= most:
-            mapped, system = exact_system(self.X, kernel, self.problems)
-        else:
-            landmarks = sample(n, n_landmarks, self.settings.seed)
-            mapped, system = nystroem_system(self.X, kernel, self.problems, landmarks)
-        if self.settings.alpha is not None:
-            return kernel, mapped, system, self.settings.alpha
-        # Few landmarks hold little of a line through many features, and want a smaller ridge.
-        start = FIRST_RIDGE if sketched is None or kernel.is_linear else sketched.number
-        found = Judge(self._seen, self.sketched[self.judged]).best_ridge(system, start)
-        return kernel, mapped, system, found.ridge
-
-    @cached_property
-    def sketched(self) -> NDArray[np.int64]:
-        """The rows of the sketch."""
-        return sample(self.X.shape[0], SKETCH_ROWS, self.settings.seed)
-
-    @cached_property
-    def judged(self) -> NDArray[np.int64]:
-        """Which of these rows are looked at."""
-        return sample(len(self.sketched), CHOICE_ROWS, self.settings.seed)
-
-    @cached_property
-    def _seen(self) -> Problems:
-        return some_problems(self.problems, self.settings.seed)
-
-    def _kernel(self) -> tuple[Kernel, Chosen | None]:
-        """Return the kernel that the settings name, or the best, and its ridge on the sketch."""
-        settings = self.settings
-        if settings.kernel == "linear":
-            return Kernel(), None
-        if settings.kernel == "rbf" and settings.gammas is not None:
-            return Kernel(settings.gammas), None
-        problems = rows_of_problems(self._seen, self.sketched)
-        sketch = Sketch(self.X[self.sketched], problems, self.judged, settings.seed)
-        best, *widths = gaussian_kernels(sketch.landmark_rows, settings)
-        found = sketch.best_ridge(best, FIRST_RIDGE)
-        if settings.kernel == "auto":
-            linear = sketch.best_ridge(Kernel(), FIRST_RIDGE)
-            # The wider a Gaussian, the more linear: where a line is better than the mean of all
-            # widths, a wide one alone is hardly better than the line, which is solved faster.
-            if linear.score < found.score:
-                return Kernel(), linear
-        for kernel in [] if settings.quick else reversed(widths):
-            tried = sketch.best_ridge(kernel, found.number)
-            if tried.score < found.score:
-                best, found = kernel, tried
-        return best, found
+def _chosen_kernel(
+    X: Blocks,
+    seen: Problems,
+    sketched: NDArray[np.int64],
+    judged: NDArray[np.int64],
+    settings: Settings,
+) -> tuple[Kernel, Chosen | None]:
+    """Return the kernel that the settings name, or the best, and its ridge on the sketch."""
+    if settings.kernel == "linear":
+        return Kernel(), None
+    if settings.kernel == "rbf" and settings.gammas is not None:
+        return Kernel(settings.gammas), None
+    sketch = Sketch(X[sketched], rows_of_problems(seen, sketched), judged, settings.seed)
+    best, *widths = gaussian_kernels(sketch.landmark_rows, settings)
+    found = sketch.best_ridge(best, FIRST_RIDGE)
+    if settings.kernel == "auto":
+        linear = sketch.best_ridge(Kernel(), FIRST_RIDGE)
+        # The wider a Gaussian, the more linear: where a line is better than the mean of all widths,
+        # a wide one alone is hardly better than the line, which is solved faster.
+        if linear.score < found.score:
+            return Kernel(), linear
+    for kernel in [] if settings.quick else reversed(widths):
+        tried = sketch.best_ridge(kernel, found.number)
+        if tried.score < found.score:
+            best, found = kernel, tried
+    return best, found
 
 
 def gaussian_kernels(X: Any, settings: Settings) -> list[Kernel]:

@@ -115,10 +115,6 @@ class KernelMap:
         self.kernel.from_products(values, squared_lengths(X), self.squares)
         return values
 
-    def training_values(self, X: Any) -> NDArray[np.float64]:
-        """Return the same for very many rows, sooner: rounding may differ with their number."""
-        return self.kernel(X, self.rows)
-
     def swaps(self, X: Any, origin: Any, words: NDArray[np.bool_]) -> LinearSwaps | GaussianSwaps:
         """Return what columns add to scores where they pass from an origin to rows."""
         moved = X if origin is None else X - origin
@@ -244,7 +240,11 @@ class FeatureRows:
     def rows(self, rows: NDArray[np.int64]) -> Any:
         """Return the features of some rows, an array or CSR."""
         table = self.table[rows]
-        table = table if self.kernel_map is None else self.kernel_map.training_values(table)
+        table = (
+            table
+            if self.kernel_map is None
+            else self.kernel_map.kernel(table, self.kernel_map.rows)
+        )
         return table if self.combine is None else table @ self.combine
 
 
@@ -261,7 +261,10 @@ def _sums_of_block(kernel_map: KernelMap | None, rule: Rule, table: Any, chunk: 
     gram, total = np.zeros((width, width)), np.zeros(width)
     whole = not is_sparse and kernel_map is None
     for block in [slice(0, n)] if whole else blocks(n, BLOCK_NUMBERS // width):
-        rows: Any = table[block] if kernel_map is None else kernel_map.training_values(table[block])
+        # Sooner than `KernelMap.values`; rounding may differ with the number of rows.
+        rows: Any = (
+            table[block] if kernel_map is None else kernel_map.kernel(table[block], kernel_map.rows)
+        )
         dense = rows.toarray() if sparse.issparse(rows) else rows
         weighted = dense if chunk.weights is None else dense * chunk.weights[block, None]
         gram += dense.T @ weighted

@@ -46,10 +46,6 @@ class FeatureScaling:
     def __init__(self, scale: str = "standard") -> None:
         self.scale = scale
 
-    def fit(self, X: Any, weights: NDArray[np.float64] | None = None) -> Self:
-        """Learn the scale of each column of `X` (ndarray or CSR), its rows weighted."""
-        return self if self.scale == "none" else self.set(ColumnSums.of_table(X, weights))
-
     def set(self, sums: "ColumnSums") -> Self:
         """Take the scale of each column from sums over the rows of a table."""
         if self.scale == "none":
@@ -62,7 +58,14 @@ class FeatureScaling:
             squares = sums.squares
             if sums.is_sparse:
                 squares = np.where(rare.flipped, np.maximum(mean, 0) * sums.total, squares)
-            self._set_columns(mean, np.sqrt(squares / sums.total), is_sparse=sums.is_sparse)
+            spread = np.sqrt(squares / sums.total)
+            self.words = rare.binary
+            if 2 * self.words.sum() < len(self.words):
+                self.words = np.zeros_like(self.words)
+            self.shift = np.zeros(len(mean)) if sums.is_sparse else np.where(self.words, 0.0, mean)
+            # A column that is constant but for rounding carries nothing.
+            spread[spread <= np.maximum(ROUNDING * np.abs(self.shift), 1e-300)] = np.inf
+            self.factor = 1 / (np.where(self.words, 1.0, spread) * np.sqrt(len(self.words)))
             held = np.where(rare.flipped, sums.n - sums.nonzeros, sums.nonzeros)
             self.is_thin = bool(self.words.all() and held.mean() < THIN * sums.n)
         return self
@@ -79,18 +82,6 @@ class FeatureScaling:
     def divided_columns(self, n_columns: int) -> NDArray[np.bool_]:
         """Return which of the columns are divided by the length of the row in them."""
         return self.words if self.scale == "standard" else np.full(n_columns, self.scale == "rows")
-
-    def _set_columns(
-        self, mean: NDArray[np.float64], spread: NDArray[np.float64], *, is_sparse: bool
-    ) -> None:
-        """Take the means and deviations (or root mean squares) of the columns as they are read."""
-        self.words = self.rare.binary
-        if 2 * self.words.sum() < len(self.words):
-            self.words = np.zeros_like(self.words)
-        self.shift = np.zeros(len(mean)) if is_sparse else np.where(self.words, 0.0, mean)
-        # A column that is constant but for rounding carries nothing.
-        spread[spread <= np.maximum(ROUNDING * np.abs(self.shift), 1e-300)] = np.inf
-        self.factor = 1 / (np.where(self.words, 1.0, spread) * np.sqrt(len(self.words)))
 
     def _scaled_columns(self, X: Any) -> Any:
         if sparse.issparse(X):

@@ -12,12 +12,13 @@ from labelcover._progress import Progress
 from labelcover.learners._chunked_table import Blocks, as_blocks
 from labelcover.learners._features import numeric
 from labelcover.learners._least_squares.choosing import (
+    CHOICE_ROWS,
     SCALE_ROWS,
     SKETCH_ROWS,
-    Choice,
     Settings,
     best_known_ridge,
     choose_scaling,
+    chosen_system,
     sample,
 )
 from labelcover.learners._least_squares.class_kernels import (
@@ -68,24 +69,6 @@ class FeatureMap:
         return self.scaling.transform(numeric(X, self.n_values))
 
 
-@dataclass(frozen=True)
-class LeftOutRows:
-    """What out-of-sample distributions of training rows are made of.
-
-    Attributes
-    ----------
-    classes : ndarray of shape (n_problems, n_rows), int32
-    scores : ndarray of shape (n_rows, n_targets)
-        By members that were fitted with these rows.
-    leverage : ndarray of shape (n_rows,)
-        The share of each row in its own score.
-    """
-
-    classes: NDArray[np.int32]
-    scores: NDArray[np.float64]
-    leverage: NDArray[np.float64]
-
-
 class LeastSquaresMembers(Members):
     """Ridge regression on one-hot classes for every problem; a softmax over each one's scores.
 
@@ -118,7 +101,9 @@ class LeastSquaresMembers(Members):
     n_scale_rows: int
     n_choice_rows: int
     n_temperature_rows: int
-    _training: LeftOutRows | None = None
+    # Of training rows: their classes, ``(n_problems, n_rows)``, the scores of the targets by
+    # members that were fitted with them, ``(n_rows, n_targets)``, and each row's share in its own.
+    _training: tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def __init__(
         self,
@@ -224,12 +209,11 @@ class LeastSquaresMembers(Members):
 
     def left_out(self, problems: slice) -> NDArray[np.float64]:
         """Return the same for training rows left out, by leave-one-out."""
-        kept = self._training
-        assert kept is not None
-        own = kept.classes[problems]
+        assert self._training is not None
+        classes, scores, leverage = self._training
         if self.frequencies is not None:
-            return self._left_out_frequencies(problems, own, kept.leverage)
-        return self._distributions(kept.scores, problems, own, kept.leverage)
+            return self._left_out_frequencies(problems, classes[problems], leverage)
+        return self._distributions(scores, problems, classes[problems], leverage)
 
     def _left_out_frequencies(
         self, problems: slice, own: NDArray[np.int32], leverage: NDArray[np.float64]
@@ -292,7 +276,7 @@ def solve(X: Any, problems: Problems, settings: Settings, bar: Progress) -> Leas
             FINE,
         )
     if asked is not None:
-        members._training = LeftOutRows(own, np.asfortranarray(solved.scores.T), solved.leverage)
+        members._training = own, np.asfortranarray(solved.scores.T), solved.leverage
     bar.advance(len(problems))
     return members
 
@@ -313,11 +297,11 @@ def prepared_members(
     problems = replace(problems, targets=targets)
     table = _numeric(as_blocks(X, problems.weights), problems, settings)
     scaling, n_scale_rows = choose_scaling(table, problems, settings)
-    choice = Choice(table.mapped(scaling.transform), problems, settings)
-    kernel, mapped, system, ridge = choice.system()
+    scaled = table.mapped(scaling.transform)
+    kernel, mapped, system, ridge = chosen_system(scaled, problems, settings)
     features = FeatureMap(problems.n_values, scaling, mapped)
     members = LeastSquaresMembers(features, kernel, ridge, problems.offsets, targets.combination)
-    members.n_scale_rows, members.n_choice_rows = n_scale_rows, choice.n_rows
+    members.n_scale_rows, members.n_choice_rows = n_scale_rows, min(table.shape[0], CHOICE_ROWS)
     members.row_width = max(len(system.centre), len(targets))
     return members, system
 

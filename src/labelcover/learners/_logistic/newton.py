@@ -111,7 +111,8 @@ class Block:
                 # A problem that no step makes better stays where it is, and is done.
                 open_[worse], length[worse] = False, 0.0
                 columns = self._by_column(length)
-                step, moved = _with_zeros(step, columns), _with_zeros(moved, columns)
+                # Nothing where a column is not used, whatever stands there.
+                step, moved = (np.where(columns == 0, 0.0, table) for table in (step, moved))
                 tried, there = W + columns * step, scores + columns * moved
                 P, then = self._at(tried, there)
             W[:], scores, now = tried, there, then
@@ -291,8 +292,3 @@ def _several(starts: NDArray[np.int64]) -> list[tuple[int, int]]:
 def _transposed_product(X: Any, Z: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sums over rows of features, and of the intercept's 1, times `Z`."""
     return np.vstack([X.T @ Z, Z.sum(axis=0)])
-
-
-def _with_zeros(table: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the table with zeros where a column is not used, whatever stands there."""
-    return np.where(columns == 0, 0.0, table)
