@@ -11,13 +11,8 @@ from labelcover._table_numbers import blocks, rows_of
 from labelcover.covers import Cover
 from labelcover.ensemble._cover_view import LEAST
 from labelcover.ensemble._shares import CLOSE, Parts, Shares, Similar, labels_of
-<<<<<<< HEAD
-from labelcover.ensemble._view import TrainingRows, View, drawn_seed
+from labelcover.ensemble._view import TrainingRows, View, fit_in_memory
 from labelcover.learners import BoostedTrees, GrownForest, LabelBoosting
-=======
-from labelcover.ensemble._view import LeftOut, TrainingRows, View, fit_in_memory
-from labelcover.learners import BoostedTrees, GrownForest, LabelBoosting, LabelForest
->>>>>>> 5aa6cb1 (One place fits forests, boosted trees and neighbours; choosers are functions)
 
 # How near to 0 and 1 the pool takes shares, of however many trees (benchmarks/bench_quality.py).
 LEAST_SHARE = 0.002
@@ -52,28 +47,12 @@ class ForestView(View):
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
     ) -> Self:
         """Grow the forest on the rows in memory."""
-<<<<<<< HEAD
-        sample = rows.in_memory
-        self._n_rows = len(sample.Y)
-        self._sample = rows.sample
-        self.forest = self.learner.fit_labels(
-            sample.read,
-            sample.Y,
-            weights=sample.weights,
-            cells=sample.cells,
-            seed=drawn_seed(seed),
-            n_jobs=n_jobs,
-            verbose=verbose,
-            n_feature_trees=self.n_trees,
-        )
-        if rows.left_out is not None:
-            self._left_out = rows.left_out, [self.forest.left_out(sample.left_out)]
-        self.forest.forget_training()
-=======
         self._n_rows, self._sample = len(rows.in_memory.Y), rows.sample
         how = {"n_jobs": n_jobs, "verbose": verbose, "n_feature_trees": self.n_trees}
         self.forest = fit_in_memory(self.learner.fit_labels, rows, seed, **how)
->>>>>>> 5aa6cb1 (One place fits forests, boosted trees and neighbours; choosers are functions)
+        if rows.left_out is not None:
+            self._left_out = rows.left_out, [self.forest.left_out(rows.in_memory.left_out)]
+        self.forest.forget_training()
         return self
 
     @property
@@ -150,23 +129,9 @@ class BoostedView(View):
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
     ) -> Self:
         """Boost trees on the rows in memory."""
-<<<<<<< HEAD
-        sample = rows.in_memory
-        self.trees, found = self.learner.fit_labels(
-            sample.read,
-            sample.Y,
-            weights=sample.weights,
-            cells=sample.cells,
-            left_out=sample.left_out,
-            seed=drawn_seed(seed),
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self._left_out = rows.left_out, [found]
-=======
         how = {"n_jobs": n_jobs, "verbose": verbose, "left_out": rows.in_memory.left_out}
-        self.trees, self._left_out = fit_in_memory(self.learner.fit_labels, rows, seed, **how)
->>>>>>> 5aa6cb1 (One place fits forests, boosted trees and neighbours; choosers are functions)
+        self.trees, found = fit_in_memory(self.learner.fit_labels, rows, seed, **how)
+        self._left_out = rows.left_out, [found]
         return self
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
