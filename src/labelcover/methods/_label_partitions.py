@@ -180,24 +180,24 @@ def cluster_labels(
         return float(share(np.logical_and.reduce([known[subset] for subset in subsets])))
 
     best = score(subset_of)
-    rejected: set[Subset] = set()
+    rejected: set[tuple[Subset, ...]] = set()  # partitions
     n_tried = failures = 0
     for i, (a, b) in enumerate(pairs):
         if failures > max_failures or len(subset_of[a]) == n_labels:
             break
         union = _union(subset_of, a, b)
-        if subset_of[a] == subset_of[b] or union in rejected:
+        united = [union if label in union else subset_of[label] for label in range(n_labels)]
+        if subset_of[a] == subset_of[b] or tuple(united) in rejected:
             continue
         if union not in known:
-            ahead = _next_unions(pairs[i:], subset_of, known, rejected)
+            ahead = _next_unions(pairs[i:], subset_of, known)
             known |= dict(zip(ahead, rows_right(ahead), strict=True))
-        united = [union if label in union else subset_of[label] for label in range(n_labels)]
         reached = score(_distinct(united))
         n_tried += 1
         if reached >= best:
             subset_of, best, failures = united, reached, 0
         else:
-            rejected.add(union)
+            rejected.add(tuple(united))
             failures += 1
     return Clustering(_distinct(subset_of), best, n_tried)
 
@@ -214,13 +214,12 @@ def _next_unions(
     pairs: Sequence[tuple[int, int]],
     subset_of: list[Subset],
     known: dict[Subset, NDArray[np.bool_]],
-    rejected: set[Subset],
 ) -> list[Subset]:
     """Return the unions that the next pairs ask for as the subsets are now."""
     ahead: dict[Subset, None] = {}
     for a, b in pairs:
         union = _union(subset_of, a, b)
-        if subset_of[a] != subset_of[b] and union not in known and union not in rejected:
+        if subset_of[a] != subset_of[b] and union not in known:
             ahead[union] = None
         if len(ahead) == AHEAD:
             break
