@@ -127,7 +127,7 @@ def test_the_command_trains_and_compares_on_a_cluster(client, tmp_path, command,
 
 
 def test_the_command_says_that_a_scheduler_does_not_answer(tmp_path, command, monkeypatch):
-    from labelcover.chunks import _clusters as clusters
+    from labelcover.chunks import _dask as clusters
 
     monkeypatch.setattr(clusters, "TIMEOUT", 1.0)
     words = ["train", "debtags", "--scheduler", "tcp://127.0.0.1:9", "-o", tmp_path / "m.skops"]

@@ -1,14 +1,15 @@
 """Rows that do not fit in memory: read in chunks, summed here or on a Dask cluster."""
 
-from labelcover.chunks._clusters import (
+from labelcover.chunks._dask import (
     Parcel,
     aligned_call,
+    as_chunks,
     cluster,
     connect,
     is_on_cluster,
+    on_dask,
     sent_once,
 )
-from labelcover.chunks._dask_chunks import as_chunks, on_dask
 from labelcover.chunks._row_chunks import Chunk, ChunkError, RowChunks
 from labelcover.chunks._sources import open_chunks
 

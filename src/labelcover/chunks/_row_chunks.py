@@ -3,8 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from operator import iadd
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -45,21 +46,6 @@ class Chunk:
     Y: NDArray[np.uint8]
     start: int = 0
     weights: NDArray[np.float64] | None = None
-
-    @property
-    def stop(self) -> int:
-        """The number of the row after its last."""
-        return self.start + self.X.shape[0]
-
-
-@dataclass(frozen=True)
-class Survey:
-    """What the first pass over a chunk finds."""
-
-    name: str
-    shape: tuple[int, int]
-    Y: NDArray[np.uint8]
-    is_sparse: bool
 
 
 class RowChunks(ABC):
@@ -105,16 +91,16 @@ class RowChunks(ABC):
         ChunkError
             If a chunk cannot be read or does not fit the others.
         """
-        found = self.reduce(partial(_surveyed, self.feature_names), _joined)
+        found = self.reduce(partial(_surveyed, self.feature_names), iadd)
         first = found[0]
         for each in found:
             _check_alike(each, first)
-        sizes = np.array([each.shape[0] for each in found])
+        sizes = np.array([len(each.Y) for each in found])
         if self._sizes is not None and not np.array_equal(sizes, self._sizes):
             raise ChunkError("chunks have other sizes than when they were read before.")
         self._sizes = sizes
-        self.shape = int(sizes.sum()), first.shape[1]
-        self.is_sparse = first.is_sparse
+        self.shape = int(sizes.sum()), first.X.shape[1]
+        self.is_sparse = sparse.issparse(first.X)
         return np.concatenate([each.Y for each in found])
 
     def weighted(self, weights: NDArray[np.float64] | None) -> Self:
@@ -244,22 +230,18 @@ def _labels(Y: Any) -> NDArray[np.uint8]:
     return np.ascontiguousarray(as_booleans(Y).view(np.uint8))
 
 
-def _surveyed(names: list[str] | None, chunk: Chunk) -> list[Survey]:
+def _surveyed(names: list[str] | None, chunk: Chunk) -> list[Chunk]:
+    """Return the chunk, alone in a list, with its labels but none of its features."""
     try:
         check_size(chunk.X, names)
     except ValueError as error:
         raise ChunkError(f"{chunk.name}: {error}") from error
-    return [Survey(chunk.name, chunk.X.shape, chunk.Y, sparse.issparse(chunk.X))]
+    return [replace(chunk, X=chunk.X[:0].copy(), weights=None)]
 
 
-def _joined(first: list[T], second: list[T]) -> list[T]:
-    first.extend(second)
-    return first
-
-
-def _check_alike(each: Survey, first: Survey) -> None:
+def _check_alike(each: Chunk, first: Chunk) -> None:
     pairs = (
-        ("columns", each.shape[1], first.shape[1]),
+        ("columns", each.X.shape[1], first.X.shape[1]),
         ("labels", each.Y.shape[1], first.Y.shape[1]),
     )
     for what, found, expected in pairs:
@@ -267,9 +249,6 @@ def _check_alike(each: Survey, first: Survey) -> None:
             raise ChunkError(
                 f"{each.name}: {found} {what}, expected {expected} as in {first.name}."
             )
-    if each.is_sparse != first.is_sparse:
-        kind = {True: "sparse", False: "dense"}
-        raise ChunkError(
-            f"{each.name}: a {kind[each.is_sparse]} table, expected a {kind[first.is_sparse]} one "
-            f"as in {first.name}."
-        )
+    own, wanted = ("sparse" if sparse.issparse(one.X) else "dense" for one in (each, first))
+    if own != wanted:
+        raise ChunkError(f"{each.name}: a {own} table, expected a {wanted} one as in {first.name}.")

@@ -110,8 +110,7 @@ def best_cover(
     (99, 0, 0.0, 1.0)
     """
     m, k, r, size = check_problem(n_labels, k, r, size)
-    steps = _steps(effort)
-    rng = _generator(random_state)
+    steps, rng = _steps(effort), _generator(random_state)
     known = _known(m, k, r)
     if known is None or (known.gap != 0.0 and steps > EFFORTS["seconds"]):
         given = _or_annealed(_known_rows, m)
@@ -189,8 +188,7 @@ def _different(rows: Rows, m: int, r: int, n_known: int) -> Rows:
         return rows
     surplus = len(rows) > n_known
     state = start(m, rows.shape[1], 1 if surplus else r, len(rows))
-    for row in rows[first]:
-        state.add(row)
+    state.take(rows[first])
     gain, balance = WORTHS["balance" if surplus else "gain"]
     search = ExactSearch(state, gain, balance, ties="first", rng=None)
     while not state.done:

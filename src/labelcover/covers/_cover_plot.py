@@ -25,52 +25,46 @@ DARKEST = 3
 def plot_cover(cover: Cover, label_names: ArrayLike | None = None) -> Figure:
     """Draw the incidence matrix of `cover` above the frequencies of its labels."""
     from matplotlib import rc_context
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     m = cover.n_labels
     names = np.arange(m).astype(str) if label_names is None else np.asarray(label_names, dtype=str)
     if names.shape != (m,):
         raise ValueError(f"label_names must hold {m} names, got {names.size}.")
     with rc_context(picture_style()):
-        return _drawn(cover, names, turned=label_names is not None)
-
-
-def _drawn(cover: Cover, names: NDArray[np.str_], *, turned: bool) -> Figure:
-    from matplotlib.colors import LinearSegmentedColormap
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
-
-    m = cover.n_labels
-    height = 3.0 + float(np.clip(len(cover) / 6, 0.5, 4))
-    figure = Figure(figsize=(float(np.clip(m / 5, 5, 14)), height), layout="constrained")
-    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
-    # Labelsets are counted from 1.
-    extent = (-0.5, m - 0.5, len(cover) + 0.5, 0.5)
-    top.imshow(
-        _lines(cover),
-        aspect="auto",
-        cmap=LinearSegmentedColormap.from_list("from none to all", [PAPER, ACCENT]),
-        vmin=0,
-        vmax=min(1.0, DARKEST * MOST_LINES / len(cover)),
-        interpolation="nearest",
-        extent=extent,
-    )
-    top.grid(False)
-    top.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    top.set_ylabel("labelset")
-    top.set_title(
-        f"{len(cover)} labelsets of {cover.k_text} of {m} labels, imbalance {cover.imbalance}"
-    )
-    bottom.bar(np.arange(m), cover.label_counts, color=ACCENT, width=0.8)
-    bottom.grid(axis="x", visible=False)
-    bottom.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=4, min_n_ticks=1))
-    bottom.set_ylabel("labelsets")
-    bottom.set_xlabel("label")
-    if m <= MOST_TICKS:
-        rotation = 90 if turned else 0
-        bottom.set_xticks(np.arange(m), names, rotation=rotation, fontsize=8)
-    else:
-        bottom.xaxis.set_major_locator(MaxNLocator(integer=True))
-    return figure
+        height = 3.0 + float(np.clip(len(cover) / 6, 0.5, 4))
+        figure = Figure(figsize=(float(np.clip(m / 5, 5, 14)), height), layout="constrained")
+        top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+        # Labelsets are counted from 1.
+        extent = (-0.5, m - 0.5, len(cover) + 0.5, 0.5)
+        top.imshow(
+            _lines(cover),
+            aspect="auto",
+            cmap=LinearSegmentedColormap.from_list("from none to all", [PAPER, ACCENT]),
+            vmin=0,
+            vmax=min(1.0, DARKEST * MOST_LINES / len(cover)),
+            interpolation="nearest",
+            extent=extent,
+        )
+        top.grid(False)
+        top.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+        top.set_ylabel("labelset")
+        top.set_title(
+            f"{len(cover)} labelsets of {cover.k_text} of {m} labels, imbalance {cover.imbalance}"
+        )
+        bottom.bar(np.arange(m), cover.label_counts, color=ACCENT, width=0.8)
+        bottom.grid(axis="x", visible=False)
+        bottom.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=4, min_n_ticks=1))
+        bottom.set_ylabel("labelsets")
+        bottom.set_xlabel("label")
+        if m <= MOST_TICKS:
+            rotation = 0 if label_names is None else 90
+            bottom.set_xticks(np.arange(m), names, rotation=rotation, fontsize=8)
+        else:
+            bottom.xaxis.set_major_locator(MaxNLocator(integer=True))
+        return figure
 
 
 def _lines(cover: Cover) -> NDArray[np.float64]:

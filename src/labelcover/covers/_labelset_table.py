@@ -31,18 +31,12 @@ def labelset_table(labelsets: Labelsets, n_labels: int) -> NDArray[np.int32]:
     try:
         rows = np.asarray(labelsets)
     except ValueError:  # NumPy's answer to rows of different lengths
+        rows = None
+    if rows is None or (rows.dtype == object and rows.ndim == 1 and len(rows)):
         rows = _filled_up(labelsets, n_labels)
     else:
-        if rows.dtype == object and rows.ndim == 1 and len(rows):
-            rows = _filled_up(labelsets, n_labels)
-        else:
-            _check_values(rows, n_labels)
-    result = np.sort(rows.astype(np.int32), axis=1)
-    if (result[:, 0] < 0).any():
-        # No label is as large as n_labels: free places go to the end.
-        result[result < 0] = n_labels
-        result.sort(axis=1)
-        result[result == n_labels] = NO_LABEL
+        _check_values(rows, n_labels)
+    result = sorted_rows(rows.astype(np.int32))
     same = np.diff(result, axis=1) == 0
     repeated = (same & (result[:, 1:] >= 0)).any(axis=1) if same.any() else np.array([False])
     if repeated.any():
@@ -52,6 +46,12 @@ def labelset_table(labelsets: Labelsets, n_labels: int) -> NDArray[np.int32]:
             f"{rows[i][rows[i] >= 0].tolist()} in row {i}."
         )
     return np.ascontiguousarray(result)
+
+
+def sorted_rows(table: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the rows in ascending order, free places at the end."""
+    # As an unsigned number −1 is the greatest.
+    return np.sort(table.view(np.uint32), axis=1).view(np.int32)
 
 
 def labelset_rows(table: NDArray[np.integer]) -> Any:
@@ -94,9 +94,7 @@ def rows_of_ranks(table: NDArray[np.int32], r: int) -> NDArray[np.int64]:
 
 def times_covered(rows: NDArray[np.int32], n_labels: int, r: int) -> NDArray[np.int32]:
     """Return by rank how many rows hold each r-labelset; labels are in any order, −1 is none."""
-    # As an unsigned number −1 is the greatest, so that free places go to the end.
-    ordered = np.sort(rows.view(np.uint32), axis=1).view(np.int32)
-    counts = np.bincount(labelset_ranks(ordered, r), minlength=comb(n_labels, r))
+    counts = np.bincount(labelset_ranks(sorted_rows(rows), r), minlength=comb(n_labels, r))
     return counts.astype(np.int32)
 
 

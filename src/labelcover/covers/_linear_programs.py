@@ -107,13 +107,8 @@ def exact_cover(
     >>> cover.method
     'exact, weight 3, at least 3'
     """
-    problem = set_cover(
-        n_labels, k, r, size, universe=universe, candidates=candidates, weights=weights
-    )
-    if size is not None and weights is not None:
-        raise ValueError(f"weights do not go with a size; leave out one, got size={size}.")
+    problem, rows = _program(n_labels, k, r, size, universe, candidates, weights)
     rng = None if random_state is None else check_random_state(random_state)
-    rows = _candidate_rows(problem)
     if node_limit is not None:
         node_limit = check_integer("node_limit", node_limit, low=0)
     gap = check_real("gap", gap, low=0, below=1)
@@ -143,8 +138,15 @@ def exact_cover(
     return cover if rng is None or not symmetric else cover.permute(rng.permutation(problem.m))
 
 
-def _candidate_rows(problem: SetCover) -> NDArray[np.int32]:
-    """Return the labelsets to choose from, the variables of the program, if not too many."""
+def _program(
+    n_labels, k, r, size, universe, candidates, weights
+) -> tuple[SetCover, NDArray[np.int32]]:
+    """Return the problem and the labelsets to choose from, the variables, if not too many."""
+    problem = set_cover(
+        n_labels, k, r, size, universe=universe, candidates=candidates, weights=weights
+    )
+    if size is not None and weights is not None:
+        raise ValueError(f"weights do not go with a size; leave out one, got size={size}.")
     rows = problem.candidates
     count = comb(problem.m, problem.k) if rows is None else len(rows)
     if count > MOST_CANDIDATES:
@@ -152,7 +154,8 @@ def _candidate_rows(problem: SetCover) -> NDArray[np.int32]:
             f"n_labels={problem.m} with k={problem.k} has {count} labelsets; the zero-one program "
             f"takes at most {MOST_CANDIDATES}."
         )
-    return labelsets_in_order(problem.m, problem.k, 0, count) if rows is None else rows
+    rows = labelsets_in_order(problem.m, problem.k, 0, count) if rows is None else rows
+    return problem, rows
 
 
 def _schonheim(rows: NDArray[np.int32], problem: SetCover) -> tuple[int, list[LinearConstraint]]:
@@ -246,20 +249,14 @@ def rounded_cover(
     >>> rounded_cover(6, 3, random_state=0).coverage(2)
     1.0
     """
-    problem = set_cover(
-        n_labels, k, r, size, universe=universe, candidates=candidates, weights=weights
-    )
-    if size is not None and weights is not None:
-        raise ValueError(f"weights do not go with a size; leave out one, got size={size}.")
+    problem, rows = _program(n_labels, k, r, size, universe, candidates, weights)
     trials = check_integer("trials", trials, low=1)
     scale = check_real("scale", scale, above=1)
     rng = check_random_state(random_state)
-    rows = _candidate_rows(problem)
     if universe is None and candidates is None:
         rows = np.sort(rng.permutation(problem.m)[rows], axis=1).astype(np.int32)
     table = incidence(rows, problem.outside)
-    if candidates is not None or universe is not None:
-        check_coverable(table, problem)
+    check_coverable(table, problem)
     costs = np.ones(len(rows)) if problem.weights is None else problem.weights
     chances = np.minimum(scale * _fractions(table, costs), 1)
     best, least = None, (np.inf, 0)

@@ -17,6 +17,7 @@ from labelcover._arguments import check_integer
 from labelcover.covers._cover import TABLE_LIMIT, Cover
 from labelcover.covers._labelset_kernels import labelset_ranks, unrank_labelsets
 from labelcover.covers._labelset_table import Labelsets, label_matrix, rows_of_ranks
+from labelcover.covers.bounds import check_order
 
 Pairs = Iterable[tuple[int, int]]
 
@@ -54,9 +55,7 @@ def check_problem(
     n_labels: int, k: int, r: int, size: int | None
 ) -> tuple[int, int, int, int | None]:
     """Return the arguments as integers if 1 ≤ r ≤ k ≤ n_labels and size ≤ C(n_labels, k)."""
-    m = check_integer("n_labels", n_labels, low=1)
-    k = check_integer("k", k, low=1, high=m)
-    r = check_integer("r", r, low=1, high=k)
+    m, k, r = check_order(n_labels, k, r)
     if size is not None:
         size = check_integer("size", size, low=1, high=comb(m, k))
     return m, k, r, size

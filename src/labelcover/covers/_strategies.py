@@ -50,14 +50,9 @@ def random_cover(
     rng = check_random_state(random_state)
     n_all = comb(state.m, state.k)
     if n_all <= ORDER_LIMIT:
-        shuffled = _shuffled(state, rng.permutation(n_all))
-        return run(state, shuffled, method="random", verbose=verbose)
+        rows = iter(unrank_labelsets(rng.permutation(n_all), state.m, state.k))
+        return run(state, lambda: next(rows), method="random", verbose=verbose)
     return run(state, lambda: _draw(state, rng), method="random", verbose=verbose)
-
-
-def _shuffled(state: State, ranks: NDArray[np.int64]):
-    rows = iter(unrank_labelsets(ranks, state.m, state.k))
-    return lambda: next(rows)
 
 
 def _draw(state: State, rng: np.random.RandomState) -> NDArray[np.int32]:
@@ -113,7 +108,9 @@ def disjoint_cover(
     parts = -(-m // k)
     size = parts if size is None else check_integer("size", size, low=1)
     if size > parts:
-        check_integer("size", size, low=1, high=parts * _n_partitions(m, k))
+        whole, rest = divmod(m, k)
+        partitions = factorial(m) // (factorial(k) ** whole * factorial(whole) * factorial(rest))
+        check_integer("size", size, low=1, high=parts * partitions)
     rng = check_random_state(random_state)
     rows: list[NDArray] = []
     seen: set[frozenset[tuple[int, ...]]] = set()
@@ -127,12 +124,6 @@ def disjoint_cover(
                 rows += partition
                 bar.advance(parts)
     return Cover(rows[:size], m, method="disjoint")
-
-
-def _n_partitions(m: int, k: int) -> int:
-    """Return the number of partitions of m labels into parts of k and one of the remainder."""
-    whole, rest = divmod(m, k)
-    return factorial(m) // (factorial(k) ** whole * factorial(whole) * factorial(rest))
 
 
 def inlac_cover(

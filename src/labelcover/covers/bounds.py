@@ -39,7 +39,7 @@ def cover_size_bounds(n_labels: int, k: int, r: int = 2) -> tuple[int, int]:
     >>> cover_size_bounds(14, 3)
     (31, 81)
     """
-    m, k, r = _check(n_labels, k, r)
+    m, k, r = check_order(n_labels, k, r)
     lower = -(-comb(m, r) // comb(k, r))
     upper = Fraction(m, k) + comb(m, r) - Fraction(m, k) * comb(k, r)
     return lower, max(lower, int(upper))
@@ -57,7 +57,7 @@ def schonheim_bound(n_labels: int, k: int, r: int = 2) -> int:
     >>> schonheim_bound(983, 6)
     32276
     """
-    m, k, r = _check(n_labels, k, r)
+    m, k, r = check_order(n_labels, k, r)
     size = 1
     for i in range(r - 1, -1, -1):
         size = -(-(m - i) * size // (k - i))
@@ -87,7 +87,7 @@ def lower_bound(n_labels: int, k: int, r: int = 2) -> int:
     >>> lower_bound(28, 8), schonheim_bound(28, 8)
     (16, 14)
     """
-    return _improved_bound(*_check(n_labels, k, r))
+    return _improved_bound(*check_order(n_labels, k, r))
 
 
 def smallest_cover_size(n_labels: int, k: int, r: int = 2) -> int | None:
@@ -109,7 +109,7 @@ def smallest_cover_size(n_labels: int, k: int, r: int = 2) -> int | None:
     >>> smallest_cover_size(19, 4), smallest_cover_size(31, 4), smallest_cover_size(31, 5)
     (31, 78, None)
     """
-    m, k, r = _check(n_labels, k, r)
+    m, k, r = check_order(n_labels, k, r)
     if r in (1, k) or (r == 2 and k in (3, 4)):
         return schonheim_bound(m, k, r) + (_ABOVE_SCHONHEIM.get(m, 0) if (k, r) == (4, 2) else 0)
     return None
@@ -235,7 +235,7 @@ def pair_coverage_probability(n_labels: int, k: int, size: ArrayLike) -> NDArray
     >>> round(float(pair_coverage_probability(6, 3, 15)), 3)
     0.587
     """
-    m, k, _ = _check(n_labels, k, 1)
+    m, k, _ = check_order(n_labels, k, 1)
     sigma = _check_size(size)
     out = m - k
     # Chances that a random labelset covers neither pair, by how many labels it takes of them:
@@ -263,7 +263,7 @@ def missing_label_probability(n_labels: int, k: int, size: ArrayLike) -> NDArray
     >>> round(float(missing_label_probability(100, 3, 100)), 4)
     0.8618
     """
-    m, k, _ = _check(n_labels, k, 1)
+    m, k, _ = check_order(n_labels, k, 1)
     sigma = _check_size(size)
     out = m - k
     log_s1 = _log_sum(m, out, m, sigma)
@@ -285,7 +285,8 @@ def _union_probability(log_s1, log_s2):
     return np.clip(bound, 0.0, 1.0)[()]
 
 
-def _check(n_labels: int, k: int, r: int) -> tuple[int, int, int]:
+def check_order(n_labels: int, k: int, r: int) -> tuple[int, int, int]:
+    """Return the arguments as integers if 1 ≤ r ≤ k ≤ n_labels."""
     m = check_integer("n_labels", n_labels, low=1)
     k = check_integer("k", k, low=1, high=m)
     return m, k, check_integer("r", r, low=1, high=k)

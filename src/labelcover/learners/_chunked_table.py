@@ -155,5 +155,5 @@ def _after_steps(function: Callable[[Any, Chunk], T], steps: tuple[Step, ...], c
 
 
 def _rows_of_chunk(rows: NDArray[np.int64], table: Any, chunk: Chunk) -> list[Any]:
-    low, high = np.searchsorted(rows, [chunk.start, chunk.stop])
+    low, high = np.searchsorted(rows, [chunk.start, chunk.start + len(chunk.Y)])
     return [table[rows[low:high] - chunk.start]]

@@ -1,13 +1,21 @@
-"""Chunks that are parts of Dask's arrays and data frames, summed by Dask's workers."""
+"""Dask: clusters, joblib's calls on their workers, and chunks that its workers sum."""
 
+from __future__ import annotations
+
+import pickle
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import numpy as np
+from joblib import parallel_config
+from joblib.parallel import get_active_backend
 
+from labelcover._arguments import check_real
+from labelcover._imports import naming_extra
 from labelcover.chunks._row_chunks import (
     RUN,
     Chunk,
@@ -19,10 +27,114 @@ from labelcover.chunks._row_chunks import (
 )
 from labelcover.chunks._sources import not_encoded
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 T = TypeVar("T")
 
 # Task names begin with this; the number of the chunk follows.
 TASK = "labelcover-chunk"
+# Seconds that a scheduler has to answer.
+TIMEOUT = 10.0
+
+
+@naming_extra()
+def connect(address: str, *, timeout: float | None = None) -> Client:
+    """Return a client of a running Dask scheduler that has workers.
+
+    Parameters
+    ----------
+    address : str
+        Such as ``"tcp://10.0.0.1:8786"``, as ``dask scheduler`` prints it.
+    timeout : float, optional
+        Seconds that the scheduler has to answer, and then its first worker to join it; by default
+        ten of each.
+
+    Raises
+    ------
+    ConnectionError
+        If nothing answers, or there are no workers.
+    """
+    from distributed import Client
+
+    timeout = TIMEOUT if timeout is None else check_real("timeout", timeout, above=0)
+    wanted = "scheduler must be the address of a running Dask scheduler"
+    try:
+        # A client that fails to connect may stay Dask's active one, on which all work would wait.
+        Client(address, timeout=timeout, set_as_default=False).close()
+        client = Client(address, timeout=timeout)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ConnectionError(
+            f"{wanted}, got {address!r}, where nothing answered within {timeout:g} seconds."
+        ) from error
+    except MemoryError as error:  # what another server says, read as the length of a message
+        raise ConnectionError(
+            f"{wanted}, got {address!r}, where something else answered."
+        ) from error
+    try:
+        client.wait_for_workers(1, timeout=timeout)
+    except TimeoutError as error:
+        client.close()
+        raise ConnectionError(
+            f"{wanted} with workers, got {address!r}, which has none after {timeout:g} seconds. "
+            "Start some with `dask worker`."
+        ) from error
+    return client
+
+
+@contextmanager
+def cluster(address: str | None) -> Iterator[None]:
+    """Do what joblib does in parallel on a cluster, as long as this context lasts.
+
+    Parameters
+    ----------
+    address : str or None
+        As for `connect`; None changes nothing.
+    """
+    if address is None:
+        yield
+        return
+    with connect(address), parallel_config(backend="dask"):
+        yield
+
+
+def is_on_cluster() -> bool:
+    """Tell whether joblib's calls go to the workers of a Dask cluster."""
+    return type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
+
+
+def sent_once(shared: Sequence[Any]) -> AbstractContextManager[Any]:
+    """Return a context in which what calls share is sent to the workers of a cluster only once.
+
+    Asked where `is_on_cluster`. joblib does so by itself with arrays, for each list of calls; with
+    objects that hold arrays it does not.
+    """
+    return parallel_config(backend="dask", scatter=list(shared))
+
+
+class Parcel:
+    """A value that arrives as it was.
+
+    Over Dask's connections arrays arrive with their numbers at odd addresses or read-only, for
+    which every worker would compile loops anew. Inside a parcel they do not; what arrives is the
+    value itself.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __reduce__(self):
+        return pickle.loads, (pickle.dumps(self.value, protocol=4),)
+
+
+def aligned_call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """Return what a function returns for arguments that came over a network (see `Parcel`)."""
+    return function(*map(_aligned, arguments), **{k: _aligned(v) for k, v in named.items()})
+
+
+def _aligned(value: Any) -> Any:
+    is_plain = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+    return np.require(value, requirements=["A", "W"]) if is_plain else value
 
 
 class DaskChunks(RowChunks):
@@ -67,9 +179,6 @@ class DaskChunks(RowChunks):
         total = runs[0]
         for run in runs[1:]:
             total = delayed(_added)(add, total, run)
-        return self._computed(total)
-
-    def _computed(self, total: Any) -> Any:
         try:
             return total.compute(optimize_graph=False)
         except Exception as error:
@@ -154,8 +263,8 @@ def on_dask(chunks: LocalChunks) -> DaskChunks:
         shared = delayed(source, traverse=False)
         parts = []
         for number in range(len(source)):
-            pair = delayed(_read)(shared, number)
-            parts.append((source.name(number), pair[0], pair[1]))
+            named = shared.chunk(number)
+            parts.append((source.name(number), named[1], named[2]))
     return DaskChunks(parts, source.feature_names, source.label_names)
 
 
@@ -170,11 +279,6 @@ def _sent(name: str, X: Any, Y: Any) -> tuple[str, Any, Any]:
     except (ImportError, ValueError):  # there is no client
         return name, delayed(X, traverse=False), delayed(Y, traverse=False)
     return name, features, labels
-
-
-def _read(source: Any, number: int) -> tuple[Any, Any]:
-    _, X, Y = source.chunk(number)
-    return X, Y
 
 
 def _performed(function: Callable[[Chunk], T], name: str, X: Any, Y: Any, place: Place | None) -> T:
