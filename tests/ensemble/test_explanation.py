@@ -127,7 +127,7 @@ def test_they_add_up_with_landmarks_a_weight_and_a_constant_label(data):
         patch.setattr("labelcover.learners._least_squares.choosing.EXACT_ROWS", 100)
         model = LabelCoverClassifier(member, random_state=0).fit(X, Y, sample_weight=weights)
     assert_adds_up(model, data.X[400:420], model.explain(data.X[400:420], label=range(5)))
-    assert len(model.view_.views[0].members.features.map.numbers) == 50
+    assert len(model.view_.views[0].members.features.map.rows) == 50
 
 
 @pytest.mark.parametrize("seed", range(30))

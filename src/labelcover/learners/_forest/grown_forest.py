@@ -141,6 +141,12 @@ class GrownForest(ABC):
         """How many shares there are of leaves: of labels, and of known cells."""
         return self.n_labels if self.known is None else 2 * self.n_labels
 
+    @property
+    def label_table(self) -> sparse.csr_array:
+        """The labels of training rows, ``(n, n_sums)``, as ones."""
+        held = np.ones(len(self.labels[0]), np.uint8), *self.labels
+        return sparse.csr_array(held, shape=(len(self.labels[1]) - 1, self.n_sums))
+
     def shares_of(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the shares of labels among known cells; frequencies count a little."""
         if self.known is None:

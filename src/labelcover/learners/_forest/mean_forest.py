@@ -84,9 +84,8 @@ class MeanForest(GrownForest):
         self.correction = None
         if len(rows) > 1 and self.known is None:
             own = None if weights is None else weights[rows]
-            held = np.ones(len(self.labels[0]), np.uint8), *self.labels
-            ones = sparse.csr_array(held, shape=(n, self.n_labels))
-            self.correction, shares[rows] = fit_share_regression(shares[rows], ones[rows], own)
+            ones = self.label_table[rows]
+            self.correction, shares[rows] = fit_share_regression(shares[rows], ones, own)
         self.corrected_left_out = shares
         del self.unit_labels
 
@@ -109,11 +108,9 @@ class MeanForest(GrownForest):
         own, correction = super().row_values(label), self.correction
         if correction is None:
             return own
-        table = sparse.csr_array(
-            (np.ones(len(self.labels[0])), *self.labels),
-            shape=(len(self.labels[1]) - 1, self.n_labels),
+        fitted = self.label_table[:, correction.inputs] @ correction.slopes[:, label].astype(
+            np.float64
         )
-        fitted = table[:, correction.inputs] @ correction.slopes[:, label].astype(np.float64)
         return own + correction.trust[label] * (fitted + correction.intercept[label] - own)
 
     def node_means(self, values) -> list[NDArray[np.float64]]:
@@ -204,12 +201,10 @@ class MeanPaths(ForestPaths):
 
     def __init__(self, forest: MeanForest, X: Any) -> None:
         super().__init__(forest, X)
-        n, correction = len(forest.labels[1]) - 1, forest.correction
-        drawn = np.zeros(n)
+        correction, drawn = forest.correction, np.zeros(len(forest.labels[1]) - 1)
         for _, rows, counts in forest.trees:
             drawn[rows] += counts / counts.sum()
-        held = (np.ones(len(forest.labels[0])), *forest.labels)
-        roots = drawn @ sparse.csr_array(held, shape=(n, forest.n_sums)) / len(forest.trees)
+        roots = drawn @ forest.label_table / len(forest.trees)
         roots = forest.shares_of(roots[None])[0]
         if correction is not None:
             fitted = roots[correction.inputs] @ correction.slopes + correction.intercept

@@ -21,7 +21,7 @@ from labelcover.learners._least_squares.feature_maps import (
     landmark_combination,
     median_distance,
 )
-from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
+from labelcover.learners._least_squares.feature_scaling import FeatureScaling, sums_of_block
 from labelcover.learners._least_squares.known_cells import KnownSystem
 from labelcover.learners._least_squares.ridge_systems import (
     DualSystem,
@@ -97,24 +97,21 @@ class Judge:
 
     def __init__(self, problems: Problems, rows: NDArray[np.int64]) -> None:
         assert problems.targets is not None
-        self.problems, self.rows = problems, rows
-        self.offsets, self.targets = problems.offsets, problems.targets
+        self.problems, self.rows, self.targets = problems, rows, problems.targets
         self.own = np.ascontiguousarray(problems.classes[:, rows])
 
     def score(self, system: RidgeSystem, posed: Posed, ridge: float) -> tuple[float, float]:
         """Return the Brier score of a system at a ridge, and its effective dimension."""
         solved = system.solve(posed, ridge, coarse=True)
-        score = left_out_brier_score(
-            np.ascontiguousarray(solved.scores),
-            self.targets.combination,
-            solved.leverage,
-            self.own,
-            self.offsets,
-            self.problems.cell_weights(system.weights, self.rows),
-            COARSE,
-        )
-        score /= system.weights[self.rows].sum()
+        score = self.brier_score(solved.scores, solved.leverage, system.weights)
         return score, float(solved.leverage.mean()) * len(system.weights)
+
+    def brier_score(self, scores: NDArray, leverage: NDArray, weights: NDArray) -> float:
+        """Return the Brier score of the scores of targets, ``(n_targets, n_rows)``."""
+        own = self.problems.cell_weights(weights, self.rows)
+        how = self.targets.combination, leverage, self.own, self.problems.offsets, own, COARSE
+        total = left_out_brier_score(np.ascontiguousarray(scores), *how)
+        return total / weights[self.rows].sum()
 
     def best_ridge(self, system: RidgeSystem, start: int = FIRST_RIDGE, step: int = 1) -> Chosen:
         """Return the best of `RIDGES`, downhill from number `start` by `step`.
@@ -161,17 +158,12 @@ def best_known_ridge(
     known: KnownSystem, problems: Problems, start: float, rows: NDArray[np.int64]
 ) -> float:
     """Return the ridge that is best for the known cells of single labels, from `start` on."""
-    assert problems.targets is not None
-    rows, system = rows[:CHOICE_ROWS], known.system
-    own = np.ascontiguousarray(problems.classes[:, rows])
-    weights = problems.cell_weights(system.weights, rows)
-    rest = np.zeros(len(rows)), own, problems.offsets, weights, COARSE
-    combination = problems.targets.combination
+    judge, system = Judge(problems, rows[:CHOICE_ROWS]), known.system
 
     def score(number: int) -> Chosen:
         ridge = RIDGES[number] * system.unit
-        scores = known.solve(ridge, rows, coarse=True)[2]
-        found = left_out_brier_score(np.ascontiguousarray(scores.T), combination, *rest)
+        scores = known.solve(ridge, judge.rows, coarse=True)[2]
+        found = judge.brier_score(scores.T, np.zeros(len(judge.rows)), system.weights)
         return Chosen(ridge, number, found, 0.0)
 
     return _downhill(score, int(np.argmin(np.abs(RIDGES * system.unit - start)))).ridge
@@ -334,7 +326,7 @@ def _scalings(X: Blocks, scale: str) -> list[FeatureScaling]:
     """Return the scalings that are to be compared, fitted: one, if there is nothing to choose."""
     if scale == "none":
         return [FeatureScaling(scale)]
-    sums = ColumnSums.of(X)
+    sums = X.reduce(sums_of_block)
     scales = ["standard"] if scale == "auto" else [scale]
     if scale == "auto" and sums.has_sparse_numbers:
         scales += ["none"] if sums.rows_have_one_length else ["none", "rows"]
@@ -359,7 +351,7 @@ def nystroem_system(
     assert problems.targets is not None
     landmarks = X[numbers]
     combine = landmark_combination(kernel(landmarks, landmarks))
-    mapped = KernelMap(kernel, landmarks, combine, numbers)
+    mapped = KernelMap(kernel, landmarks, combine)
     return mapped, PrimalSystem(FeatureRows(X, problems.targets, mapped), problems.weights)
 
 

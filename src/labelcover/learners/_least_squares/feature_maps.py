@@ -64,12 +64,11 @@ class IdentityMap:
 
     Attributes
     ----------
-    combine, numbers
-        As in `KernelMap`, which has none of them here.
+    combine
+        As in `KernelMap`; there is none here.
     """
 
     combine: NDArray[np.float64] | None = None
-    numbers: NDArray[np.int64] | None = None
 
     def transform(self, X: Any) -> Any:
         """Return `X`."""
@@ -92,8 +91,6 @@ class KernelMap:
         The training rows, or landmarks.
     combine : ndarray, optional
         What the kernel values are multiplied by.
-    numbers : ndarray, optional
-        Which training rows the rows are; by default all, in order.
     """
 
     def __init__(
@@ -101,9 +98,8 @@ class KernelMap:
         kernel: Kernel,
         rows: Any,
         combine: NDArray[np.float64] | None = None,
-        numbers: NDArray[np.int64] | None = None,
     ) -> None:
-        self.kernel, self.rows, self.combine, self.numbers = kernel, rows, combine, numbers
+        self.kernel, self.rows, self.combine = kernel, rows, combine
         self.squares = squared_lengths(rows)
 
     def values(self, X: Any) -> NDArray[np.float64]:

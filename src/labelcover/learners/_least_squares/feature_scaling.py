@@ -9,7 +9,6 @@ from scipy import sparse
 
 from labelcover._table_numbers import ROUNDING, RareValues, binary_columns, blocks
 from labelcover.chunks import Chunk
-from labelcover.learners._chunked_table import Blocks
 
 # Rows whose lengths differ by no more than this share are of one length: some tools that make
 # them so compute with single precision.
@@ -143,11 +142,6 @@ class ColumnSums:
     is_sparse: bool
 
     @classmethod
-    def of(cls, X: Blocks) -> "ColumnSums":
-        """Return the sums over all rows, in one pass over the blocks."""
-        return X.reduce(_sums_of_block)
-
-    @classmethod
     def of_table(cls, X: Any, weights: NDArray[np.float64] | None) -> "ColumnSums":
         """Return the sums over the rows of a table, dense or CSR."""
         shares = np.ones(X.shape[0]) if weights is None else weights
@@ -210,7 +204,8 @@ class ColumnSums:
         return bool(self.longest - self.shortest <= LENGTH_TOLERANCE * self.longest)
 
 
-def _sums_of_block(table: Any, chunk: Chunk) -> ColumnSums:
+def sums_of_block(table: Any, chunk: Chunk) -> ColumnSums:
+    """Return the sums over the rows of a block."""
     return ColumnSums.of_table(table, chunk.weights)
 
 

@@ -21,7 +21,7 @@ References
    University Press: deterministic equivalents.
 """
 
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,23 +41,13 @@ WEIGHT_ROWS, WEIGHT_STEPS = 256, 20
 MOST_LEVERAGE = 0.99
 
 
-@dataclass(frozen=True)
-class FilledLabels:
-    """The rule of targets that are single labels, unknown cells filled by frequencies.
+def _filled(frequency: Floats, labels: Floats) -> TargetRows:
+    """Return single labels as targets of rows, unknown cells filled by frequencies of the labels.
 
-    Attributes
-    ----------
-    frequency : ndarray of shape (n_labels,)
-        Of the labels in the cells that are known.
+    `labels` are the labels and the weights of cells, ``(n, 2, m)``.
     """
-
-    frequency: Floats
-
-    def __call__(self, labels: Floats) -> TargetRows:
-        """Return the targets of rows; `labels` are the labels and the weights, ``(n, 2, m)``."""
-        Y, cells = labels[:, 0], labels[:, 1]
-        filled = self.frequency + cells * (Y - self.frequency)
-        return TargetRows(sparse.csr_array(filled.T), None)
+    Y, cells = labels[:, 0], labels[:, 1]
+    return TargetRows(sparse.csr_array((frequency + cells * (Y - frequency)).T), None)
 
 
 def filled_targets(Y: NDArray, cells: Floats, weights: Floats | None) -> LinearTargets:
@@ -76,9 +66,8 @@ def filled_targets(Y: NDArray, cells: Floats, weights: Floats | None) -> LinearT
     entries = np.tile([-1.0, 1.0], m), (np.arange(2 * m), np.repeat(np.arange(m), 2))
     combine = sparse.csr_array(entries, shape=(2 * m, m))
     labels = np.stack([Y, cells], axis=1)
-    return LinearTargets(
-        FilledLabels(frequency), labels, combine, np.tile([1.0, 0.0], m), np.arange(m)
-    )
+    rule = partial(_filled, frequency)
+    return LinearTargets(rule, labels, combine, np.tile([1.0, 0.0], m), np.arange(m))
 
 
 class KnownSystem:

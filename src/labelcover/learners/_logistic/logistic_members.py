@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.parallel import delayed
 
 from labelcover._table_numbers import blocks
 from labelcover.learners._features import numeric
+from labelcover.learners._forest.grown_forest import in_threads
 from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
 from labelcover.learners._least_squares.score_parts import leaving_length
 from labelcover.learners._logistic.newton import Block, class_distributions, linear_scores
-from labelcover.learners._problems import Members, Problems, in_parallel, problem_blocks
+from labelcover.learners._problems import Members, Problems, problem_blocks
 
 # Columns of coefficients that are solved side by side.
 BLOCK_COLUMNS = 32
@@ -174,21 +174,20 @@ def solve(
     """
     numbers = numeric(X, problems.n_values)
     n = numbers.shape[0]
-    scaling = _scaling_of(numbers, problems.weights, scale)
+    sums = ColumnSums.of_table(numbers, problems.weights)
+    if scale == "auto":  # "rows" for text, of mostly zeros
+        scale = "rows" if sums.is_sparse or sums.has_sparse_numbers else "standard"
+    scaling = FeatureScaling(scale).set(sums)
     weights = np.ones(n) if problems.weights is None else problems.weights
     fold = np.random.default_rng(seed).permutation(n) % n_folds
     scaled = sparse.csr_array(scaling.transform(numbers))
     kept = np.flatnonzero(np.bincount(scaled.indices, minlength=scaled.shape[1]))
     starts = column_starts(problems.n_classes)
     blocks = _blocks(problems, starts, scaled[:, kept], weights, fold, tol)
-    how: dict[str, Any] = {
-        "n_jobs": get_num_threads() if n_jobs is None else n_jobs,
-        "require": "sharedmem",
-    }
     begin: list[NDArray[np.float64] | None] = [None] * len(blocks)
     path: list[tuple[float, float]] = []
     if C is None:
-        C, path = _choose_C(blocks, begin, seed, how)
+        C, path = _choose_C(blocks, begin, seed, n_jobs)
     coefficients = np.zeros((len(kept) + 1, int(starts[-1])))
     asked = problems.left_out_rows
     out_of_fold = None if asked is None else np.empty((len(asked), int(starts[-1])))
@@ -196,7 +195,8 @@ def solve(
         delayed(block.fitted)(C, start, out_of_fold=asked is not None)
         for block, start in zip(blocks, begin, strict=True)
     )
-    found = in_parallel(jobs, text=f"logistic regressions (C: {C:.3g})", verbose=verbose, **how)
+    text = f"logistic regressions (C: {C:.3g})"
+    found = in_threads(jobs, n_jobs, text=text, verbose=verbose)
     for block, (own, scores) in zip(blocks, found, strict=True):
         columns = slice(starts[block.problems.start], starts[block.problems.stop])
         coefficients[:, columns] = own
@@ -213,14 +213,6 @@ def solve(
         path,
         out_of_fold,
     )
-
-
-def _scaling_of(X: Any, weights: NDArray[np.float64] | None, scale: str) -> FeatureScaling:
-    """Return the fitted scaling; "auto" is "rows" for text, of mostly zeros, else "standard"."""
-    sums = ColumnSums.of_table(X, weights)
-    if scale == "auto":
-        scale = "rows" if sums.is_sparse or sums.has_sparse_numbers else "standard"
-    return FeatureScaling(scale).set(sums)
 
 
 def column_starts(n_classes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -245,7 +237,7 @@ def _choose_C(
     blocks: list[FoldedBlock],
     begin: list[NDArray[np.float64] | None],
     seed: int,
-    how: dict[str, Any],
+    n_jobs: int | None,
 ) -> tuple[float, list[tuple[float, float]]]:
     """Return the C with the least log-loss on the first fold, and the way to it.
 
@@ -260,7 +252,7 @@ def _choose_C(
 
     def loss(C: float, start: list[Any]) -> tuple[list[Any], float]:
         jobs = [delayed(blocks[b].tried)(C, one) for b, one in zip(seen, start, strict=True)]
-        found, losses = zip(*in_parallel(jobs, **how), strict=True)
+        found, losses = zip(*in_threads(jobs, n_jobs), strict=True)
         return list(found), sum(losses) / weight
 
     best = FIRST_C / float(weights.mean())
