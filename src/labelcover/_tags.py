@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from labelcover._tag_separators import (
+    MARKS,
     Separators,
     Tags,
     UnclearSeparators,
@@ -35,9 +36,11 @@ COMMA = Separators((",",))
 
 
 def separated_tags(
-    cells: Sequence[str | None], separator: str | Sequence[str] | Separators | None = None
+    cells: Sequence[str | None],
+    separator: str | Sequence[str] | Separators | None = None,
+    marks: Iterable[str] = MARKS,
 ) -> tuple[list[Tags], Separators]:
-    """Return the tags of each cell, and what separates them: as given, or found out.
+    """Return the tags of each cell, and what separates them: as given, or found among `marks`.
 
     Cells may be lists as Python, JSON or NumPy print them, or Python's tuples and sets, as they are
     in a CSV file that was written from a column of lists; nothing separates these.
@@ -61,7 +64,7 @@ def separated_tags(
     if isinstance(separator, Separators):
         separators = separator
     elif separator is None:
-        separators = found_separators(cells)
+        separators = found_separators(cells, marks)
     else:
         separators = with_phrases(cells, as_marks(separator))
     return split_tags(cells, separators), separators

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from labelcover._arguments import check_integer, check_real, parameter
 from labelcover.datasets import Dataset, Reading, feature_words, write_table
-from labelcover.ensemble import Explanation, LabelCoverClassifier
+from labelcover.ensemble import LabelCoverClassifier
 from labelcover.thresholds import cut
 
 ROW = "row"  # what numbers the rows of a table that names none
@@ -75,10 +75,13 @@ def write_predictions(
     if n_reasons:
         check_reasons(model)
         words = None if dataset.encoder is not None else feature_words(dataset)
-        how = {"decide": rule} if known is None else {"decide": rule, "known": known}
+        how = {"decide": rule, "known": known}
         found = model._explained(dataset.rows, None, n_reasons, words, None, **how)
         probability, predicted = found.confidence, found.predicted.astype(np.int64)
-        told["why"] = _reasons(found.explanation, len(predicted), n_reasons)
+        reasons: list[list[str]] = [[] for _ in predicted]  # of each row, label by label
+        for (row, label), text in found.explanation.in_words(n_reasons).items():
+            reasons[row].append(f"{label}: {text}")
+        told["why"] = [" | ".join(texts) for texts in reasons]
     elif known is not None:
         answer = model._answer(dataset.rows, known)
         probability = answer.dense()
@@ -202,14 +205,6 @@ def check_reasons(model: Any) -> None:
             "--why is for models whose confidences are sums of reasons, such as those of method "
             f"LabelCover, got one of {type(model).__name__}: {why}."
         )
-
-
-def _reasons(why: Explanation, n_rows: int, n: int) -> list[str]:
-    """Return for each row its predicted labels, each with its `n` strongest reasons."""
-    told: list[list[str]] = [[] for _ in range(n_rows)]
-    for (row, label), text in why.in_words(n).items():
-        told[row].append(f"{label}: {text}")
-    return [" | ".join(texts) for texts in told]
 
 
 def _similar(model: Any, dataset: Dataset, n: int) -> list[str]:

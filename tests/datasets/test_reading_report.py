@@ -7,6 +7,7 @@ import pytest
 
 from labelcover._arguments import naming_options
 from labelcover.datasets import read_table
+from labelcover.datasets._label_columns import LabelColumns
 from labelcover.datasets._reading_report import LabelFacts
 from labelcover.models import load_model
 
@@ -92,14 +93,16 @@ def test_names_are_escaped_for_notebooks(tmp_path):
 
 def test_rows_that_have_only_tags_left_out_are_told_from_empty_cells():
     Y = np.array([[1, 0], [0, 0], [0, 0], [0, 1]], dtype=np.uint8)
-    said = "\n".join(LabelFacts.of(Y, ["a", "b"], left_out=["c"], n_empty=1).sentences())
+    said = "\n".join(
+        LabelFacts.of(Y, LabelColumns(["a", "b"], left_out=("c",), n_empty=1)).sentences()
+    )
     assert "1 of 4 rows (25%) without tags" in said
     assert "1 of 4 rows (25%) without a label, only tags that are left out" in said
 
 
 def test_rows_that_are_left_out_are_counted():
     Y = np.eye(2, dtype=np.uint8)
-    facts = LabelFacts.of(Y, ["a", "b"], n_empty=8, empty="skip")
+    facts = LabelFacts.of(Y, LabelColumns(["a", "b"], n_empty=8, empty="skip"))
     assert "8 of 10 rows (80%) without tags, left out" in "\n".join(facts.sentences())
 
 

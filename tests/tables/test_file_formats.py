@@ -134,7 +134,7 @@ def test_a_query_changes_nothing(frame, tmp_path):
     ):
         with pytest.raises(DataError, match="expected a table or a query"):
             read_raw(database.replace("#tickets", f"#{query}"))
-    assert read_raw(database).n_rows == len(frame)
+    assert len(read_raw(database)) == len(frame)
 
 
 def test_a_book_that_unpacks_to_too_much_is_refused_before_it_is_read(frame, tmp_path):

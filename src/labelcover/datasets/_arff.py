@@ -214,12 +214,11 @@ def _label_bits(path, table, at):
 class _Labels(xml.sax.ContentHandler):
     """Collects name and line of every ``label`` element, nested ones after their parent."""
 
+    _locator: Any
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__()
         self.path, self.found = path, dict[str, int]()
-
-    def setDocumentLocator(self, locator):
-        self._locator = locator
 
     def startElement(self, tag, attributes):
         if tag.rpartition(":")[2] != "label":

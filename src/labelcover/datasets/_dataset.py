@@ -13,7 +13,7 @@ from scipy import sparse
 
 from labelcover._arguments import parameter
 from labelcover._imports import naming_extra
-from labelcover.tables import DataError
+from labelcover.tables import DataError, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,23 +100,21 @@ class Dataset:
         return None if self.read_by is None else self.read_by.report
 
     @property
+    @naming_extra()
     def rows(self) -> Any:
         """What estimators are fitted on and predict: the table as it is, a frame, or X.
 
         It is a pandas frame where features are `many_valued`, whose dtype says so there.
         """
-        if self.table is not None:
-            return self.table
-        return self._frame() if self.many_valued.any() else self.X
-
-    @naming_extra()
-    def _frame(self) -> pd.DataFrame:
+        X: Any = self.X
+        many_valued = np.flatnonzero(self.many_valued)
+        if self.table is not None or not len(many_valued):
+            return X if self.table is None else self.table
         import pandas as pd
 
-        X: Any = self.X
         X = X.toarray() if sparse.issparse(X) else X
         columns = dict(zip(self.feature_names, X.T, strict=True))
-        for f in np.flatnonzero(self.many_valued):
+        for f in many_valued:
             name = self.feature_names[f]
             column = pd.Categorical(X[:, f])
             if name in self.categories:
@@ -206,8 +204,19 @@ def choose_labels(
         raise ValueError(f"{' and '.join(given)} are given, expected one of them.")
     if labels is not None:
         return _positions(path, columns, labels, "label")
-    if span is not None:
-        return _span(path, columns, span)
+    if span is not None:  # names may hold a colon
+        ends = [(span[:at], span[at + 1 :]) for at, sign in enumerate(span) if sign == ":"]
+        ends = [(first.strip(), last.strip()) for first, last in ends]
+        known = [(first, last) for first, last in ends if first in columns and last in columns]
+        option = parameter("label_range")
+        if not known:
+            text = f"{option} must be FIRST:LAST, two columns of the file, got {span!r}."
+            raise DataError(path, text, name=span)
+        first, last = (list(columns).index(name) for name in known[0])
+        if first > last:
+            text = f"{option} is {span!r}, but column {known[0][1]!r} comes first."
+            raise DataError(path, text)
+        return list(range(first, last + 1))
     if prefix is None:
         raise DataError(
             path,
@@ -242,8 +251,8 @@ def settled_labels(
     if empty == "none":
         return np.where(missing, 0, Y).astype(np.uint8)
     if missing.all():
-        which = [*map(repr, names[:MOST_EMPTY]), *(["…"] if len(names) > MOST_EMPTY else [])]
-        text = f"labels {', '.join(which)} are empty in all {len(Y)} rows, expected some filled."
+        which = shown([*map(repr, names)], MOST_EMPTY)
+        text = f"labels {which} are empty in all {len(Y)} rows, expected some filled."
         raise DataError(path, text)
     if empty == "unknown":
         return Y
@@ -261,22 +270,6 @@ def settled_labels(
 
 def _percent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.01 else "<1%"
-
-
-def _span(path, columns: Sequence[str], span: str) -> list[int]:
-    """Return the positions of the columns from one to another; names may hold a colon."""
-    ends = [(span[:at], span[at + 1 :]) for at, sign in enumerate(span) if sign == ":"]
-    ends = [(first.strip(), last.strip()) for first, last in ends]
-    known = [(first, last) for first, last in ends if first in columns and last in columns]
-    option = parameter("label_range")
-    if not known:
-        text = f"{option} must be FIRST:LAST, two columns of the file, got {span!r}."
-        raise DataError(path, text, name=span)
-    first, last = (list(columns).index(name) for name in known[0])
-    if first > last:
-        text = f"{option} is {span!r}, but column {known[0][1]!r} comes first."
-        raise DataError(path, text)
-    return list(range(first, last + 1))
 
 
 def _positions(path, columns, names, what):
@@ -323,10 +316,8 @@ def row_contents(dataset: Dataset, rows: Iterable[int]) -> dict[int, list[tuple[
         mean = np.asarray(X.mean(axis=0)).ravel()
         spread = np.sqrt(np.maximum(np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2, 0))
     else:
-        known = np.isfinite(X)
-        count = np.maximum(known.sum(axis=0), 1)
-        mean = np.where(known, X, 0).sum(axis=0) / count
-        spread = np.sqrt((np.where(known, X - mean, 0) ** 2).sum(axis=0) / count)
+        known = np.ma.masked_invalid(X)
+        mean, spread = known.mean(axis=0).filled(0), known.std(axis=0).filled(0)
     found = {}
     for i in rows:
         row = X[[i]].toarray()[0] if sparse.issparse(X) else X[i]

@@ -169,22 +169,11 @@ def check_archive(path: str | os.PathLike[str]) -> None:
             if name.endswith(".npz"):
                 with zipfile.ZipFile(io.BytesIO(archive.read(name))) as inner:
                     sizes[name] += sum(info.file_size for info in inner.infolist())
-        held = _files(json.loads(archive.read(SCHEMA))) if SCHEMA in sizes else []
-    check_bytes(path, sum(sizes.get(name, 0) for name in held), "what the objects of it hold")
-
-
-def _files(schema: Any) -> list[str]:
-    """Return the files that the objects of a model hold, each as often as one does."""
-    found, left = [], [schema]
-    while left:
-        node = left.pop()
-        if isinstance(node, dict):
-            name = node.get("file")
-            found += [name] if isinstance(name, str) else []
-            left += node.values()
-        elif isinstance(node, list):
-            left += node
-    return found
+        held: list[Any] = []  # the files that objects hold, each as often as one does
+        if SCHEMA in sizes:
+            json.loads(archive.read(SCHEMA), object_hook=lambda node: held.append(node.get("file")))
+    needed = sum(sizes.get(name, 0) for name in held if isinstance(name, str))
+    check_bytes(path, needed, "what the objects of it hold")
 
 
 def in_growing_blocks(read: Callable[[int], pa.Table]) -> pa.Table:

@@ -111,7 +111,7 @@ class LabelColumns:
             return cls(names), table
         where = cls(names, empty=empty)
         kept = where.without_skipped(table)
-        return replace(where, n_empty=table.n_rows - kept.n_rows), kept
+        return replace(where, n_empty=len(table) - len(kept)), kept
 
     @property
     def told(self) -> str:
@@ -134,7 +134,7 @@ class LabelColumns:
         if empty.all():
             raise DataError(
                 table.path,
-                f"the labels are empty in all {table.n_rows} rows, expected some to be filled with "
+                f"the labels are empty in all {len(table)} rows, expected some to be filled with "
                 f"{parameter('empty', 'skip')}.",
             )
         return table[np.flatnonzero(~empty)] if empty.any() else table
@@ -193,7 +193,7 @@ class LabelColumns:
         Tags that are there are ones, and all others are not known. Columns of labels may be
         missing, and so may cells.
         """
-        found = np.full((table.n_rows, len(self.names)), np.nan)
+        found = np.full((len(table), len(self.names)), np.nan)
         if self.tags is not None:
             self._check(table)
             rows = _tag_rows(table, self.tags, self.separators)[0]
@@ -259,10 +259,12 @@ def _found_tags(
     kept = LabelColumns([], name, empty=empty).without_skipped(table)
     rows, separators, no_value = _tag_rows(kept, name, separator)
     counts = Counter(tag for row in rows for tag in row)
-    _check_counts(kept, name, separators, rows, counts)
+    names = in_order(tag for tag in counts if counts[tag] >= FEWEST_ROWS)
+    rare = in_order(counts.keys() - set(names))
+    _check_counts(kept, name, separators, rows, counts, names, rare)
     n_empty = sum(not row for row in rows)
     if empty == "skip":
-        n_empty = table.n_rows - kept.n_rows
+        n_empty = len(table) - len(kept)
     elif empty == "unknown":
         n_empty = table.columns.column(name).null_count
     if empty is None and 2 * n_empty > len(rows):
@@ -274,7 +276,6 @@ def _found_tags(
             f"{parameter('empty', 'unknown')} takes their tags as not known, "
             f"{parameter('empty', 'none')} keeps them.",
         )
-    names = in_order(tag for tag in counts if counts[tag] >= FEWEST_ROWS)
     between = separators.marks[0].strip() or " " if separators.marks else ";"
     where = LabelColumns(
         names,
@@ -282,7 +283,7 @@ def _found_tags(
         free_separator(names, between),
         separators,
         empty,
-        left_out=tuple(in_order(counts.keys() - set(names))),
+        left_out=tuple(rare),
         n_empty=n_empty,
         no_value=tuple(sorted(no_value)),
     )
@@ -329,15 +330,14 @@ def _tag_rows(
     return rows, found, markers
 
 
-def _check_counts(table, name, separators, rows, counts) -> None:
+def _check_counts(table, name, separators, rows, counts, names, rare) -> None:
     if not counts:
         raise DataError(
             table.path,
             f"column {name!r} has no tags in {len(rows)} rows, expected some.",
         )
-    rare = in_order(tag for tag in counts if counts[tag] < FEWEST_ROWS)
     everywhere = sorted(tag for tag in counts if counts[tag] == len(rows) > 1)
-    if len(rare) == len(counts):
+    if not names:
         raise DataError(
             table.path,
             f"column {name!r} has {_tags(len(rare))}, each in one row only ({shown(rare)}), "
@@ -352,11 +352,10 @@ def _check_counts(table, name, separators, rows, counts) -> None:
             f"{_are(len(rare))} left out, as a tag is learned from {FEWEST_ROWS} rows or more: "
             f"{shown(rare)} (the first in {table.place(row)[0]}).",
         )
-    if len(counts) - len(rare) == 1:
-        only = next(tag for tag in counts if tag not in rare)
+    if len(names) == 1:
         _warn(
             table,
-            f"column {name!r} has one tag only, {only!r}, expected several (tags are "
+            f"column {name!r} has one tag only, {names[0]!r}, expected several (tags are "
             f"{separators.told()}); whether a row has it is all that is learned.",
         )
     if everywhere:

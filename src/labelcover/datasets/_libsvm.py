@@ -49,9 +49,10 @@ def read_libsvm(
         bad, end = 0, len(lines)  # the first line that cannot be read is between these
         while end - bad > 1:
             middle = (bad + end) // 2
-            if _is_readable(lines[bad:middle], n_columns):
+            try:
+                _features(b"".join(lines[bad:middle]), n_columns)
                 bad = middle
-            else:
+            except (ValueError, OverflowError):
                 end = middle
         text = f"{lines[bad].rstrip()[:30].decode('latin-1')!r} cannot be read, expected labels, "
         limit = "" if width is None else f" with indices up to {width}"
@@ -98,27 +99,15 @@ def _label_rows(path, raw: bytes) -> list[list[str]]:
         if not words:
             continue
         given = [] if b":" in words[0] else words[0].split(b",")
-        for label in given:
-            if label not in named:
-                named[label] = _name(path, label, number)
+        for label in [own for own in given if own not in named]:
+            value = float(label)
+            if not math.isfinite(value):
+                shown = label[:30].decode("latin-1")
+                text = f"the label {shown!r} is no number, expected one such as 3."
+                raise DataError(path, text, number)
+            try:
+                named[label] = str(int(label))
+            except ValueError:
+                named[label] = str(int(value)) if value.is_integer() else repr(value)
         rows.append([named[label] for label in given])
     return rows
-
-
-def _name(path, label: bytes, number: int) -> str:
-    value = float(label)
-    if not math.isfinite(value):
-        shown = label[:30].decode("latin-1")
-        raise DataError(path, f"the label {shown!r} is no number, expected one such as 3.", number)
-    try:
-        return str(int(label))
-    except ValueError:
-        return str(int(value)) if value.is_integer() else repr(value)
-
-
-def _is_readable(lines: Sequence[bytes], width: int | None) -> bool:
-    try:
-        _features(b"".join(lines), width)
-    except (ValueError, OverflowError):
-        return False
-    return True

@@ -105,7 +105,12 @@ def load(
     known = KNOWN[check_choice("name", name, KNOWN)]
     drop = () if identifiers else known.identifiers
     if known.embedded:
-        dataset = _embedded(name, known, verify)
+        (path,) = _checked(EMBEDDED, known, verify)
+        dataset = _read_npz(path)
+        if name == "debtags-words":
+            Y = np.ascontiguousarray(dataset.Y[:, :WORDS_LABELS])
+            dataset = _with_features(dataset, lambda feature: feature.startswith("word="))
+            dataset = replace(dataset, Y=Y, label_names=dataset.label_names[:WORDS_LABELS])
     elif (folder := find_folder(name)) is not None:
         dataset = _from_folder(name, known, folder, drop, verify)
     elif download and known.openml is not None:
@@ -148,16 +153,6 @@ def check_figures(dataset: Dataset, known: KnownSet, dropped: Sequence[str] = ()
         got, want = getattr(dataset, what), getattr(known, what)
         if abs(got - want) > close:
             raise ValueError(f"{dataset.name} has a {what} of {got:.5f}, expected {want:.5f}.")
-
-
-def _embedded(name: str, known: KnownSet, verify: bool) -> Dataset:
-    (path,) = _checked(EMBEDDED, known, verify)
-    dataset = _read_npz(path)
-    if name == "debtags":
-        return dataset
-    words = _with_features(dataset, lambda feature: feature.startswith("word="))
-    Y = np.ascontiguousarray(dataset.Y[:, :WORDS_LABELS])
-    return replace(words, Y=Y, label_names=dataset.label_names[:WORDS_LABELS])
 
 
 def _from_folder(name, known, folder, drop, verify):

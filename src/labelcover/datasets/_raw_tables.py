@@ -14,18 +14,23 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from labelcover._files import replacing
 from labelcover._safe_text import write_rows
-from labelcover.datasets._csv_columns import check_names, read_columns
+from labelcover.datasets._arrow_columns import (
+    arrow_table,
+    check_names,
+    read_columns,
+    read_json,
+    read_json_array,
+)
 from labelcover.datasets._file_limits import (
     check_archive,
     check_bytes,
     check_ordinary,
     reason,
 )
-from labelcover.datasets._json_files import arrow_table, read_json, read_json_array
 from labelcover.datasets._text_format import CsvFile, find_format, hint, numbered_rows
 from labelcover.tables import (
     DataError,
@@ -71,11 +76,6 @@ class RawTable(Table):
 
     source: CsvFile | None = None
     notes: tuple[str, ...] = ()
-
-    @property
-    def decimal(self) -> str | None:  # type: ignore[override]
-        """The decimal sign that was given, if any."""
-        return None if self.source is None else self.source.decimal
 
     @property
     def name(self) -> str:
@@ -212,14 +212,15 @@ def read_raw(
     if kind == CSV:
         source = find_format(path, **written)
         columns, notes = read_columns(source, as_text)
-        table = RawTable(columns, path, source=source, notes=(*source.notes, *notes))
+        notes = [*source.notes, *notes]
+        table = RawTable(columns, path, decimal=source.decimal, source=source, notes=tuple(notes))
     else:
         columns = READERS[kind](path)
         path = _without_password(path)
         check_names(path, columns.column_names)
         columns, declared = plain_columns(columns, as_text)
         table = RawTable(columns, path, declared)
-    if table.n_rows == 0:
+    if len(table) == 0:
         line = 1 if kind == CSV else None
         raise DataError(path, "no row follows the names, expected at least one.", line)
     return table
@@ -337,7 +338,13 @@ def write_table(
         if KINDS[suffix] == PARQUET:
             parquet.write_table(pa.table(dict(columns)), temporary)
             return
-        with _text_file(temporary, packed=suffix.endswith(".gz")) as file:
+        with ExitStack() as opened:
+            binary: Any = opened.enter_context(temporary.open("wb"))
+            if suffix.endswith(
+                ".gz"
+            ):  # without name and time, so that equal tables are equal files
+                binary = opened.enter_context(gzip.GzipFile("", "wb", fileobj=binary, mtime=0))
+            file = opened.enter_context(io.TextIOWrapper(binary, encoding="utf-8", newline=""))
             if KINDS[suffix] == CSV:
                 delimiter = "\t" if suffix.startswith(".tsv") else ","
                 # A float is written with all the digits that tell it from its neighbours.
@@ -347,15 +354,6 @@ def write_table(
                 for row in zip(*columns.values(), strict=True):
                     line = dict(zip(columns, row, strict=True))
                     file.write(json.dumps(line, ensure_ascii=False) + "\n")
-
-
-@contextmanager
-def _text_file(path: Path, *, packed: bool) -> Iterator[TextIO]:
-    with ExitStack() as opened:
-        file: Any = opened.enter_context(path.open("wb"))
-        if packed:  # without name and time, so that equal tables are equal files
-            file = opened.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
-        yield opened.enter_context(io.TextIOWrapper(file, encoding="utf-8", newline=""))
 
 
 READERS = {

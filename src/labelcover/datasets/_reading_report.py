@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import Path
@@ -77,20 +77,13 @@ class ReadingReport:
         return cls(
             # The folder is of no interest where the model goes.
             file=Path(table.path).name.encode("utf-8", "backslashreplace").decode("utf-8"),
-            n_rows=table.n_rows,
+            n_rows=len(table),
             delimiter="" if written is None else written.delimiter,
             encoding="" if written is None else written.encoding,
             header=written is None or written.header,
             notes=[*table.notes, *encoder.remarks],
             columns=columns,
-            labels=LabelFacts.of(
-                Y,
-                labels.names,
-                left_out=labels.left_out,
-                n_empty=labels.n_empty,
-                empty=labels.empty or "none",
-                no_value=labels.no_value,
-            ),
+            labels=LabelFacts.of(Y, labels),
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -176,38 +169,26 @@ class LabelFacts:
     unknown: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls,
-        Y: NDArray[Any],
-        names: Sequence[str],
-        *,
-        left_out: Sequence[str] = (),
-        n_empty: int = 0,
-        empty: str = "none",
-        no_value: Sequence[str] = (),
-    ) -> LabelFacts:
+    def of(cls, Y: NDArray[Any], labels: LabelColumns) -> LabelFacts:
         """Return the facts of a table of labels and of tags that are no columns of it."""
-        unknown = np.isnan(Y)
+        names, unknown = labels.names, np.isnan(Y)
         n_unknown, Y = unknown.sum(axis=0), (Y == 1)
         counts = Y.sum(axis=0, dtype=np.int64)
         everywhere = (counts == len(Y) - n_unknown) & (counts > 0)
-        order = np.argsort(-counts, kind="stable")
-        all_names = [*names, *left_out]
-        by_rows: defaultdict[bytes, list[str]] = defaultdict(list)
-        for j in np.flatnonzero((counts >= FEW_ROWS) & (counts < len(Y))).tolist():
-            by_rows[np.packbits(Y[:, j]).tobytes()].append(names[j])
+        some = np.flatnonzero((counts >= FEW_ROWS) & (counts < len(Y))).tolist()
+        tags = [*names, *labels.left_out]
         return cls(
             n_rows=len(Y),
-            counts={names[j]: int(counts[j]) for j in order.tolist()},
+            counts={names[j]: int(counts[j]) for j in np.argsort(-counts, kind="stable").tolist()},
             without=int(np.count_nonzero(~Y.any(axis=1) & ~unknown.any(axis=1))),
-            n_empty=n_empty,
-            empty=empty,
-            left_out=list(left_out),
+            n_empty=labels.n_empty,
+            empty=labels.empty or "none",
+            left_out=list(labels.left_out),
             rare=[name for name, n in zip(names, counts, strict=True) if n < FEW_ROWS],
             everywhere=[names[j] for j in np.flatnonzero(everywhere).tolist()],
-            alike=_alike(all_names),
-            no_value=list(no_value),
-            together=[group for group in by_rows.values() if len(group) > 1],
+            alike=_groups(("".join(name.split()).casefold(), name) for name in tags),
+            no_value=list(labels.no_value),
+            together=_groups((np.packbits(Y[:, j]).tobytes(), names[j]) for j in some),
             unknown={
                 names[j]: int(n_unknown[j])
                 for j in np.argsort(-n_unknown, kind="stable").tolist()
@@ -271,10 +252,10 @@ def _share(n: int, of: int) -> str:
     return f"{n:,} of {of:,} rows ({n / of:.0%})"
 
 
-def _alike(names: Sequence[str]) -> list[list[str]]:
-    groups: defaultdict[str, list[str]] = defaultdict(list)
-    for name in names:
-        groups["".join(name.split()).casefold()].append(name)
+def _groups(named: Iterable[tuple[str | bytes, str]]) -> list[list[str]]:
+    groups: defaultdict[str | bytes, list[str]] = defaultdict(list)
+    for key, name in named:
+        groups[key].append(name)
     return [group for group in groups.values() if len(group) > 1]
 
 

@@ -157,7 +157,7 @@ def read_table(
                 text_of = f"no column {name!r}, expected {kind} to name columns of the file: "
                 raise DataError(table.path, f"{text_of}{shown(table.names)}.", name=name)
         Y, n_others = where.read(table, warn=False)
-        features = table.without(where.columns)
+        features = replace(table, columns=table.columns.drop_columns(where.columns))
         encoder, X = TableEncoder.fitted(features, Y, choices)
     report = ReadingReport.of(table, encoder, where, Y)
     names = encoder.feature_names, list(where.names)
@@ -225,9 +225,22 @@ def read_csv(
         at = [table.names.index(name) for name in where.names]
         chosen = choose_features(table.path, table.names, at, drop, features)
     names = [table.names[j] for j in chosen]
-    X = np.empty((table.n_rows, len(names)))
+    X = np.empty((len(table), len(names)))
     for j, name in enumerate(names):
-        X[:, j] = _column(table, name)
+        column = table.columns.column(name)
+        if pa.types.is_nested(column.type) or pa.types.is_temporal(column.type):
+            raise DataError(table.path, f"column {name!r} holds {column.type}, expected numbers.")
+        found = found_numbers(column, decimal=table.decimal)
+        if found.both:
+            text = f"{table.path}: column {name!r}: {found.both}."
+            warnings.warn(text, UserWarning, stacklevel=2)
+        read = as_numbers(column, found.format)
+        if read.bad.any():
+            row = int(np.argmax(read.bad))
+            value = str(column[row].as_py())[:40]
+            text = f"column {name!r} in {{place}} holds {value!r}, expected a number."
+            raise table.error(text, row)
+        X[:, j] = read.numbers
     nothing = np.zeros((len(X), 0), dtype=np.uint8)
     Y = where.read(table, warn=False)[0] if where.names else nothing
     return Dataset(
@@ -252,21 +265,6 @@ def read_parquet(
     """Return the data set in a Parquet file of numbers; parameters are those of `read_csv`."""
     chosen: dict[str, Any] = {"label_prefix": label_prefix, "drop": drop, "features": features}
     return read_csv(path, labels, **chosen, empty=empty)
-
-
-def _column(table: RawTable, name: str) -> np.ndarray:
-    column = table.columns.column(name)
-    if pa.types.is_nested(column.type) or pa.types.is_temporal(column.type):
-        raise DataError(table.path, f"column {name!r} holds {column.type}, expected numbers.")
-    found = found_numbers(column, decimal=table.decimal)
-    if found.both:
-        warnings.warn(f"{table.path}: column {name!r}: {found.both}.", UserWarning, stacklevel=2)
-    read = as_numbers(column, found.format)
-    if read.bad.any():
-        row = int(np.argmax(read.bad))
-        value = str(column[row].as_py())[:40]
-        raise table.error(f"column {name!r} in {{place}} holds {value!r}, expected a number.", row)
-    return read.numbers
 
 
 @dataclass(frozen=True)
@@ -395,7 +393,7 @@ class Reading:
             table = labels.without_skipped(table) if with_labels else table
             if self.encoder.id in table.names:
                 check_plain(table, self.encoder.id, "id")
-            Y, others = np.zeros((table.n_rows, 0), dtype=np.uint8), 0
+            Y, others = np.zeros((len(table), 0), dtype=np.uint8), 0
             if with_labels:
                 Y, others = labels.read(table, warn=True)
             X = self.encoder.encode(table)

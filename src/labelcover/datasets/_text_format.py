@@ -107,11 +107,8 @@ def find_format(
         check_choice("decimal", decimal, DECIMALS)
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise ValueError(f"delimiter must be one character, such as ',' or ';', got {delimiter!r}.")
-    found = CsvFile(path, decimal=decimal, header=header is not False)
-    if encoding is None:
-        found = replace(found, **_encoding(path))
-    else:
-        found = replace(found, encoding=_known_encoding(path, encoding))
+    how = _encoding(path) if encoding is None else _known_encoding(path, encoding)
+    found = CsvFile(path, decimal=decimal, header=header is not False, **how)
     with text_of(found) as stream:
         text = stream.read(SAMPLE)
     if not text.strip():
@@ -168,7 +165,7 @@ def _encoding(path: str | os.PathLike[str]) -> dict[str, Any]:
         start = file.read(4)
     marked = next((name for mark, name in MARKS if start.startswith(mark)), "utf-8")
     if marked not in ("utf-8", "utf-8-sig"):
-        return {"encoding": _known_encoding(path, marked)}
+        return _known_encoding(path, marked)
     for block, n_lines, is_utf8 in _decoding(path, "utf-8"):
         if (at := block.find(b"\0")) >= 0:
             remedy = parameter("encoding", "utf-16-le")
@@ -200,7 +197,7 @@ def _decoding(path: str | os.PathLike[str], name: str) -> Iterator[tuple[bytes, 
             n_lines += block.count(b"\n")
 
 
-def _known_encoding(path: str | os.PathLike[str], name: str) -> str:
+def _known_encoding(path: str | os.PathLike[str], name: str) -> dict[str, Any]:
     try:
         "".encode(name)  # base64 and the like are no encodings of text
         codecs.getincrementaldecoder(name)
@@ -214,7 +211,7 @@ def _known_encoding(path: str | os.PathLike[str], name: str) -> str:
             raise DataError(path, said)
         if not is_text:
             raise DataError(path, f"not a text file in {name}, expected CSV.", n_lines + 1)
-    return name
+    return {"encoding": name}
 
 
 def _delimiter(text: str) -> str:

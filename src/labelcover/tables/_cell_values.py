@@ -90,9 +90,8 @@ class Coded:
     @classmethod
     def of(cls, column: pa.ChunkedArray) -> Coded:
         """Return the coding of a column of any plain type, its values as strings."""
-        coded = (column if is_text(column) else column.cast(pa.string())).combine_chunks()
-        coded = coded.dictionary_encode()
-        coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
+        text = column if is_text(column) else column.cast(pa.string())
+        coded = text.dictionary_encode().combine_chunks()
         codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         return cls(codes, coded.dictionary.to_pylist())
 

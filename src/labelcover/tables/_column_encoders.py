@@ -10,14 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from labelcover._tag_separators import (
-    MARKS,
-    PART_OF_NAMES,
-    Separators,
-    UnclearSeparators,
-    found_separators,
-)
-from labelcover._tags import UnreadableTags, listed_tags, separated_tags, split_tags, tag_table
+from labelcover._tag_separators import MARKS, PART_OF_NAMES, Separators, UnclearSeparators
+from labelcover._tags import UnreadableTags, separated_tags, tag_table
 from labelcover.tables._cell_values import Coded
 
 MISSING = "(missing)"
@@ -252,15 +246,9 @@ def found_options(cells: Sequence[str | None]) -> Separators | None:
     if not _may_hold_options(list(dict.fromkeys(filled))[:FIRST_LOOK]):
         return None
     try:
-        listed = listed_tags(filled)
-        separators = (
-            found_separators(filled, OPTION_MARKS)
-            if listed is None
-            else Separators((), listed=True)
-        )
+        rows, separators = separated_tags(filled, marks=OPTION_MARKS)
     except (UnclearSeparators, UnreadableTags):
         return None
-    rows = split_tags(filled, separators) if listed is None else listed
     several = sum(len(row) > 1 for row in rows)
     counts = Counter(option for row in rows for option in row)
     recurring = sum(count for count in counts.values() if count >= RARE_ROWS)

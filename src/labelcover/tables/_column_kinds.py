@@ -279,7 +279,7 @@ def check_plain(table: Table, name: str, expected: str) -> None:
 
 
 def _found_kind(table: Table, name: str, likely: Mapping[str, str]) -> ColumnKind:
-    column, n = table.columns.column(name), table.n_rows
+    column, n = table.columns.column(name), len(table)
     filled = n - column.null_count
     if filled == 0:
         return ColumnKind(name, NOT_USED, "empty")
@@ -309,7 +309,19 @@ def _found_kind(table: Table, name: str, likely: Mapping[str, str]) -> ColumnKin
         missing = _missing_words(coded, read)
         if missing is not None:
             return replace(kind, missing=missing)
-    return _kind_of_strings(name, coded, filled)
+    cells = [coded.values[code] for code in coded.codes if code >= 0]
+    separators = found_options(cells)
+    if separators is not None:
+        return ColumnKind(name, "options", separators.told())
+    distinct = len(coded.values)
+    n_words = float(np.mean([len(value.split()) for value in coded.values]))
+    recur = 2 * distinct <= filled
+    if n_words >= 2 and not (recur and distinct <= FEW):
+        return ColumnKind(name, "text", f"{n_words:.0f} words a cell")
+    if distinct < ALMOST_ALL * filled:
+        return ColumnKind(name, "category", f"{distinct} values")
+    why = f"{distinct} different values in {filled} cells"
+    return ColumnKind(name, AS_ID, why, option="text")
 
 
 def _are_compact_dates(column: pa.ChunkedArray) -> bool:
@@ -381,19 +393,3 @@ def _kind_of_numbers(column: pa.ChunkedArray, kind: ColumnKind, read: Readable) 
             why = "whole numbers, all different"
             return ColumnKind(kind.name, AS_ID, why, option="number")
     return kind
-
-
-def _kind_of_strings(name: str, coded: Coded, filled: int) -> ColumnKind:
-    cells = [coded.values[code] for code in coded.codes if code >= 0]
-    separators = found_options(cells)
-    if separators is not None:
-        return ColumnKind(name, "options", separators.told())
-    distinct = len(coded.values)
-    n_words = float(np.mean([len(value.split()) for value in coded.values]))
-    recur = 2 * distinct <= filled
-    if n_words >= 2 and not (recur and distinct <= FEW):
-        return ColumnKind(name, "text", f"{n_words:.0f} words a cell")
-    if distinct < ALMOST_ALL * filled:
-        return ColumnKind(name, "category", f"{distinct} values")
-    why = f"{distinct} different values in {filled} cells"
-    return ColumnKind(name, AS_ID, why, option="text")

@@ -1,8 +1,9 @@
 """Features back in the words of the table: what reasons are told by."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,8 +83,7 @@ class FeatureWords:
             else:
                 self.is_word[own] = True
                 if isinstance(made, TextColumn) and made.kind == WORDS:
-                    terms = zip(made.terms, made.idf, strict=True)
-                    self.is_told[own] = [not _is_common(*each) for each in terms]
+                    self.is_told[own] = np.logical_not(_are_common(made.terms, made.idf))
                 elif isinstance(made, TextColumn):
                     self.terms[c] = made.terms
             at = own.stop
@@ -145,12 +145,12 @@ class FeatureWords:
         found = _summed(keys[keys >= 0], parts[keys >= 0], lambda key: self._name(key, values))
         if not told:
             return found
-        more = [np.array(each) for each in zip(*told, strict=True)]
+        names, own_parts, counts = zip(*told, strict=True)
         m = len(found.parts)
         return Units(
-            np.append(found.parts, more[1].astype(float)),
-            np.append(found.counts, more[2].astype(int)),
-            lambda u: found.name(u) if u < m else told[u - m][0],
+            np.append(found.parts, own_parts),
+            np.append(found.counts, counts),
+            lambda u: found.name(u) if u < m else names[u - m],
         )
 
     def _name(self, key: int, values: NDArray[np.float64]) -> str:
@@ -173,20 +173,18 @@ class FeatureWords:
     ) -> list[tuple[str, float, int]]:
         """Return the words of a text by their groups of characters; one unit without the text."""
         texts = self.texts.get(self.columns[c])
-        sums: dict[str, float] = defaultdict(float)
-        counts: dict[str, int] = defaultdict(int)
+        own: defaultdict[str, list[float]] = defaultdict(list)
         words = [] if texts is None else list(dict.fromkeys((texts[row] or "").split()))
         padded = [(word, f" {word} ", f" {word.lower()} ") for word in words]
         for f, part in zip(features.tolist(), parts.tolist(), strict=True):
             term = self.terms[c][f - self.first[c]]
             having = [word for word, cased, lower in padded if term in cased or term in lower]
             for word in having or [""]:
-                name = f"{self.columns[c]}: {word or 'its letters'}"
-                sums[name] += part / max(1, len(having))
-                counts[name] += 1
+                own[f"{self.columns[c]}: {word or 'its letters'}"] += [part / max(1, len(having))]
+        common = _are_common([name.partition(": ")[2].lower() for name in own])
         return [
-            ("" if _is_common(name.partition(": ")[2].lower()) else name, part, counts[name])
-            for name, part in sums.items()
+            ("" if is_common else name, sum(each), len(each))
+            for is_common, (name, each) in zip(common, own.items(), strict=True)
         ]
 
     def _unscaled(self, f: int, value: float) -> float:
@@ -203,8 +201,11 @@ def _summed(keys: NDArray[np.int64], parts: NDArray[np.float64], name: Any) -> U
     return Units(own, counts[found], lambda u: name(int(found[u])))
 
 
-def _is_common(term: str, weight: float = np.inf) -> bool:
-    """Return whether a term is nothing but stop words, or is in nearly all rows."""
+def _are_common(terms: Sequence[str], weights: Iterable[float] = repeat(np.inf)) -> list[bool]:
+    """Return whether each term is nothing but stop words, or is in nearly all rows."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # slow to import
 
-    return weight < COMMON_WEIGHT or all(word in ENGLISH_STOP_WORDS for word in term.split())
+    return [
+        weight < COMMON_WEIGHT or all(word in ENGLISH_STOP_WORDS for word in term.split())
+        for term, weight in zip(terms, weights, strict=False)
+    ]

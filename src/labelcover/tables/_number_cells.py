@@ -197,7 +197,10 @@ def find_numbers(
     unclear = [] if decided else [cell.text for cell, _ in signed]
     both = both_readings(unclear, best, other, lambda _, number: f"{number:.10g}")
     about = next((cell.text for cell, _ in cells if ABOUT.match(cell.text)), "")
-    best = _without_unused(best, signed)
+    # Without the point or comma between thousands, if no cell needs it.
+    without = replace(best, thousands=best.thousands.strip(".,"))
+    read = [cell for cell, _ in signed if best._value(cell) is not None]
+    best = without if all(without._value(cell) is not None for cell in read) else best
     either = replace(best, decimal=".,")
     if decimal is None and not {".", ","} & set(best.thousands):
         is_read = [[form._value(cell) is not None for cell, _ in signed] for form in (best, either)]
@@ -225,15 +228,6 @@ def is_range(text: str) -> bool:
 def other_sign(sign: str) -> str:
     """Return the decimal sign that another one is not."""
     return "," if sign == "." else "."
-
-
-def _without_unused(form: NumberFormat, cells: list[tuple[_Written, int]]) -> NumberFormat:
-    """Return the format without the point or comma between thousands, if no cell needs it."""
-    without = replace(form, thousands=form.thousands.strip(".,"))
-    for cell, _ in cells:
-        if form._value(cell) is not None and without._value(cell) is None:
-            return form
-    return without
 
 
 def _main_unit(cells: list[tuple[_Written, int]]) -> str:

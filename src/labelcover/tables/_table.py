@@ -42,6 +42,8 @@ class Table:
         What the table was encoded by and as, if that is known.
     choices : mapping of str to str
         What columns were said to be when the table was read.
+    decimal : str or None
+        The decimal sign that was given: only for text with delimiters.
     """
 
     columns: pa.Table
@@ -50,8 +52,7 @@ class Table:
     rows: NDArray[np.intp] | None = None
     known: tuple[TableEncoder, Features] | None = None
     choices: Mapping[str, str] = field(default_factory=dict)
-
-    decimal = None  # the decimal sign that was given: only for text with delimiters
+    decimal: str | None = None
 
     @property
     def names(self) -> list[str]:
@@ -59,26 +60,17 @@ class Table:
         return list(self.columns.column_names)
 
     @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return int(self.columns.num_rows)
-
-    @property
     def shape(self) -> tuple[int, int]:
         """The number of rows and of columns."""
         return self.columns.shape
 
     def __len__(self) -> int:
-        return self.n_rows
+        return int(self.columns.num_rows)
 
     def __getitem__(self, rows: Any) -> Self:
         """Return a table of some of the rows, which knows where they are in the whole one."""
         whole = rows if self.rows is None else self.rows[rows]
         return replace(self, columns=self.columns.take(rows), rows=whole, known=None)
-
-    def without(self, names: Collection[str]) -> Self:
-        """Return the table without some of its columns."""
-        return replace(self, columns=self.columns.drop_columns([*names]))
 
     def place(self, row: int) -> tuple[str, int | None]:
         """Return where a row is, in words and, in a file of lines, as the line."""
@@ -130,8 +122,7 @@ def as_table(X: Any) -> Table:
 def _named_columns(X: Any) -> Iterable[tuple[str, Any]]:
     """Yield the name and the cells of each column."""
     if is_frame(X):
-        names = list(X.columns)
-        for j, name in enumerate(names):
+        for j, name in enumerate(X.columns):
             told = " / ".join(map(str, name)) if isinstance(name, tuple) else str(name)
             yield told, X.iloc[:, j] if hasattr(X, "iloc") else X[name]
     elif hasattr(X, "column_names"):
@@ -208,7 +199,13 @@ def training_table(X: Any, columns: Mapping[str, str] | None, learner: Any) -> T
         return None
     if is_table(X) or (is_frame(X) and (columns or not _is_plain(X, learner))):
         table = as_table(X)
-        check_columns(columns, table.names)
+        for name, kind in (columns or {}).items():
+            if kind not in GIVEN:
+                accepted = ", ".join(GIVEN)
+                raise ValueError(f"columns[{name!r}] must be one of {accepted}, got {kind!r}.")
+            if name not in table.names:
+                there = shown(table.names)
+                raise ValueError(f"columns names {name!r}, expected columns of X: {there}.")
         return table
     if columns and not is_frame(X):
         raise ValueError(f"columns is for tables with names, got it for {type(X).__name__}.")
@@ -246,12 +243,3 @@ def keep_names(owner: Any, table: Table) -> None:
     """Set the number and the names of columns on an estimator, as scikit-learn wants it."""
     owner.n_features_in_ = len(table.names)
     owner.feature_names_in_ = np.array(table.names, dtype=object)
-
-
-def check_columns(given: Mapping[str, str] | None, names: list[str]) -> None:
-    """Raise a ``ValueError`` unless columns that are there are said to be what they can be."""
-    for name, kind in (given or {}).items():
-        if kind not in GIVEN:
-            raise ValueError(f"columns[{name!r}] must be one of {', '.join(GIVEN)}, got {kind!r}.")
-        if name not in names:
-            raise ValueError(f"columns names {name!r}, expected columns of X: {shown(names)}.")

@@ -272,7 +272,7 @@ class TableEncoder:
         Cells are read column by column, so that a large table is not held twice.
         """
         width = sum(len(made.feature_names) for made in self.encoders if _is_numbers(made))
-        numbers, wide, at = np.empty((table.n_rows, width)), [], 0
+        numbers, wide, at = np.empty((len(table), width)), [], 0
         for made in self._in_order:
             cells = cells_of(table, kinds[made.name])
             if _is_numbers(made):
@@ -290,8 +290,8 @@ class TableEncoder:
             return numbers
         if not self.has_text:
             total = numbers.shape[1] + sum(made.shape[1] for made in wide)
-            size = f"a table of {table.n_rows} rows and {total} features"
-            table.check_bytes(8 * table.n_rows * total, size)
+            size = f"a table of {len(table)} rows and {total} features"
+            table.check_bytes(8 * len(table) * total, size)
             dense = [made.toarray() if sparse.issparse(made) else made for made in wide]
             return np.hstack([numbers, *dense])
         assert self.shift is not None
@@ -311,7 +311,7 @@ def _first_id(table: Table, kinds: Sequence[ColumnKind]) -> str | None:
     """
     ids = {kind.name: table.columns.column(kind.name) for kind in kinds if kind.kind == AS_ID}
     counts = {name: pc.count_distinct(own, mode="only_valid").as_py() for name, own in ids.items()}
-    found = [name for name, count in counts.items() if count == table.n_rows]
+    found = [name for name, count in counts.items() if count == len(table)]
     return next((name for name in found if name != UNNAMED), found[0] if found else None)
 
 

@@ -142,6 +142,7 @@ class _Errors:
         labels = np.asarray(some.toarray() if sparse.issparse(some) else some, dtype=np.float64)
         self.labels = labels[:, np.ptp(labels, axis=0) > 0] if len(rows) else labels
         self.texts = [texts[i] for i in rows]
+        self.has_capitals = any(text != text.lower() for text in self.texts)
         self.of = cache(self._errors)
 
     def _errors(self, kind: str | None) -> NDArray[np.float64] | None:
@@ -178,15 +179,11 @@ class _Errors:
         if self.is_better(CHARACTERS, other):
             return True
         are_names = sum(len(text.split()) for text in self.texts) < 2 * len(self.texts)
-        return are_names and self._has_capitals and self.is_better(CASED, other)
-
-    @property
-    def _has_capitals(self) -> bool:
-        return any(text != text.lower() for text in self.texts)
+        return are_names and self.has_capitals and self.is_better(CASED, other)
 
     def case(self) -> str:
         """Return whether characters are counted with the case of letters, where that is better."""
-        if not self._has_capitals:
+        if not self.has_capitals:
             return CHARACTERS
         return CASED if self.is_better(CASED, CHARACTERS, worth=0.0) else CHARACTERS
 

@@ -1,22 +1,34 @@
-"""The columns of a CSV file, read by Arrow.
+"""The columns of CSV and JSON files, read by Arrow.
 
-Only numbers that are beyond doubt are read as such: plain integers, and numbers with a decimal
-point of which one cannot be a number with grouped thousands. All other cells stay strings.
+Only numbers of CSV that are beyond doubt are read as such: plain integers, and numbers with a
+decimal point of which one cannot be a number with grouped thousands. All other cells stay strings.
+Of JSON, lines or an array, what would take Arrow too far is looked for first.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import deque
 from collections.abc import Collection, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labelcover._safe_text import MAYBE_GUARDED, unguarded
-from labelcover.datasets._file_limits import BLOCK, in_growing_blocks, opened, reason
+from labelcover.datasets._file_limits import (
+    BLOCK,
+    check_bytes,
+    check_not_blank,
+    in_growing_blocks,
+    opened,
+    reason,
+    whole_lines,
+)
 from labelcover.datasets._text_format import (
     CsvFile,
     UnclosedQuote,
@@ -30,6 +42,8 @@ from labelcover.tables import (
     UNNAMED,
     DataError,
     arrow_csv,
+    arrow_json,
+    as_table,
     is_text,
     pa,
     pc,
@@ -51,6 +65,18 @@ NULLS = frozenset(form for marker in MISSING for form in (marker, marker.lower()
 QUICK_NULLS = sorted(marker for marker in NULLS if not marker.startswith(("-", ".", "1")))
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 SHOWN_LINES = 5
+# Arrow needs ever longer for nested values, and crashes on some ten thousand levels.
+DEEPEST = 100
+# Arrow's bytes for each key in each line, whether the line has it or not.
+CELL_BYTES = 16
+STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.S)
+KEY = re.compile(rb"(%b)\s*:" % STRING.pattern, re.S)
+# A part of a line that does not end within a string, as a line may be very long.
+PART = re.compile(rb'(?:[^"]{1,1000}+|%b){1,1000}+' % STRING.pattern, re.S)
+OPENING = b"[{"
+BRACKETS = OPENING + b"]}"
+EXPECTED = "expected JSON lines, each an object with the same kinds of values"
+VALUE_BYTES = 8  # of Python, for each byte of an array
 
 
 def read_columns(source: CsvFile, as_text: Collection[str] = ()) -> tuple[pa.Table, list[str]]:
@@ -91,12 +117,17 @@ def read_columns(source: CsvFile, as_text: Collection[str] = ()) -> tuple[pa.Tab
         except pa.ArrowException as error:
             raise _csv_error(source, len(names), error) from None
     made = {name: columns.column(j) for j, name in enumerate(names)}
-    notes = _drop_unnamed(source.path, made, unnamed, skipped)
+    notes = []
+    for name in unnamed:  # empty columns, which spreadsheets leave behind
+        if made.pop(name).drop_null():
+            raise DataError(source.path, f"{name} has no name, expected one.", skipped)
+    if unnamed:
+        one = len(unnamed) == 1
+        are = "has no name, is empty and was" if one else "have no name, are empty, were"
+        notes = [f"{', '.join(unnamed).capitalize()} {are} left out."]
     for name, column in made.items():
         if is_text(column):
-            column = without_markers(column)
-            column = _as_numbers(column, source.decimal) if name in numbers else column
-            made[name] = _unguarded(column)
+            made[name] = _settled(column, source.decimal, name in numbers)
     columns = pa.table(made)
     _check_last_quote(source, columns)
     columns, said = _without_blank_rows(source, skipped, columns, blank[0] > 0)
@@ -128,25 +159,6 @@ def _head(source: CsvFile) -> tuple[list[str], list[str], int, list[list[str]]]:
         raise DataError(source.path, "no row follows the names, expected at least one.", line)
     breaks = sum(len(LINE_BREAK.findall(name)) for name in first[0][0])
     return names, unnamed, line + breaks, [row for row in rows if len(row) == len(names)]
-
-
-def _drop_unnamed(
-    path: str | os.PathLike[str], columns: dict[str, Any], unnamed: Sequence[str], line: int
-) -> list[str]:
-    """Remove empty columns without a name, which spreadsheets leave behind, and say so.
-
-    Raises
-    ------
-    DataError
-        If such a column is not empty.
-    """
-    for name in unnamed:
-        if columns.pop(name).drop_null():
-            raise DataError(path, f"{name} has no name, expected one.", line)
-    if not unnamed:
-        return []
-    one = "has no name, is empty and was" if len(unnamed) == 1 else "have no name, are empty, were"
-    return [f"{', '.join(unnamed).capitalize()} {one} left out."]
 
 
 def check_names(
@@ -210,17 +222,17 @@ def _may_hold_codes(source: CsvFile) -> bool:
     return False
 
 
-def _as_numbers(column: pa.ChunkedArray, decimal: str | None) -> pa.ChunkedArray:
-    """Return a column of strings as numbers if all its cells are that beyond doubt."""
-    kind = _type_of(column, decimal)
-    if kind is None:
-        return column
-    return (pc.replace_substring(column, ",", ".") if decimal == "," else column).cast(kind)
+def _settled(column: pa.ChunkedArray, decimal: str | None, may_be_numbers: bool) -> pa.ChunkedArray:
+    """Return a column of strings as numbers if it may be and all its cells are that beyond doubt.
 
-
-def _unguarded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column without the apostrophes before what a spreadsheet would run."""
-    if not is_text(column) or not pc.any(pc.match_substring_regex(column, MAYBE_GUARDED)).as_py():
+    Else without the apostrophes before what a spreadsheet would run; null for all that means no
+    value.
+    """
+    column = without_markers(column)
+    kind = _type_of(column, decimal) if may_be_numbers else None
+    if kind is not None:
+        return (pc.replace_substring(column, ",", ".") if decimal == "," else column).cast(kind)
+    if not pc.any(pc.match_substring_regex(column, MAYBE_GUARDED)).as_py():
         return column
     cells = [cell and unguarded(cell) for cell in column.to_pylist()]
     return pa.chunked_array([pa.array(cells, pa.string())])
@@ -328,3 +340,89 @@ def _without_blank_rows(
     if len(lines) == 1:
         said = f"Line {lines[0]} holds delimiters only and is no row."
     return columns.filter(pa.array(~blank)), [said]
+
+
+def read_json(path: str | os.PathLike[str]) -> pa.Table:
+    """Return the columns of a JSON lines file.
+
+    Raises
+    ------
+    DataError
+        If the file is no JSON lines, is nested too deeply, or has so many keys that a table of all
+        lines and keys would take more memory than it may.
+    """
+    _check_keys(path)
+
+    def read(block_size: int) -> pa.Table:
+        with opened(path) as file:
+            options = arrow_json.ReadOptions(block_size=block_size)
+            return arrow_json.read_json(pa.PythonFile(file, "r"), options)
+
+    try:
+        return in_growing_blocks(read)
+    except pa.ArrowException as error:
+        # Arrow counts rows from 0, all other messages from 1.
+        said = re.sub(r"in row (\d+)$", lambda row: f"in row {int(row[1]) + 1}", reason(error))
+        raise DataError(path, f"{said}, {EXPECTED}.") from None
+
+
+def _check_keys(path: str | os.PathLike[str]) -> None:
+    n_lines, keys = 0, set[bytes]()
+    with opened(path) as file:
+        for block in whole_lines(file):
+            check_not_blank(path, block)
+            _check_depth(path, block, n_lines)
+            n_lines += block.count(b"\n")
+            keys.update(found[1] for found in KEY.finditer(block))
+            what = f"a table of {n_lines} lines and {len(keys)} keys"
+            check_bytes(path, CELL_BYTES * max(1, n_lines) * len(keys), what)
+
+
+def _check_depth(path: str | os.PathLike[str], block: bytes, n_lines: int) -> None:
+    signs = _only(OPENING + b"\n", block)
+    ends = np.append(np.flatnonzero(signs == ord("\n")), len(signs))
+    n_opened = np.diff(ends, prepend=-1) - 1
+    if n_opened.max() <= DEEPEST:
+        return
+    for number, (line, n) in enumerate(zip(block.split(b"\n"), n_opened, strict=True)):
+        if n > DEEPEST and (depth := _depth(line)) > DEEPEST:
+            said = f"values nested {depth} deep, expected at most {DEEPEST}."
+            raise DataError(path, said, n_lines + number + 1)
+
+
+def _depth(line: bytes) -> int:
+    """Return how deep values are nested; brackets in strings do not count."""
+    depth = deepest = 0
+    for part in PART.finditer(line):
+        signs = _only(BRACKETS, STRING.sub(b"", part[0]))
+        if len(signs):
+            depths = depth + np.cumsum(np.where(np.isin(signs, list(OPENING)), 1, -1))
+            depth, deepest = int(depths[-1]), max(deepest, int(depths.max()))
+    return deepest
+
+
+def _only(signs: bytes, text: bytes) -> NDArray[np.uint8]:
+    """Return the bytes of a text that are among some signs."""
+    return np.frombuffer(text.translate(None, bytes(set(range(256)).difference(signs))), np.uint8)
+
+
+def read_json_array(path: str | os.PathLike[str]) -> pa.Table:
+    """Return the columns of a JSON file that holds a list of objects."""
+    check_bytes(path, VALUE_BYTES * os.stat(path).st_size, "its values")
+    try:
+        rows = json.loads(Path(path).read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise DataError(path, f"{reason(error)}, expected a JSON array of objects.") from None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise DataError(path, "no list of objects, expected a JSON array of objects.")
+    return arrow_table(path, rows)
+
+
+def arrow_table(path: str | os.PathLike[str], rows: Any) -> pa.Table:
+    """Return rows of a file, a frame or a list of objects, as columns."""
+    if not len(rows):
+        raise DataError(path, "no row follows the names, expected at least one.")
+    try:
+        return as_table(rows).columns
+    except DataError as error:
+        raise DataError(path, error.text) from None
