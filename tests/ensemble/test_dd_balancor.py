@@ -10,7 +10,7 @@ from labelcover import (
     dependence,
 )
 from labelcover.covers import Cover, balancor_cover
-from labelcover.dependence import _affordable_covers as affordable_covers
+from labelcover.dependence import _dependent_covers as dependent_covers
 from labelcover.dependence import adapt_cover, label_dependence
 from labelcover.learners import LeastSquaresClassifier
 
@@ -134,7 +134,7 @@ def test_the_parameters_of_section_4_4_reach_the_search(k, monkeypatch):
         return adapt_cover(cover, found, **options)
 
     monkeypatch.setattr(dependence, "adapt_cover", spy)
-    monkeypatch.setattr(affordable_covers, "adapt_cover", spy)
+    monkeypatch.setattr(dependent_covers, "adapt_cover", spy)
     search = {"decay": 0.7, "n_iterations": 50, "first_temperature": 9.0, "n_restarts": 2}
     options = {"threshold": 0.5, "random_state": 0}
     DDBalancorClassifier(k=k, min_count=20, **search, **options).fit(X, Y)

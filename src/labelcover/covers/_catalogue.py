@@ -51,7 +51,11 @@ def cover_of(entry: Entry) -> Cover:
     """Return the cover that `entry` describes, after checking that it is what it says."""
     name = "catalogue entry " + str(tuple(entry.get(x) for x in "mkr"))
     try:
-        rows = _family_rows(entry) if "field" in entry else _plain_rows(entry)
+        if "field" in entry:
+            rows = _family_rows(entry)
+        else:
+            codes = np.array([ALPHABET.index(c) for c in entry["rows"]], dtype=np.int32)
+            rows = codes.reshape(entry["size"], entry["k"])
         least = lower_bound(entry["m"], entry["k"], entry["r"])
         cover = Cover(rows, entry["m"], method=entry["method"], lower_bound=least)
     except (KeyError, TypeError, ValueError) as error:
@@ -73,11 +77,6 @@ def read_entries(text: str) -> dict[Key, Entry]:
 def read_catalogue() -> dict[Key, Entry]:
     """Return the entries of the catalogue of the library."""
     return read_entries((files(__package__) / FILE).read_text(encoding="utf-8"))
-
-
-def _plain_rows(entry: Entry) -> Rows:
-    codes = np.array([ALPHABET.index(c) for c in entry["rows"]], dtype=np.int32)
-    return codes.reshape(entry["size"], entry["k"])
 
 
 def _family_rows(entry: Entry) -> Rows:

@@ -105,7 +105,8 @@ def greedy_cover(
         problem = except_parted(problem, rules.apart)
     state = State(problem, rules)
     search = labelset_search(state, cost, ties, check_random_state(random_state))
-    method = f"greedy, {_name(cost, weights)}"
+    name = cost if isinstance(cost, str) else getattr(cost, "__name__", "user-defined cost")
+    method = f"greedy, {name if weights is None else 'weight / gain'}"
     return run(state, search.next_labelset, method=method, verbose=verbose)
 
 
@@ -191,9 +192,3 @@ def completed(
     search = labelset_search(state, "gain", ties, rng)
     state.take(given)
     return run(state, search.next_labelset, method=method, verbose=verbose)
-
-
-def _name(cost: str | Cost, weights) -> str:
-    if weights is not None:
-        return "weight / gain"
-    return cost if isinstance(cost, str) else getattr(cost, "__name__", "user-defined cost")

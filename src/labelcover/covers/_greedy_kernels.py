@@ -388,10 +388,6 @@ def best_label(row, n, gain, frequency, state):
             gain[y] < gain[best] or (gain[y] == gain[best] and frequency[y] >= frequency[best])
         ):
             continue
-        present = False
-        for c in range(n):
-            if row[c] == y:
-                present = True
-        if not present:
+        if y not in row[:n]:
             best = y
     return best

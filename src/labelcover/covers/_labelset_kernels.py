@@ -113,16 +113,12 @@ def ranks_with_label(row, skip, label, r, table, positions, ordered, out):
     at = 0
     while True:
         rank = np.int64(0)
-        placed = 0
+        lower = 0
         for j in range(r - 1):
             other = ordered[positions[j]]
-            if placed == 0 and other > label:
-                rank += table[label, j + 1]
-                placed = 1
-            rank += table[other, j + 1 + placed]
-        if placed == 0:
-            rank += table[label, r]
-        out[at] = rank
+            lower += other < label
+            rank += table[other, j + 1 + (other > label)]
+        out[at] = rank + table[label, lower + 1]
         at += 1
         if not next_combination(positions[: r - 1], n_rest):
             break
@@ -160,17 +156,13 @@ def unrank_labelsets(ranks, n_labels, r):
 def rank_with(chosen, label, table):
     """Rank of the sorted labels `chosen` (r−1 of them) and `label`; −1 if it is one of them."""
     rank = np.int64(0)
-    placed = 0
+    lower = 0
     for j in range(len(chosen)):
         if chosen[j] == label:
             return np.int64(-1)
-        if placed == 0 and chosen[j] > label:
-            rank += table[label, j + 1]
-            placed = 1
-        rank += table[chosen[j], j + 1 + placed]
-    if placed == 0:
-        rank += table[label, len(chosen) + 1]
-    return rank
+        lower += chosen[j] < label
+        rank += table[chosen[j], j + 1 + (chosen[j] > label)]
+    return rank + table[label, lower + 1]
 
 
 @njit

@@ -122,12 +122,7 @@ def anneal_rows(rows, count, m, r, steps, hot, cold, balance, seed):
             if i < 0:
                 continue
             j = below(state, k)
-            x = rows[i, j]
-            wanted = False
-            for c in range(r):
-                if missing[c] == x:
-                    wanted = True
-            if wanted:
+            if rows[i, j] in missing:
                 continue
         x = np.int64(rows[i, j])
         n_lost = ranks_with_label(rows[i], j, x, r, table, positions, ordered, lost)
@@ -300,10 +295,6 @@ def _rarer_label(row, frequency, rare, n_rare, state):
         z = rare[below(state, n_rare)]
         if y >= 0 and frequency[z] >= frequency[y]:
             continue
-        present = False
-        for c in range(len(row)):
-            if row[c] == z:
-                present = True
-        if not present:
+        if z not in row:
             y = z
     return y

@@ -1,11 +1,5 @@
 """Which labels depend on each other, and the covers that follow from it."""
 
-from labelcover.dependence._affordable_covers import (
-    LABELSET_SIZES,
-    ORDERS,
-    CoverChoice,
-    cover_choices,
-)
 from labelcover.dependence._chi_square import (
     LabelDependence,
     chi_square,
@@ -15,7 +9,14 @@ from labelcover.dependence._chi_square import (
     phi,
 )
 from labelcover.dependence._dependence_plot import clustered_order, plot_dependence
-from labelcover.dependence._dependent_covers import community_cover, dependent_cover
+from labelcover.dependence._dependent_covers import (
+    LABELSET_SIZES,
+    ORDERS,
+    CoverChoice,
+    community_cover,
+    cover_choices,
+    dependent_cover,
+)
 from labelcover.dependence._permutation import (
     Adaptation,
     adapt_cover,

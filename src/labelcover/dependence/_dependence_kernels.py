@@ -168,10 +168,7 @@ def _pad(members, size, counts, next_label):
             next_label = (next_label + 1) % m
             if unused_only and counts[label] > 0:
                 continue
-            is_new = True
-            for i in range(size):
-                is_new = is_new and members[i] != label
-            if is_new:
+            if label not in members[:size]:
                 members[size] = label
                 size += 1
     return next_label
