@@ -164,22 +164,16 @@ class GrownForest(ABC):
 
     def row_values(self, label: int) -> NDArray[np.float64]:
         """Return a value of each training row whose mean in leaves is the confidence of a label."""
-        indices, starts = self.labels
-        holds = np.zeros(len(starts) - 1)
-        holds[np.searchsorted(starts, np.flatnonzero(indices == label), side="right") - 1] = 1.0
+        columns = self.label_table[:, label :: self.n_labels].toarray().astype(np.float64)
         if self.known is None:
-            return holds
-        looked = np.flatnonzero(indices == self.n_labels + label)
-        filled = np.full(len(starts) - 1, self.frequency[label])
-        filled[np.searchsorted(starts, looked, side="right") - 1] = 0.0
-        return holds + filled
+            return columns[:, 0]
+        return columns[:, 0] + self.frequency[label] * (1 - columns[:, 1])
 
     @property
     def held(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The labels that training rows have, as far as known, and where each row starts."""
-        indices, starts = self.labels
-        has = indices < self.n_labels
-        return indices[has], np.append(0, np.cumsum(has))[starts]
+        own = self.label_table[:, : self.n_labels]
+        return own.indices, own.indptr
 
     def row_shares(self, X: Any) -> NDArray[np.float64]:
         """Return the mean share of every training row in the leaves of new rows, ``(n, rows)``."""
