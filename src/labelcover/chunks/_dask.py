@@ -319,6 +319,5 @@ def _blocks(table: Any, name: str) -> list[Any]:
 
 
 def _names(table: Any) -> list[str] | None:
-    columns = getattr(table, "columns", None)
-    found = None if columns is None else list(columns)
-    return found if found is not None and all(isinstance(each, str) for each in found) else None
+    columns = list(getattr(table, "columns", [None]))
+    return columns if all(isinstance(each, str) for each in columns) else None

@@ -139,28 +139,24 @@ def _designs(k: int, least: int, limit: int):
     while most * (most - 1) // (k * (k - 1)) < limit and most < 4 * least + 4 * k * k:
         most += 1
     if prime_power(k):
-        n = 2
-        while k**n <= most:
-            if k**n >= least:
+        for n in range(2, most.bit_length() + 1):
+            if least <= k**n <= most:
                 yield k**n, f"affine geometry AG({n}, {k})", partial(geometry.affine_lines, n, k)
-            n += 1
     if prime_power(k - 1):
-        q, n = k - 1, 2
-        while (q ** (n + 1) - 1) // (q - 1) <= most:
+        q = k - 1
+        for n in range(2, most.bit_length() + 1):
             points = (q ** (n + 1) - 1) // (q - 1)
-            if points >= least:
+            if least <= points <= most:
                 title = f"projective geometry PG({n}, {q})"
                 yield points, title, partial(geometry.projective_lines, n, q)
-            n += 1
         if least <= q**3 + 1 <= most and q * q <= 64:
             yield q**3 + 1, f"Hermitian unital of order {q}", partial(geometry.hermitian_unital, q)
     if prime_power(k) and k % 2 == 0:
-        q = 2 * k
-        while (q + 1) * (k - 1) + 1 <= most and q <= 128:
-            if (q + 1) * (k - 1) + 1 >= least:
+        for q in (4, 8, 16, 32, 64, 128):
+            points = (q + 1) * (k - 1) + 1
+            if q > k and least <= points <= most:
                 title = f"maximal arc of degree {k} in AG(2, {q})"
-                yield (q + 1) * (k - 1) + 1, title, partial(geometry.denniston_arc, k, q)
-            q *= 2
+                yield points, title, partial(geometry.denniston_arc, k, q)
     step = k * (k - 1)
     for q in range((least + step - 2) // step * step + 1, most + 1, step):
         if prime_power(q):
