@@ -19,7 +19,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 MOST_ENTERED = {"dense": 45, "sparse": 49}
 MOST_QUESTIONS = 5
 MOST_LOOSE_NAMES = 110
-MOST_FILES, MOST_LINES, MOST_FILE_LINES, MOST_KERNELS = 224, 50_720, 450, 189
+MOST_FILES, MOST_LINES, MOST_FILE_LINES, MOST_KERNELS = 217, 49_808, 450, 189
 QUESTIONING = ("ensemble", "learners", "methods", "many_labels", "audit", "chunks")
 
 ENTERED = """
