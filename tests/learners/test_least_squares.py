@@ -175,7 +175,10 @@ def test_many_rows_are_approximated_with_landmarks(monkeypatch):
     assert few.score(X, y) > 0.9
     members = few.members_
     assert members.of_values is not None
-    features = members.features.transform(X) @ members.coefficients.T + members.intercept
+    features = (
+        members.features.map.transform(members.features.scaled(X)) @ members.coefficients.T
+        + members.intercept
+    )
     np.testing.assert_allclose(members.prepare(X), features, atol=1e-9)
 
 

@@ -60,10 +60,6 @@ class FeatureMap:
     scaling: FeatureScaling
     map: IdentityMap | KernelMap
 
-    def transform(self, X: Any) -> Any:
-        """Return what the coefficients are multiplied by, for new rows."""
-        return self.map.transform(self.scaled(X))
-
     def scaled(self, X: Any) -> Any:
         """Return new rows on the scale of training, nominal features one-hot."""
         return self.scaling.transform(numeric(X, self.n_values))
