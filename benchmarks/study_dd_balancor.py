@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.stats import studentized_range
 
 from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover, balancor_cover, balco_cover, inlac_cover, random_cover
@@ -20,7 +21,6 @@ from labelcover.experiments._statistics import (
     average_ranks,
     critical_difference,
     friedman,
-    nemenyi,
 )
 from labelcover.experiments.results import read_results
 from labelcover.learners import C45Classifier, LeastSquaresClassifier
@@ -139,7 +139,8 @@ def report_scores(frame: pd.DataFrame, members: str, measure: str) -> tuple[floa
     print("| **mean rank** | | | | |", " | ".join(f"{rank:.2f}" for rank in ranks), "| | | |")
     outcome = friedman(table if higher else -table)
     difference = critical_difference(len(METHODS), len(table))
-    p = nemenyi(table)
+    unit = np.sqrt(len(METHODS) * (len(METHODS) + 1) / (12 * len(table)))
+    p = studentized_range.sf(np.abs(ranks[:, None] - ranks) / unit, len(METHODS), np.inf)
     pairs = [
         f"{METHODS[i]} and {METHODS[j]} (p = {p[i, j]:.3f})"
         for i in range(len(METHODS))

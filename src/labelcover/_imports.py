@@ -43,7 +43,7 @@ def extra_of(module: str) -> str:
     Examples
     --------
     >>> from labelcover._imports import extra_of
-    >>> extra_of("scikit_posthocs"), extra_of("skops.io"), extra_of("nowhere")
+    >>> extra_of("jinja2.nodes"), extra_of("skops.io"), extra_of("nowhere")
     ('report', 'cli', 'all')
     """
     wanted = _plain(module.split(".")[0])

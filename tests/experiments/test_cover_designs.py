@@ -1,6 +1,5 @@
-"""The time and the covers of designs are those of the estimators."""
+"""Labelsets that an estimator makes have a time of their own."""
 
-import numpy as np
 import pytest
 
 from labelcover import (
@@ -13,34 +12,15 @@ from labelcover import (
     RakelPlusPlusClassifier,
 )
 from labelcover.datasets import load
-from labelcover.experiments._cover_designs import DESIGNS, cover_of, design_of, design_seconds
 from labelcover.experiments._paper.printed import METHODS as PAPER_METHODS
 from labelcover.experiments._paper.printed import paper_size, paper_sizes
+from labelcover.experiments._running import DESIGNS, design_of, design_seconds
 from labelcover.experiments.named_methods import METHODS, named_method, named_methods
 from labelcover.methods import BinaryRelevanceClassifier
 
 
-@pytest.fixture(scope="module")
-def words():
-    full = load("debtags-words")
-    return full.X[:300], full.Y[:300, :8]
-
-
-@pytest.mark.parametrize("kind", DESIGNS, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("seed", [0, 5])
-def test_covers_are_those_of_the_fitted_estimators(words, kind, seed):
-    X, Y = words
-    model = kind(k=3, size=12, random_state=seed)
-    if "threshold" in model.get_params():
-        model.set_params(threshold=0.5)
-    expected = model.fit(X, Y).cover_
-    np.testing.assert_array_equal(cover_of(model, Y).labelsets, expected.labelsets)
-
-
-def test_given_labelsets_are_the_cover(words):
-    sets = [[0, 1, 2], [3, 4, 5], [5, 6, 7]]
-    model = RakelPlusPlusClassifier(cover=sets)
-    assert cover_of(model, words[1]).labelsets.tolist() == sets
+def test_given_labelsets_have_no_design():
+    model = RakelPlusPlusClassifier(cover=[[0, 1, 2], [3, 4, 5], [5, 6, 7]])
     assert design_of(model) is None
     assert design_seconds(model, 8) is None
 

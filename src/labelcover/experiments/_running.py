@@ -5,7 +5,7 @@ import os
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -19,13 +19,23 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
+from labelcover._arguments import is_auto
 from labelcover._progress import progress_bar
 from labelcover._table_numbers import rows_of
 from labelcover.chunks import is_on_cluster, sent_once
-from labelcover.covers import Cover
+from labelcover.covers import Cover, strategies_by_name
 from labelcover.datasets import Dataset, load
-from labelcover.ensemble import LabelModel
-from labelcover.experiments._cover_designs import design_seconds
+from labelcover.ensemble import (
+    BalancorClassifier,
+    BalcoClassifier,
+    DDBalancorClassifier,
+    InlacClassifier,
+    LabelCoverClassifier,
+    LabelModel,
+    RakelClassifier,
+    RakelPlusPlusClassifier,
+    default_cover,
+)
 from labelcover.experiments._cuts import FittedMethod, confidences, fit_method
 from labelcover.experiments._fingerprints import (
     data_fingerprint,
@@ -43,8 +53,20 @@ FITS_OF_WORKER = 4
 READABLE = 60
 # Where Linux tells and resets the peak memory of a process.
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+#: The strategy of each method of the paper, a name in `labelcover.covers`.
+DESIGNS: dict[type, str] = {
+    RakelClassifier: "random",
+    RakelPlusPlusClassifier: "random",
+    InlacClassifier: "inlac",
+    BalcoClassifier: "balco",
+    BalancorClassifier: "balancor",
+    DDBalancorClassifier: "balancor",
+}
+# Strategies that only a given size stops early; estimators have a size of their own for these.
+UNSIZED = ("random", "balco")
 
 Method = Any | Callable[[Dataset], Any]
+Fit = tuple[Task, Any, Dataset, Fold]
 
 
 def run(
@@ -95,55 +117,72 @@ def run(
         If another process is writing the results file.
     """
     loaded = [load(name) if isinstance(name, str) else name for name in datasets]
-    fits = [
-        (task, estimator, dataset, fold)
-        for dataset in loaded
-        for task, estimator, fold in tasks_of(methods, dataset, folds, n_folds, seeds)
-    ]
+    fits = [fit for each in loaded for fit in fits_of(methods, each, folds, n_folds, seeds)]
     opened = nullcontext(results) if isinstance(results, ResultsFile) else ResultsFile(results)
     with opened as file:
         file.set_outdated_aside((task for task, *_ in fits), with_cuts=True)
-        missing = [fit for fit in fits if fit[0] not in file.done]
-        if missing:
-            _perform_all(missing, file, covers, n_jobs, verbose)
+        groups = [[fit] for fit in fits]
+        perform_missing(groups, file, _at_both_cuts, covers=covers, n_jobs=n_jobs, verbose=verbose)
 
 
-def _perform_all(fits, file, covers, n_jobs, verbose):
-    outcomes = _outcomes([fit[1:] for fit in fits], n_jobs)
-    with progress_bar("comparing", len(fits), show=verbose) as bar:
-        bar.describe(_shown(fits[0][0]))
-        following = [_shown(task) for task, *_ in fits[1:]] + ["done"]
-        for (task, *_), (result, cover), then in zip(fits, outcomes, following, strict=True):
-            if covers is not None and cover is not None and task.fold == 0:
-                path = cover_file(covers, task.dataset, task.method)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                cover.save(path)
-            file.add(task, result)
+def perform_missing(
+    groups: Iterable[Sequence[Fit]],
+    file: ResultsFile,
+    perform_group: Callable[..., list[tuple[Result, Any]]],
+    *,
+    covers: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    verbose: bool = True,
+) -> None:
+    """Perform the fits that a file has not, those of a group in one process, and write them.
+
+    All fits of a group are on one data set and fold.
+    """
+    undone = ([fit for fit in group if fit[0] not in file.done] for group in groups)
+    missing = [group for group in undone if group]
+    outcomes = _outcomes(
+        perform_group, [([fit[1] for fit in group], *group[0][2:]) for group in missing], n_jobs
+    )
+    shown = [f"{task.dataset}, fold {task.fold + 1}: {task.method}" for (task, *_), *_ in missing]
+    with progress_bar("; ".join(shown[:1]), len(missing), show=verbose) as bar:
+        for group, found, then in zip(missing, outcomes, [*shown, "done"][1:], strict=True):
+            for (task, *_), (result, cover) in zip(group, found, strict=True):
+                if covers is not None and cover is not None and task.fold == 0:
+                    path = cover_file(covers, task.dataset, task.method)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    cover.save(path)
+                file.add(task, result)
             bar.advance()
             bar.describe(then)
 
 
-def _outcomes(fits, n_jobs):
-    """Yield the outcomes of fits in their order, whichever is done first."""
+def _outcomes(perform_group, groups, n_jobs):
+    """Yield the outcomes of groups of fits in their order, whichever is done first."""
     if not is_on_cluster():
         yield from Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(perform)(*fit, both_cuts=True) for fit in fits
+            delayed(perform_group)(*group) for group in groups
         )
         return
     # joblib's Dask backend returns lists only: few fits at a time, so that a run that is
     # interrupted loses few.
-    datasets = {id(dataset): dataset for _, dataset, _ in fits}
+    datasets = {id(dataset): dataset for _, dataset, _ in groups}
     step = FITS_OF_WORKER * effective_n_jobs(n_jobs)
     with sent_once(list(datasets.values())):
-        for start in range(0, len(fits), step):
-            batch = fits[start : start + step]
-            yield from Parallel(n_jobs=n_jobs)(delayed(_perform_alone)(*fit) for fit in batch)
+        for start in range(0, len(groups), step):
+            batch = groups[start : start + step]
+            yield from Parallel(n_jobs=n_jobs)(
+                delayed(_perform_alone)(perform_group, *group) for group in batch
+            )
 
 
-def _perform_alone(estimator, dataset, fold):
-    """Perform a fit in one worker of a cluster, which the other workers' fits keep busy."""
+def _perform_alone(perform_group, *group):
+    """Perform fits in one worker of a cluster, which the other workers' fits keep busy."""
     with parallel_config(backend="sequential"):
-        return perform(estimator, dataset, fold, both_cuts=True)
+        return perform_group(*group)
+
+
+def _at_both_cuts(estimators, dataset, fold):
+    return [perform(estimator, dataset, fold, both_cuts=True) for estimator in estimators]
 
 
 def cover_file(folder: str | os.PathLike[str], dataset: str, method: str) -> Path:
@@ -157,14 +196,10 @@ def cover_file(folder: str | os.PathLike[str], dataset: str, method: str) -> Pat
     return Path(folder) / f"{readable}-{digest}.json"
 
 
-def _shown(task: Task) -> str:
-    return f"{task.dataset}, fold {task.fold + 1}: {task.method}"
-
-
-def tasks_of(
+def fits_of(
     methods: Mapping[str, Method], dataset: Dataset, folds: str, n_folds: int, seeds: Sequence[int]
-) -> Iterator[tuple[Task, Any, Fold]]:
-    """Yield every fit of some methods on a data set: its task, the seeded estimator and the fold.
+) -> Iterator[Fit]:
+    """Yield every fit of some methods on a data set, with the seeded estimator.
 
     A method that cannot be made for the data set comes as the exception that making it raised.
     """
@@ -181,7 +216,7 @@ def tasks_of(
                 task = Task(
                     dataset.name, name, kind, number, seed, *prints, parameters=_one_line(seeded)
                 )
-                yield task, seeded, fold
+                yield task, seeded, dataset, fold
 
 
 def _prepare(method: Method, dataset: Dataset) -> Any:
@@ -327,3 +362,44 @@ def peak_mb() -> float | None:
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024 / 1e6
     return None
+
+
+def design_of(estimator: Any) -> str | None:
+    """Return the strategy of an estimator; None if it makes no labelsets, or they are given."""
+    cover = getattr(estimator, "cover", "")
+    if not isinstance(cover, str):
+        return None
+    if type(estimator) is LabelCoverClassifier:
+        # The cover that links labels follows from these: it has no design of its own.
+        return None if is_auto(cover) and estimator.estimator in (None, "auto") else cover
+    return DESIGNS.get(type(estimator))
+
+
+def design_seconds(estimator: Any, n_labels: int) -> float | None:
+    """Return how long an estimator's strategy takes to make the labelsets.
+
+    An estimator designs its cover inside ``fit``. A comparison wants the time of that apart from
+    the time of training (Table 9), so the strategy is called once more for this: once in a process
+    for each strategy, shape and seed. The permutation of DD-BALANCOR is not part of it.
+
+    Returns
+    -------
+    float or None
+        None for a method that makes no labelsets, is given them, chooses k by the data, or has
+        random or BALCO labelsets without a given size.
+    """
+    strategy, r = design_of(estimator), getattr(estimator, "r", 1)
+    if strategy is None or is_auto(estimator.k) or is_auto(r):
+        return None
+    if estimator.size is None and strategy in UNSIZED:
+        return None
+    k, seed = min(int(estimator.k), n_labels), int(estimator._seeds()[0])
+    return _seconds(strategy, n_labels, k, min(int(r), k), estimator.size, seed)
+
+
+@lru_cache(maxsize=1024)
+def _seconds(strategy: str, n_labels: int, k: int, r: int, size: int | None, seed: int) -> float:
+    make = default_cover if is_auto(strategy) else strategies_by_name()[strategy]
+    start = time.perf_counter()
+    make(n_labels, k, r, size=size, random_state=seed)
+    return round(time.perf_counter() - start, 6)

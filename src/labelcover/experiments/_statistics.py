@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from labelcover._arguments import check_choice, check_integer
+from labelcover._arguments import check_integer
 from labelcover.experiments.results import MEASURED, TUNED
 from labelcover.metrics import MEASURES, Measure
 
@@ -128,19 +128,10 @@ def _exact_p(ranks: NDArray[np.float64]) -> float:
     return float(probability[spread >= np.square(doubled.sum(axis=0)).sum()].sum())
 
 
-def critical_difference(
-    n_methods: int, n_problems: int, *, alpha: float = 0.05, test: str = "nemenyi"
-) -> float:
+def critical_difference(n_methods: int, n_problems: int) -> float:
     """Return by how much two mean ranks must differ to be significantly different.
 
-    Parameters
-    ----------
-    n_methods, n_problems : int
-        Size of the comparison.
-    alpha : float
-        Level of the test.
-    test : {"nemenyi", "bonferroni-dunn"}
-        All pairs of methods, or all against one control.
+    This is Nemenyi's test of all pairs of methods, at the 5 % level.
 
     Examples
     --------
@@ -150,18 +141,8 @@ def critical_difference(
     """
     k = check_integer("n_methods", n_methods, low=2)
     n = check_integer("n_problems", n_problems, low=1)
-    if check_choice("test", test, ("nemenyi", "bonferroni-dunn")) == "nemenyi":
-        q = stats.studentized_range.ppf(1 - alpha, k, np.inf) / np.sqrt(2)
-    else:
-        q = stats.norm.isf(alpha / (2 * (k - 1)))
+    q = stats.studentized_range.ppf(1 - LEVEL, k, np.inf) / np.sqrt(2)
     return float(q * np.sqrt(k * (k + 1) / (6 * n)))
-
-
-def nemenyi(scores: ArrayLike) -> NDArray[np.float64]:
-    """Return the p-value of each pair of methods, corrected for all pairs, ``(k, k)``."""
-    import scikit_posthocs
-
-    return scikit_posthocs.posthoc_nemenyi_friedman(_check_scores(scores)).to_numpy()
 
 
 def bonferroni_dunn(
@@ -323,16 +304,13 @@ def rank_methods(
     if len(scores) < 2 or scores.shape[1] < 2:
         return None
     table = scores.to_numpy()
-    ranks = average_ranks(table, higher_is_better=measure_of(measure).higher_is_better)
+    higher = measure_of(measure).higher_is_better
+    ranks = average_ranks(table, higher_is_better=higher)
     order = np.argsort(ranks, kind="stable")
     names = [str(scores.columns[j]) for j in order]
     p_values = {}
     if control in names:
-        p = bonferroni_dunn(
-            table[:, order],
-            names.index(control),
-            higher_is_better=measure_of(measure).higher_is_better,
-        )
+        p = bonferroni_dunn(table[:, order], names.index(control), higher_is_better=higher)
         p_values = {n: float(p[j]) for j, n in enumerate(names) if n != control}
     return Ranking(
         measure=measure,

@@ -76,7 +76,7 @@ class Result:
         Number of labelsets σ of the fitted cover, where there is one.
     design_seconds : float
         Wall-clock time to make the labelsets, before anything of the data is looked at, where the
-        method does that; timed apart from the fit (`labelcover.experiments._cover_designs`).
+        method does that; timed apart from the fit (`labelcover.experiments._running`).
     fit_seconds, predict_seconds : float
         Wall-clock time. `fit_seconds` is the whole fit, so that training alone, the permutation of
         DD-BALANCOR included, took ``fit_seconds - design_seconds``. Empty where several methods
@@ -201,7 +201,7 @@ class ResultsFile:
         _write(self.path, kept)
         self.done = {_task(row) for row in kept}
         warnings.warn(
-            f"{self.path}: {_listed(changed)} changed since these results were computed; "
+            f"{self.path}: {listed(changed)} changed since these results were computed; "
             f"{len(outdated)} outdated lines were moved to {aside.name}, and what this run needs "
             "is computed again.",
             UserWarning,
@@ -338,6 +338,7 @@ def _text(value: Any) -> str:
     return repr(value) if isinstance(value, float) else " ".join(str(value).split())
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
+    """Return names in words: with commas, and "and" before the last."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

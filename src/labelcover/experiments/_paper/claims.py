@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from labelcover.datasets import Dataset
 from labelcover.dependence import label_dependence
 from labelcover.ensemble import READINGS
-from labelcover.experiments._cover_designs import cover_of
 from labelcover.experiments._folds import make_folds
 from labelcover.experiments._paper.paper_fits import (
     SEED,
@@ -294,9 +293,12 @@ def _chooses_high(dataset: Dataset, fold: Fold, low: Setting, high: Setting) -> 
     """
     Y = dataset.Y[fold.train]
     triples = label_dependence(Y, 3)
-    covers = [cover_of(s.make(dataset).set_params(random_state=SEED), Y) for s in (low, high)]
-    of_low, of_high = ((triples.merit(cover), -len(cover)) for cover in covers)
-    return of_high > of_low
+    addressed = []
+    for setting in (low, high):
+        model = setting.make(dataset).set_params(random_state=SEED)
+        cover = model._make_cover(Y, int(model._seeds()[0]))
+        addressed.append((triples.merit(cover), -len(cover)))
+    return addressed[1] > addressed[0]
 
 
 def choice_sheet(choices: pd.DataFrame) -> Sheet:

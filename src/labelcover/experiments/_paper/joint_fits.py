@@ -27,7 +27,6 @@ from labelcover.ensemble import (
     TrainingRows,
     combined_by,
 )
-from labelcover.experiments._cover_designs import cover_of, fit_seeds
 from labelcover.experiments._fingerprints import method_fingerprint
 from labelcover.learners import C45Classifier, SMOClassifier
 from labelcover.thresholds import cut
@@ -59,27 +58,18 @@ class Answer:
     predicted: NDArray[np.int64]
 
 
-def fit_together(
-    estimators: Sequence[Any],
-    X: Any,
-    Y: NDArray[np.uint8],
-    new: Any,
-    *,
-    n_jobs: int | None = None,
-) -> list[Answer]:
+def fit_together(estimators: Sequence[Any], X: Any, Y: NDArray[np.uint8], new: Any) -> list[Answer]:
     """Return what each of some ensembles says of new rows after a fit on the same rows.
 
     Parameters
     ----------
     estimators : sequence of estimators
-        Of the paper's methods (`labelcover.experiments._cover_designs.DESIGNS`), with one
+        Of the paper's methods (`labelcover.experiments._running.DESIGNS`), with one
         ``random_state`` and equal members, `SMOClassifier` or `C45Classifier`; combined in any way
         but by weights; the threshold is a number or ``"cv"`` with the paper's search.
     X, Y : training rows
     new : array or CSR matrix of shape (n, d)
         Rows to say something of.
-    n_jobs : int, optional
-        Number of members fitted in parallel.
 
     Raises
     ------
@@ -100,15 +90,15 @@ def fit_together(
     >>> bool((one.predicted == models[0].fit(X[:80], Y[:80]).predict(X[80:])).all())
     True
     """
-    learner, seed = _common(estimators)
-    owner = clone(learner)
+    _check_common(estimators)
+    owner, seeds = clone(estimators[0].estimator), estimators[0]._seeds()
     coding, table = owner.read_table(owner, X)
     training = TrainingRows(table, np.asarray(Y, dtype=np.uint8), coding.n_values, None, {})
-    covers = _covers(estimators, training.Y)
+    covers = _covers(estimators, training.Y, int(seeds[0]))
     combined = [combined_by(estimator.aggregate, owner) for estimator in estimators]
-    view = _fitted(owner, covers, training, n_jobs)
+    view = _fitted(owner, covers, training)
     confidences = _confidences(view, covers, combined, coding.read(owner, new))
-    thresholds = _thresholds(owner, estimators, training, covers, combined, seed, n_jobs)
+    thresholds = _thresholds(owner, estimators, training, covers, combined, int(seeds[2]))
     tiny = np.finfo(np.float64).eps
     return [
         Answer(
@@ -123,7 +113,7 @@ def fit_together(
     ]
 
 
-def _covers(estimators: Sequence[Any], Y: NDArray[np.uint8]) -> list[Cover]:
+def _covers(estimators: Sequence[Any], Y: NDArray[np.uint8], seed: int) -> list[Cover]:
     """Return the cover of each estimator; those that differ in nothing else share one."""
     found: dict[str, Cover] = {}
     covers = []
@@ -133,13 +123,13 @@ def _covers(estimators: Sequence[Any], Y: NDArray[np.uint8]) -> list[Cover]:
         alike = clone(estimator).set_params(**common)
         key = method_fingerprint(alike)
         if key not in found:
-            found[key] = cover_of(estimator, Y)
+            found[key] = estimator._make_cover(Y, seed)
         covers.append(found[key])
     return covers
 
 
-def _common(estimators: Sequence[Any]) -> tuple[Any, int]:
-    """Return the member that all estimators share, and the seed of their thresholds."""
+def _check_common(estimators: Sequence[Any]) -> None:
+    """Raise a ``ValueError`` unless all estimators share their member, seed and search."""
     first = estimators[0]
     if not isinstance(first.estimator, LEARNERS):
         raise ValueError(
@@ -162,13 +152,11 @@ def _common(estimators: Sequence[Any]) -> tuple[Any, int]:
                 'cross-validation with threshold_search="grid" or "golden", got '
                 f"{estimator!r}."
             )
-    return first.estimator, int(fit_seeds(first.random_state)[2])
 
 
-def _fitted(learner: Any, covers: list[Cover], training: TrainingRows, n_jobs) -> CoverView:
-    view = CoverView(learner, list(dict.fromkeys(covers)))
+def _fitted(learner: Any, covers: list[Cover], training: TrainingRows) -> CoverView:
     # No seed is used by these learners.
-    return view.fit(training, 0, n_jobs=n_jobs)
+    return CoverView(learner, list(dict.fromkeys(covers))).fit(training, 0)
 
 
 def _confidences(
@@ -191,7 +179,6 @@ def _thresholds(
     covers: list[Cover],
     combined: list[str],
     seed: int,
-    n_jobs: int | None,
 ) -> list[float]:
     """Return where each ensemble cuts: as given, or the mean of what is best on five folds."""
     found: list[float] = [float(e.threshold) if e.threshold != "cv" else np.nan for e in estimators]
@@ -208,7 +195,7 @@ def _thresholds(
         for train, test in folds:
             held = training.rows(test)
             own = [parts[i] for i in ensembles]
-            view = _fitted(learner, own, training.rows(train), n_jobs)
+            view = _fitted(learner, own, training.rows(train))
             confidences = _confidences(view, own, [combined[i] for i in ensembles], held.X)
             for i, confidence, each in zip(ensembles, confidences, best, strict=True):
                 labels = np.flatnonzero(parts[i].label_counts)

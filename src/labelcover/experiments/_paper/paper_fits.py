@@ -6,24 +6,28 @@ of their own. Table 9 is about times, so its ensembles are fitted one by one.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sklearn.utils.parallel import Parallel, delayed
-
 from labelcover import LabelCoverClassifier, RakelClassifier
-from labelcover._progress import progress_bar
 from labelcover.datasets import Dataset
 from labelcover.ensemble import READINGS
 from labelcover.experiments._folds import Fold
 from labelcover.experiments._paper.joint_fits import fit_together
 from labelcover.experiments._paper.printed import MEMBERS, paper_size, printed_table
 from labelcover.experiments._paper.printed import METHODS as SIX
-from labelcover.experiments._running import failed, perform, scores_of, tasks_of
+from labelcover.experiments._running import (
+    Fit,
+    failed,
+    fits_of,
+    perform,
+    perform_missing,
+    scores_of,
+)
 from labelcover.experiments.named_methods import METHODS, PAPER, member_of, named_method
-from labelcover.experiments.results import Result, ResultsFile, Task
+from labelcover.experiments.results import Result, ResultsFile
 from labelcover.metrics import label_f1
 
 #: The one more column of every table: the general estimator with its defaults.
@@ -204,11 +208,12 @@ def run_settings(
     results: str | os.PathLike[str],
     *,
     n_folds: int = 10,
-    default: bool = True,
     n_jobs: int | None = None,
     verbose: bool = True,
 ) -> None:
     """Fit what is missing in a results file, ensembles with the same member and k together.
+
+    `LabelCoverClassifier` with its defaults is run on the same folds.
 
     Parameters
     ----------
@@ -219,70 +224,36 @@ def run_settings(
         The results file. An interrupted run is resumed.
     n_folds : int
         Number of folds; delicious has a split of its own.
-    default : bool
-        Whether `LabelCoverClassifier` with its defaults is run on the same folds.
     n_jobs : int, optional
         Number of fits in parallel, each in a process of its own.
     verbose : bool
         Show a progress bar.
     """
     groups = [
-        group
-        for dataset in datasets
-        for group in _groups(settings[dataset.name], dataset, n_folds, default)
+        group for dataset in datasets for group in _groups(settings[dataset.name], dataset, n_folds)
     ]
     with ResultsFile(results) as file:
-        file.set_outdated_aside(task for group in groups for task in group.tasks)
-        missing = [part for group in groups if (part := group.missing(file.done)).tasks]
-        outcomes = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_outcomes)(group.estimators, group.dataset, group.fold) for group in missing
-        )
-        with progress_bar("the paper", len(missing), show=verbose) as bar:
-            for group, found in zip(missing, outcomes, strict=True):
-                for task, result in zip(group.tasks, found, strict=True):
-                    file.add(task, result)
-                bar.advance()
-                bar.describe(f"{group.dataset.name}, fold {group.tasks[0].fold + 1} done")
+        file.set_outdated_aside(task for group in groups for task, *_ in group)
+        perform_missing(groups, file, _outcomes, n_jobs=n_jobs, verbose=verbose)
 
 
-@dataclass(frozen=True)
-class _Group:
-    """Ensembles that are fitted together."""
-
-    dataset: Dataset
-    fold: Fold
-    tasks: list[Task]
-    estimators: list[Any]
-
-    def missing(self, done: set[Task]) -> "_Group":
-        kept = [i for i, task in enumerate(self.tasks) if task not in done]
-        tasks, estimators = [self.tasks[i] for i in kept], [self.estimators[i] for i in kept]
-        return _Group(self.dataset, self.fold, tasks, estimators)
-
-
-def _groups(
-    settings: Sequence[Setting], dataset: Dataset, n_folds: int, default: bool
-) -> Iterator[_Group]:
-    """Yield the fits of a data set, one k after the other: a line of a table is soon complete."""
+def _groups(settings: Sequence[Setting], dataset: Dataset, n_folds: int) -> list[list[Fit]]:
+    """Return the fits of a data set, one k after the other: a line of a table is soon complete."""
     methods: dict[str, Any] = {s.name: partial(Setting.make, s) for s in settings}
     shared = {s.name: s.name if s.alone else f"{s.member} k={s.k}" for s in settings}
-    if default:
-        methods[DEFAULT] = LabelCoverClassifier()
     how, _, number = folds_of(dataset, n_folds).partition("-")
-    n_folds = int(number) if number else n_folds
-    found: dict[tuple[str, int], _Group] = {}
-    for task, estimator, fold in tasks_of(methods, dataset, how, n_folds, [SEED]):
-        key = shared.get(task.method, task.method), task.fold
-        group = found.setdefault(key, _Group(dataset, fold, [], []))
-        group.tasks.append(task)
-        group.estimators.append(estimator)
-    order = list(dict.fromkeys(key for key, _ in found))
-    yield from (found[key] for key in sorted(found, key=lambda key: (order.index(key[0]), key[1])))
+    found: dict[str, dict[int, list[Fit]]] = {}
+    for fit in fits_of(
+        methods | {DEFAULT: LabelCoverClassifier()}, dataset, how, int(number or n_folds), [SEED]
+    ):
+        of_group = found.setdefault(shared.get(fit[0].method, DEFAULT), {})
+        of_group.setdefault(fit[0].fold, []).append(fit)
+    return [group for of_group in found.values() for group in of_group.values()]
 
 
-def _outcomes(estimators: list[Any], dataset: Dataset, fold: Fold) -> list[Result]:
+def _outcomes(estimators, dataset: Dataset, fold: Fold) -> list[tuple[Result, None]]:
     if len(estimators) == 1:
-        return [perform(estimators[0], dataset, fold)[0]]
+        return [(perform(estimators[0], dataset, fold)[0], None)]
     try:
         for estimator in estimators:
             if isinstance(estimator, Exception):
@@ -291,9 +262,9 @@ def _outcomes(estimators: list[Any], dataset: Dataset, fold: Fold) -> list[Resul
             estimators, dataset.X[fold.train], dataset.Y[fold.train], dataset.X[fold.test]
         )
     except Exception as error:
-        return [failed(error, fold) for _ in estimators]
+        return [(failed(error, fold), None) for _ in estimators]
     Y = dataset.Y[fold.test]
-    return [
+    results = [
         Result(
             n_train=len(fold.train),
             n_test=len(fold.test),
@@ -304,6 +275,7 @@ def _outcomes(estimators: list[Any], dataset: Dataset, fold: Fold) -> list[Resul
         # Measures of rankings take as long as the fits, and nobody asks for those of each label.
         for answer, is_ranked in zip(answers, map(_is_ranked, estimators), strict=True)
     ]
+    return [(result, None) for result in results]
 
 
 def _is_ranked(estimator: Any) -> bool:

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup
-
 from labelcover.experiments._paper.coverage_figure import draw_curves
 from labelcover.experiments._report.html_page import write_html_page
 from labelcover.experiments._report.pictures import to_svg
@@ -116,7 +114,7 @@ def write_page(
     panels = [] if curves is None else [panel for _, panel in curves.groupby("m")]
     text = "Bound of Lemma 1 and simulated probabilities against the number of labelsets."
     drawn = [
-        Markup(to_svg(draw_curves(panel, "page"), f"figure1-{number}", sheets[0].title, text))
+        to_svg(draw_curves(panel, "page"), f"figure1-{number}", sheets[0].title, text)
         for number, panel in enumerate(panels)
     ]
     values = {

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from markupsafe import Markup
 
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset
@@ -18,6 +17,7 @@ from labelcover.experiments._report.html_page import HERE, versions_shown, write
 from labelcover.experiments._running import cover_file
 from labelcover.experiments._statistics import Ranking, groups, rank_methods, summarize
 from labelcover.experiments.named_methods import TITLES
+from labelcover.experiments.results import listed
 from labelcover.metrics import MEASURES
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _verdict(cut: str, ranking: Ranking) -> str:
         if rank - ranking.ranks[0] <= ranking.difference
     ]
     others = (
-        f"not significantly ahead of {_listed(near)}"
+        f"not significantly ahead of {listed(near)}"
         if near
         else "significantly ahead of all others"
     )
@@ -174,7 +174,10 @@ def label_table(dataset: Dataset, results: pd.DataFrame, cut: str) -> dict[str, 
     column = f"{cut}label_f1"
     good = results[(results["dataset"] == dataset.name) & (results[column] != "")]
     means = {
-        method: _known_mean([np.array(text.split(), dtype=float) for text in lines])
+        # NaN of a fold in which a label is not known is left out.
+        method: np.ma.masked_invalid([np.array(text.split(), dtype=float) for text in lines])
+        .mean(axis=0)
+        .filled(np.nan)
         for method, lines in good.groupby("method", sort=False)[column]
     }
     if not means:
@@ -184,15 +187,7 @@ def label_table(dataset: Dataset, results: pd.DataFrame, cut: str) -> dict[str, 
     return {"means": means, "labels": chosen.tolist(), "shares": counts / np.maximum(n_known, 1)}
 
 
-def _known_mean(folds: list[np.ndarray]) -> np.ndarray:
-    """Return the mean over folds; NaN of a fold in which a label is not known is left out."""
-    table = np.array(folds)
-    known = ~np.isnan(table)
-    total = np.where(known, table, 0).sum(axis=0)
-    return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
-
-
-def _scatter(number: int, dataset: Dataset, done: pd.DataFrame, cut: str) -> Markup:
+def _scatter(number: int, dataset: Dataset, done: pd.DataFrame, cut: str) -> str:
     measure = f"{cut}micro_f1"
     figure = pictures.time_against_quality(done, measure)
     text = "; ".join(
@@ -201,23 +196,23 @@ def _scatter(number: int, dataset: Dataset, done: pd.DataFrame, cut: str) -> Mar
         for _, line in done.iterrows()
     )
     title = f"Training time against micro-F1 on {dataset.name}"
-    return Markup(pictures.to_svg(figure, f"time-{number}", title, text + "."))
+    return pictures.to_svg(figure, f"time-{number}", title, text + ".")
 
 
-def _diagram(cut: str, ranking: Ranking) -> Markup:
+def _diagram(cut: str, ranking: Ranking) -> str:
     ranks = ", ".join(
         f"{name} {rank:.2f}" for name, rank in zip(ranking.methods, ranking.ranks, strict=True)
     )
     bars = groups(ranking.ranks, ranking.difference)
-    joined = "; ".join(_listed([ranking.methods[j] for j in bar]) for bar in bars)
+    joined = "; ".join(listed([ranking.methods[j] for j in bar]) for bar in bars)
     text = f"Mean ranks: {ranks}. Critical difference {ranking.difference:.2f}. "
     text += f"Not significantly different: {joined}." if joined else "All differ significantly."
     figure = pictures.critical_difference_diagram(ranking)
     title = f"Critical-difference diagram by micro-F1, methods {WORDS[cut]}"
-    return Markup(pictures.to_svg(figure, f"ranks-{cut or 'own'}", title, text))
+    return pictures.to_svg(figure, f"ranks-{cut or 'own'}", title, text)
 
 
-def _dependence(number: int, dataset: Dataset) -> tuple[Markup, str]:
+def _dependence(number: int, dataset: Dataset) -> tuple[str, str]:
     """Return the picture of what labels depend on each other, and the strongest pairs in words."""
     figure = pictures.dependence_picture(dataset.Y, dataset.label_names)
     table = phi(dataset.Y)
@@ -228,7 +223,7 @@ def _dependence(number: int, dataset: Dataset) -> tuple[Markup, str]:
         for s in strongest
     )
     title = f"Dependence of the labels of {dataset.name} (phi)"
-    return Markup(pictures.to_svg(figure, f"dependence-{number}", title, text + ".")), text
+    return pictures.to_svg(figure, f"dependence-{number}", title, text + "."), text
 
 
 def _cover(number, dataset, done, covers):
@@ -248,13 +243,9 @@ def _cover(number, dataset, done, covers):
         )
         figure = pictures.cover_picture(cover, dataset.label_names)
         title = f"Cover of {method} on {dataset.name}"
-        svg = Markup(pictures.to_svg(figure, f"cover-{number}", title, text + "."))
+        svg = pictures.to_svg(figure, f"cover-{number}", title, text + ".")
         return {"svg": svg, "method": method, "text": text, "size": len(cover)}
     return None
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
 def some_of(count: int, most: int, what: str) -> str:

@@ -154,7 +154,7 @@ def _picture(judged, name, title, text, effects=None):
     if judged.Y.shape[1] < 3:
         return None
     figure = pictures.dependence_picture(judged.truth, judged.label_names, effects)
-    return Markup(pictures.to_svg(figure, name, title, text))
+    return pictures.to_svg(figure, name, title, text)
 
 
 def _speaking(model, labels):

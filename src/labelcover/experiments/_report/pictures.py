@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import Markup
 from matplotlib import rc_context
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
+from sklearn.isotonic import isotonic_regression
 
 from labelcover._picture_style import picture_style
 from labelcover.dependence import clustered_order, phi
@@ -49,7 +52,7 @@ MOST_LABELS, MOST_LABELSETS = 40, 150
 LONGEST_NAME = 24
 
 
-def to_svg(figure: Figure, name: str, title: str, description: str) -> str:
+def to_svg(figure: Figure, name: str, title: str, description: str) -> Markup:
     """Return a figure as an SVG element with a title and a description for screen readers.
 
     One with many names is in a box that scrolls where the page is narrow.
@@ -85,14 +88,14 @@ def to_svg(figure: Figure, name: str, title: str, description: str) -> str:
     label = f' role="img" aria-labelledby="{name}-title {name}-text"'
     label += f' style="max-width: {width:.1f}rem{least}"'
     inside = (
-        f'<title id="{name}-title">{_escape(title)}</title>'
-        f'<desc id="{name}-text">{_escape(description)}</desc>'
+        f'<title id="{name}-title">{html.escape(title, quote=False)}</title>'
+        f'<desc id="{name}-text">{html.escape(description, quote=False)}</desc>'
     )
     svg = f"{head}{label}>{inside}{body}"
     if not many:
-        return svg
+        return Markup(svg)
     region = f'tabindex="0" role="region" aria-labelledby="{name}-title"'
-    return f'<div class="scroll" {region}>{svg}</div>'
+    return Markup(f'<div class="scroll" {region}>{svg}</div>')
 
 
 def critical_difference_diagram(ranking: Ranking) -> Figure:
@@ -172,18 +175,11 @@ def spread_out(places: np.ndarray, limits: tuple[float, float], gap: float) -> n
     """Return increasing `places`, moved to be at least `gap` of the span apart."""
     low, high = limits
     step = min(gap, 0.98 / max(len(places), 1)) * (high - low)
-    # Pool neighbours that are too close, each pool around its own middle.
-    pools: list[list[float]] = []
-    for place in places:
-        pools.append([float(place)])
-        while len(pools) > 1 and _foot(pools[-1], step) - _top(pools[-2], step) < step:
-            last = pools.pop()
-            pools[-1] += last
-    spread = [_foot(pool, step) + i * step for pool in pools for i in range(len(pool))]
+    # The nearest places that are a step apart: what is left of them then increases.
+    steps = step * np.arange(len(places))
+    spread = isotonic_regression(places - steps) + steps
     # No higher than the top allows, and no lower than the foot.
-    from_top = high - step / 2 - step * np.arange(len(spread))[::-1]
-    from_foot = low + step / 2 + step * np.arange(len(spread))
-    return np.maximum(np.minimum(spread, from_top), from_foot)
+    return np.clip(spread, low + step / 2 + steps, high - step / 2 - steps[::-1])
 
 
 def nice_ticks(low: float, high: float) -> list[float]:
@@ -295,15 +291,3 @@ def _square(column, row):
     gap = 0.08
     left, right, top, bottom = column + gap, column + 1 - gap, row + gap, row + 1 - gap
     return [(left, top), (right, top), (right, bottom), (left, bottom)]
-
-
-def _foot(pool: list[float], step: float) -> float:
-    return float(np.mean(pool)) - step * (len(pool) - 1) / 2
-
-
-def _top(pool: list[float], step: float) -> float:
-    return float(np.mean(pool)) + step * (len(pool) - 1) / 2
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
