@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labelcover.cli._dataset_loading import named_columns
+from labelcover.cli._options import named_columns
 from labelcover.models import load_model
 
 TOWNS = ["Salem, Oregon", "Salem, Texas", "Dover, Texas", "Dover, Ohio", "Lima, Ohio", "Lima, Iowa"]

@@ -24,7 +24,7 @@ def plot():
     Cover([[0, 1]], 2).plot()
 
 def report():
-    import labelcover.experiments._report
+    from labelcover.experiments import write_model_page
 
 data = load("debtags")
 model = RakelClassifier(k=2, size=3, random_state=0).fit(data.X[:60], data.Y[:60, :3])

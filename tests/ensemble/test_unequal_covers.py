@@ -15,7 +15,7 @@ from labelcover import LabelCoverClassifier, RakelClassifier, RakelPlusPlusClass
 from labelcover.covers import Cover
 from labelcover.dependence import adapt_cover, label_dependence
 from labelcover.experiments._fingerprints import method_fingerprint
-from labelcover.experiments._report.pictures import cover_picture
+from labelcover.experiments._report.page_parts import cover_picture
 from labelcover.learners import C45Classifier, LeastSquaresClassifier
 from labelcover.learners._forest.label_forest import LabelForest
 from labelcover.models import load_model, save_model

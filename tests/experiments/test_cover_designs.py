@@ -14,14 +14,13 @@ from labelcover import (
 from labelcover.datasets import load
 from labelcover.experiments._paper.printed import METHODS as PAPER_METHODS
 from labelcover.experiments._paper.printed import paper_size, paper_sizes
-from labelcover.experiments._running import DESIGNS, design_of, design_seconds
+from labelcover.experiments._running import design_seconds
 from labelcover.experiments.named_methods import METHODS, named_method, named_methods
 from labelcover.methods import BinaryRelevanceClassifier
 
 
 def test_given_labelsets_have_no_design():
     model = RakelPlusPlusClassifier(cover=[[0, 1, 2], [3, 4, 5], [5, 6, 7]])
-    assert design_of(model) is None
     assert design_seconds(model, 8) is None
 
 
@@ -47,7 +46,8 @@ def test_the_time_of_a_design_is_there_where_labelsets_are_made():
 
 
 def test_all_methods_of_the_paper_have_a_design():
-    assert {METHODS[name] for name in PAPER_METHODS} == set(DESIGNS)
+    for name in PAPER_METHODS:
+        assert design_seconds(METHODS[name](size=9), 9) >= 0
 
 
 @pytest.mark.parametrize("name", PAPER_METHODS)

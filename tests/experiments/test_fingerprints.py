@@ -23,6 +23,7 @@ from labelcover.experiments._fingerprints import (
     method_fingerprint,
 )
 from labelcover.experiments._folds import Fold
+from labelcover.methods import PrunedSetsClassifier
 from labelcover.metrics import hamming_loss, micro_f1
 
 
@@ -214,6 +215,10 @@ def test_fingerprints_are_the_same_in_every_process():
 def test_the_fingerprint_of_a_known_set_is_on_record():
     """The same on every platform: files written on one are resumed on another."""
     assert data_fingerprint(load("debtags")) == "0b0d45ba36a401ee"
+
+
+def test_a_class_that_moved_keeps_its_fingerprint():
+    assert method_fingerprint(PrunedSetsClassifier()) == "dcc968f0423f3d53"
 
 
 def test_an_object_without_visible_content_is_refused():

@@ -7,7 +7,7 @@ import pytest
 
 from labelcover.datasets import DataError, load
 from labelcover.experiments._folds import make_folds
-from labelcover.experiments.results import join_results
+from labelcover.experiments.results import read_results
 
 
 @pytest.mark.parametrize("how", ["kfold", "stratified"])
@@ -71,4 +71,4 @@ def test_a_pipe_of_folds_or_results_is_refused_at_once(tmp_path):
     with pytest.raises(DataError, match="a named pipe, expected an ordinary file"):
         make_folds(load("debtags-words"), str(path))
     with pytest.raises(DataError, match="a named pipe, expected an ordinary file"):
-        join_results([path], tmp_path / "all.csv")
+        read_results(path)

@@ -13,7 +13,7 @@ from labelcover import LabelCoverClassifier, RakelClassifier
 from labelcover.audit import Suspects, explain_suspects, suspicious_labels
 from labelcover.chance import LabelFrequencies, chance_of
 from labelcover.datasets import Dataset, Reading, feature_words, load, row_contents
-from labelcover.experiments._report import write_audit_page, write_model_card, write_model_page
+from labelcover.experiments import write_audit_page, write_model_card, write_model_page
 from labelcover.judgement import Judgement, judged_left_out, judged_on
 from labelcover.metrics import MEASURES, label_f1
 from labelcover.models import fit_model

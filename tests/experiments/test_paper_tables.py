@@ -64,7 +64,7 @@ def test_the_packages_tables_are_the_papers(paper_tables, table):
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_figure_has_a_run_behind_it(table):
-    for figure in figures_of(table):
+    for figure in figures_of(table).itertuples():
         assert figure.name in {s.name for s in table_settings(table, figure.dataset)} | {DEFAULT}
 
 

@@ -14,8 +14,8 @@ from labelcover import LabelCoverClassifier, RakelClassifier, _picture_style
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset, load
 from labelcover.experiments._report import comparison_page as page_module
-from labelcover.experiments._report import pictures
-from labelcover.experiments._report.html_page import HERE
+from labelcover.experiments._report import page_parts
+from labelcover.experiments._report.page_parts import HERE
 from labelcover.experiments._running import cover_file
 from labelcover.experiments.comparing import compare
 from labelcover.methods import BinaryRelevanceClassifier
@@ -201,21 +201,21 @@ def test_colours_follow_the_theme(open_page):
 
 def test_names_beside_points_are_moved_apart():
     places = np.array([0.1, 0.5, 0.5, 0.51, 0.99])
-    moved = pictures.spread_out(places, (0.0, 1.0), 0.1)
+    moved = page_parts.spread_out(places, (0.0, 1.0), 0.1)
     assert (np.diff(moved) >= 0.1 - 1e-9).all()
     assert moved[0] == pytest.approx(0.1)
     assert moved[-1] <= 0.95 + 1e-9
 
 
 def test_ticks_are_round_and_inside():
-    assert pictures.nice_ticks(0.3, 4) == [0.5, 1, 2, 5]
-    assert pictures.nice_ticks(0.001, 1000) == pytest.approx([1e-3, 1e-2, 0.1, 1, 10, 100, 1000])
+    assert page_parts.nice_ticks(0.3, 4) == [0.5, 1, 2, 5]
+    assert page_parts.nice_ticks(0.001, 1000) == pytest.approx([1e-3, 1e-2, 0.1, 1, 10, 100, 1000])
 
 
 @pytest.mark.parametrize("low", [0.011, 0.3, 1.3, 2.6, 770.0])
 @pytest.mark.parametrize("times", [1.0, 1.3, 1.6, 4.0])
 def test_an_axis_of_time_has_two_to_six_ticks(low, times):
-    ticks = pictures.nice_ticks(low, low * times)
+    ticks = page_parts.nice_ticks(low, low * times)
     assert 2 <= len(ticks) <= 6
     assert all(float(f"{tick:.2g}") == pytest.approx(tick) for tick in ticks)
 
@@ -233,10 +233,10 @@ def test_one_labelset_is_one(tmp_path):
 def test_the_axis_of_a_cover_counts_labelsets(n_labels, n_labelsets):
     labelsets = [[j % n_labels, (j + 1) % n_labels] for j in range(n_labelsets)]
     cover = Cover(labelsets, n_labels)
-    figure = pictures.cover_picture(cover, [f"label {j}" for j in range(n_labels)])
+    figure = page_parts.cover_picture(cover, [f"label {j}" for j in range(n_labels)])
     ticks = [text.get_text() for text in figure.axes[0].get_xticklabels()]
     assert ticks[0] == "1"
-    assert ticks[-1] == str(min(n_labelsets, pictures.MOST_LABELSETS))
+    assert ticks[-1] == str(min(n_labelsets, page_parts.MOST_LABELSETS))
     assert [int(tick) for tick in ticks] == sorted({int(tick) for tick in ticks})
     top, bottom = cover.plot().axes
     for axis in (top.yaxis, bottom.yaxis):
@@ -248,13 +248,13 @@ def test_a_heat_map_of_few_labels_is_small_and_letters_are_of_one_size():
     sides, shares = [], []
     for m in (3, 5, 40):
         names = [f"tag {j}" for j in range(m)]
-        figure = pictures.dependence_picture(random.integers(0, 2, size=(50, m)), names)
+        figure = page_parts.dependence_picture(random.integers(0, 2, size=(50, m)), names)
         sides.append(figure.get_figwidth())
-        svg = pictures.to_svg(figure, "d", "A title", "Some text")
+        svg = page_parts.to_svg(figure, "d", "A title", "Some text")
         width = float(re.search(r"max-width: ([\d.]+)rem", svg)[1])
         shares.append(width / figure.get_figwidth())
-    assert sides[0] < sides[1] < pictures.WIDTH / 2
-    assert sides[2] == pictures.WIDTH
+    assert sides[0] < sides[1] < page_parts.WIDTH / 2
+    assert sides[2] == page_parts.WIDTH
     assert max(shares) - min(shares) < 0.1
 
 

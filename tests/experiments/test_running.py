@@ -25,7 +25,6 @@ from labelcover.experiments.results import (
     COLUMNS,
     MEASURED,
     ResultsFile,
-    join_results,
     read_results,
 )
 
@@ -267,7 +266,8 @@ def test_two_runs_are_joined_and_disagreement_is_noticed(tmp_path, part):
     a, b, both = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "both.csv"
     run({"x": rakel(size=3)}, [part], a, n_folds=2)
     run({"x": rakel(size=3), "y": rakel(size=4)}, [part], b, n_folds=2)
-    join_results([a, b], both)
+    with ResultsFile(both) as joined:
+        joined.join([a, b])
     assert repeatable(both)["method"].tolist() == ["x", "x", "y", "y"]
     run({"x": rakel(size=3), "y": rakel(size=4)}, [part], both, n_folds=2)
     assert len(read_results(both)) == 4, "a joined file can be resumed"

@@ -46,6 +46,7 @@ SIGNIFICANT, MOST_HALVINGS = 0.05, 6
 # The common share counts as much as so many rows of a label's own.
 COMMON_ROWS = 20
 COVERAGE = 0.95
+# Probabilities are never surer than this.
 LEAST_PROBABILITY = 1e-4
 
 
@@ -117,26 +118,22 @@ def label_errors(
     >>> label_errors((random.random(p.shape) < 0.5).astype(np.uint8), coins).total.estimate
     0.0
     """
-    P = np.clip(
-        np.where(Y == 1, 1 - suspicion, suspicion), LEAST_PROBABILITY, 1 - LEAST_PROBABILITY
-    )
+    P = expected_labels(np.where(Y == 1, 1 - suspicion, suspicion))
     looked = np.ones(Y.shape, dtype=bool) if known is None else known
     n = np.maximum(looked.sum(axis=0), 1)
-    predicted, well = _predicted(Y, P, True if known is None else known, n)
+    predicted, well = _predicted(Y, P, looked, n)
     # What is not known is not among the certain rows.
     doubts = [np.where(looked, each, 1.0) for each in (P, 1 - P)]
     sides = [
         _Side.counted(contradicts, doubt, predicted, well)
         for contradicts, doubt in zip((Y, 1 - Y), doubts, strict=True)
     ]
-    rates = [side.rates() for side in sides]
+    rates = [side.errors(*side.weights(np.ones(Y.shape[1]))) for side in sides]
     # Y is the truth with errors: its share of ones determines that of the truth.
     true = np.clip((Y.sum(axis=0) / n - rates[0]) / (1 - rates[0] - rates[1]), 0, 1)
     weights = [side.weights(n * rows) for side, rows in zip(sides, (1 - true, true), strict=True)]
     pairs = list(zip(sides, weights, strict=True))
-    wrong, missing = (
-        own * side.counts + common * side.counts.sum() for side, (own, common) in pairs
-    )
+    wrong, missing = (side.errors(*each) for side, each in pairs)
     low, high = _by_label(pairs)
     every = [own + common.sum() for own, common in weights]
     counts = np.concatenate([side.counts for side in sides])
@@ -148,10 +145,15 @@ def label_errors(
     return LabelErrors(wrong, missing, low, high, judged, total)
 
 
+def expected_labels(P: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities that are never too sure."""
+    return np.clip(P, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+
+
 def _predicted(
     Y: NDArray[np.uint8],
     P: NDArray[np.float64],
-    known: NDArray[np.bool_] | bool,
+    known: NDArray[np.bool_],
     n: NDArray[np.int64],
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which labels are predicted better than by their frequency, and which well."""
@@ -207,9 +209,8 @@ class _Side:
         most = stats.beta.ppf((1 + COVERAGE) / 2, counts + 1, np.maximum(rows - counts, 0.5))
         return cls(rows, np.where(well, counts, 0), well, judged, most)
 
-    def rates(self) -> NDArray[np.float64]:
-        """Return the error rate of each label."""
-        own, common = self.weights(np.ones(len(self.rows)))
+    def errors(self, own: NDArray[np.float64], common: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the number of errors of each label, by its weights."""
         return own * self.counts + common * self.counts.sum()
 
     def weights(self, true: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -266,7 +267,7 @@ def _by_label(pairs: list[tuple[_Side, Any]]) -> tuple[NDArray[np.float64], NDAr
     total, variance, largest = np.zeros((3, len(pairs[0][0].rows)))
     for side, (own, common) in pairs:
         every = side.counts.sum()
-        total += own * side.counts + common * every
+        total += side.errors(own, common)
         variance += (own**2 + 2 * own * common) * side.counts + common**2 * every
         largest = np.maximum(largest, own + common)
     return _interval(total, variance, largest)
@@ -279,11 +280,8 @@ def _interval(
 
     `largest` is the largest weight of a count.
     """
-    low, high = np.zeros(len(total)), np.zeros(len(total))
-    some = total > 0
-    T, V = total[some], variance[some]
-    low[some] = stats.gamma.ppf((1 - COVERAGE) / 2, T**2 / V) * V / T
-    some = largest > 0
-    T, V = (total + largest)[some], (variance + largest**2)[some]
-    high[some] = stats.gamma.ppf((1 + COVERAGE) / 2, T**2 / V) * V / T
+    below, above = (1 - COVERAGE) / 2, (1 + COVERAGE) / 2
+    sums = (below, total, variance), (above, total + largest, variance + largest**2)
+    with np.errstate(invalid="ignore"):  # 0 / 0 where nothing was counted
+        low, high = (np.nan_to_num(stats.gamma.ppf(q, T**2 / V) * V / T) for q, T, V in sums)
     return low, high

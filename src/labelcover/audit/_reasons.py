@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from labelcover._table_numbers import rows_of
-from labelcover.audit._suspects import Suspect, Suspects, expected_labels, single_labels
+from labelcover.audit._error_numbers import expected_labels
+from labelcover.audit._suspects import Suspect, Suspects, single_labels
 from labelcover.ensemble import FeatureNames, words_of_rows
 
 # So many suspects are explained by their features too, which takes fits of a model.
@@ -81,10 +81,8 @@ def explain_suspects(
     ...     for each in first)
     True
     """
-    by_features: dict[tuple[int, str], list[tuple[str, float]]] = {}
-    if X is not None:
-        explained = found[:MOST_EXPLAINED]
-        by_features = _feature_reasons(suspects, explained, _table(X), feature_names)
+    explained = () if X is None else found[:MOST_EXPLAINED]
+    by_features = _feature_reasons(suspects, explained, X, feature_names)
     at = {name: j for j, name in enumerate(suspects.label_names)}
     reasons = {}
     for suspect in found:
@@ -152,10 +150,3 @@ def _feature_reasons(
                     key = own[reason.row], label
                     told.setdefault(key, []).append((reason.what, reason.contribution))
     return told
-
-
-def _table(X: Any) -> Any:
-    """Return a table whose rows can be chosen."""
-    if sparse.issparse(X):
-        return sparse.csr_array(X)
-    return X if hasattr(X, "columns") else np.asarray(X)

@@ -32,7 +32,7 @@ from labelcover._files import replacing
 from labelcover._imports import naming_extra
 from labelcover._label_values import as_booleans, drawn_by_frequency, split_unknown
 from labelcover._safe_text import write_rows
-from labelcover.audit._error_numbers import LabelErrors, WrongLabels, label_errors
+from labelcover.audit._error_numbers import LabelErrors, WrongLabels, expected_labels, label_errors
 from labelcover.ensemble import (
     LabelCoverClassifier,
     Pool,
@@ -54,8 +54,6 @@ KINDS = ("wrong", "missing")
 # Up to so many labels, all are linked with each other; of more, those that depend on each other,
 # by labelsets of so many labels.
 ALL_PAIRS, LINKED = 50, 5
-# Probabilities of the features alone are never surer than this.
-LEAST_PROBABILITY = 1e-4
 # So many suspects are in the display of a notebook.
 MOST_DISPLAYED = 10
 
@@ -139,11 +137,6 @@ def suspicion(Y: NDArray[np.uint8], P: NDArray[np.float64]) -> NDArray[np.float6
     True
     """
     return _contradictions(Y, P)[0]
-
-
-def expected_labels(P: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return probabilities by the features alone, which are never too sure."""
-    return np.clip(P, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
 
 
 def _contradictions(
@@ -372,21 +365,16 @@ class Suspects:
                 f"row_names must name the {len(self.Y)} rows, got {len(row_names)} names."
             )
         found = self.ranked(**which)
-        with (
-            replacing(path) as temporary,
-            temporary.open("w", encoding="utf-8", newline="") as file,
-        ):
-            row, *others = Suspect._fields
-            named = [] if row_names is None else ["name"]
-            rows: list[list[Any]] = [
-                [row, *named, *others, *([] if reasons is None else ["reason"])]
-            ]
-            for suspect in found:
-                name = [] if row_names is None else [row_names[suspect.row]]
-                numbers = [f"{number:.4f}" for number in suspect[3:]]
-                why = [] if reasons is None else [str(reasons.get(suspect[:2], ""))]
-                rows.append([suspect.row + 1, *name, *suspect[1:3], *numbers, *why])
-            write_rows(file, rows, raw=raw)
+        columns: dict[str, list[Any]] = {"row": [each.row + 1 for each in found]}
+        if row_names is not None:
+            columns["name"] = [row_names[each.row] for each in found]
+        columns |= {"label": [each.label for each in found], "kind": [each.kind for each in found]}
+        for name in ("suspicion", "features"):
+            columns[name] = [f"{getattr(each, name):.4f}" for each in found]
+        if reasons is not None:
+            columns["reason"] = [str(reasons.get(each[:2], "")) for each in found]
+        with replacing(path) as new, new.open("w", encoding="utf-8", newline="") as file:
+            write_rows(file, [columns, *zip(*columns.values(), strict=True)], raw=raw)
         return len(found)
 
     def __repr__(self) -> str:

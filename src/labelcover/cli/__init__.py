@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 try:
     import rich  # noqa: F401
@@ -12,12 +12,11 @@ except ImportError:  # pragma: no cover
 
 from labelcover._arguments import naming_options
 from labelcover._progress import raising_interrupts, telling_of_compilation
-from labelcover.cli._comparing_commands import compare, paper
-from labelcover.cli._cover_command import cover
-from labelcover.cli._dataset_loading import datasets
 from labelcover.cli._judging_commands import audit, evaluate, report
-from labelcover.cli._options import DEBUG, with_option_groups
+from labelcover.cli._model_commands import complete, plan, predict, train
+from labelcover.cli._options import with_option_groups
 from labelcover.cli._outputs import (
+    DEBUG,
     INTERRUPTED,
     STOPPED,
     check_address_space,
@@ -26,8 +25,7 @@ from labelcover.cli._outputs import (
     message_and_code,
     show_warning,
 )
-from labelcover.cli._predict_command import predict
-from labelcover.cli._training_commands import complete, plan, train
+from labelcover.cli._study_commands import compare, cover, datasets, paper
 
 # In the order in which --help lists them.
 COMMANDS = (
@@ -78,25 +76,21 @@ def _root(
 def main() -> None:
     """Run the command; a user error is one line on standard error, with exit code 2."""
     let_streams_encode_all()
+    words = [word for word in sys.argv[1:] if word != DEBUG] or ["--help"]
     with warnings.catch_warnings():
         warnings.showwarning = show_warning
-        words = [word for word in sys.argv[1:] if word != DEBUG]
-        _run(words or ["--help"], debug=len(words) < len(sys.argv) - 1)
-
-
-def _run(words: list[str], *, debug: bool) -> NoReturn:
-    try:
-        check_address_space(words)
-        # numba, which tells of it, is slow to import: not for a word of help.
-        telling = telling_of_compilation(show=not {"--help", "--version"}.intersection(words))
-        with raising_interrupts(), naming_options(), telling:
-            code = app(words, prog_name="labelcover", standalone_mode=False)
-    except Exception as error:
-        if debug:
-            raise
-        complain(*message_and_code(error))
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    if code == INTERRUPTED:  # which some versions of typer return, and others raise
-        complain(STOPPED, INTERRUPTED)
-    sys.exit(code if isinstance(code, int) else 0)
+        try:
+            check_address_space(words)
+            # numba, which tells of it, is slow to import: not for a word of help.
+            telling = telling_of_compilation(show=not {"--help", "--version"}.intersection(words))
+            with raising_interrupts(), naming_options(), telling:
+                code = app(words, prog_name="labelcover", standalone_mode=False)
+        except Exception as error:
+            if DEBUG in sys.argv[1:]:
+                raise
+            complain(*message_and_code(error))
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        if code == INTERRUPTED:  # which some versions of typer return, and others raise
+            complain(STOPPED, INTERRUPTED)
+        sys.exit(code if isinstance(code, int) else 0)

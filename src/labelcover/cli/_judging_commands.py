@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from labelcover._arguments import check_real
-from labelcover.cli._dataset_loading import load_dataset, load_for_model
 from labelcover.cli._options import (
     AsJson,
     ColumnOptions,
@@ -19,6 +18,8 @@ from labelcover.cli._options import (
     ModelFile,
     Raw,
     Threshold,
+    load_dataset,
+    load_for_model,
 )
 from labelcover.cli._outputs import (
     HTML,

@@ -23,11 +23,12 @@ from rich.text import Text
 
 from labelcover._imports import how_to_install
 from labelcover._safe_text import visible
-from labelcover.cli._options import DEBUG
 
 if TYPE_CHECKING:
     from labelcover.datasets import Dataset
 
+# The word that asks for a traceback, wherever it stands.
+DEBUG = "--debug"
 HTML = (".html", ".htm")
 # In a file or a pipe nothing ends a line but its content: a row of a table is one line.
 WIDTH_WITHOUT_TERMINAL = 10_000
@@ -57,7 +58,15 @@ def check_output(
     """
     if not path.parent.is_dir():
         raise ValueError(f"{option} must lie in a folder that exists, got {path}.")
-    _check_name(path, option)
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(
+            f"{option} must have a name that can be written, got {path} ({reason})."
+        ) from None
     if path.is_dir():
         raise ValueError(f"{option} must be a file, got the folder {path}.")
     if path.exists() and not path.is_file():
@@ -86,19 +95,6 @@ def output_suffix(output: Path, data: str) -> str:
         return table_suffix(output, like=data)
     except ValueError as error:
         raise ValueError(f"--output {error}") from None
-
-
-def _check_name(path: Path, option: str) -> None:
-    """Complain of a name that the file system does not take."""
-    try:
-        path.lstat()
-    except FileNotFoundError:
-        return
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ValueError(
-            f"{option} must have a name that can be written, got {path} ({reason})."
-        ) from None
 
 
 @contextmanager
@@ -167,12 +163,10 @@ def print_facts(facts: dict, as_json: bool) -> None:
         return
     width = max(map(len, facts))
     for name, value in facts.items():
-        shown = " to ".join(map(str, value)) if isinstance(value, list) else _shown(name, value)
+        shown = " to ".join(map(str, value)) if isinstance(value, list) else str(value)
+        if name == "coverage":
+            shown = f"{value:.2%}"
         print(visible(f"{name:<{width}}  {shown}"))  # in one line, so that a path can be copied
-
-
-def _shown(name: str, value) -> str:
-    return f"{value:.2%}" if name == "coverage" and isinstance(value, float) else str(value)
 
 
 def message_and_code(error: Exception) -> tuple[str, int]:
@@ -191,8 +185,6 @@ def message_and_code(error: Exception) -> tuple[str, int]:
         return str(error), 2
     if isinstance(error, RuntimeError) and str(error).startswith("cannot cache function"):
         return "NUMBA_CACHE_DIR must name a folder that can be written to, for compiled code", 2
-    if isinstance(error, TooLittleMemory):
-        return str(error), 2
     if isinstance(error, MemoryError):
         reason = f" ({error})" if str(error) else ""
         return f"out of memory{reason}; fewer rows, labels or columns need less", 1
@@ -214,12 +206,8 @@ def _print_error(message: str) -> None:
     print(f"labelcover: {visible(' '.join(message.split()))}", file=sys.stderr)
 
 
-class TooLittleMemory(MemoryError):
-    """A limit that no command can work with."""
-
-
 def check_address_space(words: Sequence[str]) -> None:
-    """Raise a `TooLittleMemory` if a command would not have the virtual memory that it needs."""
+    """Raise a ``ValueError`` if a command would not have the virtual memory that it needs."""
     try:
         import resource
     except ImportError:  # Windows has no such limits
@@ -227,7 +215,7 @@ def check_address_space(words: Sequence[str]) -> None:
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY or limit >= LEAST_BYTES or UNBOUNDED.intersection(words):
         return
-    raise TooLittleMemory(
+    raise ValueError(
         f"virtual memory is limited to {limit / 1e9:.2f} GB (ulimit -v), expected at least "
         f"{LEAST_BYTES / 1e9:.0f} GB, most of which is address space for libraries and threads."
     )

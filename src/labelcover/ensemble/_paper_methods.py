@@ -293,6 +293,8 @@ class DDBalancorClassifier(CoveringMethod):
     first_temperature: float | None = None
     n_restarts: int = 10
 
+    _strategy = "balancor"
+
     def _annealing(self) -> dict[str, Any]:
         return {
             "decay": self.decay,
@@ -310,5 +312,5 @@ class DDBalancorClassifier(CoveringMethod):
 
     def _make_cover(self, Y, seed):
         how = {"adapt": True, "min_count": self.min_count, "annealing": self._annealing()}
-        cover, self.cover_choices_ = self._chosen_cover(Y, seed, "balancor", **how)
+        cover, self.cover_choices_ = self._chosen_cover(Y, seed, self._strategy, **how)
         return cover

@@ -8,7 +8,7 @@ from labelcover._imports import lazy_names
 
 if TYPE_CHECKING:
     from labelcover.experiments._paper.reproduce import reproduce
-    from labelcover.experiments._report import (
+    from labelcover.experiments._report.model_page import (
         write_audit_page,
         write_model_card,
         write_model_page,
@@ -21,8 +21,8 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "reproduce": "_paper.reproduce",
-        "write_audit_page": "_report",
-        "write_model_card": "_report",
-        "write_model_page": "_report",
+        "write_audit_page": "_report.model_page",
+        "write_model_card": "_report.model_page",
+        "write_model_page": "_report.model_page",
     },
 )

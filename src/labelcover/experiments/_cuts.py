@@ -7,7 +7,7 @@ fit.
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -128,18 +128,21 @@ def _own_cut(estimator: Any) -> str:
     return f"at {share:g}{' of the votes' if aggregate == 'votes' else ''}"
 
 
+def fit_untuned(estimator: Any, X: Any, Y: NDArray[Any]) -> FittedMethod:
+    """Return a method fitted on some rows, with its own cut alone, of which nothing is said."""
+    model = estimator.fit(X, Y)
+    return FittedMethod(model, "", lambda new, _: np.asarray(model.predict(new)), "", None, None)
+
+
 def _tuned_on_a_part(estimator: Any, X: Any, Y: NDArray[np.uint8]) -> FittedMethod:
     alike = clone(estimator)
-    model = estimator.fit(X, Y)
-    own, cut = lambda new, _: np.asarray(model.predict(new)), _own_cut(estimator)
+    fitted = replace(fit_untuned(estimator, X, Y), cut=_own_cut(estimator))
     try:
         threshold = _threshold_of_a_part(alike, X, Y)
     except Exception as error:
-        why = f"not tuned: {error}".split("\n")[0]
-        return FittedMethod(model, cut, own, why, None, None)
-    return FittedMethod(
-        model, cut, own, PART, threshold, lambda _, confidence: confidence > threshold
-    )
+        return replace(fitted, tuning=f"not tuned: {error}".split("\n")[0])
+    how: dict[str, Any] = {"tuning": PART, "threshold": threshold}
+    return replace(fitted, **how, tuned=lambda _, confidence: confidence > threshold)
 
 
 def _threshold_of_a_part(estimator: Any, X: Any, Y: NDArray[np.uint8]) -> float:

@@ -32,6 +32,9 @@ FORMER = {
         ["InlacClassifier", "BalcoClassifier", "BalancorClassifier", "DDBalancorClassifier"],
         "labelcover.ensemble.covering_methods",
     ),
+    **dict.fromkeys(
+        ["PrunedSetsClassifier", "EnsembleOfPrunedSetsClassifier"], "labelcover.methods.pruned_sets"
+    ),
 }
 
 
@@ -150,9 +153,16 @@ def _parts(value: Any) -> tuple[str, Iterator[Any]]:
         return "partial", iter((value.func, value.args, value.keywords))
     if inspect.ismethod(value):
         return "method", iter((value.__func__, value.__self__))
-    if callable(value):
-        return _callable(value)
-    return f"object {_name(type(value))}", iter(_state(value))
+    # Compiled functions of numba keep the one they were made of.
+    value = getattr(value, "py_func", value)
+    if isinstance(value, types.FunctionType):
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        content = (value.__code__, value.__defaults__, value.__kwdefaults__, cells)
+        return f"function {_name(value)}", iter(content)
+    if callable(value) and hasattr(value, "__name__"):
+        return f"function {_name(value)}", iter(())
+    called = (type(value).__call__,) if callable(value) else ()
+    return f"object {_name(type(value))}", iter((*called, *_state(value)))
 
 
 def _parameters(estimator: Any) -> dict[str, Any]:
@@ -160,18 +170,6 @@ def _parameters(estimator: Any) -> dict[str, Any]:
     return {
         name: value for name, value in found.items() if name not in YOUNGER or value is not None
     }
-
-
-def _callable(value: Any) -> tuple[str, Iterator[Any]]:
-    # Compiled functions of numba keep the one they were made of.
-    value = getattr(value, "py_func", value)
-    if isinstance(value, types.FunctionType):
-        cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        content = (value.__code__, value.__defaults__, value.__kwdefaults__, cells)
-        return f"function {_name(value)}", iter(content)
-    if hasattr(value, "__name__"):
-        return f"function {_name(value)}", iter(())
-    return f"object {_name(type(value))}", iter((type(value).__call__, *_state(value)))
 
 
 def _state(value: Any) -> tuple[Any, ...]:

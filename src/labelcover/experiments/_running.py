@@ -19,24 +19,14 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
-from labelcover._arguments import is_auto
+from labelcover._arguments import check_random_state, is_auto
 from labelcover._progress import progress_bar
 from labelcover._table_numbers import rows_of
 from labelcover.chunks import is_on_cluster, sent_once
 from labelcover.covers import Cover, strategies_by_name
 from labelcover.datasets import Dataset, load
-from labelcover.ensemble import (
-    BalancorClassifier,
-    BalcoClassifier,
-    DDBalancorClassifier,
-    InlacClassifier,
-    LabelCoverClassifier,
-    LabelModel,
-    RakelClassifier,
-    RakelPlusPlusClassifier,
-    default_cover,
-)
-from labelcover.experiments._cuts import FittedMethod, confidences, fit_method
+from labelcover.ensemble import MOST_SEED, LabelEnsemble, LabelModel, default_cover
+from labelcover.experiments._cuts import FittedMethod, fit_method, fit_untuned
 from labelcover.experiments._fingerprints import (
     data_fingerprint,
     fold_fingerprint,
@@ -53,15 +43,6 @@ FITS_OF_WORKER = 4
 READABLE = 60
 # Where Linux tells and resets the peak memory of a process.
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-#: The strategy of each method of the paper, a name in `labelcover.covers`.
-DESIGNS: dict[type, str] = {
-    RakelClassifier: "random",
-    RakelPlusPlusClassifier: "random",
-    InlacClassifier: "inlac",
-    BalcoClassifier: "balco",
-    BalancorClassifier: "balancor",
-    DDBalancorClassifier: "balancor",
-}
 # Strategies that only a given size stops early; estimators have a size of their own for these.
 UNSIZED = ("random", "balco")
 
@@ -211,11 +192,9 @@ def fits_of(
     for seed in seeds:
         for number, fold in enumerate(made):
             for name, estimator in prepared.items():
-                seeded = _seeded(estimator, seed)
+                seeded, told = _seeded(estimator, seed)
                 prints = (data, rows[number], identities[name])
-                task = Task(
-                    dataset.name, name, kind, number, seed, *prints, parameters=_one_line(seeded)
-                )
+                task = Task(dataset.name, name, kind, number, seed, *prints, parameters=told)
                 yield task, seeded, dataset, fold
 
 
@@ -227,20 +206,14 @@ def _prepare(method: Method, dataset: Dataset) -> Any:
         return error
 
 
-def _seeded(estimator: Any, seed: int) -> Any:
+def _seeded(estimator: Any, seed: int) -> tuple[Any, str]:
+    """Return an estimator with a seed, and what it is with all its parameters, in one line."""
     if isinstance(estimator, Exception):
-        return estimator
+        return estimator, repr(estimator)
     seeded = clone(estimator)
     if "random_state" in seeded.get_params():
         seeded.set_params(random_state=seed)
-    return seeded
-
-
-def _one_line(estimator: Any) -> str:
-    """Return what an estimator is with all its parameters, however many."""
-    if isinstance(estimator, Exception):
-        return repr(estimator)
-    return " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())
+    return seeded, " ".join(seeded.__repr__(N_CHAR_MAX=10**6).split())
 
 
 def perform(
@@ -258,14 +231,13 @@ def perform(
         Y_train, Y = dataset.Y[fold.train], dataset.Y[fold.test]
         reset_peak()
         start = time.perf_counter()
-        method = fit_method(estimator, X_train, Y_train) if both_cuts else None
-        model = estimator.fit(X_train, Y_train) if method is None else method.model
+        method = (fit_method if both_cuts else fit_untuned)(estimator, X_train, Y_train)
+        model = method.model
         fitted = time.perf_counter()
-        predicted = np.asarray(model.predict(X))
+        model.predict(X)
         done = time.perf_counter()
         peak = peak_mb()
         cover = getattr(model, "cover_", None)
-        measured = _at_cuts(method, X, Y) if method else _measured(Y, predicted, model, X)
         result = Result(
             n_train=len(fold.train),
             n_test=len(fold.test),
@@ -274,7 +246,7 @@ def perform(
             fit_seconds=round(fitted - start, 4),
             predict_seconds=round(done - fitted, 4),
             peak_mb=None if peak is None else round(peak, 1),
-            **measured,
+            **_at_cuts(method, X, Y),
         )
         return result, cover
     except Exception as error:
@@ -309,11 +281,6 @@ def _encoded(dataset: Dataset, *rows: bytes) -> tuple[Any, Any]:
     return replace(train, known=(encoder, X)), replace(test, known=(encoder, new))
 
 
-def _measured(Y: NDArray[Any], predicted: NDArray[Any], model: Any, X: Any) -> dict[str, Any]:
-    scores = scores_of(Y, predicted, confidences(model, X))
-    return {"scores": scores, "label_f1": label_f1(Y, predicted).tolist()}
-
-
 def _at_cuts(method: FittedMethod, X: Any, Y: NDArray[Any]) -> dict[str, Any]:
     """Return what a result holds of the predictions by both cuts."""
     own, tuned, confidence = method.predictions(X)
@@ -336,17 +303,13 @@ def failed(error: Exception, fold: Fold) -> Result:
     return Result(error=text, n_train=len(fold.train), n_test=len(fold.test))
 
 
-def scores_of(
-    Y: NDArray[Any], predicted: NDArray[Any], confidence: NDArray[Any] | None
-) -> dict[str, float]:
+def scores_of(Y: NDArray[Any], predicted: NDArray[Any], confidence: Any) -> dict[str, float]:
     """Return every measure of predictions and, where there are confidences, of these."""
-    found = {}
-    for name, measure in MEASURES.items():
-        if measure.of_predictions:
-            found[name] = measure.function(Y, predicted)
-        elif confidence is not None:
-            found[name] = measure.function(Y, confidence)
-    return found
+    return {
+        name: measure.function(Y, predicted if measure.of_predictions else confidence)
+        for name, measure in MEASURES.items()
+        if measure.of_predictions or confidence is not None
+    }
 
 
 def reset_peak() -> None:
@@ -364,15 +327,9 @@ def peak_mb() -> float | None:
     return None
 
 
-def design_of(estimator: Any) -> str | None:
-    """Return the strategy of an estimator; None if it makes no labelsets, or they are given."""
-    cover = getattr(estimator, "cover", "")
-    if not isinstance(cover, str):
-        return None
-    if type(estimator) is LabelCoverClassifier:
-        # The cover that links labels follows from these: it has no design of its own.
-        return None if is_auto(cover) and estimator.estimator in (None, "auto") else cover
-    return DESIGNS.get(type(estimator))
+def fit_seeds(estimator: Any) -> NDArray[np.int64]:
+    """Return the seeds that a fit of an ensemble draws: of its view, members and threshold."""
+    return check_random_state(estimator.random_state).randint(MOST_SEED, size=3)
 
 
 def design_seconds(estimator: Any, n_labels: int) -> float | None:
@@ -388,12 +345,16 @@ def design_seconds(estimator: Any, n_labels: int) -> float | None:
         None for a method that makes no labelsets, is given them, chooses k by the data, or has
         random or BALCO labelsets without a given size.
     """
-    strategy, r = design_of(estimator), getattr(estimator, "r", 1)
-    if strategy is None or is_auto(estimator.k) or is_auto(r):
+    strategy = getattr(estimator, "cover", getattr(estimator, "_strategy", None))
+    if not isinstance(estimator, LabelEnsemble) or not isinstance(strategy, str):
         return None
-    if estimator.size is None and strategy in UNSIZED:
+    # The cover that links labels follows from these: it has no design of its own.
+    linking = is_auto(strategy) and estimator.estimator in (None, "auto")
+    unsized = estimator.size is None and strategy in UNSIZED
+    r = getattr(estimator, "r", 1)
+    if linking or unsized or is_auto(estimator.k) or is_auto(r):
         return None
-    k, seed = min(int(estimator.k), n_labels), int(estimator._seeds()[0])
+    k, seed = min(int(estimator.k), n_labels), int(fit_seeds(estimator)[0])
     return _seconds(strategy, n_labels, k, min(int(r), k), estimator.size, seed)
 
 

@@ -38,13 +38,8 @@ def average_ranks(scores: ArrayLike, *, higher_is_better: bool = True) -> NDArra
     >>> average_ranks([[0.9, 0.8, 0.7], [0.9, 0.9, 0.7]])
     array([1.25, 1.75, 3.  ])
     """
-    return problem_ranks(scores, higher_is_better=higher_is_better).mean(axis=0)
-
-
-def problem_ranks(scores: ArrayLike, *, higher_is_better: bool = True) -> NDArray[np.float64]:
-    """Return the rank of each method in each problem, in the shape of `scores`."""
     table = _check_scores(scores)
-    return stats.rankdata(-table if higher_is_better else table, axis=1)
+    return stats.rankdata(-table if higher_is_better else table, axis=1).mean(axis=0)
 
 
 @dataclass(frozen=True)
@@ -92,8 +87,8 @@ def friedman(scores: ArrayLike) -> FriedmanResult:
     >>> round(result.p_value, 3), result.exact
     (0.028, True)
     """
-    n, k = _check_scores(scores).shape
-    ranks = problem_ranks(scores)
+    ranks = stats.rankdata(-_check_scores(scores), axis=1)
+    n, k = ranks.shape
     chi_square = (
         12 * n / (k * (k + 1)) * (np.square(ranks.mean(axis=0)).sum() - k * (k + 1) ** 2 / 4)
     )
@@ -257,25 +252,30 @@ class Ranking:
     control: str | None = None
     p_values: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def by_method(self) -> dict[str, float]:
+        """The mean rank of each method."""
+        return dict(zip(self.methods, self.ranks.tolist(), strict=True))
+
+    def ranks_told(self) -> str:
+        """Return the methods with their mean ranks, best first."""
+        return ", ".join(f"{name} {rank:.2f}" for name, rank in self.by_method.items())
+
     def against_control(self) -> str:
         """Return the outcome of the Bonferroni–Dunn test in a sentence; empty without a control."""
         if self.control is None:
             return ""
-        ranks = dict(zip(self.methods, self.ranks.tolist(), strict=True))
-        said: dict[str, list[str]] = {"better": [], "worse": [], "not": []}
+        ranks = self.by_method
+        worse, better, same = (
+            "significantly worse",
+            "significantly better",
+            "not significantly different",
+        )
+        said: dict[str, list[str]] = {worse: [], better: [], same: []}
         for name, p in self.p_values.items():
-            better = ranks[name] < ranks[self.control]
-            how = "not" if p >= LEVEL else "better" if better else "worse"
-            said[how].append(f"{name} ({p_value(p)})")
-        parts = [
-            f"{words} {', '.join(said[how])}"
-            for how, words in (
-                ("worse", "significantly worse:"),
-                ("better", "significantly better:"),
-                ("not", "not significantly different:"),
-            )
-            if said[how]
-        ]
+            how = better if ranks[name] < ranks[self.control] else worse
+            said[same if p >= LEVEL else how].append(f"{name} ({p_value(p)})")
+        parts = [f"{how}: {', '.join(names)}" for how, names in said.items() if names]
         return f"Against {self.control} (Bonferroni–Dunn test at the 5 % level): {'; '.join(parts)}"
 
     def evidence(self) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from labelcover._arguments import check_choice, check_integer, check_jobs
 from labelcover.datasets import Dataset
 from labelcover.experiments._folds import make_folds
-from labelcover.experiments._report import write_report
+from labelcover.experiments._report.comparison_page import write_report
 from labelcover.experiments._running import Method, run
 from labelcover.experiments._statistics import Ranking, rank_methods, summarize
 from labelcover.experiments.results import ResultsFile, read_results
@@ -59,7 +59,8 @@ class Outcome:
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as data that JSON can hold."""
         lines = json.loads(self.summary.to_json(orient="records"))
-        ranks = {"ranking": _as_json(self.ranking), "own_ranking": _as_json(self.own_ranking)}
+        both = {"ranking": self.ranking, "own_ranking": self.own_ranking}
+        ranks = {name: ranking and _as_json(ranking) for name, ranking in both.items()}
         files = {"results": str(self.results), "report": str(self.report)}
         return {"summary": lines, **ranks, **files}
 
@@ -74,12 +75,8 @@ class Outcome:
         for ranking, words in zip((self.ranking, self.own_ranking), CUTS.values(), strict=True):
             if ranking is None:
                 continue
-            shown = ", ".join(
-                f"{name} {rank:.2f}"
-                for name, rank in zip(ranking.methods, ranking.ranks, strict=True)
-            )
             console.print(
-                f"mean ranks by micro-F1 ({words}): {shown}; critical difference "
+                f"mean ranks by micro-F1 ({words}): {ranking.ranks_told()}; critical difference "
                 f"{ranking.difference:.2f}; {ranking.evidence()}"
             )
             if ranking.control is not None:
@@ -161,12 +158,10 @@ def compare(
     return Outcome(summarize(frame), tuned, own, results, report)
 
 
-def _as_json(ranking: Ranking | None) -> dict[str, Any] | None:
-    if ranking is None:
-        return None
+def _as_json(ranking: Ranking) -> dict[str, Any]:
     return {
         "measure": ranking.measure,
-        "ranks": dict(zip(ranking.methods, ranking.ranks.tolist(), strict=True)),
+        "ranks": ranking.by_method,
         "problems": ranking.problems,
         "friedman_p": ranking.test.p_value,
         "friedman_exact": ranking.test.exact,

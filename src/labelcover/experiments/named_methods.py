@@ -3,7 +3,6 @@
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -141,56 +140,45 @@ def named_method(
             f"r must be at most k, got r={r} and k={k}: a labelset of {k} labels holds no "
             f"combination of {r}."
         )
-    return partial(_make, name, k, r, size, threshold, member, n_jobs)
-
-
-def _make(
-    name: str,
-    k: int,
-    r: int,
-    size: int | str | None,
-    threshold: str,
-    member: str,
-    n_jobs: int | None,
-    dataset: Dataset,
-) -> Any:
-    kind, m = METHODS[name], dataset.Y.shape[1]
+    kind = METHODS[name]
     offered = inspect.signature(kind).parameters
-    if k > m and "k" in offered:
-        warnings.warn(
-            f"k={k} is larger than the number of labels of data set {dataset.name!r}, which is "
-            f"{m}; k={m} and r={min(r, m)} are used: one labelset of all.",
-            UserWarning,
-            stacklevel=2,
-        )
-    wanted: dict[str, Any] = {"k": min(k, m), "r": min(r, m), "n_jobs": n_jobs}
-    if size is not None and "size" in offered:
-        wanted["size"] = paper_size(dataset.name, k, r) if size == PAPER else size
-    elif name in SIZED_AS_BALANCOR:
-        wanted["size"] = balancor_size(m, wanted["k"], wanted["r"])
-    if name in TUNED:
-        wanted["threshold"] = threshold
-    parameters = {key: value for key, value in wanted.items() if key in offered}
-    if member != "auto":
-        parameters["estimator"] = member_of(member, dataset)
-    return kind(**parameters)
+
+    def make(dataset: Dataset) -> Any:
+        m = dataset.Y.shape[1]
+        if k > m and "k" in offered:
+            warnings.warn(
+                f"k={k} is larger than the number of labels of data set {dataset.name!r}, which is "
+                f"{m}; k={m} and r={min(r, m)} are used: one labelset of all.",
+                UserWarning,
+                stacklevel=2,
+            )
+        wanted: dict[str, Any] = {"k": min(k, m), "r": min(r, m), "n_jobs": n_jobs}
+        if size is not None and "size" in offered:
+            wanted["size"] = paper_size(dataset.name, k, r) if size == PAPER else size
+        elif name in SIZED_AS_BALANCOR:
+            wanted["size"] = balancor_size(m, wanted["k"], wanted["r"])
+        if name in TUNED:
+            wanted["threshold"] = threshold
+        parameters = {key: value for key, value in wanted.items() if key in offered}
+        if member != "auto":
+            parameters["estimator"] = member_of(member, dataset)
+        return kind(**parameters)
+
+    return make
 
 
 def member_of(name: str, dataset: Dataset) -> Any:
     """Return the member of a name; trees and SVMs are told which features are nominal.
 
-    Other members see it where features have more than two values (`Dataset.rows`).
+    Other members see it where features have more than two values (`Dataset.rows`); logistic
+    regression has a column for each value of these.
     """
-    if name == "logistic":
-        return _logistic(dataset)
     if name == "least-squares":
         return LeastSquaresClassifier()
-    nominal: Any = dataset.categorical if dataset.categorical.any() else "from_dtype"
-    return {"c45": C45Classifier, "smo": SMOClassifier}[name](categorical_features=nominal)
+    if name != "logistic":
+        nominal: Any = dataset.categorical if dataset.categorical.any() else "from_dtype"
+        return {"c45": C45Classifier, "smo": SMOClassifier}[name](categorical_features=nominal)
 
-
-def _logistic(dataset: Dataset) -> Any:
-    """Return logistic regression with a column for each value of a many-valued feature."""
     from sklearn.compose import ColumnTransformer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

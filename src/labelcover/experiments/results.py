@@ -8,6 +8,7 @@ another version are moved to a second file beside it, which is never read.
 from __future__ import annotations
 
 import csv
+import io
 import os
 import warnings
 from collections.abc import Iterable, Sequence
@@ -149,7 +150,18 @@ class ResultsFile:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             stack.enter_context(locked(self.path))
-            self._load()
+            rows = list(_rows(self.path, whole_lines=True)) if self.path.exists() else []
+            _write(self.path, rows)  # with all columns, and without a line that was cut
+            self.done = {_task(row) for row in rows}
+            others = sorted({row[VERSION] for row in rows} - {__version__})
+            if others:
+                warnings.warn(
+                    f"{self.path} has results of labelcover {', '.join(others)}, which are kept; "
+                    f"what is added is by {__version__}. For results of one version, begin a new "
+                    "file.",
+                    UserWarning,
+                    stacklevel=3,
+                )
             self._lock = stack.pop_all()
         return self
 
@@ -158,8 +170,9 @@ class ResultsFile:
 
     def join(self, paths: Sequence[str | os.PathLike[str]]) -> None:
         """Take the lines of other results files in, each task once."""
-        join_results([self.path, *paths], self.path)
-        self.done = {_task(row) for row in _rows(self.path)}
+        rows = _consistent_rows([self.path, *paths])
+        _write(self.path, rows)
+        self.done = {_task(row) for row in rows}
 
     def set_outdated_aside(self, tasks: Iterable[Task], *, with_cuts: bool = False) -> None:
         """Move the lines of other data, folds or parameters than those of `tasks` to another file.
@@ -173,31 +186,23 @@ class ResultsFile:
             Whether lines of the tasks without both cuts, as earlier versions wrote them, are
             outdated too.
         """
-        wanted: dict[str, str] = {}
-        for task in tasks:
-            wanted |= task.versions()
+        wanted = {what: own for task in tasks for what, own in task.versions().items()}
         kept: list[dict[str, str]] = []
         outdated: list[dict[str, str]] = []
-        changed: list[str] = []
+        changed: dict[str, None] = {}
         for row in _rows(self.path):
             versions = _task(row).versions()
-            other = [
-                what for what in versions if wanted.get(what, versions[what]) != versions[what]
-            ]
-            if (
-                with_cuts
-                and not (other or row["tuning"] or row["error"])
-                and versions.keys() <= (wanted.keys())
-            ):
-                other = [f"how method {row['method']!r} is cut"]
+            other = [what for what, own in versions.items() if wanted.get(what, own) != own]
+            uncut = with_cuts and not (row["tuning"] or row["error"])
+            if uncut and versions.keys() <= wanted.keys():
+                other.append(f"how method {row['method']!r} is cut")
             (outdated if other else kept).append(row)
             # Another version of a data set has other folds too: the first says it all.
-            changed += [what for what in other[:1] if what not in changed]
+            changed |= dict.fromkeys(other[:1])
         if not outdated:
             return
         aside = self.path.with_name(f"{self.path.stem}-outdated.csv")
-        earlier = list(_rows(aside)) if aside.exists() else []
-        _write(aside, [*earlier, *outdated])
+        _write(aside, [*(_rows(aside) if aside.exists() else []), *outdated])
         _write(self.path, kept)
         self.done = {_task(row) for row in kept}
         warnings.warn(
@@ -220,26 +225,6 @@ class ResultsFile:
             os.fsync(file.fileno())
         self.done.add(task)
 
-    def _load(self) -> None:
-        if self.path.exists() and self.path.stat().st_size:
-            _drop_unfinished_line(self.path)
-        if not self.path.exists() or not self.path.stat().st_size:
-            _write(self.path, [])
-        rows = list(_rows(self.path))
-        with open(self.path, encoding="utf-8", newline="") as file:
-            has_all = tuple(next(csv.reader(file))) == COLUMNS
-        if not has_all:
-            _write(self.path, rows)
-        self.done = {_task(row) for row in rows}
-        others = sorted({row[VERSION] for row in rows} - {__version__})
-        if others:
-            warnings.warn(
-                f"{self.path} has results of labelcover {', '.join(others)}, which are kept; what "
-                f"is added is by {__version__}. For results of one version, begin a new file.",
-                UserWarning,
-                stacklevel=4,
-            )
-
 
 def read_results(*paths: str | os.PathLike[str]) -> pd.DataFrame:
     """Return the lines of one or more results files as a frame; a task in several counts once.
@@ -258,11 +243,6 @@ def read_results(*paths: str | os.PathLike[str]) -> pd.DataFrame:
     for column in set(COLUMNS) - text:
         frame[column] = pd.to_numeric(frame[column])
     return frame
-
-
-def join_results(paths: Iterable[str | os.PathLike[str]], target: str | os.PathLike[str]) -> None:
-    """Write the lines of several results files to one, each task once."""
-    _write(Path(target), _consistent_rows(paths))
 
 
 def _consistent_rows(paths):
@@ -284,17 +264,21 @@ def _consistent_rows(paths):
     return list(seen.values())
 
 
-def _rows(path):
+def _rows(path, *, whole_lines=False):
+    """Yield the lines of a file; `whole_lines` leaves out one that was not finished."""
     check_ordinary(path)
-    with open(path, encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
-        try:
+    raw = Path(path).read_bytes()
+    if whole_lines:  # no cell ever holds an end of line
+        raw = raw[: raw.rfind(b"\n") + 1]
+    try:
+        reader = csv.DictReader(io.StringIO(raw.decode("utf-8"), newline=""))
+        if raw or not whole_lines:
             _check_columns(path, tuple(reader.fieldnames or ()))
-            for row in reader:
-                cells = {name: cell and unguarded(cell) for name, cell in row.items()}
-                yield dict.fromkeys(LATER, "") | cells
-        except (UnicodeDecodeError, csv.Error):
-            raise DataError(path, "not a text file, expected a results file.") from None
+        for row in reader:
+            cells = {name: cell and unguarded(cell) for name, cell in row.items()}
+            yield dict.fromkeys(LATER, "") | cells
+    except (UnicodeDecodeError, csv.Error):
+        raise DataError(path, "not a text file, expected a results file.") from None
 
 
 def _check_columns(path, found):
@@ -321,15 +305,6 @@ def _write(path, rows):
 
 def _task(row: dict[str, Any]) -> Task:
     return Task(**{name: row[name] for name in KEY} | {c: int(row[c]) for c in ("fold", "seed")})
-
-
-def _drop_unfinished_line(path: Path) -> None:
-    """Cut off what follows the last end of line: no cell ever holds one."""
-    raw = path.read_bytes()
-    end = raw.rfind(b"\n") + 1
-    if end < len(raw):
-        with replacing(path) as temporary:
-            temporary.write_bytes(raw[:end])
 
 
 def _text(value: Any) -> str:

@@ -22,7 +22,8 @@ from labelcover.experiments._paper.paper_fits import (
 )
 from labelcover.experiments._paper.paper_page import Sheet
 from labelcover.experiments._paper.paper_tables import compared
-from labelcover.experiments._paper.printed import MEMBERS, METHODS, printed_table
+from labelcover.experiments._paper.printed import ENSEMBLES, MEMBERS, METHODS, printed_table
+from labelcover.experiments._running import fit_seeds
 from labelcover.experiments._statistics import (
     average_ranks,
     bonferroni_dunn,
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 
     from labelcover.experiments._folds import Fold
 
-#: The methods of Table 9, the control first.
-ENSEMBLES = ("DD-BALANCOR", "ECC", "EPS")
 #: Of how many choices the paper was right, of 80: with SMO (Table 7) and with J48 (Table 8).
 PRINTED = {"smo": 64, "c45": 59}
 PRINTED_OF = 80
@@ -78,8 +77,6 @@ def all_pairs(scores: NDArray[np.float64], measure: str, methods: Sequence[str] 
     >>> "F(5, 315) = 127.3" in text
     True
     """
-    if len(scores) < 2:
-        return "too few rows for a test"
     ranks, said = _friedman(scores, measure, methods)
     difference = critical_difference(len(methods), len(scores))
     bars = groups(ranks, difference)
@@ -102,8 +99,6 @@ def against_first(
     >>> "F(2, 18) = 20.75" in against_first(scores, "hamming_loss")
     True
     """
-    if len(scores) < 2:
-        return "too few rows for a test"
     p = bonferroni_dunn(scores, 0, higher_is_better=MEASURES[measure].higher_is_better)
     others = ", ".join(
         f"{name} {p_value(value)}" for name, value in zip(methods[1:], p[1:], strict=True)
@@ -296,7 +291,7 @@ def _chooses_high(dataset: Dataset, fold: Fold, low: Setting, high: Setting) -> 
     addressed = []
     for setting in (low, high):
         model = setting.make(dataset).set_params(random_state=SEED)
-        cover = model._make_cover(Y, int(model._seeds()[0]))
+        cover = model._make_cover(Y, int(fit_seeds(model)[0]))
         addressed.append((triples.merit(cover), -len(cover)))
     return addressed[1] > addressed[0]
 
@@ -307,23 +302,25 @@ def choice_sheet(choices: pd.DataFrame) -> Sheet:
     Equal losses count as right.
     """
     heads = ["data set", "member", "low k", "high k", "chose high", "high better", "equal", "right"]
+    apart = choices["loss_difference"]
+    choices = choices.assign(right=(apart == 0) | ((apart < 0) == choices["chose_high"]))
     rows = []
     for (dataset, member), part in choices.groupby(["dataset", "member"], sort=False):
         ks = [str(part[end].iloc[0]) for end in ("low", "high")]
-        apart = part["loss_difference"]
-        counts = [part["chose_high"].sum(), (apart < 0).sum(), (apart == 0).sum()]
-        right = f"{_right(part).sum()} of {len(part)}"
+        own = part["loss_difference"]
+        counts = [part["chose_high"].sum(), (own < 0).sum(), (own == 0).sum()]
+        right = f"{part['right'].sum()} of {len(part)}"
         rows.append([str(dataset), WEKA[str(member)], *ks, *map(str, counts), right])
     notes = []
     for member, part in choices.groupby("member", sort=False):
-        right, printed = _right(part), PRINTED[str(member)]
+        right, printed = part["right"], PRINTED[str(member)]
         notes.append(
             f"{WEKA[str(member)]}: right in {right.sum()} of {len(part)} choices "
             f"({right.mean():.1%}); the paper has {printed} of {PRINTED_OF} "
             f"({printed / PRINTED_OF:.1%})."
         )
     if len(choices):
-        high, apart = choices["chose_high"], choices["loss_difference"]
+        high = choices["chose_high"]
         notes.append(
             f"The highest k was chosen in {high.sum()} of {len(choices)} cases. Always choosing "
             f"it would be right in {(apart <= 0).sum()}, always the lowest in {(apart >= 0).sum()}."
@@ -334,8 +331,3 @@ def choice_sheet(choices: pd.DataFrame) -> Sheet:
     else:
         notes.append("Nothing has been run yet.")
     return Sheet("Section 5.7: the choice between the lowest and the highest k", heads, rows, notes)
-
-
-def _right(part: pd.DataFrame) -> pd.Series:
-    difference = part["loss_difference"]
-    return (difference == 0) | ((difference < 0) == part["chose_high"])

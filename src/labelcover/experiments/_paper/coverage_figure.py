@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._arguments import check_choice, check_integer
 from labelcover.covers.bounds import pair_coverage_probability
 
 if TYPE_CHECKING:
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 #: The panels: labels m, each with two or three k.
 PANELS = {6: (3, 4), 14: (3, 4, 5), 22: (3, 5, 7)}
-# The simulation lists all labelsets.
-MOST_LABELSETS = 1_000_000
 DRAWS, DRAWS_AT_ONCE = 20_000, 1_000
 POINTS, MOST_SIZE = 25, 2**40
 # The bound is drawn up to the size where it is this near to certain.
@@ -40,22 +37,19 @@ def simulated_coverage(
     *,
     replacement: bool,
     draws: int = DRAWS,
-    random_state: int = 0,
 ) -> NDArray[np.float64]:
     """Return how often random labelsets cover all pairs of labels, for each of some sizes σ.
 
     Parameters
     ----------
     n_labels, k : int
-        Labels m, and labels in a labelset, with C(m, k) at most a million.
+        Labels m, and labels in a labelset; all C(m, k) labelsets are listed.
     sizes : sequence of int
         Numbers of labelsets; without replacement at most C(m, k).
     replacement : bool
         Whether a labelset may be drawn twice.
     draws : int
         How many families of labelsets are drawn. The standard error is at most ``0.5/√draws``.
-    random_state : int
-        Seed.
 
     Examples
     --------
@@ -63,56 +57,27 @@ def simulated_coverage(
     >>> simulated_coverage(4, 3, [2, 4], replacement=False, draws=50)
     array([0., 1.])
     """
-    m = check_integer("n_labels", n_labels, low=2)
-    n_all = comb(m, check_integer("k", k, low=2, high=m))
-    check_integer("C(n_labels, k)", n_all, low=1, high=MOST_LABELSETS)
-    most = max(check_integer("sizes", size, low=1) for size in sizes)
-    if not replacement and most > n_all:
-        raise ValueError(
-            f"sizes must be at most C({m}, {k}) = {n_all} without replacement, got {most}."
-        )
-    # The size at which a family first covers all tells for every σ whether it does.
-    random = np.random.default_rng(random_state)
-    pairs = _pairs_of_all(m, k)
-    blocks = [min(DRAWS_AT_ONCE, draws - start) for start in range(0, draws, DRAWS_AT_ONCE)]
-    first = np.concatenate(
-        [_first_covering_sizes(pairs, _drawn(n_all, most, replacement, n, random)) for n in blocks]
-    )
-    return np.array([(first <= size).mean() for size in sizes])
-
-
-def _pairs_of_all(m: int, k: int) -> NDArray[np.int64]:
-    """Return the numbers of the pairs of labels in each labelset, ``(C(m, k), C(k, 2))``."""
-    number = np.zeros((m, m), dtype=np.int64)
-    number[np.triu_indices(m, 1)] = np.arange(comb(m, 2))
-    first, second = np.triu_indices(k, 1)
-    sets = np.array(list(combinations(range(m), k)))
-    return number[sets[:, first], sets[:, second]]
-
-
-def _drawn(
-    n_all: int, most: int, replacement: bool, n: int, random: np.random.Generator
-) -> NDArray[np.int64]:
-    """Return `n` families of `most` labelsets each, by their numbers."""
-    if replacement:
-        return random.integers(n_all, size=(n, most))
-    return np.array([random.choice(n_all, most, replace=False) for _ in range(n)])
-
-
-def _first_covering_sizes(
-    pairs: NDArray[np.int64], families: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return how many labelsets each family takes to cover all pairs; one more if they do not."""
-    n, most = families.shape
-    found = np.full(n, most + 1)
-    left, covered = np.arange(n), np.zeros((n, pairs.max() + 1), dtype=bool)
-    for size in range(1, most + 1):
-        covered[np.arange(len(left))[:, None], pairs[families[left, size - 1]]] = True
-        done = covered.all(axis=1)
-        if done.any():
-            found[left[done]] = size
-            left, covered = left[~done], covered[~done]
-    return found
+    n_all, n_pairs, most = comb(n_labels, k), comb(n_labels, 2), max(sizes)
+    # The numbers of the pairs of labels in each labelset.
+    number = np.zeros((n_labels, n_labels), dtype=np.int64)
+    number[np.triu_indices(n_labels, 1)] = np.arange(n_pairs)
+    one, other = np.triu_indices(k, 1)
+    sets = np.array(list(combinations(range(n_labels), k)))
+    pairs = number[sets[:, one], sets[:, other]]
+    random, covering = np.random.default_rng(0), []
+    for start in range(0, draws, DRAWS_AT_ONCE):
+        n = min(DRAWS_AT_ONCE, draws - start)
+        if replacement:
+            families = random.integers(n_all, size=(n, most))
+        else:
+            drawn = [random.choice(n_all, most, replace=False) for _ in range(n)]
+            families = np.array(drawn)
+        # The size at which a family first holds each pair: the largest is where it covers all.
+        first = np.full((n, n_pairs), most + 1)
+        for size in range(most, 0, -1):
+            first[np.arange(n)[:, None], pairs[families[:, size - 1]]] = size
+        covering.append(first.max(axis=1))
+    return (np.concatenate(covering)[:, None] <= np.asarray(sizes)).mean(axis=0)
 
 
 def coverage_curves(*, draws: int = DRAWS, panels: dict | None = None) -> pd.DataFrame:
@@ -165,12 +130,11 @@ def draw_curves(curves: pd.DataFrame, theme: str = "plain") -> Figure:
     from matplotlib.figure import Figure
 
     from labelcover import _picture_style as light
-    from labelcover.experiments._report import pictures
+    from labelcover.experiments._report import page_parts
 
-    check_choice("theme", theme, ("plain", "page"))
-    of_theme = light if theme == "plain" else pictures
+    of_theme = light if theme == "plain" else page_parts
     colours = [of_theme.ACCENT, of_theme.SECOND, of_theme.INK]
-    with rc_context(light.picture_style() if theme == "plain" else pictures.STYLE):
+    with rc_context(light.picture_style() if theme == "plain" else page_parts.STYLE):
         values = list(curves["m"].unique())
         figure = Figure(figsize=(3.4 * len(values), 3.4), layout="constrained")
         for axes, m in zip(np.atleast_1d(figure.subplots(1, len(values))), values, strict=True):

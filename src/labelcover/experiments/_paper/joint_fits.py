@@ -28,6 +28,7 @@ from labelcover.ensemble import (
     combined_by,
 )
 from labelcover.experiments._fingerprints import method_fingerprint
+from labelcover.experiments._running import fit_seeds
 from labelcover.learners import C45Classifier, SMOClassifier
 from labelcover.thresholds import cut
 
@@ -64,7 +65,7 @@ def fit_together(estimators: Sequence[Any], X: Any, Y: NDArray[np.uint8], new: A
     Parameters
     ----------
     estimators : sequence of estimators
-        Of the paper's methods (`labelcover.experiments._running.DESIGNS`), with one
+        Of the paper's methods (`labelcover.experiments._paper.printed.METHODS`), with one
         ``random_state`` and equal members, `SMOClassifier` or `C45Classifier`; combined in any way
         but by weights; the threshold is a number or ``"cv"`` with the paper's search.
     X, Y : training rows
@@ -91,7 +92,7 @@ def fit_together(estimators: Sequence[Any], X: Any, Y: NDArray[np.uint8], new: A
     True
     """
     _check_common(estimators)
-    owner, seeds = clone(estimators[0].estimator), estimators[0]._seeds()
+    owner, seeds = clone(estimators[0].estimator), fit_seeds(estimators[0])
     coding, table = owner.read_table(owner, X)
     training = TrainingRows(table, np.asarray(Y, dtype=np.uint8), coding.n_values, None, {})
     covers = _covers(estimators, training.Y, int(seeds[0]))

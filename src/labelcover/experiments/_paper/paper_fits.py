@@ -16,7 +16,13 @@ from labelcover.datasets import Dataset
 from labelcover.ensemble import READINGS
 from labelcover.experiments._folds import Fold
 from labelcover.experiments._paper.joint_fits import fit_together
-from labelcover.experiments._paper.printed import MEMBERS, paper_size, printed_table
+from labelcover.experiments._paper.printed import (
+    ENSEMBLES,
+    MEMBERS,
+    paper_size,
+    paper_sizes,
+    printed_table,
+)
 from labelcover.experiments._paper.printed import METHODS as SIX
 from labelcover.experiments._running import (
     Fit,
@@ -133,7 +139,7 @@ def table_settings(table: str, dataset: str) -> list[Setting]:
     if table in ("table7", "table8"):
         return [each for k in ks for each in study_settings(MEMBERS[table], k)]
     if table == "table9":
-        return [table_9_setting(method, dataset) for method in ("DD-BALANCOR", *PEERS)]
+        return [table_9_setting(method, dataset) for method in ENSEMBLES]
     if table == "table10":
         ks = [row.k for row in printed_table("table10") if row.dataset == dataset]
         orders: list[tuple[int, str | None]] = [(2, PAPER), (3, None), (3, PAPER)]
@@ -178,11 +184,7 @@ def table_setting(
 def table_9_k(dataset: str) -> int:
     """Return the k of a line of Table 9, which the paper names by its σ only."""
     (size,) = [int(r.cells["sigma"]) for r in printed_table("table9") if r.dataset == dataset]
-    return next(
-        row.k
-        for row in printed_table("table7")
-        if (row.dataset, int(row.cells["sigma"])) == (dataset, size)
-    )
+    return next(k for (name, k), each in paper_sizes().items() if (name, each) == (dataset, size))
 
 
 def table_9_setting(method: str, dataset: str) -> Setting:
@@ -251,9 +253,9 @@ def _groups(settings: Sequence[Setting], dataset: Dataset, n_folds: int) -> list
     return [group for of_group in found.values() for group in of_group.values()]
 
 
-def _outcomes(estimators, dataset: Dataset, fold: Fold) -> list[tuple[Result, None]]:
+def _outcomes(estimators: list[Any], dataset: Dataset, fold: Fold) -> list[tuple[Result, Any]]:
     if len(estimators) == 1:
-        return [(perform(estimators[0], dataset, fold)[0], None)]
+        return [perform(estimators[0], dataset, fold)]
     try:
         for estimator in estimators:
             if isinstance(estimator, Exception):
@@ -263,23 +265,19 @@ def _outcomes(estimators, dataset: Dataset, fold: Fold) -> list[tuple[Result, No
         )
     except Exception as error:
         return [(failed(error, fold), None) for _ in estimators]
-    Y = dataset.Y[fold.test]
-    results = [
-        Result(
+    Y, found = dataset.Y[fold.test], []
+    for estimator, answer in zip(estimators, answers, strict=True):
+        # Measures of rankings take as long as the fits: they are made of the tables alone, not of
+        # other readings, and nobody asks for those of each label.
+        is_ranked = isinstance(estimator, RakelClassifier) or (
+            estimator.aggregate == "mean" and estimator.threshold_measure == "auto"
+        )
+        result = Result(
             n_train=len(fold.train),
             n_test=len(fold.test),
             size=len(answer.cover),
             scores=scores_of(Y, answer.predicted, answer.confidence if is_ranked else None),
             label_f1=label_f1(Y, answer.predicted).tolist() if is_ranked else [],
         )
-        # Measures of rankings take as long as the fits, and nobody asks for those of each label.
-        for answer, is_ranked in zip(answers, map(_is_ranked, estimators), strict=True)
-    ]
-    return [(result, None) for result in results]
-
-
-def _is_ranked(estimator: Any) -> bool:
-    """Return whether confidences are measured: those of the tables, not those of other readings."""
-    return isinstance(estimator, RakelClassifier) or (
-        estimator.aggregate == "mean" and estimator.threshold_measure == "auto"
-    )
+        found.append((result, answer.cover))
+    return found

@@ -6,12 +6,10 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labelcover.experiments._paper.coverage_figure import draw_curves
-from labelcover.experiments._report.html_page import write_html_page
-from labelcover.experiments._report.pictures import to_svg
+from labelcover.experiments._report.page_parts import to_svg, write_html_page
 from labelcover.experiments.named_methods import TITLES
 
 if TYPE_CHECKING:
@@ -69,21 +67,13 @@ class Sheet:
 
     def print(self, console: Console) -> None:
         """Print the sheet in a terminal."""
-        texts = [self.title, *self._aligned(), *self.notes]
-        for text in texts:
+        # A terminal's own width does not cut the table off.
+        lines = [self.heads, *self.rows] if self.rows else []
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        aligned = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+        for text in [self.title, *aligned, *self.notes]:
             console.print(text, markup=False, highlight=False, soft_wrap=True)
         console.print()
-
-    def _aligned(self) -> list[str]:
-        """Return the lines of the table as text; a terminal's own width does not cut it off."""
-        if not self.rows:
-            return []
-        lines = [self.heads, *self.rows]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return [
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        ]
 
 
 def write_page(
@@ -111,11 +101,11 @@ def write_page(
     command : str
         What the user typed.
     """
-    panels = [] if curves is None else [panel for _, panel in curves.groupby("m")]
+    panels = () if curves is None else curves.groupby("m")
     text = "Bound of Lemma 1 and simulated probabilities against the number of labelsets."
     drawn = [
         to_svg(draw_curves(panel, "page"), f"figure1-{number}", sheets[0].title, text)
-        for number, panel in enumerate(panels)
+        for number, (_, panel) in enumerate(panels)
     ]
     values = {
         "part": part,
@@ -124,7 +114,7 @@ def write_page(
         "pictures": drawn,
         "command": command,
     }
-    write_html_page(path, Path(__file__).with_name("paper_page.html"), values)
+    write_html_page(path, "paper_page.html", values)
 
 
 def explained(sheet: Sheet) -> str:

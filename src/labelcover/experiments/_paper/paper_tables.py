@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,10 +19,10 @@ from labelcover.experiments._paper.paper_fits import (
 )
 from labelcover.experiments._paper.paper_page import Sheet
 from labelcover.experiments._paper.printed import (
+    ENSEMBLES,
     MEASURES,
     MEMBERS,
     METHODS,
-    PrintedRow,
     printed_table,
 )
 from labelcover.experiments.named_methods import PAPER
@@ -35,33 +35,7 @@ if TYPE_CHECKING:
 TIMES = {"train_seconds": "training, s", "design_seconds": "matrix design, s"}
 
 
-class Figure(NamedTuple):
-    """One figure of a table, and which line of a results file is ours.
-
-    Attributes
-    ----------
-    dataset, k : str, int
-    size : int
-        The paper's σ.
-    column : str
-        The heading in the table.
-    measure : str
-    paper : float
-        What the paper prints; NaN where it has nothing.
-    name : str
-        The method in the results file.
-    """
-
-    dataset: str
-    k: int
-    size: int
-    column: str
-    measure: str
-    paper: float
-    name: str
-
-
-def figures_of(table: str, reading: str | None = None, tuned_for: str = "micro_f1") -> list[Figure]:
+def figures_of(table: str, reading: str | None = None, tuned_for: str = "micro_f1") -> pd.DataFrame:
     """Return all figures of a table of the paper, and the column of our default beside them.
 
     Parameters
@@ -71,56 +45,56 @@ def figures_of(table: str, reading: str | None = None, tuned_for: str = "micro_f
         As of `labelcover.experiments._paper.paper_fits.Setting`, for Tables 7 and 8; by default
         what ``aggregate="auto"`` comes to, and micro-F1.
 
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``k``, ``size`` (the paper's σ), ``column`` (the heading in the table),
+        ``measure``, ``paper`` (NaN where it prints nothing), ``name`` (the method in the results
+        file).
+
     Examples
     --------
     >>> from labelcover.experiments._paper.paper_tables import figures_of
-    >>> first = figures_of("table8")[0]
-    >>> first.dataset, first.column, first.measure, first.paper
-    ('delicious', 'RAKEL', 'micro_f1', 0.209)
+    >>> first = figures_of("table8")[["dataset", "column", "measure", "paper"]].head(1)
+    >>> first.to_dict("list")
+    {'dataset': ['delicious'], 'column': ['RAKEL'], 'measure': ['micro_f1'], 'paper': [0.209]}
     """
-    made = []
+    import pandas as pd
+
+    made: list[tuple] = []
     for row in printed_table(table):
         k = table_9_k(row.dataset) if table == "table9" else row.k
-        size = int(row.cells["sigma r=2" if table == "table10" else "sigma"])
-        made += [
-            Figure(row.dataset, k, size, column, measure, paper, name)
-            for column, measure, paper, name in _columns(table, row, k, reading, tuned_for)
-        ]
-    return made
+        place = row.dataset, k, int(row.cells["sigma r=2" if table == "table10" else "sigma"])
+        named = _columns(table, row.dataset, k, reading, tuned_for)
+        measures = MEASURES | ({"train_seconds": "train_s"} if table == "table9" else {})
+        for measure, printed in measures.items():
+            for column, (cell, name) in named.items():
+                paper = row.number(f"{printed} {cell}")
+                made.append((*place, column, measure, paper, name))
+            if measure == "train_seconds":
+                design = row.number("matrix_s"), named["DD-BALANCOR"][1]
+                made.append((*place, "BALANCOR", "design_seconds", *design))
+            made.append((*place, DEFAULT, measure, np.nan, DEFAULT))
+    columns = ["dataset", "k", "size", "column", "measure", "paper", "name"]
+    return pd.DataFrame(made, columns=columns)
 
 
 def _columns(
-    table: str, row: PrintedRow, k: int, reading: str | None, tuned_for: str
-) -> Iterator[tuple[str, str, float, str]]:
-    named: dict[str, str] = {}
+    table: str, dataset: str, k: int, reading: str | None, tuned_for: str
+) -> dict[str, tuple[str, str]]:
+    """Return for each column its name in the CSV file of the table, and its method in ours."""
     if table == "table9":
-        ensembles = ("DD-BALANCOR", "ECC", "EPS")
-        named = {method: table_9_setting(method, row.dataset).name for method in ensembles}
-    elif table != "table10":
+        return {each: (each, table_9_setting(each, dataset).name) for each in ENSEMBLES}
+    if table != "table10":
         how = MEMBERS[table], k, reading, tuned_for
-        named = {method: table_setting(method, *how).name for method in METHODS}
-    for measure in MEASURES:
-        if table == "table10":
-            yield from _order_columns(row, k, measure)
-        for method, name in named.items():
-            yield method, measure, row.score(measure, method), name
-        yield DEFAULT, measure, np.nan, DEFAULT
-    if table == "table9":
-        for method, name in named.items():
-            yield method, "train_seconds", row.number(f"train_s {method}"), name
-        yield "BALANCOR", "design_seconds", row.number("matrix_s"), named["DD-BALANCOR"]
-        yield DEFAULT, "train_seconds", np.nan, DEFAULT
-
-
-def _order_columns(row: PrintedRow, k: int, measure: str) -> Iterator[tuple[str, str, float, str]]:
-    """Yield the columns of Table 10: with r=3, on a true cover and with the paper's σ."""
-    for method, printed in (("DD-BALANCOR", "DD"), ("RAKEL++", "RAKEL++")):
-        two, three = (row.number(f"{MEASURES[measure]} {printed} r={r}") for r in (2, 3))
-        yield f"{method} r=2", measure, two, Setting(method, "c45", k).name
-        true = Setting(method, "c45", k, 3, None).name
-        yield f"{method} r=3, true cover", measure, three, true
-        given = Setting(method, "c45", k, 3, PAPER).name
-        yield f"{method} r=3, σ of the paper", measure, three, given
+        return {each: (each, table_setting(each, *how).name) for each in METHODS}
+    # With r=3 on a true cover, and with the paper's σ.
+    orders = {"r=2": (2, PAPER), "r=3, true cover": (3, None), "r=3, σ of the paper": (3, PAPER)}
+    return {
+        f"{method} {how}": (f"{printed} r={r}", Setting(method, "c45", k, r, size).name)
+        for method, printed in (("DD-BALANCOR", "DD"), ("RAKEL++", "RAKEL++"))
+        for how, (r, size) in orders.items()
+    }
 
 
 def compared(
@@ -161,7 +135,8 @@ def compared(
     )
     rows_of = results.groupby(["dataset", "method", "folds"]).indices
     lines = []
-    for figure in figures_of(table, reading, tuned_for):
+    figures = figures_of(table, reading, tuned_for)
+    for figure in figures.itertuples(index=False):
         if datasets is not None and figure.dataset not in datasets:
             continue
         rows = rows_of.get((figure.dataset, figure.name, folds_of(figure.dataset, n_folds)), [])
@@ -242,10 +217,8 @@ def _three_lines(measure, dataset, k, size, cells):
 
 
 def _best(measure: str, values: list[float]) -> float:
-    if all(np.isnan(values)):
-        return np.nan
     higher = measure in KNOWN_MEASURES and KNOWN_MEASURES[measure].higher_is_better
-    return float(np.nanmax(values) if higher else np.nanmin(values))
+    return float((np.fmax if higher else np.fmin).reduce(values))
 
 
 def _number(value: float, seconds: bool = False) -> str:
@@ -257,10 +230,8 @@ def _number(value: float, seconds: bool = False) -> str:
 def _difference(cell) -> str:
     if np.isnan(cell["difference"]):
         return "–"
-    text = f"{cell['difference']:+.4f}"
-    if cell["spread"] > 0:
-        text += f" ({cell['difference'] / cell['spread']:+.1f})"
-    return text
+    spreads = f" ({cell['difference'] / cell['spread']:+.1f})" if cell["spread"] > 0 else ""
+    return f"{cell['difference']:+.4f}{spreads}"
 
 
 def _notes(table: str, measure: str, part: pd.DataFrame) -> list[str]:

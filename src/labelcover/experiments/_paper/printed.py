@@ -17,6 +17,8 @@ HERE = Path(__file__).parent
 DATASETS = {"mediamill": "mediamill-subset", "delicous": "delicious"}
 #: The six methods of Tables 7 and 8, in their order.
 METHODS = ("RAKEL", "RAKEL++", "DD-BALANCOR", "BALANCOR", "INLAC", "BALCO")
+#: The methods of Table 9, the control first.
+ENSEMBLES = ("DD-BALANCOR", "ECC", "EPS")
 #: Name of a measure to what it is called in the CSV files.
 MEASURES = {"micro_f1": "microF1", "hamming_loss": "hamming"}
 #: Table to the members it was made with, by the names of `labelcover.experiments.named_methods`.

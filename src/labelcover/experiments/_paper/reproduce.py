@@ -6,24 +6,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from labelcover._arguments import check_choice, check_integer, check_jobs
 from labelcover._files import replacing
-from labelcover.datasets import is_here, load
-from labelcover.experiments._paper.claims import (
-    ENSEMBLES,
-    against_first,
-    all_pairs,
-    choice_sheet,
-    choices_of,
-    paired_sheet,
-    printed_scores,
-    readings_of,
-    readings_sheets,
-)
+from labelcover.datasets import load
+from labelcover.experiments._paper import claims
 from labelcover.experiments._paper.coverage_figure import DRAWS, coverage_curves, draw_curves
 from labelcover.experiments._paper.paper_fits import Setting, run_settings, table_settings
 from labelcover.experiments._paper.paper_page import Sheet, write_page
@@ -34,7 +24,7 @@ from labelcover.experiments._paper.paper_tables import (
     result_sheets,
     score_table,
 )
-from labelcover.experiments._paper.printed import METHODS, printed_table
+from labelcover.experiments._paper.printed import ENSEMBLES, METHODS, printed_table
 from labelcover.experiments.results import read_results
 
 if TYPE_CHECKING:
@@ -78,6 +68,20 @@ class Reproduction:
         parts = [f"## {TITLES.get(self.part, self.part)}", *(s.markdown() for s in self.sheets)]
         parts += [f"- {text}" for text in self.missing]
         return "\n\n".join(parts) + "\n"
+
+    def written(self, folder: Path, command: str, frame: Any = None) -> Reproduction:
+        """Write everything, and the figures of `frame`, to a folder."""
+        if frame is not None:
+            self.files.append(folder / f"{self.part}.csv")
+            with replacing(self.files[-1]) as temporary:
+                frame.to_csv(temporary, index=False, float_format="%.6g", lineterminator="\n")
+        text, page = folder / f"{self.part}.md", folder / f"{self.part}.html"
+        with replacing(text) as temporary:
+            temporary.write_text(self.markdown(), encoding="utf-8")
+        curves = frame if self.part == "figure1" else None
+        write_page(page, self.part, self.sheets, self.missing, curves=curves, command=command)
+        self.files.extend([text, page])
+        return self
 
     def print(self, console: Console) -> None:
         """Print everything."""
@@ -147,17 +151,19 @@ def reproduce(
     folder.mkdir(parents=True, exist_ok=True)
     if part == "figure1":
         return _figure(folder, QUICK_DRAWS if quick else DRAWS, command)
-    here = [name for name in wanted if is_here(name)]
-    missing = [_how_to_get(name) for name in wanted if name not in here]
-    loaded = [load(name) for name in here]
+    loaded, missing = [], []
+    for name in wanted:
+        try:
+            loaded.append(load(name))
+        except FileNotFoundError as error:
+            missing.append(f"{error}")
     if part == "table6":
-        outcome = Reproduction(part, [data_sheet(loaded)], missing)
-        return _written(folder, outcome, None, command)
+        return Reproduction(part, [data_sheet(loaded)], missing).written(folder, command)
     if run and loaded:
-        settings = {name: _settings(part, name, k, quick) for name in here}
+        settings = {data.name: _settings(part, data.name, k, quick) for data in loaded}
         run_settings(
             settings,
-            [d for d in loaded if settings[d.name]],
+            [data for data in loaded if settings[data.name]],
             folder / RESULTS,
             n_folds=n_folds,
             n_jobs=n_jobs,
@@ -165,18 +171,18 @@ def reproduce(
         )
     results = read_results(folder / RESULTS) if (folder / RESULTS).exists() else read_results()
     if part == "section5.7":
-        frame = choices_of(loaded, results, n_folds=n_folds)
-        sheets = [choice_sheet(frame)]
+        frame = claims.choices_of(loaded, results, n_folds=n_folds)
+        sheets = [claims.choice_sheet(frame)]
     else:
         frame = compared(part, results, n_folds=n_folds, datasets=wanted)
         sheets = [*result_sheets(part, frame), tests_sheet([part], [frame])]
         if part in BOTH:
             both = [compared(t, results, n_folds=n_folds, datasets=wanted) for t in BOTH]
             sheets.append(tests_sheet(BOTH, both))
-            readings = readings_of(part, results, n_folds=n_folds, datasets=wanted)
-            sheets += readings_sheets(part, readings)
-            sheets.append(paired_sheet(part, results, n_folds=n_folds))
-    return _written(folder, Reproduction(part, sheets, missing), frame, command)
+            readings = claims.readings_of(part, results, n_folds=n_folds, datasets=wanted)
+            sheets += claims.readings_sheets(part, readings)
+            sheets.append(claims.paired_sheet(part, results, n_folds=n_folds))
+    return Reproduction(part, sheets, missing).written(folder, command, frame)
 
 
 def tests_sheet(tables: Sequence[str], frames: Sequence[pd.DataFrame]) -> Sheet:
@@ -192,9 +198,9 @@ def tests_sheet(tables: Sequence[str], frames: Sequence[pd.DataFrame]) -> Sheet:
         What `compared` returns for each.
     """
     methods: tuple[str, ...] = METHODS
-    test, section = all_pairs, "5.4"
+    test, section = claims.all_pairs, "5.4"
     if "table9" in tables:
-        methods, test, section = ENSEMBLES, against_first, "5.5"
+        methods, test, section = ENSEMBLES, claims.against_first, "5.5"
     elif "table10" in tables:
         columns = frames[0]["column"]
         methods = tuple(dict.fromkeys(c for c in columns if "σ of the paper" in c or "r=2" in c))
@@ -206,7 +212,7 @@ def tests_sheet(tables: Sequence[str], frames: Sequence[pd.DataFrame]) -> Sheet:
             for value in ("ours", "paper")
         )
         if "table10" not in tables:
-            whole = printed_scores(tables, measure, methods)
+            whole = claims.printed_scores(tables, measure, methods)
             notes.append(
                 f"{title}, the paper's {len(whole)} rows: {test(whole, measure, methods)}."
             )
@@ -222,11 +228,10 @@ def _wanted(part: str, datasets: Sequence[str] | None, quick: bool) -> list[str]
     table = part if part in TABLES else "table7"
     known = {row.dataset for row in printed_table(table)}
     names = [name for name in ORDER if name in known]
-    if datasets is not None:
-        for name in datasets:
-            check_choice("datasets", name, names)
-        return [name for name in names if name in datasets]
-    return [name for name in names if not quick or name in QUICK_DATASETS]
+    for name in datasets or ():
+        check_choice("datasets", name, names)
+    by_default = QUICK_DATASETS if quick else names
+    return [name for name in names if name in (by_default if datasets is None else datasets)]
 
 
 # By the work that they are, the least first.
@@ -241,14 +246,6 @@ def _settings(part: str, dataset: str, k: Sequence[int] | None, quick: bool) -> 
     if k is None and quick and part in BOTH:
         k = sorted({s.k for s in settings})[:QUICK_KS]
     return [s for s in settings if k is None or s.k in k]
-
-
-def _how_to_get(name: str) -> str:
-    try:
-        load(name)
-    except (OSError, ValueError) as error:
-        return f"{error}"
-    return ""
 
 
 def _figure(folder: Path, draws: int, command: str) -> Reproduction:
@@ -273,22 +270,4 @@ def _figure(folder: Path, draws: int, command: str) -> Reproduction:
     picture = folder / "figure1.png"
     with replacing(picture) as temporary:
         draw_curves(curves).savefig(temporary, dpi=150, format="png")
-    outcome = Reproduction("figure1", [sheet], files=[picture])
-    return _written(folder, outcome, curves, command)
-
-
-def _written(
-    folder: Path, outcome: Reproduction, frame: pd.DataFrame | None, command: str
-) -> Reproduction:
-    files = list(outcome.files)
-    if frame is not None:
-        table = folder / f"{outcome.part}.csv"
-        with replacing(table) as temporary:
-            frame.to_csv(temporary, index=False, float_format="%.6g", lineterminator="\n")
-        files.append(table)
-    page, text = folder / f"{outcome.part}.html", folder / f"{outcome.part}.md"
-    with replacing(text) as temporary:
-        temporary.write_text(outcome.markdown(), encoding="utf-8")
-    curves = frame if outcome.part == "figure1" else None
-    write_page(page, outcome.part, outcome.sheets, outcome.missing, curves=curves, command=command)
-    return Reproduction(outcome.part, outcome.sheets, outcome.missing, [*files, text, page])
+    return Reproduction("figure1", [sheet], files=[picture]).written(folder, command, curves)

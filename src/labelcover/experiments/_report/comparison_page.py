@@ -11,9 +11,7 @@ import numpy as np
 
 from labelcover.covers import Cover
 from labelcover.datasets import Dataset
-from labelcover.dependence import phi
-from labelcover.experiments._report import pictures
-from labelcover.experiments._report.html_page import HERE, versions_shown, write_html_page
+from labelcover.experiments._report import page_parts
 from labelcover.experiments._running import cover_file
 from labelcover.experiments._statistics import Ranking, groups, rank_methods, summarize
 from labelcover.experiments.named_methods import TITLES
@@ -56,11 +54,13 @@ def write_report(
         The method that the others are compared with.
     """
     summary = summarize(results)
+    sets = summary["dataset"].unique()
+    where = sets[0] if len(sets) == 1 else f"{len(sets)} data sets"
     tuned = summary["mean_tuned_micro_f1"].notna().any()
     cuts = list(WORDS) if tuned else [""]
     rankings = {cut: rank_methods(results, f"{cut}micro_f1", control=control) for cut in cuts}
     values = {
-        "title": _title(summary),
+        "title": f"{summary['method'].nunique()} methods on {where}",
         "findings": _findings(summary, rankings),
         "sections": [
             _section(number, dataset, summary, results, covers, cuts)
@@ -74,22 +74,15 @@ def write_report(
         "folds": sorted(set(results["folds"])),
         "seeds": sorted(set(results["seed"].astype(int))),
         "command": command,
-        "versions": versions_shown(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "measures": MEASURES,
         "stands_for": TITLES,
         "in_seconds": in_seconds,
         "some_of": some_of,
-        "most_labels": pictures.MOST_LABELS,
-        "most_labelsets": pictures.MOST_LABELSETS,
+        "most_labels": page_parts.MOST_LABELS,
+        "most_labelsets": page_parts.MOST_LABELSETS,
     }
-    write_html_page(path, HERE / "comparison_page.html", values, scripts=["sort.js"])
-
-
-def _title(summary):
-    methods, sets = summary["method"].nunique(), summary["dataset"].unique()
-    where = sets[0] if len(sets) == 1 else f"{len(sets)} data sets"
-    return f"{methods} methods on {where}"
+    page_parts.write_html_page(path, "comparison_page.html", values, scripts=["sort.js"])
 
 
 def _findings(summary, rankings):
@@ -99,7 +92,7 @@ def _findings(summary, rankings):
         if lines["mean_micro_f1"].isna().all():
             found.append(f"On {dataset} no method finished.")
             continue
-        found.append(f"On {dataset}, {_best(lines, rankings)}{_quickest(lines)}.")
+        found.append(f"On {dataset}, {_best_and_quickest(lines, rankings)}.")
     for cut, ranking in rankings.items():
         if ranking is not None:
             found.append(_verdict(cut, ranking))
@@ -113,22 +106,20 @@ def _findings(summary, rankings):
     return found
 
 
-def _best(lines, cuts):
-    """Return which method has the highest micro-F1 at each cut."""
+def _best_and_quickest(lines, cuts):
+    """Return which method has the highest micro-F1 at each cut, and which trains fastest."""
+    by_method = lines.set_index("method")
     said = []
     for cut in cuts:
-        scores = lines.set_index("method")[f"mean_{cut}micro_f1"].dropna()
+        scores = by_method[f"mean_{cut}micro_f1"].dropna()
         if len(scores):
             said.append(f"{scores.idxmax()} {ALONE[cut]} ({scores.max():.3f})")
-    return f"the highest micro-F1 is that of {' and of '.join(said)}"
-
-
-def _quickest(lines):
+    told = f"the highest micro-F1 is that of {' and of '.join(said)}"
     # Methods that shared a fit have no time of their own.
-    seconds = lines.set_index("method")["mean_fit_seconds"].dropna()
-    if not len(seconds):
-        return ""
-    return f"; {seconds.idxmin()} trains fastest, in {in_seconds(seconds.min())} per fold"
+    seconds = by_method["mean_fit_seconds"].dropna()
+    if len(seconds):
+        told += f"; {seconds.idxmin()} trains fastest, in {in_seconds(seconds.min())} per fold"
+    return told
 
 
 def _verdict(cut: str, ranking: Ranking) -> str:
@@ -138,11 +129,8 @@ def _verdict(cut: str, ranking: Ranking) -> str:
             f"{over}, no significant difference in micro-F1 between the methods was found "
             f"({ranking.evidence()})."
         )
-    near = [
-        name
-        for name, rank in zip(ranking.methods[1:], ranking.ranks[1:], strict=True)
-        if rank - ranking.ranks[0] <= ranking.difference
-    ]
+    best, *rest = ranking.by_method.items()
+    near = [name for name, rank in rest if rank - best[1] <= ranking.difference]
     others = (
         f"not significantly ahead of {listed(near)}"
         if near
@@ -150,7 +138,7 @@ def _verdict(cut: str, ranking: Ranking) -> str:
     )
     return (
         f"{over}, the methods differ significantly in micro-F1 ({ranking.evidence()}); "
-        f"{ranking.methods[0]} ranks best, {others} (Nemenyi test at the 5 % level)."
+        f"{best[0]} ranks best, {others} (Nemenyi test at the 5 % level)."
     )
 
 
@@ -183,47 +171,41 @@ def label_table(dataset: Dataset, results: pd.DataFrame, cut: str) -> dict[str, 
     if not means:
         return None
     counts, n_known = np.nansum(dataset.Y, axis=0), (dataset.Y == dataset.Y).sum(axis=0)
-    chosen = pictures.most_frequent(counts, pictures.MOST_LABELS)
+    chosen = page_parts.most_frequent(counts, page_parts.MOST_LABELS)
     return {"means": means, "labels": chosen.tolist(), "shares": counts / np.maximum(n_known, 1)}
 
 
 def _scatter(number: int, dataset: Dataset, done: pd.DataFrame, cut: str) -> str:
     measure = f"{cut}micro_f1"
-    figure = pictures.time_against_quality(done, measure)
+    figure = page_parts.time_against_quality(done, measure)
     text = "; ".join(
         f"{line['method']}: {in_seconds(line['mean_fit_seconds'])}, "
         f"micro-F1 {line[f'mean_{measure}']:.3f}"
         for _, line in done.iterrows()
     )
     title = f"Training time against micro-F1 on {dataset.name}"
-    return pictures.to_svg(figure, f"time-{number}", title, text + ".")
+    return page_parts.to_svg(figure, f"time-{number}", title, text + ".")
 
 
 def _diagram(cut: str, ranking: Ranking) -> str:
-    ranks = ", ".join(
-        f"{name} {rank:.2f}" for name, rank in zip(ranking.methods, ranking.ranks, strict=True)
-    )
     bars = groups(ranking.ranks, ranking.difference)
     joined = "; ".join(listed([ranking.methods[j] for j in bar]) for bar in bars)
-    text = f"Mean ranks: {ranks}. Critical difference {ranking.difference:.2f}. "
+    text = f"Mean ranks: {ranking.ranks_told()}. Critical difference {ranking.difference:.2f}. "
     text += f"Not significantly different: {joined}." if joined else "All differ significantly."
-    figure = pictures.critical_difference_diagram(ranking)
+    figure = page_parts.critical_difference_diagram(ranking)
     title = f"Critical-difference diagram by micro-F1, methods {WORDS[cut]}"
-    return pictures.to_svg(figure, f"ranks-{cut or 'own'}", title, text)
+    return page_parts.to_svg(figure, f"ranks-{cut or 'own'}", title, text)
 
 
 def _dependence(number: int, dataset: Dataset) -> tuple[str, str]:
     """Return the picture of what labels depend on each other, and the strongest pairs in words."""
-    figure = pictures.dependence_picture(dataset.Y, dataset.label_names)
-    table = phi(dataset.Y)
-    i, j = np.triu_indices(len(table), 1)
-    strongest = np.argsort(-np.abs(table[i, j]))[:5]
+    figure = page_parts.dependence_picture(dataset.Y, dataset.label_names)
     text = "Strongest pairs: " + "; ".join(
-        f"{dataset.label_names[i[s]]} and {dataset.label_names[j[s]]}, {table[i[s], j[s]]:+.2f}"
-        for s in strongest
+        f"{dataset.label_names[i]} and {dataset.label_names[j]}, {by:+.2f}"
+        for i, j, by in page_parts.strongest_pairs(dataset.Y, 5)
     )
     title = f"Dependence of the labels of {dataset.name} (phi)"
-    return pictures.to_svg(figure, f"dependence-{number}", title, text + "."), text
+    return page_parts.to_svg(figure, f"dependence-{number}", title, text + "."), text
 
 
 def _cover(number, dataset, done, covers):
@@ -241,9 +223,9 @@ def _cover(number, dataset, done, covers):
             f"{cover.coverage(2):.1%} of all pairs of labels; imbalance {cover.imbalance} (the "
             "difference between the most and the least frequent label)"
         )
-        figure = pictures.cover_picture(cover, dataset.label_names)
+        figure = page_parts.cover_picture(cover, dataset.label_names)
         title = f"Cover of {method} on {dataset.name}"
-        svg = pictures.to_svg(figure, f"cover-{number}", title, text + ".")
+        svg = page_parts.to_svg(figure, f"cover-{number}", title, text + ".")
         return {"svg": svg, "method": method, "text": text, "size": len(cover)}
     return None
 

@@ -1,21 +1,23 @@
-"""The page of one model: how good it is, how far it can be trusted, and where it errs."""
+"""The page of one model: how good it is, how far it can be trusted, and where it errs; its card.
+
+Beside it the page of an audit: how many labels of a table look wrong, which, and why.
+"""
 
 import json
 import os
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
 from labelcover._files import replacing
 from labelcover._imports import naming_extra
 from labelcover._table_numbers import rows_of
-from labelcover.datasets import Reading
-from labelcover.dependence import phi
+from labelcover.audit import CellReasons, Suspects
+from labelcover.datasets import Dataset, Reading, row_contents
 from labelcover.ensemble import effects_of_labels, speaking_features
-from labelcover.experiments._report import pictures
-from labelcover.experiments._report.html_page import HERE, versions_shown, write_html_page
+from labelcover.experiments._report import page_parts
 from labelcover.judgement import Judgement, judged_left_out, judged_on
 from labelcover.metrics import expected_calibration_error
 
@@ -23,6 +25,13 @@ from labelcover.metrics import expected_calibration_error
 # rows with mistakes, pairs of labels, features of either kind.
 MOST_ROWS = 20_000
 MOST_LINES, MOST_CHOICES, MOST_MISTAKES, MOST_PAIRS, MOST_FEATURES = 200, 100, 20, 12, 5
+# So many suspects and labels are on the page; the file has all suspects.
+MOST_SHOWN = 200
+# The first of them show their row and reasons; the others are lines to open, else the page of 200
+# is 134,000 pixels high on a phone.
+MOST_OPEN = 10
+MOST_JUDGED = 12
+MOST_OTHERS = 8  # labels of a row beside the one that is suspected
 NOT_DEFINED = "–"
 SQUARES = "A square for each two labels: the strongest pairs are in the table beside it."
 OF_LINKS = "A square for each two labels: what the label of the column, if set, says of the row's."
@@ -76,9 +85,10 @@ def write_model_page(
     judged = every.sampled(MOST_ROWS)
     shown = judged.by_support[:MOST_LINES]
     lines = judged.label_lines(shown)
-    n_labels = len(judged.label_names)
+    n_labels, cut = len(judged.label_names), judged.threshold
     mistakes = judged.mistakes(MOST_MISTAKES)
     effects = effects_of_labels(model) if hasattr(model, "view_") else None
+    speaking: Any = speaking_features(model, shown, MOST_FEATURES)  # or None
     page = {
         "title": f"{type(model).__name__} on {Reading.of_model(model).name or 'a table'}",
         "judged": judged,
@@ -94,31 +104,32 @@ def write_model_page(
         "percent": lambda share: 0 if np.isnan(share) else round(100 * share, 1),
         "choices": _choices(judged),
         "choices_note": _some(n_labels, MOST_CHOICES, "labels"),
-        "threshold": _threshold(judged),
+        # Where the slider starts, in hundredths.
+        "threshold": round(100 * float(np.mean(0.5 if cut is None else cut))),
         "model_file": shlex.quote(model_file),
         "curve": judged.reliability(range(n_labels)),
         "pairs": _pairs(judged),
-        "pictures_note": _some(n_labels, pictures.MOST_LABELS, "labels"),
+        "pictures_note": _some(n_labels, page_parts.MOST_LABELS, "labels"),
         "dependence": _picture(judged, "dependence", "Which labels go together", SQUARES),
         "links": None
         if effects is None
         else _picture(judged, "links", "What labels say of each other", OF_LINKS, effects),
-        "speaking": _speaking(model, shown),
+        "speaking": speaking
+        and [(model.label_names_in_[j], own) for j, own in zip(shown, speaking, strict=True)],
         "mistakes": mistakes,
         "reasons": {} if dataset is None else _reasons(model, dataset, mistakes, judged.rows),
         "ids": None if dataset is None else dataset.ids,
-        "versions": versions_shown(),
         "parameters": str(model),
         "command": command,
     }
-    write_html_page(path, HERE / "model_page.html", page, scripts=["sort.js", "model.js"])
+    page_parts.write_html_page(path, "model_page.html", page, scripts=["sort.js", "model.js"])
     return judged
 
 
 def _choices(judged):
     """Return the data of the slider and of the reliability curves, as JSON."""
     m = len(judged.label_names)
-    chosen = pictures.most_frequent(judged.Y.sum(axis=0), MOST_CHOICES).tolist()
+    chosen = page_parts.most_frequent(judged.Y.sum(axis=0), MOST_CHOICES).tolist()
     every = [("all labels", list(range(m))), *((judged.label_names[j], [j]) for j in chosen)]
     choices = []
     for name, labels in every:
@@ -127,42 +138,23 @@ def _choices(judged):
         choices.append({"name": name, "true": true, "false": false, "curve": curve})
     text = json.dumps({"rows": len(judged.rows), "choices": choices}, separators=(",", ":"))
     # Nothing in a name may end the script element.
-    return {"names": [name for name, _ in every], "json": Markup(text.replace("<", "\\u003c"))}
-
-
-def _threshold(judged):
-    """Return where the slider starts: at the threshold, in hundredths."""
-    return 50 if judged.threshold is None else round(100 * float(np.mean(judged.threshold)))
+    return {"names": [name for name, _ in every], "json": text.replace("<", "\\u003c")}
 
 
 def _pairs(judged):
     """Return the labels that go together, or exclude each other, the most."""
-    if judged.Y.shape[1] < 2:
-        return []
-    table = phi(judged.truth)
-    i, j = np.triu_indices(len(table), 1)
-    strongest = np.argsort(-np.abs(table[i, j]), kind="stable")[:MOST_PAIRS]
     # Products of floats, which are exact here, are far faster than those of integers.
     both = judged.Y.T.astype(np.float64) @ judged.Y
-    pairs = ((i[s], j[s]) for s in strongest if table[i[s], j[s]] != 0)
-    names = judged.label_names
-    return [(names[a], names[b], table[a, b], int(both[a, b])) for a, b in pairs]
+    names, strongest = judged.label_names, page_parts.strongest_pairs(judged.truth, MOST_PAIRS)
+    return [(names[a], names[b], by, int(both[a, b])) for a, b, by in strongest if by]
 
 
 def _picture(judged, name, title, text, effects=None):
     """Return a picture with a square for each two labels, if there are three labels."""
     if judged.Y.shape[1] < 3:
         return None
-    figure = pictures.dependence_picture(judged.truth, judged.label_names, effects)
-    return pictures.to_svg(figure, name, title, text)
-
-
-def _speaking(model, labels):
-    """Return the features that speak for and against each label, if the model tells."""
-    found = speaking_features(model, labels, MOST_FEATURES)
-    if found is None:
-        return None
-    return [(model.label_names_in_[j], own) for j, own in zip(labels, found, strict=True)]
+    figure = page_parts.dependence_picture(judged.truth, judged.label_names, effects)
+    return page_parts.to_svg(figure, name, title, text)
 
 
 def _reasons(model, dataset, mistakes, rows):
@@ -229,7 +221,7 @@ def write_model_card(path: str | os.PathLike[str], model: Any, *, model_file: st
         "How good it is": good,
         "Limits": [f"- {each}" for each in limits],
         "How to use it": [_code(use), _code(f'labelcover.load_model("{model_file}")')],
-        "Versions": [", ".join(f"{name} {each}" for name, each in versions_shown().items())],
+        "Versions": [", ".join(map(" ".join, page_parts.versions_shown().items()))],
     }
     card = Card(model, model_diagram=False, template=None)
     card.add(**{title: "\n\n".join(texts) for title, texts in parts.items()})
@@ -247,3 +239,53 @@ def _measures(judged: Judgement) -> str:
         numbers = f"{_number(score.value)} | {_number(score.chance)}"
         lines.append(f"| {score.name} | {numbers} | {score.direction} |")
     return "\n".join(lines)
+
+
+def write_audit_page(
+    path: str | os.PathLike[str],
+    suspects: Suspects,
+    dataset: Dataset | None = None,
+    *,
+    reasons: Mapping[tuple[int, str], CellReasons] | None = None,
+    above: float | None = None,
+    command: str = "",
+) -> None:
+    """Write the most suspicious cells of a label table as one self-contained HTML file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, replaced as a whole.
+    suspects : Suspects
+    dataset : Dataset, optional
+        The table: its name, what its rows are called and what is in them. Without it, rows are
+        numbered from 1, as in files of predictions.
+    reasons : mapping of (int, str) to CellReasons, optional
+        What speaks for and against the labels, as `labelcover.audit.explain_suspects` returns it.
+    above : float, optional
+        Show all cells whose suspicion exceeds this; by default as many as look wrong.
+    command : str
+        What the user typed.
+    """
+    found = suspects.ranked(above=above)
+    shown = found[:MOST_SHOWN]
+    n = len(suspects.Y) if suspects.known is None else np.maximum(suspects.known.sum(axis=0), 1)
+    page = {
+        "title": f"Labels of {dataset.name if dataset else 'a table'} that look wrong",
+        "suspects": suspects,
+        "found": found,
+        "shown": shown,
+        "kinds": [suspect.kind for suspect in found],
+        "above": above,
+        "at": {name: j for j, name in enumerate(suspects.label_names)},
+        "shares": 100 * suspects.Y.sum(axis=0) / n,
+        "ids": None if dataset is None else dataset.ids,
+        "contents": {} if dataset is None else row_contents(dataset, [each.row for each in shown]),
+        "reasons": reasons or {},
+        "most_open": MOST_OPEN,
+        "labels": [line for line in suspects.by_label() if line.judged],
+        "most_labels": MOST_JUDGED,
+        "most_others": MOST_OTHERS,
+        "command": command,
+    }
+    page_parts.write_html_page(path, "audit_page.html", page, scripts=["sort.js"])

@@ -1,12 +1,15 @@
-"""`labelcover compare`: methods on data sets; `labelcover paper`: the tables of the paper again."""
+"""`labelcover cover`, `compare`, `paper` and `datasets`: covers, and methods on known data sets."""
 
+import json
 import re
+import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from labelcover.cli._dataset_loading import load_dataset
+from labelcover._arguments import check_choice
+from labelcover._files import replacing
 from labelcover.cli._options import (
     COMPARED_NAMES,
     METHOD_NAMES,
@@ -18,15 +21,84 @@ from labelcover.cli._options import (
     R,
     Scheduler,
     integers,
+    load_dataset,
 )
 from labelcover.cli._outputs import (
+    check_output,
     command_line,
     console,
+    plain_table,
     print_facts,
     print_reading,
     reading_facts,
     resumable,
 )
+
+
+def cover(
+    n_labels: Annotated[int, typer.Argument(help="Number of labels m.")],
+    k: Annotated[int, typer.Argument(help="Number of labels in each labelset.")],
+    r: Annotated[int, typer.Argument(help="Order of the label combinations to cover.")] = 2,
+    strategy: Annotated[
+        str,
+        typer.Option(help="best, inlac, balco, balancor, random, exact, rounded or randomized."),
+    ] = "balancor",
+    size: Annotated[
+        int | None, typer.Option(help="Number of labelsets; by default as many as needed.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of random choices.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the cover to this JSON file.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the cover to this file (.png, .svg, .pdf).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Design a cover of all r-combinations of labels by k-labelsets.
+
+    Example: labelcover cover 45 4 2 --strategy balancor -o cover.json
+    """
+    from labelcover.covers import strategies_by_name
+    from labelcover.covers.bounds import cover_size_bounds, schonheim_bound
+
+    named = strategies_by_name()
+    design = named[check_choice("--strategy", strategy, named)]
+    if output is not None:
+        check_output(output)
+    if plot is not None:
+        check_output(plot, option="--plot")
+        from matplotlib.figure import Figure
+
+        accepted = Figure().canvas.get_supported_filetypes()
+        if plot.suffix.lstrip(".") not in accepted:
+            raise ValueError(
+                f"--plot must end in one of {', '.join(sorted(accepted))}, got {plot}."
+            )
+    began = time.perf_counter()
+    made = design(n_labels, k, r, size=size, random_state=seed, verbose=True)
+    seconds = time.perf_counter() - began
+    lemma_2 = cover_size_bounds(n_labels, k, r)
+    facts = {
+        "strategy": strategy,
+        "labels": n_labels,
+        "k": k,
+        "r": r,
+        "size": len(made),
+        "lower bound": max(schonheim_bound(n_labels, k, r), made.lower_bound or 0),
+        "bounds of Lemma 2": list(lemma_2),
+        "coverage": made.coverage(r),
+        "imbalance": made.imbalance,
+        "seconds": round(seconds, 3),
+    }
+    if plot is not None:
+        with replacing(plot) as temporary:
+            made.plot().savefig(temporary, dpi=150)
+        facts["drawn"] = str(plot)
+    if output is not None:
+        made.save(output)
+        facts["written"] = str(output)
+    print_facts(facts, as_json)
 
 
 def compare(
@@ -86,12 +158,14 @@ def compare(
     from labelcover.experiments.comparing import compare as compare_methods
     from labelcover.experiments.named_methods import named_methods
 
+    if size not in (None, "paper") and not re.fullmatch(r"-?\d+", f"{size}"):
+        raise ValueError(f"--size must be an integer or 'paper', got {size!r}.")
     with resumable(output / "results.csv"), cluster(scheduler):
         compared = named_methods(
             [name.strip() for name in methods.split(",")],
             integers("-k", k),
             r=r,
-            size=size if size is None or size == "paper" else _integer("--size", size),
+            size=size if size is None or size == "paper" else int(size),
             threshold=threshold,
             member=member,
         )
@@ -113,12 +187,6 @@ def compare(
         print_facts(outcome.as_dict() | reading_facts(datasets, as_json), as_json)
     else:
         outcome.print(console())
-
-
-def _integer(name: str, text: str) -> int:
-    if not re.fullmatch(r"-?\d+", text):
-        raise ValueError(f"{name} must be an integer or 'paper', got {text!r}.")
-    return int(text)
 
 
 def paper(
@@ -165,3 +233,28 @@ def paper(
             command=command_line(),
         )
     outcome.print(console())
+
+
+def datasets(
+    as_json: AsJson = False,
+) -> None:
+    """List the data sets known by name, their properties, and which are on this machine.
+
+    Example: labelcover datasets
+    """
+    from labelcover.datasets import KNOWN, is_here
+
+    columns = ("rows", "features", "labels", "cardinality", "density")
+    lines = [
+        {"name": name, **{c: getattr(known, c) for c in columns}, "here": is_here(name)}
+        for name, known in KNOWN.items()
+    ]
+    if as_json:
+        print(json.dumps(lines))
+        return
+    table = plain_table(*lines[0], left=(0, len(columns) + 1))
+    for line in lines:
+        table.add_row(
+            *("yes" if v is True else "no" if v is False else str(v) for v in line.values())
+        )
+    console().print(table)

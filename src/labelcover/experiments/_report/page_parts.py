@@ -1,24 +1,37 @@
-"""The pictures of the report, as matplotlib figures in the colours of the page."""
+"""What all pages share: one self-contained file, and pictures in the colours of the page.
+
+The file is written from a template, with style and scripts in it; pictures are matplotlib figures.
+"""
 
 from __future__ import annotations
 
 import html
 import io
+import os
+import platform
 import re
 import warnings
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from markupsafe import Markup
-from matplotlib import rc_context
-from matplotlib.collections import PolyCollection
-from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure
 from sklearn.isotonic import isotonic_regression
 
+from labelcover._files import replacing
+from labelcover._imports import naming_extra
 from labelcover._picture_style import picture_style
 from labelcover.dependence import clustered_order, phi
 from labelcover.experiments._statistics import groups, measure_of
+
+with naming_extra():
+    import jinja2
+    from markupsafe import Markup
+    from matplotlib import rc_context
+    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import to_rgba
+    from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,16 +39,13 @@ if TYPE_CHECKING:
     from labelcover.covers import Cover
     from labelcover.experiments._statistics import Ranking
 
+HERE = Path(__file__).parent
+PACKAGES = ("labelcover", "numpy", "scipy", "scikit-learn", "numba")
 # Colours that stand for those of the page: they are replaced by its CSS variables, so that a
 # picture follows the light or dark theme.
-INK, FAINT, ACCENT, PAPER, SECOND = "#000001", "#000002", "#000003", "#000004", "#000005"
-VARIABLES = {
-    INK: "var(--ink)",
-    FAINT: "var(--line)",
-    ACCENT: "var(--accent)",
-    PAPER: "var(--card)",
-    SECOND: "var(--second)",
-}
+NAMES = ("ink", "line", "accent", "card", "second")
+VARIABLES = {f"#00000{i}": f"var(--{name})" for i, name in enumerate(NAMES, 1)}
+INK, FAINT, ACCENT, PAPER, SECOND = VARIABLES
 STYLE = {**picture_style(INK, FAINT, "none"), "svg.fonttype": "none"}
 # Inches; a picture of this width is so many rem wide on the page, where there is room.
 WIDTH, PAGE_WIDTH = 4.6, 36.0
@@ -50,6 +60,48 @@ ROW, WIDEST_COLUMN, AROUND = 0.155, 0.3, 0.7
 MOST_LABELS, MOST_LABELSETS = 40, 150
 # A longer name loses its middle: beside a picture there is no room for all of it.
 LONGEST_NAME = 24
+
+
+def write_html_page(
+    path: str | os.PathLike[str],
+    template: str,
+    values: Mapping[str, Any],
+    *,
+    scripts: Sequence[str] = (),
+) -> None:
+    """Write a template that extends ``base.html`` as one HTML file, replaced as a whole.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write.
+    template : str
+        A file of this folder.
+    values : mapping of str
+        What the template shows: ``title``, ``findings`` (sentences) and more of its own.
+    scripts : sequence of str
+        Files of this folder. A page without scripts does not allow any.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    own = {"style": _text("style.css"), "script": Markup("\n").join(map(_text, scripts))}
+    text = environment.get_template(template).render(own, versions=versions_shown(), **values)
+    with replacing(path) as temporary:
+        # A file name need not be UTF-8, and a page that shows it is.
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def _text(name: str) -> Markup:
+    return Markup((HERE / name).read_text(encoding="utf-8"))
+
+
+def versions_shown() -> dict[str, str]:
+    """Return the versions that matter for a page's numbers."""
+    return {"Python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
 
 
 def to_svg(figure: Figure, name: str, title: str, description: str) -> Markup:
@@ -262,12 +314,20 @@ def dependence_picture(
         return figure
 
 
+def strongest_pairs(Y: np.ndarray, most: int) -> list[tuple[int, int, float]]:
+    """Return the pairs of labels that depend on each other the most, each with its phi."""
+    table = phi(Y)
+    i, j = np.triu_indices(len(table), 1)
+    order = np.argsort(-np.abs(table[i, j]), kind="stable")[:most]
+    return list(zip(i[order].tolist(), j[order].tolist(), table[i, j][order].tolist(), strict=True))
+
+
 def shortened(name: str, most: int = LONGEST_NAME) -> str:
     """Return a name of at most so many characters: the beginning and the end of a longer one.
 
     Examples
     --------
-    >>> from labelcover.experiments._report.pictures import shortened
+    >>> from labelcover.experiments._report.page_parts import shortened
     >>> shortened("implemented-in::objective-c++", 16)
     'impleme…tive-c++'
     """
