@@ -1,16 +1,20 @@
 """Nearest training rows of sparse tables, their labels, and rows left out."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.special import logit
 
 from labelcover.learners import _nearest_rows as nearest_rows
 from labelcover.learners._features import csr_arrays
 from labelcover.learners._forest.feature_forest import ReadTable
 from labelcover.learners._nearest_rows import N_NEIGHBOURS, NearestRows
 from labelcover.learners._neighbour_kernels import neighbours_of
+from labelcover.learners._problems import orders_of
 
 
 def words(n=120, d=30, m=4, seed=0):
@@ -122,3 +126,72 @@ def test_a_word_in_most_rows_counts_by_its_absence():
     turned[:, 0] = 1 - X[:, 0]
     one, other = (fitted(sparse.csr_array(table), Y) for table in (X, turned))
     np.testing.assert_array_equal(one.confidence(X), other.confidence(turned))
+
+
+def votes_of_rows(kind, seed=3):
+    """Neighbours among rows no two of which are alike, and a few new rows as they are found by."""
+    random = np.random.default_rng(seed)
+    X = random.poisson(0.18, (170, 20)) * random.uniform(0.5, 2, (170, 20))
+    X = X * random.choice([-1, 1], X.shape) if kind == "numbers" else X
+    Y = (random.random((170, 3)) < [0.1, 0.4, 0.7]).astype(np.uint8)
+    weights = random.uniform(0.5, 2, 170) if kind == "weights" else None
+    cells = (random.random(Y.shape) < 0.6) * random.uniform(0.5, 2, Y.shape)
+    cells = cells if kind == "unknown" else None
+    read = ReadTable(sparse.csr_array(X), np.zeros(20, np.int32))
+    near = NearestRows(read, Y if cells is None else Y * (cells > 0), weights=weights, cells=cells)
+    new = X[:6] * random.uniform(0.5, 2, (6, 20)) * (np.arange(20) < 12)
+    new[0] = 0
+    return near, near.scaled(sparse.csr_array(new)), new
+
+
+@pytest.mark.parametrize("kind", ["words", "numbers", "weights", "unknown"])
+def test_parts_of_votes_are_shapley_values(kind, monkeypatch):
+    near, table, new = votes_of_rows(kind)
+
+    def every(n):
+        return np.array(list(permutations(range(n))), dtype=np.int64)
+
+    monkeypatch.setattr(nearest_rows, "orders_of", every)
+    weights, least = np.array([1.0, -2.0, 0.0]), 0.01
+
+    def score(rows):
+        shares = (near._shares(rows, np.full(rows.shape[0], -1)) + least) / (1 + 2 * least)
+        return logit(shares) @ weights
+
+    confidence = near._shares(table, np.full(table.shape[0], -1))
+    found = near.parts(table, confidence, np.tile(weights, (len(new), 1)), least).toarray()
+    for i, row in enumerate(table.toarray()):
+        columns = np.flatnonzero(row)
+        expected = np.zeros(len(row))
+        for order in every(len(columns)):
+            masked = np.zeros((len(columns) + 1, len(row)), np.float32)
+            for step, t in enumerate(order):
+                masked[step + 1 :, columns[t]] = row[columns[t]]
+            expected[columns[order]] += np.diff(score(sparse.csr_array(masked)))
+        expected /= max(1, len(every(len(columns))))
+        np.testing.assert_allclose(found[i], expected, atol=1e-5)
+
+
+def test_parts_of_votes_add_up_and_are_those_of_a_row_alone():
+    near, table, new = votes_of_rows("numbers")
+    confidence, least = near._shares(table, np.full(table.shape[0], -1)), 0.001
+    weights = np.random.default_rng(0).normal(size=(len(new), 3))
+    found = near.parts(table, confidence, weights, least).toarray()
+    ends, origin = (logit((x + least) / (1 + 2 * least)) for x in (confidence, near.frequency))
+    np.testing.assert_allclose(found.sum(axis=1), ((ends - origin) * weights).sum(axis=1))
+    for i in range(len(new)):
+        own = near.parts(table[[i]], confidence[[i]], weights[[i]], least)
+        np.testing.assert_array_equal(own.toarray()[0], found[i])
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 40, 300])
+def test_orders_are_orders_their_reverses_and_always_the_same(n):
+    orders = orders_of(n)
+    np.testing.assert_array_equal(np.sort(orders, axis=1), np.tile(np.arange(n), (len(orders), 1)))
+    half = len(orders) // 2
+    np.testing.assert_array_equal(orders[half:], orders[:half, ::-1])
+    if half >= n:
+        places = np.array([np.bincount(column, minlength=n) for column in orders[:n].T])
+        np.testing.assert_array_equal(places, 1)
+    orders_of.cache_clear()
+    np.testing.assert_array_equal(orders_of(n), orders)

@@ -32,7 +32,7 @@ from labelcover.ensemble._plan import (
     n_left_out_rows,
     plan_views,
 )
-from labelcover.ensemble._shares import CLOSE, Parts, Shares, Similar
+from labelcover.ensemble._shares import Parts, Shares, Similar
 from labelcover.ensemble._view import Checked, TableAnswer, TrainingRows, View, drawn_seed
 from labelcover.ensemble._views import VIEWS, BlockView
 from labelcover.learners import (
@@ -265,18 +265,13 @@ class PooledShares(Shares):
         least: list[float],
         known: NDArray[np.int8] | None,
     ) -> None:
-        self.view, self.shares, self.known = view, shares, known
+        self.view, self.shares, self.least, self.known = view, shares, least, known
         tables = [inside(own.confidence, bound) for own, bound in zip(shares, least, strict=True)]
         starts = [inside(own.starts, bound)[None] for own, bound in zip(shares, least, strict=True)]
         pooled, start = view.pool.pool(tables), view.pool.pool(starts)
         self.odds, self.starts = view.links.log_odds(pooled, known), view.links.log_odds(start)[0]
         self.pooled, self.pooled_start = pooled, logit(start)[0]
         self.confidence = expit(self.odds)
-        # What a step of each confidence changes its log-odds by, on the way from its start.
-        self.slopes = [
-            _mean_slopes(own, table, first)
-            for own, table, first in zip(shares, tables, starts, strict=True)
-        ]
 
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
         """Return the parts of the log-odds of one label: those of all views, weighted.
@@ -301,25 +296,14 @@ class PooledShares(Shares):
         least = np.sort(sizes, axis=1)[:, [-min(len(self.starts), MOST_PASSED)]]
         slopes = np.where(sizes >= np.maximum(least, LEAST_PASSED), slopes, 0.0)
         columns: Any = None
-        for v, (shares, bends) in enumerate(zip(self.shares, self.slopes, strict=True)):
-            weights = slopes * pool.weights[:, v] * bends[rows]
+        for v, (shares, bound) in enumerate(zip(self.shares, self.least, strict=True)):
+            weights = slopes * pool.weights[:, v]
             if columns is None or weights.any():
-                found = shares.combined(rows, weights)
+                found = shares.of_log_odds(rows, weights, bound)
                 columns = found if columns is None else columns + found
         parts = Parts(np.full(n, self.starts[label]), columns, labels)
         labels[:, label] += self.odds[rows, label] - parts.total()
         return parts
-
-
-def _mean_slopes(
-    shares: Shares, table: NDArray[np.float64], start: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return what confidences change the log-odds of a table by, averaged from their starts."""
-    way = shares.confidence - shares.starts
-    far = np.abs(way) > CLOSE
-    # The derivative of log-odds, where there is no way to speak of.
-    flat = 1 / (table * (1 - table))
-    return np.where(far, (logit(table) - logit(start)) / np.where(far, way, 1.0), flat)
 
 
 def label_frequency(rows: TrainingRows) -> NDArray[np.float64]:

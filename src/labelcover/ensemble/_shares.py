@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit, softmax
+from scipy.special import expit, logit, softmax
 
 from labelcover._table_numbers import blocks
+from labelcover.ensemble._log_linear_pool import inside
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
 # Quotients of smaller differences would lose their digits: derivatives take their place.
 CLOSE = 1e-9
 # Integrals along a line are right to this, or to so many roundings of the scores, by ten nodes in
@@ -116,6 +118,21 @@ class Shares:
             parts = into @ self.of_label(label, rows[own]).columns
             total = parts if total is None else total + parts
         return self.of_label(0, rows).columns * 0.0 if total is None else total
+
+    def of_log_odds(self, rows: Rows, weights: Floats, least: float) -> Any:
+        """Return the same for a sum of the log-odds of confidences kept `least` inside (0, 1).
+
+        By default all parts of a confidence are multiplied by its `slopes`.
+        """
+        return self.combined(rows, weights * self.slopes(rows, least))
+
+    def slopes(self, rows: Rows, least: float) -> Floats:
+        """Return what confidences change their log-odds by, averaged from their starts."""
+        way, end = self.confidence[rows] - self.starts, inside(self.confidence[rows], least)
+        far = np.abs(way) > CLOSE
+        # The derivative of log-odds, where there is no way to speak of.
+        flat, change = 1 / (end * (1 - end)), logit(end) - logit(inside(self.starts, least))
+        return np.where(far, change / np.where(far, way, 1.0), flat)
 
 
 class Similar(NamedTuple):

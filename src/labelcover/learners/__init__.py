@@ -30,7 +30,7 @@ from labelcover.learners._least_squares.choosing import EXACT_ROWS
 from labelcover.learners._least_squares.label_chains import LabelSystem
 from labelcover.learners._least_squares.least_squares_classifier import LeastSquaresClassifier
 from labelcover.learners._logistic.logistic_classifier import LogisticClassifier
-from labelcover.learners._nearest_rows import NearestRows, Nearness
+from labelcover.learners._nearest_rows import NearestRows
 from labelcover.learners._problems import (
     FEW_ROWS,
     LinearTargets,
@@ -69,7 +69,6 @@ __all__ = [
     "MeanForest",
     "Members",
     "NearestRows",
-    "Nearness",
     "Problems",
     "ReadTable",
     "SMOClassifier",

@@ -1,5 +1,6 @@
 """Label shares of the training rows that are most similar to a row of a sparse table."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,17 +9,18 @@ from scipy import sparse
 
 from labelcover.learners._features import csr_arrays, numeric
 from labelcover.learners._forest.feature_forest import ReadTable
-from labelcover.learners._neighbour_kernels import neighbours_of
+from labelcover.learners._neighbour_kernels import (
+    N_NEIGHBOURS,
+    VOTE_POWER,
+    neighbours_of,
+    vote_parts,
+)
+from labelcover.learners._problems import orders_of
 
-# Neighbours that vote, and the power of their cosines that is the vote.
-N_NEIGHBOURS = 30
-VOTE_POWER = 3
 # Neighbours are looked for among no more training rows than these, drawn at random.
 MOST_ROWS = 16_384
 # Features in a greater share of the rows tell too few of them apart to be worth the time.
 MOST_COMMON = 0.25
-# Cosines that are a smaller share of the sizes of their terms are divided by these.
-LEAST_SUM = 0.1
 
 
 class NearestRows:
@@ -84,18 +86,6 @@ class NearestRows:
         """Return the shares of all labels among the neighbours of new rows, ``(n, n_labels)``."""
         return self._shares(self.scaled(X), np.full(X.shape[0], -1))
 
-    def nearness(self, X: Any) -> "Nearness":
-        """Return the confidences of new rows as sums over the columns of the table."""
-        return Nearness(self, X)
-
-    def having(self, label: int) -> NDArray[np.bool_]:
-        """Return which of `rows` have a label."""
-        label_indices, label_starts = self.labels
-        has = np.zeros(len(label_starts) - 1, dtype=bool)
-        rows = np.repeat(np.arange(len(has)), np.diff(label_starts))
-        has[rows[label_indices == label]] = True
-        return has[self.rows]
-
     def left_out(self, asked: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the same for training rows, none of which is its own neighbour."""
         place = np.searchsorted(self.rows, asked)
@@ -147,16 +137,42 @@ class NearestRows:
         known = (asked @ cells).toarray() + (1 - votes.sum(axis=1))[:, None]
         return self.frequency + (asked @ above).toarray() / known
 
-    def moves(
-        self, label: int, found: NDArray[np.int32], votes: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return how far each neighbour of rows moves the frequency of a label, ``(n, 30)``."""
-        if self.known is None:
-            return votes * (self.having(label)[found] - self.frequency[label])
-        cells, above = (table[:, [label]].toarray().ravel()[self.rows] for table in self.known)
-        own = np.where(found >= 0, cells[found], 0.0)
-        known = (votes * own).sum(axis=1) + 1 - votes.sum(axis=1)
-        return votes * above[found] / known[:, None]
+    def parts(
+        self,
+        table: sparse.csr_array,
+        confidence: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        least: float,
+    ) -> sparse.csr_array:
+        """Return what columns add to a sum of log-odds times `weights`: Shapley values, nearly.
+
+        Of rows as neighbours are found by, and their confidences, kept `least` inside (0, 1).
+        """
+        parts, used = np.zeros(table.nnz), np.flatnonzero(weights.any(axis=0))
+        above, known = self._held(used)
+        place, own_weights = (
+            np.searchsorted(used, np.arange(weights.shape[1])),
+            self.weights[self.rows],
+        )
+        for i, (start, stop) in enumerate(pairwise(table.indptr.tolist())):
+            labels = np.flatnonzero(weights[i])
+            if stop > start and len(labels):
+                own, row = place[labels], (table.data[start:stop], table.indices[start:stop])
+                odds = self.frequency[labels], confidence[i, labels], least
+                how = orders_of(stop - start), own_weights, (above[own], known[own]), odds
+                parts[start:stop] = vote_parts(row, self.posts, *how, weights[i, labels])
+        return sparse.csr_array((parts, table.indices, table.indptr), shape=table.shape)
+
+    def _held(self, labels: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what votes of `rows` move the shares of labels by, and whether they count."""
+        if self.known is not None:
+            cells, above = (table[self.rows][:, labels].toarray().T for table in self.known)
+            return above, cells
+        indices, starts = self.labels
+        shape = len(starts) - 1, len(self.frequency)
+        has = sparse.csr_array((np.ones(len(indices)), indices, starts), shape=shape)
+        above = has[self.rows][:, labels].toarray().T - self.frequency[labels, None]
+        return above, np.ones(above.shape)
 
     def scaled(self, X: Any) -> sparse.csr_array:
         """Return new rows as neighbours are found by: CSR, in rows of length one."""
@@ -183,52 +199,3 @@ def _counted(numbers: Any) -> sparse.csr_array:
     table = sparse.csr_array(numbers, dtype=np.float32, copy=True)
     table.eliminate_zeros()
     return table
-
-
-class Nearness:
-    """What columns add to the votes of the neighbours of some rows.
-
-    A neighbour is near by the columns that it has in common with a row: their products add up to
-    the cosine, and share what the neighbour moves the frequency of a label by.
-
-    Parameters
-    ----------
-    nearest : NearestRows
-    X : ndarray or CSR matrix
-        The rows, nominal features as numbers of their values.
-
-    Attributes
-    ----------
-    confidence : ndarray of shape (n, n_labels)
-    found : ndarray of shape (n, 30)
-        The neighbours, as places in ``nearest.rows``; -1 where there are no more.
-    cosines : ndarray of shape (n, 30)
-    """
-
-    def __init__(self, nearest: NearestRows, X: Any) -> None:
-        self.nearest, table = nearest, nearest.scaled(X)
-        self.found, self.shares, self.cosines = nearest.votes(table, np.full(table.shape[0], -1))
-        self.confidence = nearest.label_shares(self.found, self.shares)
-        data, rows, starts = nearest.posts
-        shape = len(nearest.rows), table.shape[1]
-        held = sparse.csc_array((data, rows, starts), shape=shape).tocsr()
-        # A row for each row and neighbour: what columns add to the cosine, of sum 1.
-        row, place = np.nonzero(self.found >= 0)
-        common = sparse.csr_array(table[row].multiply(held[self.found[row, place]]), dtype=float)
-        sums, sizes = common.sum(axis=1), abs(common).sum(axis=1)
-        # Where numbers below 0 cancel nearly all, the size of a product is its share.
-        is_small = sums < LEAST_SUM * sizes
-        n_common = np.diff(common.indptr)
-        sizes_of_cells = np.where(np.repeat(is_small, n_common), abs(common.data), common.data)
-        common.data = sizes_of_cells / np.repeat(np.where(is_small, sizes, sums), n_common)
-        self.common, self.pairs = common, np.full(self.found.shape, -1)
-        self.pairs[row, place] = np.arange(len(row))
-
-    def of_label(self, label: int, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], Any]:
-        """Return where some of the rows start, and the parts, CSR ``(n_rows, n_columns)``."""
-        frequency, found = self.nearest.frequency[label], self.found[rows]
-        moves = self.nearest.moves(label, found, self.shares[rows])
-        row, place = np.nonzero(found >= 0)
-        entries = moves[row, place], (row, self.pairs[rows][row, place])
-        chosen = sparse.csr_array(entries, shape=(len(rows), self.common.shape[0]))
-        return np.full(len(rows), frequency), sparse.csr_array(chosen @ self.common)

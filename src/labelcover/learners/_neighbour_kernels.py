@@ -4,6 +4,10 @@ import numpy as np
 
 from labelcover._compiled import njit
 
+# Neighbours that vote, and the power of their cosines that is the vote.
+N_NEIGHBOURS = 30
+VOTE_POWER = 3
+
 
 @njit(nogil=True)
 def neighbours_of(table, posts, n_rows, own, most):
@@ -57,3 +61,78 @@ def neighbours_of(table, posts, n_rows, own, most):
                 similarity[i, at], found[i, at] = cosines[j], j
                 least = similarity[i, most - 1]
     return found, similarity
+
+
+@njit(nogil=True)
+def vote_parts(row, posts, orders, weights, held, log_odds, by):
+    """Return what the columns of a row add to the log-odds of labels by the votes of neighbours.
+
+    Columns pass one by one, in some orders, and neighbours are those by the columns that have.
+
+    Parameters
+    ----------
+    row : (data, indices)
+        Of the table of `neighbours_of`.
+    posts
+        As there.
+    orders : ndarray of shape (n_orders, n)
+    weights : ndarray of shape (n_posted,)
+        What the votes of posted rows are multiplied by.
+    held : (above, known), ndarrays of shape (n_labels, n_posted)
+        What their votes move the share of a label by, and whether they count.
+    log_odds : (origin, ends, least)
+        The shares where no column has passed and where all have, and how far inside (0, 1) they
+        are kept.
+    by : ndarray of shape (n_labels,)
+        What the log-odds are multiplied by, and added up.
+    """
+    data, indices = row
+    values, owners, starts = posts
+    above, known = held
+    origin, ends, least = log_odds
+    n, n_posted, falls = len(data), len(weights), (data < 0).any() or (values < 0).any()
+    parts, cosines = np.zeros(n), np.empty(n_posted, np.float32)
+    place, nearest = np.empty(n_posted, np.int64), np.zeros(N_NEIGHBOURS, np.int64)
+    votes = np.empty(N_NEIGHBOURS)
+    for order in orders:
+        cosines[:], place[:], n_near, before = 0.0, -1, 0, 0.0
+        for step in range(-1, n):
+            t, first, last = order[step], 0, 0
+            if step >= 0:
+                first, last = starts[indices[t]], starts[indices[t] + 1]
+            if falls:  # a neighbour may go: all are looked for again
+                for at in range(first, last):
+                    cosines[owners[at]] += data[t] * values[at]
+                first, last, n_near, place[:] = 0, n_posted, 0, -1
+            for at in range(first, last):
+                z = at if falls else owners[at]
+                if not falls:
+                    cosines[z] += data[t] * values[at]
+                to = place[z]
+                if to < 0:
+                    to = min(n_near, N_NEIGHBOURS - 1)
+                    if cosines[z] <= (cosines[nearest[to]] if n_near > to else 0.0):
+                        continue
+                    if n_near > to:
+                        place[nearest[to]] = -1
+                    n_near = to + 1
+                while to > 0 and cosines[nearest[to - 1]] < cosines[z]:
+                    nearest[to] = nearest[to - 1]
+                    place[nearest[to]] = to
+                    to -= 1
+                nearest[to], place[z] = z, to
+            for at in range(n_near):
+                votes[at] = np.float64(cosines[nearest[at]]) ** VOTE_POWER * weights[nearest[at]]
+            largest, now = votes[:n_near].max() if n_near else 1.0, 0.0
+            for k in range(len(by)):
+                moved, total = 0.0, largest
+                for at in range(n_near):
+                    moved += votes[at] * above[k, nearest[at]]
+                    total += votes[at] * known[k, nearest[at]]
+                share = ends[k] if step == n - 1 else origin[k] + moved / total
+                p = (min(max(share, 0.0), 1.0) + least) / (1.0 + 2.0 * least)
+                now += by[k] * np.log(p / (1.0 - p))
+            if step >= 0:
+                parts[t] += (now - before) / len(orders)
+            before = now
+    return parts

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.ensemble._shares import Shares, Similar
+from labelcover.ensemble._shares import Floats, Rows, Shares, Similar
 from labelcover.ensemble._view import Block, LeftOut, TrainingRows, View
 
 
@@ -73,6 +73,13 @@ class BlockShares(Shares):
 
     def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
         """Return what columns add to a sum of the scores of all labels."""
-        own = sparse.csr_array(self.shares.combined(rows, weights))
+        return self._placed(self.shares.combined(rows, weights))
+
+    def of_log_odds(self, rows: Rows, weights: Floats, least: float) -> Any:
+        """Return what columns add to a sum of the log-odds of all labels."""
+        return self._placed(self.shares.of_log_odds(rows, weights, least))
+
+    def _placed(self, columns: Any) -> sparse.csr_array:
+        own = sparse.csr_array(columns)
         shape = own.shape[0], self.n_features
         return sparse.csr_array((own.data, self.features[own.indices], own.indptr), shape=shape)

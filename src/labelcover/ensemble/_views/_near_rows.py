@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from labelcover.covers import Cover
 from labelcover.ensemble._cover_view import LEAST
-from labelcover.ensemble._shares import Parts, Shares, Similar, labels_of
+from labelcover.ensemble._shares import Floats, Rows, Shares, Similar, labels_of
 from labelcover.ensemble._view import LeftOut, TrainingRows, View, fit_in_memory
-from labelcover.learners import NearestRows, Nearness
+from labelcover.learners import NearestRows
 
 
 class NeighboursView(View):
@@ -46,7 +46,7 @@ class NeighboursView(View):
 
     def shares(self, X: Any) -> list[Shares]:
         """Return what the columns that rows have in common with their neighbours add."""
-        return [NearShares(self.nearest.nearness(X))]
+        return [NearShares(self.nearest, X)]
 
     def similar(self, X: Any, n: int) -> Similar:
         """Return the nearest training rows, by the cosine."""
@@ -62,10 +62,14 @@ class NeighboursView(View):
 class NearShares(Shares):
     """The votes of neighbours as sums over columns."""
 
-    def __init__(self, nearness: Nearness) -> None:
-        self.nearness, self.confidence = nearness, nearness.confidence
-        self.starts = nearness.nearest.frequency
+    def __init__(self, nearest: NearestRows, X: Any) -> None:
+        self.nearest, self.table = nearest, nearest.scaled(X)
+        self.confidence, self.starts = nearest.confidence(X), nearest.frequency
 
-    def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
-        """Return the frequency of a label, and what columns move it by."""
-        return Parts(*self.nearness.of_label(label, rows))
+    def combined(self, rows: Rows, weights: Floats) -> Any:
+        """Return what columns add to a sum of the shares of all labels."""
+        return self.of_log_odds(rows, weights / self.slopes(rows, LEAST), LEAST)
+
+    def of_log_odds(self, rows: Rows, weights: Floats, least: float) -> Any:
+        """Return what columns add to a sum of log-odds, as they bend."""
+        return self.nearest.parts(self.table[rows], self.confidence[rows], weights, least)

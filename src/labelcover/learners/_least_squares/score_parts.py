@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._table_numbers import rows_of
-from labelcover.learners._least_squares.feature_scaling import rows_times
+from labelcover._table_numbers import blocks, rows_of
 from labelcover.learners._least_squares.gaussian_part_kernels import add_gaussian_parts
 from labelcover.learners._products import squared_lengths
 
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from labelcover.learners._least_squares.least_squares_members import LeastSquaresMembers
 
 Floats = NDArray[np.float64]
+# Coefficients of so many cells are held at once (32 MB).
+BLOCK_NUMBERS = 2**22
 
 
 class LeastSquaresPaths:
@@ -88,8 +89,7 @@ class LeastSquaresPaths:
             beta = self.members.inverse_temperature[problem]
             targets += beta * (own @ self.combine[self._classes(problem)])
         used = np.flatnonzero(targets.any(axis=0))
-        weights = targets[:, used] @ self.members.coefficients[used]
-        return self.swaps.parts(rows, weights)
+        return self.swaps.parts(rows, targets[:, used], self.members.coefficients[used])
 
     def _classes(self, problem: int) -> slice:
         return slice(*self.members.offsets[problem : problem + 2].tolist())
@@ -109,14 +109,22 @@ class LinearSwaps:
     """
 
     def __init__(self, moved: Any, words: NDArray[np.bool_], to_columns: Any = None) -> None:
-        self.moved, self.words, self.to_columns = moved, words, to_columns
+        is_sparse = sparse.issparse(moved) or words.any()
+        self.moved = sparse.csr_array(moved) if is_sparse else moved
+        self.words, self.to_columns = words, to_columns
 
-    def parts(self, rows: NDArray[np.int64], weights: Floats) -> Any:
-        """Return what columns add to scores with some weights of features, a row for each row."""
+    def parts(self, rows: NDArray[np.int64], targets: Floats, weights: Floats) -> Any:
+        """Return what columns add to sums of targets, each with some weights of features."""
         if self.to_columns is not None:
             weights = np.asarray(weights @ self.to_columns)
         moved = rows_of(self.moved, rows)
-        return leaving_length(times(moved, weights), moved, self.words)
+        if not sparse.issparse(moved):
+            return moved * (targets @ weights)
+        terms, row = moved.copy(), np.repeat(np.arange(len(rows)), np.diff(moved.indptr))
+        for some in blocks(len(row), BLOCK_NUMBERS // max(1, len(weights))):
+            own = weights.T[moved.indices[some]]
+            terms.data[some] *= np.einsum("ij,ij->i", targets[row[some]], own)
+        return leaving_length(terms, moved, self.words)
 
 
 class GaussianSwaps:
@@ -141,8 +149,9 @@ class GaussianSwaps:
         self.squares = squared_lengths(centres)
         self.centres = sparse.csc_array(centres) if sparse.issparse(moved) else centres
 
-    def parts(self, rows: NDArray[np.int64], weights: Floats) -> Any:
-        """Return what columns add to scores with some weights of features, a row for each row."""
+    def parts(self, rows: NDArray[np.int64], targets: Floats, weights: Floats) -> Any:
+        """Return what columns add to sums of targets, each with some weights of features."""
+        weights = targets @ weights
         if self.combine is not None:
             weights = weights @ self.combine.T
         weights = np.ascontiguousarray(weights) / len(self.gammas)
@@ -160,13 +169,6 @@ class GaussianSwaps:
         return sparse.csr_array((parts, moved.indices, moved.indptr), shape=moved.shape)
 
 
-def times(moved: Any, weights: Floats) -> Any:
-    """Return the product cell by cell, sparse if the first is."""
-    if sparse.issparse(moved):
-        return sparse.csr_array(moved.multiply(weights))
-    return moved * weights
-
-
 def leaving_length(parts: Any, moved: Any, words: NDArray[np.bool_]) -> Any:
     """Return parts of linear scores of rows that are divided by their length: Shapley values.
 
@@ -178,18 +180,20 @@ def leaving_length(parts: Any, moved: Any, words: NDArray[np.bool_]) -> Any:
 
     Parameters
     ----------
-    parts, moved : ndarray or CSR array of shape (n, n_columns)
-        Coefficient times value, and the values.
+    parts, moved : CSR array of shape (n, n_columns)
+        Coefficient times value, and the values, of the same cells.
     words : ndarray of bool
         The columns that are divided by their length together.
     """
     if not words.any():
         return parts
-    is_word = words.astype(np.float64)[None]
-    own, squares = times(parts, is_word), times(times(moved, moved), is_word)
-    lengths = np.asarray(squares.sum(axis=1)).ravel()
-    n = np.maximum(np.asarray((squares != 0).sum(axis=1)).ravel(), 1)
+    n_rows, is_word = moved.shape[0], words[moved.indices]
+    row = np.repeat(np.arange(n_rows), np.diff(moved.indptr))
+    own, squares = is_word * parts.data, is_word * moved.data**2
+    total, lengths, counts = (np.bincount(row, x, n_rows) for x in (own, squares, squares > 0))
+    n = np.maximum(counts, 1).astype(np.int64)
     means = np.cumsum(np.arange(1, n.max(initial=1) + 1) ** -0.5)[n - 1] / np.sqrt(n)
     more = (means - 1) * (1 + 1 / np.maximum(n - 1, 1))
-    of_all = more * np.asarray(own.sum(axis=1)).ravel() / np.where(lengths > 0, lengths, 1.0)
-    return parts + rows_times(own, more) - rows_times(squares, of_all)
+    of_all = more * total / np.where(lengths > 0, lengths, 1.0)
+    found = parts.data + own * more[row] - squares * of_all[row]
+    return sparse.csr_array((found, moved.indices, moved.indptr), shape=moved.shape)

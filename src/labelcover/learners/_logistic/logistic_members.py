@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.parallel import delayed
 
-from labelcover._table_numbers import blocks
 from labelcover.learners._features import numeric
 from labelcover.learners._forest.grown_forest import in_threads
 from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
-from labelcover.learners._least_squares.score_parts import leaving_length
+from labelcover.learners._least_squares.score_parts import LinearSwaps
 from labelcover.learners._logistic.newton import Block, class_distributions, linear_scores
 from labelcover.learners._problems import Members, Problems, problem_blocks
 
@@ -23,8 +22,6 @@ BLOCK_COLUMNS = 32
 FIRST_C, C_STEP = 3.0, 10.0**0.5
 LEAST_C, MOST_C = 1e-3, 1e5
 CHOICE_COLUMNS = 128
-# Numbers of one block of weights of nonzeros (32 MB).
-BLOCK_NUMBERS = 2**22
 
 
 @dataclass(eq=False)
@@ -293,6 +290,8 @@ class LogisticPaths:
         self.place[members.kept] = np.arange(len(members.kept))
         self.weights = members.coefficients.copy()
         self.weights[-1] = 0.0
+        words = members.scaling.divided_columns(self.table.shape[1])
+        self.swaps = LinearSwaps(self.table, words)
 
     def start(self, problem: int) -> NDArray[np.float64]:
         """Return the scores of the classes of a problem where all parts are 0."""
@@ -312,16 +311,7 @@ class LogisticPaths:
             # Of two classes, only the second has coefficients.
             of_columns[:, columns] += own[:, own.shape[1] - (columns.stop - columns.start) :]
         used = np.flatnonzero(of_columns.any(axis=0))
-        table, weights = self.table[rows], self.weights[:, used]
-        row = np.repeat(np.arange(len(rows)), np.diff(table.indptr))
-        values = np.empty(len(table.data))
-        for block in blocks(len(values), BLOCK_NUMBERS // max(1, len(used))):
-            at = self.place[table.indices[block]]
-            own = of_columns[row[block]][:, used]
-            values[block] = table.data[block] * np.einsum("ij,ij->i", weights[at], own)
-        found = sparse.csr_array((values, table.indices, table.indptr), shape=table.shape)
-        words = self.members.scaling.divided_columns(table.shape[1])
-        return sparse.csr_array(leaving_length(found, table, words))
+        return self.swaps.parts(rows, of_columns[:, used], self.weights[:, used][self.place].T)
 
     def _columns(self, problem: int) -> slice:
         return slice(*self.members.starts[problem : problem + 2].tolist())
