@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from scipy.special import expit, softmax
+from scipy.special import expit, logit, softmax
 from sklearn.ensemble import RandomForestClassifier
 
 from labelcover import LabelCoverClassifier, RakelClassifier, RakelPlusPlusClassifier
@@ -17,8 +17,9 @@ from labelcover.ensemble._explanation import Explanation
 from labelcover.ensemble._shares import probability_slopes
 from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
 from labelcover.learners._forest.label_forest import LabelForest
+from labelcover.learners._least_squares import score_parts
 from labelcover.learners._least_squares.gaussian_part_kernels import add_gaussian_parts
-from labelcover.learners._least_squares.score_parts import leaving_length
+from labelcover.learners._least_squares.score_parts import LinearSwaps, leaving_length
 from labelcover.methods import (
     BinaryRelevanceClassifier,
     EnsembleOfChainsClassifier,
@@ -259,6 +260,34 @@ def test_a_word_adds_what_length_it_leaves_to_the_others():
     uneven = divided(X * random.uniform(1, 3, size=6))
     found = leaving_length(form(uneven * weights), form(uneven), words)
     np.testing.assert_allclose(np.asarray(found.sum(axis=1)).ravel(), uneven @ weights)
+
+
+def test_log_odds_of_words_are_followed_where_they_bend(monkeypatch):
+    """Of two words and a number, whose six orders are all drawn, in rows of length one."""
+    monkeypatch.setattr(score_parts, "MOST_STEPS", 18)
+    random = np.random.default_rng(2)
+    words, weights, least = np.array([True, True, False]), np.array([9.0, -4.0, 3.0]), 0.01
+    X = random.choice([0.0, 1.0], (20, 3)) * random.uniform(-2, 2, (20, 3))
+    X[:, :2] = X[:, :2] != 0  # of words that count the same the linear parts are exact
+
+    def divided(rows):
+        lengths = np.sqrt((rows[:, :2] ** 2).sum(axis=1, keepdims=True))
+        return np.where(words, rows / np.where(lengths > 0, lengths, 1), rows)
+
+    def odds(rows):
+        return logit((expit(divided(rows) @ weights - 2) + least) / (1 + 2 * least))
+
+    swaps, rows, by = LinearSwaps(divided(X), words), np.arange(20), random.normal(size=20)
+    bends = swaps.bends(rows, weights, -2.0, by, least).toarray()
+    np.testing.assert_allclose(bends.sum(axis=1), 0, atol=1e-12)
+    way, change = divided(X) @ weights, odds(X) - odds(0 * X)
+    slopes = by * change / np.where(way != 0, way, 1)
+    found = bends + swaps.parts(rows, slopes[:, None], weights[None]).toarray()
+    expected = [by[i] * shapley_values(odds, X[i], np.zeros(3)) for i in rows]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    for i in rows:
+        own = swaps.bends(rows[[i]], weights, -2.0, by[[i]], least)
+        np.testing.assert_array_equal(own.toarray()[0], bends[i])
 
 
 @pytest.mark.parametrize("steep", [1, 100, 1e4, 1e7])

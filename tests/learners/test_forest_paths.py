@@ -5,12 +5,14 @@ from itertools import permutations
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import logit
 
 from labelcover.datasets import load
+from labelcover.ensemble._views._trees import ForestShares
 from labelcover.learners import ReadTable
 from labelcover.learners._forest.forest_kernels import node_means
 from labelcover.learners._forest.label_forest import LabelForest
-from labelcover.learners._forest.swap_kernels import swap_parts
+from labelcover.learners._forest.swap_kernels import UNBENT, swap_parts
 
 
 @pytest.fixture(scope="module", params=["dense", "sparse"])
@@ -75,6 +77,39 @@ def test_parts_are_shapley_values_between_the_origin_and_the_row():
         np.testing.assert_allclose(paths.starts, forest.confidence(origin[None])[0], atol=1e-12)
 
 
+def test_parts_of_log_odds_are_shapley_values_too():
+    """Of three words, whose six orders are all drawn; another label is explained beside it."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(120, 3)) * (random.random((120, 3)) < 0.7)
+    Y = (X @ random.normal(size=(3, 2)) > 0.3).astype(np.uint8)
+    read = ReadTable(sparse.csr_array(X), np.zeros(3, np.int32))
+    forest = LabelForest(40).fit_labels(read, Y, seed=1)
+    assert forest.is_sparse
+    shares, rows, least = ForestShares(forest, sparse.csr_array(X)), np.arange(120), 0.002
+    weights = np.tile([0.0, -2.0], (120, 1)) + np.outer(np.arange(120) % 3, [1.0, 1.0])
+    found = shares.of_log_odds(rows, weights, 1, least).toarray()
+
+    def score(table, i):
+        both, slope = forest.confidence(table), shares.slopes(rows[[i]], least)[0, 0]
+        odds = logit((both[:, 1] + least) / (1 + 2 * least))
+        return weights[i, 0] * slope * both[:, 0] + weights[i, 1] * odds
+
+    for i, row in enumerate(X):
+        expected = np.zeros(3)
+        for order in permutations(range(3)):
+            table = np.zeros((4, 3))
+            for step, f in enumerate(order):
+                table[step + 1 :, f] = row[f]
+            expected[list(order)] += np.diff(score(sparse.csr_array(table), i)) / 6
+        np.testing.assert_allclose(found[i], expected, atol=1e-4)
+        alone = ForestShares(forest, sparse.csr_array(X[[i]]))
+        own = alone.of_log_odds(np.arange(1), weights[[i]], 1, least)
+        np.testing.assert_array_equal(own.toarray()[0], found[i])
+    slopes = weights * shares.slopes(rows, least)
+    total = (slopes * (shares.confidence - shares.starts)).sum(axis=1)
+    np.testing.assert_allclose(found.sum(axis=1), total, atol=1e-4)
+
+
 def test_the_origin_has_numbers_at_their_mean_and_words_absent():
     """As least squares has it: a dense table with few nonzeros, and the same stored as sparse."""
     random = np.random.default_rng(0)
@@ -122,7 +157,14 @@ def test_columns_in_which_a_long_path_parts_are_bounded():
                                           np.zeros(0, np.int64))  # fmt: skip
     starts, one = np.array([0, 2 * n + 1]), np.ones((1, 1))
     data, indices, _ = swap_parts(
-        table, np.zeros(n, np.float32), tuple(nodes), starts, means, one, np.zeros(1, np.int64)
+        table,
+        np.zeros(n, np.float32),
+        tuple(nodes),
+        starts,
+        means,
+        one,
+        np.zeros(1, np.int64),
+        UNBENT,
     )
     assert data.sum() == pytest.approx(means[0, 2 * n] - means[0, 1])
     assert indices.max() == 63

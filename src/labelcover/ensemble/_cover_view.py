@@ -15,7 +15,7 @@ from labelcover.ensemble._confidence_kernels import MARGINAL, VOTES, WINNER
 from labelcover.ensemble._encoding import Encoding, encode, known_labels_encoding, label_products
 from labelcover.ensemble._member_weights import StackedMembers
 from labelcover.ensemble._plan import MEMBERS, draw_left_out, most_targets, n_left_out_rows
-from labelcover.ensemble._shares import Shares, probability_slopes
+from labelcover.ensemble._shares import Floats, Rows, Shares, probability_slopes
 from labelcover.ensemble._view import TrainingRows, View, draw_seeds
 from labelcover.learners import (
     LinearTargets,
@@ -247,6 +247,14 @@ class CoverShares(Shares):
                 own = probability_slopes(start, end, holds)
                 slopes.append((problem, (weight * weights[:, label])[:, None] * own))
         return self.paths.parts(rows, slopes)
+
+    def of_log_odds(self, rows: Rows, weights: Floats, label: int, least: float) -> Any:
+        """Return the same of log-odds, of `label` as they bend if one member on it says all."""
+        found = super().of_log_odds(rows, weights, label, least)
+        (problem, holds, _), *others = self._members(label)
+        if others or len(holds) != 2:
+            return found
+        return found + self.paths.bends(rows, problem, 2.0 * holds - 1, weights[:, label], least)
 
     def _members(self, label: int) -> Iterator[tuple[int, NDArray[np.uint8], float]]:
         """Yield the problems of the members that hold a label, their classes with it, weights."""

@@ -299,7 +299,7 @@ class PooledShares(Shares):
         for v, (shares, bound) in enumerate(zip(self.shares, self.least, strict=True)):
             weights = slopes * pool.weights[:, v]
             if columns is None or weights.any():
-                found = shares.of_log_odds(rows, weights, bound)
+                found = shares.of_log_odds(rows, weights, label, bound)
                 columns = found if columns is None else columns + found
         parts = Parts(np.full(n, self.starts[label]), columns, labels)
         labels[:, label] += self.odds[rows, label] - parts.total()

@@ -119,10 +119,11 @@ class Shares:
             total = parts if total is None else total + parts
         return self.of_label(0, rows).columns * 0.0 if total is None else total
 
-    def of_log_odds(self, rows: Rows, weights: Floats, least: float) -> Any:
+    def of_log_odds(self, rows: Rows, weights: Floats, label: int, least: float) -> Any:
         """Return the same for a sum of the log-odds of confidences kept `least` inside (0, 1).
 
-        By default all parts of a confidence are multiplied by its `slopes`.
+        By default all parts of a confidence are multiplied by its `slopes`; those of `label`, which
+        counts the most, may be of the log-odds themselves.
         """
         return self.combined(rows, weights * self.slopes(rows, least))
 

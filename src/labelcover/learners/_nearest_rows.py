@@ -9,18 +9,20 @@ from scipy import sparse
 
 from labelcover.learners._features import csr_arrays, numeric
 from labelcover.learners._forest.feature_forest import ReadTable
+from labelcover.learners._forest.swap_kernels import orders_of
 from labelcover.learners._neighbour_kernels import (
     N_NEIGHBOURS,
     VOTE_POWER,
     neighbours_of,
     vote_parts,
 )
-from labelcover.learners._problems import orders_of
 
 # Neighbours are looked for among no more training rows than these, drawn at random.
 MOST_ROWS = 16_384
 # Features in a greater share of the rows tell too few of them apart to be worth the time.
 MOST_COMMON = 0.25
+# What columns add to votes is averaged over orders with so many steps of one column.
+MOST_STEPS = 256
 
 
 class NearestRows:
@@ -150,16 +152,18 @@ class NearestRows:
         """
         parts, used = np.zeros(table.nnz), np.flatnonzero(weights.any(axis=0))
         above, known = self._held(used)
-        place, own_weights = (
-            np.searchsorted(used, np.arange(weights.shape[1])),
-            self.weights[self.rows],
-        )
+        place, own_weights = np.cumsum(weights.any(axis=0)) - 1, self.weights[self.rows]
         for i, (start, stop) in enumerate(pairwise(table.indptr.tolist())):
             labels = np.flatnonzero(weights[i])
             if stop > start and len(labels):
                 own, row = place[labels], (table.data[start:stop], table.indices[start:stop])
                 odds = self.frequency[labels], confidence[i, labels], least
-                how = orders_of(stop - start), own_weights, (above[own], known[own]), odds
+                how = (
+                    orders_of(stop - start, MOST_STEPS),
+                    own_weights,
+                    (above[own], known[own]),
+                    odds,
+                )
                 parts[start:stop] = vote_parts(row, self.posts, *how, weights[i, labels])
         return sparse.csr_array((parts, table.indices, table.indptr), shape=table.shape)
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from labelcover._compiled import njit
+from labelcover.learners._forest.swap_kernels import log_odds
 
 # Neighbours that vote, and the power of their cosines that is the vote.
 N_NEIGHBOURS = 30
@@ -64,7 +65,7 @@ def neighbours_of(table, posts, n_rows, own, most):
 
 
 @njit(nogil=True)
-def vote_parts(row, posts, orders, weights, held, log_odds, by):
+def vote_parts(row, posts, orders, weights, held, shares, by):
     """Return what the columns of a row add to the log-odds of labels by the votes of neighbours.
 
     Columns pass one by one, in some orders, and neighbours are those by the columns that have.
@@ -80,8 +81,8 @@ def vote_parts(row, posts, orders, weights, held, log_odds, by):
         What the votes of posted rows are multiplied by.
     held : (above, known), ndarrays of shape (n_labels, n_posted)
         What their votes move the share of a label by, and whether they count.
-    log_odds : (origin, ends, least)
-        The shares where no column has passed and where all have, and how far inside (0, 1) they
+    shares : (origin, ends, least)
+        Those where no column has passed and where all have, and how far inside (0, 1) they
         are kept.
     by : ndarray of shape (n_labels,)
         What the log-odds are multiplied by, and added up.
@@ -89,7 +90,7 @@ def vote_parts(row, posts, orders, weights, held, log_odds, by):
     data, indices = row
     values, owners, starts = posts
     above, known = held
-    origin, ends, least = log_odds
+    origin, ends, least = shares
     n, n_posted, falls = len(data), len(weights), (data < 0).any() or (values < 0).any()
     parts, cosines = np.zeros(n), np.empty(n_posted, np.float32)
     place, nearest = np.empty(n_posted, np.int64), np.zeros(N_NEIGHBOURS, np.int64)
@@ -97,7 +98,7 @@ def vote_parts(row, posts, orders, weights, held, log_odds, by):
     for order in orders:
         cosines[:], place[:], n_near, before = 0.0, -1, 0, 0.0
         for step in range(-1, n):
-            t, first, last = order[step], 0, 0
+            t, first, last, is_new = order[step], 0, 0, step in (-1, n - 1)
             if step >= 0:
                 first, last = starts[indices[t]], starts[indices[t] + 1]
             if falls:  # a neighbour may go: all are looked for again
@@ -120,7 +121,9 @@ def vote_parts(row, posts, orders, weights, held, log_odds, by):
                     nearest[to] = nearest[to - 1]
                     place[nearest[to]] = to
                     to -= 1
-                nearest[to], place[z] = z, to
+                nearest[to], place[z], is_new = z, to, True
+            if not (is_new or falls):
+                continue
             for at in range(n_near):
                 votes[at] = np.float64(cosines[nearest[at]]) ** VOTE_POWER * weights[nearest[at]]
             largest, now = votes[:n_near].max() if n_near else 1.0, 0.0
@@ -130,8 +133,7 @@ def vote_parts(row, posts, orders, weights, held, log_odds, by):
                     moved += votes[at] * above[k, nearest[at]]
                     total += votes[at] * known[k, nearest[at]]
                 share = ends[k] if step == n - 1 else origin[k] + moved / total
-                p = (min(max(share, 0.0), 1.0) + least) / (1.0 + 2.0 * least)
-                now += by[k] * np.log(p / (1.0 - p))
+                now += by[k] * log_odds(share, least)
             if step >= 0:
                 parts[t] += (now - before) / len(orders)
             before = now

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -32,8 +32,6 @@ from labelcover.chunks import Parcel, aligned_call, is_on_cluster, sent_once
 BATCH = 64
 # Up to so many rows all are taken, in their order.
 FEW_ROWS = 512
-# Orders of columns are drawn for so many steps of one column each, in no fewer pairs than these.
-MOST_STEPS, LEAST_PAIRS = 320, 2
 # Rows are counted in blocks of so many.
 BLOCK_ROWS = 2**16
 
@@ -283,6 +281,13 @@ class ScorePaths(Protocol):
         Slopes are ``(n_rows, n_classes)``; the parts an array or CSR, ``(n_rows, n_columns)``.
         """
 
+    def bends(self, rows: Any, problem: int, sides: Any, by: Any, least: float) -> Any:
+        """Return what log-odds of two classes add to parts of their scores; 0 if it is nothing.
+
+        Of `sides`, 1 is the class that they speak for, and -1 the other. They are kept `least`
+        inside (0, 1), and multiplied by `by` in each row.
+        """
+
 
 class Members(ABC):
     """The fitted models of some problems.
@@ -332,18 +337,6 @@ class Members(ABC):
 def random_order(n: int, seed: int) -> NDArray[np.int64]:
     """Return the numbers of `n` rows in the order in which they are left out: random if many."""
     return np.arange(n) if n <= FEW_ROWS else np.random.default_rng(seed).permutation(n)
-
-
-@cache
-def orders_of(n: int) -> NDArray[np.int64]:
-    """Return orders of `n` columns and their reverses, ``(n_orders, n)``: always the same.
-
-    As far as there are enough of them, each column is as often at each place.
-    """
-    random, n_pairs = np.random.default_rng(n), max(LEAST_PAIRS, MOST_STEPS // (2 * n))
-    drawn = [random.permutation(n) for _ in range(-(-n_pairs // n))]
-    turns = [np.roll(drawn[p // n], p * n // min(n, n_pairs)) for p in range(n_pairs)]
-    return np.concatenate([turns, np.flip(turns, axis=1)])
 
 
 def problem_blocks(offsets: NDArray[np.int64], most: int) -> Iterator[slice]:

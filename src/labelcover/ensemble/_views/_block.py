@@ -75,9 +75,9 @@ class BlockShares(Shares):
         """Return what columns add to a sum of the scores of all labels."""
         return self._placed(self.shares.combined(rows, weights))
 
-    def of_log_odds(self, rows: Rows, weights: Floats, least: float) -> Any:
+    def of_log_odds(self, rows: Rows, weights: Floats, label: int, least: float) -> Any:
         """Return what columns add to a sum of the log-odds of all labels."""
-        return self._placed(self.shares.of_log_odds(rows, weights, least))
+        return self._placed(self.shares.of_log_odds(rows, weights, label, least))
 
     def _placed(self, columns: Any) -> sparse.csr_array:
         own = sparse.csr_array(columns)

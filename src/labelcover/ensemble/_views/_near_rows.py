@@ -68,8 +68,8 @@ class NearShares(Shares):
 
     def combined(self, rows: Rows, weights: Floats) -> Any:
         """Return what columns add to a sum of the shares of all labels."""
-        return self.of_log_odds(rows, weights / self.slopes(rows, LEAST), LEAST)
+        return self.of_log_odds(rows, weights / self.slopes(rows, LEAST), 0, LEAST)
 
-    def of_log_odds(self, rows: Rows, weights: Floats, least: float) -> Any:
+    def of_log_odds(self, rows: Rows, weights: Floats, label: int, least: float) -> Any:
         """Return what columns add to a sum of log-odds, as they bend."""
         return self.nearest.parts(self.table[rows], self.confidence[rows], weights, least)

@@ -10,7 +10,7 @@ from scipy.special import expit
 from labelcover._table_numbers import blocks, rows_of
 from labelcover.covers import Cover
 from labelcover.ensemble._cover_view import LEAST
-from labelcover.ensemble._shares import CLOSE, Parts, Shares, Similar, labels_of
+from labelcover.ensemble._shares import CLOSE, Floats, Parts, Rows, Shares, Similar, labels_of
 from labelcover.ensemble._view import TrainingRows, View, fit_in_memory
 from labelcover.learners import BoostedTrees, GrownForest, LabelBoosting
 
@@ -95,10 +95,16 @@ class ForestShares(Shares):
         # Shares among known cells are quotients, to which the parts of each label are stretched.
         self.is_linear = forest.known is None
 
-    def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
+    def combined(self, rows: Rows, weights: Floats, bent: Any = None) -> Any:
         """Return what columns add to a sum of the confidences of all labels."""
-        found = self.paths.combined(rows, weights) if self.is_linear else None
+        found = self.paths.combined(rows, weights, bent) if self.is_linear else None
         return super().combined(rows, weights) if found is None else found
+
+    def of_log_odds(self, rows: Rows, weights: Floats, label: int, least: float) -> Any:
+        """Return the same of log-odds, of `label` as they bend where most columns are 0."""
+        slopes = self.slopes(rows, least)
+        bent = label, weights[:, label].copy(), slopes[:, label].copy(), least
+        return self.combined(rows, weights * slopes, bent)
 
     def of_label(self, label: int, rows: NDArray[np.int64]) -> Parts:
         """Return the confidence of a label at the start, and what columns add."""

@@ -23,7 +23,7 @@ from labelcover.learners._forest.boosting_kernels import (
 )
 from labelcover.learners._forest.feature_forest import ReadTable, directions, row_table
 from labelcover.learners._forest.grown_forest import in_threads
-from labelcover.learners._forest.swap_kernels import swap_parts
+from labelcover.learners._forest.swap_kernels import UNBENT, swap_parts
 
 # Columns of numbers are cut into so many bins.
 MOST_BINS = 32
@@ -302,7 +302,7 @@ class BoostedTrees:
         means = np.zeros((len(used), len(nodes[0])))
         means[:, leaves] = self.values[nodes[2][leaves]][:, used].T
         own = np.ascontiguousarray(weights[:, used])
-        made = swap_parts(table, self.origin, tuple(nodes), starts, means, own, rows)
+        made = swap_parts(table, self.origin, tuple(nodes), starts, means, own, rows, UNBENT)
         return sparse.csr_array(made, shape=(len(rows), self.n_features))
 
     def read(self, X: Any) -> tuple[Any, ...]:

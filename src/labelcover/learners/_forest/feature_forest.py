@@ -25,7 +25,7 @@ from labelcover.learners._forest.sparse_tree_kernels import (
     SKETCH_COLUMNS,
     grow_sparse_tree,
 )
-from labelcover.learners._forest.swap_kernels import swap_parts
+from labelcover.learners._forest.swap_kernels import UNBENT, swap_parts
 
 # Trees of a forest, and of one on a sparse table, where trees are quick and differ more.
 TREES, SPARSE_TREES = 100, 200
@@ -35,6 +35,8 @@ TREES, SPARSE_TREES = 100, 200
 MANY_ROWS = 1_000
 LEAST_FEATURES, MOST_FEATURES = 100, 4_000
 FEATURE_SHARE = 0.25
+# What columns add to log-odds on sparse tables is averaged over orders with so many steps of one.
+MOST_STEPS = 128
 # A column further from zero than so many times its range is shifted: single precision would leave
 # it too few values.
 FAR = 1_000
@@ -273,17 +275,20 @@ class FeaturePaths(ForestPaths):
         forest._add_answers(row_table(forest.origin, is_sparse=forest.is_sparse), answers)
         self.starts = forest.shares_of(answers / len(forest.trees))[0]
 
-    def combined(self, rows, weights) -> Any:
+    def combined(self, rows, weights, bent=None) -> Any:
         """Return the parts of a sum of labels, CSR ``(n_rows, n_columns)``."""
+        how: Any = UNBENT
+        if bent is not None and self.forest.is_sparse:
+            label, *rest = bent
+            how = np.concatenate(self.means_of(label)), self.starts[label], *rest, MOST_STEPS
         *nodes, _, _, node_starts, _ = self.forest.stack
         total: Any = sparse.csr_array((len(rows), self.forest.n_features))
         used = np.flatnonzero(weights.any(axis=0))
         for some in blocks(len(used), MOST_MEANS // max(1, int(node_starts[-1]))):
             means = np.array([np.concatenate(self.means_of(int(k))) for k in used[some]])
             own = np.ascontiguousarray(weights[:, used[some]])
-            made = swap_parts(
-                self.table, self.forest.origin, tuple(nodes), node_starts, means, own, rows
-            )
+            trees = self.forest.origin, tuple(nodes), node_starts
+            made, how = swap_parts(self.table, *trees, means, own, rows, how), UNBENT
             total = total + sparse.csr_array(made, shape=total.shape)
         return total / len(self.forest.trees)
 

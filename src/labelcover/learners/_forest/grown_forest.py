@@ -273,8 +273,13 @@ class ForestPaths:
         weights[:, label] = 1.0
         return np.full(len(rows), self.starts[label]), self.combined(rows, weights)
 
-    def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
-        """Return the parts of a sum of labels, CSR; None if labels are better asked one by one."""
+    def combined(self, rows: Any, weights: NDArray[np.float64], bent: Any = None) -> Any:
+        """Return the parts of a sum of labels, CSR; None if labels are better asked one by one.
+
+        `bent`, a label and in each row what its log-odds are multiplied by, and the slopes that
+        they have in the sum, and how far inside (0, 1) its share is kept, is what those log-odds
+        may add to it, as of `swap_parts`.
+        """
         return None
 
     def means_of(self, label: int) -> list[NDArray[np.float64]]:

@@ -14,6 +14,7 @@ References
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._table_numbers import blocks, rows_of
+from labelcover.learners._forest.swap_kernels import orders_of, score_bends
 from labelcover.learners._least_squares.gaussian_part_kernels import add_gaussian_parts
 from labelcover.learners._products import squared_lengths
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 # Coefficients of so many cells are held at once (32 MB).
 BLOCK_NUMBERS = 2**22
+# Log-odds are averaged over orders with so many steps of one column.
+MOST_STEPS = 2048
 
 
 class LeastSquaresPaths:
@@ -91,6 +95,14 @@ class LeastSquaresPaths:
         used = np.flatnonzero(targets.any(axis=0))
         return self.swaps.parts(rows, targets[:, used], self.members.coefficients[used])
 
+    def bends(self, rows: Any, problem: int, sides: Floats, by: Floats, least: float) -> Any:
+        """Return what log-odds of two classes add to parts of their scores, as `ScorePaths`."""
+        own = self._classes(problem)
+        targets = self.members.inverse_temperature[problem] * (sides @ self.combine[own])
+        used, start = np.flatnonzero(targets), float(sides @ self.start(problem))
+        weights = targets[used] @ self.members.coefficients[used]
+        return self.swaps.bends(rows, weights, start, by, least)
+
     def _classes(self, problem: int) -> slice:
         return slice(*self.members.offsets[problem : problem + 2].tolist())
 
@@ -115,16 +127,36 @@ class LinearSwaps:
 
     def parts(self, rows: NDArray[np.int64], targets: Floats, weights: Floats) -> Any:
         """Return what columns add to sums of targets, each with some weights of features."""
+        return leaving_length(*self._terms(rows, targets, weights), self.words)
+
+    def bends(self, rows: Any, weights: Floats, start: float, by: Floats, least: float) -> Any:
+        """Return what log-odds add to parts of a score from `start` on; 0 where no words are.
+
+        By orders of columns, so that all of a row add up to 0.
+        """
+        if not self.words.any():
+            return 0.0
+        terms, moved = self._terms(rows, np.ones((len(rows), 1)), weights[None])
+        squares, found = self.words[moved.indices] * moved.data**2, np.zeros(moved.nnz)
+        for i, (first, stop) in enumerate(pairwise(moved.indptr.tolist())):
+            own = slice(first, stop)
+            if stop > first and by[i] != 0:
+                how = squares[own], orders_of(stop - first, MOST_STEPS), start, least
+                found[own] = by[i] * score_bends(terms.data[own], *how)
+        return sparse.csr_array((found, moved.indices, moved.indptr), shape=moved.shape)
+
+    def _terms(self, rows: NDArray[np.int64], targets: Floats, weights: Floats) -> tuple[Any, Any]:
+        """Return coefficient times value, and the values."""
         if self.to_columns is not None:
             weights = np.asarray(weights @ self.to_columns)
         moved = rows_of(self.moved, rows)
         if not sparse.issparse(moved):
-            return moved * (targets @ weights)
+            return moved * (targets @ weights), moved
         terms, row = moved.copy(), np.repeat(np.arange(len(rows)), np.diff(moved.indptr))
         for some in blocks(len(row), BLOCK_NUMBERS // max(1, len(weights))):
             own = weights.T[moved.indices[some]]
             terms.data[some] *= np.einsum("ij,ij->i", targets[row[some]], own)
-        return leaving_length(terms, moved, self.words)
+        return terms, moved
 
 
 class GaussianSwaps:
@@ -148,6 +180,10 @@ class GaussianSwaps:
         self.gammas, self.moved, self.combine = np.array(gammas), moved, combine
         self.squares = squared_lengths(centres)
         self.centres = sparse.csc_array(centres) if sparse.issparse(moved) else centres
+
+    def bends(self, *_: Any) -> float:
+        """Return that log-odds follow scores, as far as columns tell."""
+        return 0.0
 
     def parts(self, rows: NDArray[np.int64], targets: Floats, weights: Floats) -> Any:
         """Return what columns add to sums of targets, each with some weights of features."""

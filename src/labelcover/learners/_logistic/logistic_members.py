@@ -313,6 +313,11 @@ class LogisticPaths:
         used = np.flatnonzero(of_columns.any(axis=0))
         return self.swaps.parts(rows, of_columns[:, used], self.weights[:, used][self.place].T)
 
+    def bends(self, rows: Any, problem: int, sides: Any, by: Any, least: float) -> Any:
+        """Return what log-odds of two classes add to parts of their scores, as `ScorePaths`."""
+        weights = sides[1] * self.weights[self.place, self._columns(problem).start]
+        return self.swaps.bends(rows, weights, float(sides @ self.start(problem)), by, least)
+
     def _columns(self, problem: int) -> slice:
         return slice(*self.members.starts[problem : problem + 2].tolist())
 
