@@ -235,7 +235,7 @@ def test_the_literal_acceptance_does_not_end_at_the_optimum():
             temperatures=scale / 0.85 ** np.arange(2000),
             **problem,
         )
-        best, _ = search._search(problem, 8, 2000, np.random.RandomState(case))
+        best, _ = search._search(problem, 8, 2000, 0.85, None, np.random.RandomState(case))
         optimum = greatest_merit(cover, dependence)
         literal += last >= optimum * (1 - 1e-9)
         ours += best >= optimum * (1 - 1e-9)

@@ -278,13 +278,13 @@ def test_unknown_parts_and_data_sets_are_refused(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("table", ["table7", "table8"])
 def test_a_quick_table_is_complete(shared_data, tmp_path, table):
-    """Emotions, scene and yeast with all k of the paper, three folds."""
+    """Emotions, scene and yeast with the k of emotions, three folds."""
     outcome = reproduce(table, tmp_path, quick=True, n_jobs=2, verbose=False)
     frame = pd.read_csv(tmp_path / f"{table}.csv")
-    quick = frame[frame["dataset"].isin(["emotions", "scene", "yeast"])]
+    quick = frame[frame["dataset"].isin(["emotions", "scene", "yeast"]) & (frame["k"] <= 4)]
     assert (quick["folds"] == 3).all()
     assert quick["ours"].notna().all()
     rakel = quick[(quick["column"] == "RAKEL") & (quick["measure"] == "micro_f1")]
-    assert len(rakel) == 9
+    assert len(rakel) == 6
     assert (rakel["difference"].abs() < 0.06).all()
     assert outcome.missing == []
