@@ -19,7 +19,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 MOST_ENTERED = {"dense": 44, "sparse": 48}
 MOST_QUESTIONS = 5
 MOST_LOOSE_NAMES = 110
-MOST_FILES, MOST_LINES, MOST_FILE_LINES, MOST_KERNELS = 211, 49_620, 450, 193
+MOST_FILES, MOST_LINES, MOST_FILE_LINES, MOST_KERNELS = 211, 49_590, 450, 193
 QUESTIONING = ("ensemble", "learners", "methods", "many_labels", "audit", "chunks")
 
 ENTERED = """
