@@ -221,11 +221,12 @@ def print_seconds() -> None:
         m = Y.shape[1]
         random = np.random.default_rng(0)
         P = expit(1.5 * Y - 4 + random.normal(size=Y.shape))
-        fit_links(Y[:200], np.arange(200), P[:200], dependent_cover(Y[:200], 3), Y.mean(axis=0))
+        frequency = Y.mean(axis=0).clip(1e-4)
+        fit_links(Y[:200], np.arange(200), P[:200], dependent_cover(Y[:200], 3), frequency)
         times = [time.process_time()]
         cover = dependent_cover(Y, 3, size=4 * m)
         times.append(time.process_time())
-        links, _ = fit_links(Y, np.arange(ROWS), P, cover, Y.mean(axis=0).clip(1e-4))
+        links, _ = fit_links(Y, np.arange(ROWS), P, cover, frequency)
         times.append(time.process_time())
         known = np.where(random.random(Y.shape) < 0.5, Y, -1).astype(np.int8)
         for row in range(ANSWERS):
