@@ -34,7 +34,7 @@ def shown_in(heading):
 @pytest.mark.parametrize(
     ("heading", "module", "names"),
     [
-        ("How to add a cover strategy", strategies, ["inlac_cover", "_exact_search"]),
+        ("How to add a cover strategy", strategies, ["inlac_cover"]),
         ("How to add a learner", c45_classifier, ["fit_problems"]),
     ],
     ids=["strategy", "learner"],

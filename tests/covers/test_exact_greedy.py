@@ -8,11 +8,14 @@ import pytest
 
 from labelcover.covers import balancor_cover, balco_cover, inlac_cover
 from labelcover.covers._greedy_kernels import (
+    Kind,
+    Task,
     first_labelset,
     gain_below_pairs,
     is_chosen,
-    remember_chosen,
 )
+from labelcover.covers._labelset_kernels import binomial_table
+from labelcover.covers._problem import State, set_cover
 
 PROBLEMS = [
     (m, k, r) for m in range(3, 10) for k in range(2, min(m, 5) + 1) for r in range(1, k + 1)
@@ -70,24 +73,24 @@ def test_at_random_the_worth_of_every_choice_is_that_of_exhaustive_search():
             counts[row] += 1
 
 
-def chosen_of(rows, k):
-    """What the compiled search looks chosen rows up in."""
-    table = np.array(rows, dtype=np.int32).reshape(-1, k)
-    chosen = np.full(max(16, 2 ** (4 * len(table)).bit_length()), -1), table
-    remember_chosen(chosen, 0, len(table))
-    return chosen
-
-
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_chosen_labelsets_are_found_again_and_no_others(k):
-    labelsets = np.array(list(combinations(range(9), k)), dtype=np.int32)
+    table = binomial_table(9, k)
+    labelsets = list(combinations(range(9), k))
     some = np.random.default_rng(k).permutation(len(labelsets))[: len(labelsets) // 2]
-    chosen = chosen_of(labelsets[some], k)
-    found = [i for i in range(len(labelsets)) if is_chosen(chosen, labelsets[i])]
+    chosen = np.sort([rank(labelsets[i]) for i in some])
+    found = [i for i in range(len(labelsets)) if is_chosen(chosen, np.array(labelsets[i]), table)]
     assert found == sorted(some.tolist())
-    wide = chosen_of(np.pad(labelsets[some], ((0, 0), (0, 2)), constant_values=-1), k + 2)
-    assert [i for i in range(len(labelsets)) if is_chosen(wide, labelsets[i])] == found
-    assert not any(is_chosen(wide, np.append(labelsets[i], 9)) for i in range(len(labelsets)))
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_a_cover_in_the_making_knows_its_labelsets_of_all_sizes(k):
+    sizes = range(1, k + 1)
+    every = [np.array(s, dtype=np.int32) for size in sizes for s in combinations(range(7), size)]
+    table = np.array([np.pad(labels, (0, k - len(labels)), constant_values=-1) for labels in every])
+    some = np.random.default_rng(k).permutation(len(every))[: len(every) // 2]
+    state = State(set_cover(7, k, 2, None), [every[i] for i in some] + [np.arange(k + 1)])
+    assert np.flatnonzero(state.has(table)).tolist() == sorted(some.tolist())
 
 
 def rank(labels):
@@ -114,11 +117,9 @@ def test_the_first_labelset_that_gains_enough_is_found(seed):
     covered[[rank(s) for labelset in chosen.tolist() for s in combinations(labelset, r)]] = True
     taken = np.unique(np.sort(names[chosen], axis=1), axis=0)
     bounds = np.full(m, comb(k, r), np.int32), np.full((m, m), comb(k, r), np.int32)
-    out = np.empty(k, dtype=np.int64)
-    found = first_labelset(
-        covered, k, r, True, least, labels, required,
-        chosen_of(taken, k), names, together, apart, constrained, *bounds, out,
-    )  # fmt: skip
+    ranks = np.sort([rank(row) for row in taken.tolist()])
+    task = Task(covered, k, r, True, ranks, names, constrained, together, apart)
+    found = first_labelset(task, least, Kind(0, labels, required, *bounds))
 
     def is_right(labelset):
         inside = np.isin(np.arange(m), labelset)
@@ -131,7 +132,7 @@ def test_the_first_labelset_that_gains_enough_is_found(seed):
         )
 
     expected = next(filter(is_right, combinations(range(m), k)), None)
-    assert (sorted(out.tolist()) if found else None) == (expected and list(expected))
+    assert sorted(found.tolist()) == list(expected or [])
 
 
 @pytest.mark.parametrize(("k", "r"), [(1, 1), (4, 2), (5, 3), (6, 6)])

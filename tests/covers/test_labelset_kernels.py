@@ -4,6 +4,7 @@ from math import comb
 import numpy as np
 import pytest
 
+from labelcover.covers._greedy import renamed
 from labelcover.covers._labelset_kernels import (
     add_closed,
     binomial_table,
@@ -20,7 +21,6 @@ from labelcover.covers._labelset_table import (
     rows_of_ranks,
     times_covered,
 )
-from labelcover.covers._next_labelset import renamed
 
 
 def plain_rank(labels):

@@ -15,6 +15,7 @@ from labelcover.covers._catalogue import DamagedEntry, catalogued_cover
 from labelcover.covers._cover import Cover
 from labelcover.covers._designs import RULES, Planner, Rows
 from labelcover.covers._designs.cyclic import cyclic_cover
+from labelcover.covers._greedy import labelset_search
 from labelcover.covers._greedy_kernels import rows_label_by_label
 from labelcover.covers._local_search import (
     Budget,
@@ -26,9 +27,7 @@ from labelcover.covers._local_search import (
     with_size,
     without_spare_rows,
 )
-from labelcover.covers._next_labelset import WORTHS, ExactSearch
-from labelcover.covers._problem import check_problem
-from labelcover.covers._state import start, swap_to_balance
+from labelcover.covers._problem import State, check_problem, set_cover, swap_to_balance
 from labelcover.covers.bounds import lower_bound
 
 #: Steps of annealing that each effort may take.
@@ -187,15 +186,14 @@ def _different(rows: Rows, m: int, r: int, n_known: int) -> Rows:
     if len(first) == len(rows):
         return rows
     surplus = len(rows) > n_known
-    state = start(m, rows.shape[1], 1 if surplus else r, len(rows))
-    state.take(rows[first])
-    gain, balance = WORTHS["balance" if surplus else "gain"]
-    search = ExactSearch(state, gain, balance, ties="first", rng=None)
+    problem = set_cover(m, rows.shape[1], 1 if surplus else r, len(rows))
+    state = State(problem, rows[first])
+    search = labelset_search(state, "balance" if surplus else "gain")
     while not state.done:
-        state.add(search.next_labelset())
+        state.add(search())
         if surplus:
             swap_to_balance(state, first=n_known)
-    return state.rows[: state.n_rows]
+    return state.rows
 
 
 @lru_cache(maxsize=256)

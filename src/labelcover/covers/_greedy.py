@@ -1,21 +1,42 @@
 """The greedy set-covering framework (Algorithm 3), from nothing or from given labelsets.
 
-The strategies of the paper are instances of it.
+The strategies of the paper are instances of it. There are two ways to find the next labelset. For
+the costs of the paper, a branch and bound (`greedy_kernels`) finds the exact arg-max without
+listing the k-labelsets. For a user-defined cost function or user-defined candidates, all
+candidates are scanned, a block at a time.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labelcover._arguments import check_integer, check_random_state
+from labelcover._arguments import check_choice, check_integer, check_random_state
+from labelcover._table_numbers import blocks
 from labelcover.covers._cover import Cover
-from labelcover.covers._labelset_table import Labelsets
-from labelcover.covers._next_labelset import Cost, labelset_search
-from labelcover.covers._problem import Constraints, check_problem, except_parted, set_cover
-from labelcover.covers._state import State, run
+from labelcover.covers._greedy_kernels import Kind, Task, first_labelset
+from labelcover.covers._labelset_kernels import labelset_ranks, unrank_labelsets
+from labelcover.covers._labelset_table import Labelsets, label_matrix, labelsets_in_order
+from labelcover.covers._problem import (
+    BLOCK,
+    Pairs,
+    SetCover,
+    State,
+    check_problem,
+    nothing_left,
+    run,
+    set_cover,
+)
+
+Cost = Callable[[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]], ArrayLike]
+
+#: Weights of gain and balance in the worth of a labelset.
+WORTHS = {"gain": (1, 0), "balance": (0, 1), "gain-balance": (1, 1)}
+TIES = ("first", "random")
 
 
 def greedy_cover(
@@ -28,8 +49,8 @@ def greedy_cover(
     candidates: Labelsets | None = None,
     weights: ArrayLike | None = None,
     cost: str | Cost = "gain",
-    together: Iterable[tuple[int, int]] = (),
-    apart: Iterable[tuple[int, int]] = (),
+    together: Pairs = (),
+    apart: Pairs = (),
     ties: str = "first",
     random_state=None,
     verbose: bool = False,
@@ -98,16 +119,20 @@ def greedy_cover(
     [[0, 1], [2, 3, 4]]
     """
     problem = set_cover(
-        n_labels, k, r, size, universe=universe, candidates=candidates, weights=weights
+        n_labels,
+        k,
+        r,
+        size,
+        universe=universe,
+        candidates=candidates,
+        weights=weights,
+        together=together,
+        apart=apart,
     )
-    rules = Constraints.of(problem, together, apart)
-    if universe is None:
-        problem = except_parted(problem, rules.apart)
-    state = State(problem, rules)
-    search = labelset_search(state, cost, ties, check_random_state(random_state))
     name = cost if isinstance(cost, str) else getattr(cost, "__name__", "user-defined cost")
     method = f"greedy, {name if weights is None else 'weight / gain'}"
-    return run(state, search.next_labelset, method=method, verbose=verbose)
+    rng = check_random_state(random_state)
+    return completed(State(problem), cost, method=method, ties=ties, rng=rng, verbose=verbose)
 
 
 def complete_cover(
@@ -174,21 +199,200 @@ def complete_cover(
         most = len(start) + comb(m, k) - chosen
         size = check_integer("size", size, low=len(start), high=most)
     rng = check_random_state(random_state)
-    problem = replace(set_cover(m, k, r, None), size=size)
-    state = State(problem, Constraints.of(problem))
-    return completed(start, state, ties=ties, rng=rng, method="completed", verbose=verbose)
+    state = State(replace(set_cover(m, k, r, None), size=size), start)
+    return completed(state, method="completed", ties=ties, rng=rng, verbose=verbose)
 
 
 def completed(
-    given: Iterable[NDArray[np.int32]],
     state: State,
+    cost: str | Cost = "gain",
     *,
     method: str,
     ties: str = "first",
-    rng=None,
+    rng: np.random.RandomState | None = None,
     verbose: bool = False,
 ) -> Cover:
-    """Return given labelsets with those of greatest gain that make the problem of `state` done."""
-    search = labelset_search(state, "gain", ties, rng)
-    state.take(given)
-    return run(state, search.next_labelset, method=method, verbose=verbose)
+    """Return the labelsets of `state` and those of least cost that solve its problem."""
+    return run(state, labelset_search(state, cost, ties, rng), method, verbose)
+
+
+def labelset_search(
+    state: State,
+    cost: str | Cost = "gain",
+    ties: str = "first",
+    rng: np.random.RandomState | None = None,
+) -> Callable[[], NDArray[np.int32]]:
+    """Return what finds the next labelset of the problem of `state` at a cost.
+
+    The search knows the costs of the paper, all k-labelsets and one order; a scan all else.
+    """
+    rng = rng if check_choice("ties", ties, TIES) == "random" else None
+    if state.problem.weights is not None and (callable(cost) or cost != "gain"):
+        raise ValueError("weights do not go with a user-defined cost; leave out one.")
+    if not callable(cost):
+        gain, balance = WORTHS[check_choice("cost", cost, WORTHS)]
+        if state.problem.candidates is None and len(state.covered) == 1:
+            return ExactSearch(state, gain, balance, rng).next_labelset
+        cost = named_cost(gain, balance)
+    return partial(cheapest_candidate, state, cost, rng)
+
+
+class ExactSearch:
+    """The exact best of all k-labelsets for the worths of the paper, by branch and bound.
+
+    A labelset S is worth ``gain · |S*| − balance · imb(I ∪ S)``, where ``imb(I ∪ S)`` is the
+    imbalance after adding S: the present one, one more if S holds a most frequent label, one
+    less if S holds all of the least frequent ones. There are so four kinds of labelsets: with
+    most frequent labels or without, with all least frequent ones or not. For a worth, each kind
+    needs a gain of its own, and `first_labelset` finds the first labelset of a kind with it.
+    """
+
+    def __init__(
+        self, state: State, gain: int, balance: int, rng: np.random.RandomState | None
+    ) -> None:
+        self.state, self.gain, self.balance, self.rng = state, gain, balance, rng
+        (self.r,) = state.covered
+        self.most = comb(state.k, self.r)
+        self.names = np.arange(state.m)
+        self._kept: dict[str, tuple[Any, Any]] = {}
+
+    def next_labelset(self) -> NDArray[np.int32]:
+        """Return the best labelset that is not chosen yet, the first of equals."""
+        state, problem = self.state, self.state.problem
+        covered, rules = state.covered[self.r], [problem.together, problem.apart]
+        if self.rng is not None:
+            names = self.names = self.rng.permutation(state.m)
+            self._kept = {}
+            rules = [table[np.ix_(names, names)] for table in rules]
+            if self.gain:
+                covered = renamed(covered, names, self.r)
+        how = covered, state.k, self.r, self.gain > 0, state.chosen, self.names
+        task = Task(*how, problem.constrained, *rules)
+        kinds = self._kinds(state.counts[self.names])
+        for target in self._targets():
+            found = [self._first(task, kind, target) for kind in kinds]
+            if any(found):
+                return np.sort(self.names[min(filter(None, found))]).astype(np.int32)
+        raise nothing_left(state)
+
+    def _kinds(self, counts: NDArray[np.int64]) -> list[Kind]:
+        """Return the kinds of labelsets that there are, with the bounds that hold for them."""
+        labels = np.arange(len(counts))
+        everything = self._bounds("everything")
+        if not self.balance:
+            return [Kind(0, labels, labels[:0], *everything)]
+        highest, lowest = int(counts.max()), int(counts.min())
+        # More labels become most frequent until the greatest count grows; so far, bounds hold.
+        seldom = self._bounds("without most frequent", highest, everything)
+        kinds = [
+            Kind(1, labels, labels[:0], *everything),
+            Kind(0, labels[counts < highest], labels[:0], *seldom),
+        ]
+        least = labels[counts == lowest]
+        if len(least) <= self.state.k:
+            key = highest, tuple(least.tolist())
+            bounds = self._bounds("with all least frequent", key)
+            kinds.append(Kind(0, labels[counts > lowest], least, *bounds))
+            if lowest < highest:
+                rest = labels[(counts > lowest) & (counts < highest)]
+                kinds.append(Kind(-1, rest, least, *self._bounds("with these only", key)))
+        return kinds
+
+    def _bounds(self, kind: str, key: Any = None, known: Any = None) -> Any:
+        """Return the bounds of a kind, kept until its key changes; at first those known, if any."""
+        if kind not in self._kept or self._kept[kind][0] != key:
+            m = self.state.m
+            most = known or (np.full(m, self.most, np.int32), np.full((m, m), self.most, np.int32))
+            self._kept[kind] = key, [bound.copy() for bound in most]
+        return self._kept[kind][1]
+
+    def _first(self, task: Task, kind: Kind, target: int) -> list[int]:
+        """Return the first labelset of a kind that is worth at least `target`, if there is one."""
+        needed = target + self.balance * (self.state.imbalance + kind.imbalance)
+        too_few = len(kind.labels) + len(kind.required) < self.state.k
+        if too_few or needed > (self.most if self.gain else 0):
+            return []
+        return sorted(first_labelset(task, max(needed, 0), kind).tolist())
+
+    def _targets(self) -> Iterator[int]:
+        """Worths from the best conceivable down to the least acceptable."""
+        imbalance = self.state.imbalance
+        self.most = min(self.most, int(self._bounds("everything")[0].max()))
+        best = self.gain * self.most - self.balance * max(imbalance - 1, 0)
+        # Without balance, a labelset that covers nothing new is taken only as surplus.
+        least = 1 if not self.balance and self.state.remaining and self.state.size is None else 0
+        worst = least - self.balance * (imbalance + 1)
+        yield from range(best, worst - 1, -1)
+
+
+def renamed(covered: NDArray[np.bool_], names: NDArray[np.int64], r: int) -> NDArray[np.bool_]:
+    """Return by rank which r-labelsets are covered, with label ``names[i]`` called ``i``."""
+    named = names[unrank_labelsets(np.arange(len(covered)), len(names), r)]
+    return covered[labelset_ranks(np.sort(named, axis=1).astype(np.int32), r)]
+
+
+def cheapest_candidate(
+    state: State, cost: Cost, rng: np.random.RandomState | None
+) -> NDArray[np.int32]:
+    """Return the candidate of least cost that is not chosen yet, by looking at every one.
+
+    Of equals the first, or any if there is a random state.
+    """
+    best, winner, n_tied = np.inf, None, 0
+    for rows, weights in _candidate_blocks(state.problem):
+        costs = _costs(state, cost, rows, weights)
+        low = costs.min(initial=np.inf)
+        if low > best or low == np.inf:
+            continue
+        tied = np.flatnonzero(costs == low)
+        if low < best:
+            best, winner, n_tied = low, None, 0
+        n_tied += len(tied)
+        if rng is None:
+            winner = rows[tied[0]] if winner is None else winner
+        elif rng.randint(n_tied) < len(tied):
+            winner = rows[tied[rng.randint(len(tied))]]
+    if winner is None:
+        raise nothing_left(state)
+    return winner
+
+
+def _costs(state: State, cost: Cost, rows, weights) -> NDArray[np.float64]:
+    """Return the costs of candidates, infinite for those that are chosen or not allowed."""
+    new = state.gains(rows)
+    if weights is not None:
+        costs = np.divide(weights, new, out=np.full(len(new), np.inf), where=new > 0)
+    else:
+        costs = np.array(cost(rows, new, state.counts.copy()), dtype=float)
+        if costs.shape != (len(rows),) or np.isnan(costs).any():
+            raise ValueError(
+                f"cost must return one number for each of {len(rows)} labelsets and no NaN, "
+                f"got shape {costs.shape}."
+            )
+    covered = np.flatnonzero(new == 0)
+    costs[covered[state.has(rows[covered])]] = np.inf
+    if state.problem.constrained:
+        costs[~state.problem.allowed(rows)] = np.inf
+    return costs
+
+
+def _candidate_blocks(
+    problem: SetCover,
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64] | None]]:
+    """Yield the candidates with their weights, if they have any."""
+    rows, weights = problem.candidates, problem.weights
+    for block in blocks(comb(problem.m, problem.k) if rows is None else len(rows), BLOCK):
+        if rows is None:
+            yield labelsets_in_order(problem.m, problem.k, block.start, block.stop), None
+        else:
+            yield rows[block], None if weights is None else weights[block]
+
+
+def named_cost(gain: int, balance: int) -> Cost:
+    """Return the cost function that is minus the worth used by the search."""
+
+    def cost(labelsets, new, counts):
+        after = counts + label_matrix(labelsets, len(counts))
+        return balance * np.ptp(after, axis=1) - gain * new
+
+    return cost

@@ -19,7 +19,10 @@ worths of INLAC, BALCO and BALANCOR. What makes this quick:
 `rows_label_by_label` looks at no labelset as a whole and makes covers of thousands of labels.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from labelcover._compiled import njit
 from labelcover.covers._labelset_kernels import (
@@ -35,6 +38,59 @@ from labelcover.covers._labelset_kernels import (
 MOST_PAIRED = 128
 
 
+class Task(NamedTuple):
+    """What the compiled search is for.
+
+    Attributes
+    ----------
+    covered : bool array
+        By rank of r-labelset; also true for those outside the universe.
+    k, r : int
+        Labels in a labelset, and in each combination to cover.
+    counting : bool
+        Whether gains are counted; otherwise all of them are 0.
+    chosen : int array
+        The ranks of the labelsets chosen so far, ascending, which are not offered again.
+    names : int array
+        What the labels are called there.
+    constrained : bool
+        Whether the rules are looked at.
+    together, apart : bool arrays of shape (m, m)
+        Labels that must be, or must not be, in the same labelset.
+    """
+
+    covered: NDArray[np.bool_]
+    k: int
+    r: int
+    counting: bool
+    chosen: NDArray[np.int64]
+    names: NDArray[np.int64]
+    constrained: bool
+    together: NDArray[np.bool_]
+    apart: NDArray[np.bool_]
+
+
+class Kind(NamedTuple):
+    """Labelsets that change the imbalance alike.
+
+    Attributes
+    ----------
+    imbalance : int
+        By how much they change it.
+    labels, required : int arrays
+        The labels that may be in the labelset, ascending, and besides those that must be.
+    bound_1, bound_2 : int arrays of shapes (m,) and (m, m)
+        Upper bounds on the gain of labelsets whose first labels, after those required, are these
+        one or two.
+    """
+
+    imbalance: int
+    labels: NDArray[np.int64]
+    required: NDArray[np.int64]
+    bound_1: NDArray[np.int32]
+    bound_2: NDArray[np.int32]
+
+
 @njit
 def gain_below_pairs(k, r):
     """``extra[j]``: r-labelsets with at least two of the ``k − j`` labels still to come."""
@@ -48,43 +104,13 @@ def gain_below_pairs(k, r):
 
 
 @njit
-def _place_of(slots, rows, labels):
-    """Return the slot with the number of the row of these labels, or the free one for it.
-
-    Slots are a hash table by open addressing: a power of two of them, at most half of them taken;
-    −1 is a free one. Labels and rows may be filled up with −1, to any lengths.
-    """
-    n = 0
-    key = np.uint64(14695981039346656037)  # FNV-1a, fed with whole integers
-    while n < len(labels) and labels[n] >= 0:
-        key = (key ^ np.uint64(labels[n])) * np.uint64(1099511628211)
-        n += 1
-    mask = len(slots) - 1
-    place = np.int64((key ^ (key >> np.uint64(32))) & np.uint64(mask))
-    while slots[place] >= 0:
-        row = rows[slots[place]]
-        i = 0
-        while i < n and row[i] == labels[i]:
-            i += 1
-        if i == n and (n == len(row) or row[n] < 0):
-            break
-        place = (place + 1) & mask
-    return place
-
-
-@njit
-def is_chosen(chosen, labels):
-    """Whether `labels` is among the rows chosen: their slots and labels."""
-    slots, rows = chosen
-    return slots[_place_of(slots, rows, labels)] >= 0
-
-
-@njit
-def remember_chosen(chosen, begin, end):
-    """Enter the rows from `begin` to `end`, all different, into the slots."""
-    slots, rows = chosen
-    for i in range(begin, end):
-        slots[_place_of(slots, rows, rows[i])] = i
+def is_chosen(chosen, labels, table):
+    """Whether the rank of `labels`, ascending, is among the numbers chosen, ascending too."""
+    rank = np.int64(0)
+    for i in range(len(labels)):
+        rank += table[labels[i], i + 1]
+    at = np.searchsorted(chosen, rank)
+    return at < len(chosen) and chosen[at] == rank
 
 
 @njit
@@ -160,53 +186,29 @@ def _write(source, target):
 
 
 @njit
-def first_labelset(
-    covered,
-    k,
-    r,
-    counting,
-    least,
-    labels,
-    required,
-    chosen,
-    names,
-    together,
-    apart,
-    constrained,
-    bound_1,
-    bound_2,
-    out,
-):
-    """Write to `out` the lexicographically first labelset that gains at least `least`.
+def first_labelset(task, least, kind):
+    """Return the lexicographically first labelset of a kind that gains at least `least`.
 
     Parameters
     ----------
-    covered : bool array
-        By rank of r-labelset; also true for those outside the universe.
-    counting : bool
-        Whether gains are counted; otherwise all of them are 0.
-    labels, required : int arrays
-        The labels that may be in the labelset, ascending, and besides those that must be.
-    chosen : (slots, rows)
-        The labelsets chosen so far, which are not offered again.
-    names : int array
-        What the labels are called in the chosen rows.
-    together, apart : bool arrays of shape (m, m)
-        Labels that must be, or must not be, in the same labelset; read if `constrained`.
-    bound_1, bound_2 : int arrays of shapes (m,) and (m, m)
-        Upper bounds on the gain of labelsets whose first labels, after those required, are these
-        one or two; tightened.
+    task : Task
+        What the search is for.
+    least : int
+        The gain asked for.
+    kind : Kind
+        Which labelsets; the bounds are tightened.
 
     Returns
     -------
-    bool
-        Whether there is one.
+    array
+        Its labels, as the prefix has them; none if there is no such labelset.
     """
+    covered, k, r, counting, chosen, names, constrained, together, apart = task
+    _, labels, required, bound_1, bound_2 = kind
     n_required = len(required)
-    table = binomial_table(len(bound_1), r)
-    most_closed = binomial_table(k, k)[k - 1, r - 1]
+    table = binomial_table(len(bound_1), k)
     extra = gain_below_pairs(k, r) if counting else np.zeros(k + 1, dtype=np.int64)
-    histogram = np.zeros(most_closed + 1, dtype=np.int64)
+    histogram = np.zeros(table[k - 1, r - 1] + 1, dtype=np.int64)
 
     # One frame per depth: the prefix, its gain, the labels that may follow, what each of them
     # would close, and the largest gain seen or allowed below.
@@ -234,9 +236,10 @@ def first_labelset(
         prefix[depth] = v
     depth = n_required
     if depth == k:
-        _write(prefix, out)
         allowed = not constrained or _is_allowed(prefix, len(apart), together, apart)
-        return gain[k] >= least and allowed and not is_chosen(chosen, np.sort(names[prefix]))
+        if gain[k] < least or not allowed or is_chosen(chosen, np.sort(names[prefix]), table):
+            return prefix[:0]
+        return prefix
     n_following[depth] = len(labels)
     _write(labels, following[depth])
     _write(closed[n_required:], closes[depth])
@@ -275,9 +278,8 @@ def first_labelset(
         if lacking == 1:
             # `bound` is the gain. What gains something is new.
             reach[depth] = max(reach[depth], bound)
-            if bound > 0 or not is_chosen(chosen, np.sort(names[prefix])):
-                _write(prefix, out)
-                return True
+            if bound > 0 or not is_chosen(chosen, np.sort(names[prefix]), table):
+                return prefix
             continue
 
         # Open the frame of the longer prefix, with the labels that can follow it.
@@ -316,7 +318,7 @@ def first_labelset(
         reach[below] = dropped[below]
         at[below] = 0
         depth = below
-    return False
+    return prefix[:0]
 
 
 @njit

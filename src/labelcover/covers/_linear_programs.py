@@ -13,14 +13,7 @@ from labelcover._progress import progress_bar
 from labelcover.covers._cover import Cover
 from labelcover.covers._greedy import completed
 from labelcover.covers._labelset_table import Labelsets, labelset_rows, labelsets_in_order
-from labelcover.covers._problem import (
-    Constraints,
-    SetCover,
-    check_coverable,
-    incidence,
-    set_cover,
-)
-from labelcover.covers._state import State
+from labelcover.covers._problem import SetCover, State, check_covered, incidence, set_cover
 from labelcover.covers.bounds import schonheim_bound
 
 #: A zero-one program with more k-labelsets than this is refused.
@@ -121,7 +114,7 @@ def exact_cover(
         if problem.size is not None:
             chosen = _most_covered(table, problem.size, symmetric, options)
         else:
-            check_coverable(table, problem)
+            check_covered(problem.covered_by(rows), problem.m)
             least, more = _schonheim(rows, problem) if symmetric else (1, [])
             constraints = [LinearConstraint(table, lb=1), *more]
             costs = np.ones(len(rows)) if problem.weights is None else problem.weights
@@ -256,7 +249,7 @@ def rounded_cover(
     if universe is None and candidates is None:
         rows = np.sort(rng.permutation(problem.m)[rows], axis=1).astype(np.int32)
     table = incidence(rows, problem.outside)
-    check_coverable(table, problem)
+    check_covered(problem.covered_by(rows), problem.m)
     costs = np.ones(len(rows)) if problem.weights is None else problem.weights
     chances = np.minimum(scale * _fractions(table, costs), 1)
     best, least = None, (np.inf, 0)
@@ -285,9 +278,7 @@ def _repaired(rounded: NDArray[np.int32], problem: SetCover) -> tuple[Cover, tup
 
     Returns the cover, its cost and how many labelsets it leaves uncovered.
     """
-    rules = Constraints.of(problem)
-    state = State(replace(problem, size=None), rules)
-    whole = completed(rounded, state, method="rounded")
+    whole = completed(State(replace(problem, size=None), rounded), method="rounded")
     weights = _weights(whole, problem)
     keep = _needed(incidence(whole.labelsets, problem.outside), weights)
     needed = whole.take(keep)
@@ -295,9 +286,8 @@ def _repaired(rounded: NDArray[np.int32], problem: SetCover) -> tuple[Cover, tup
         return needed, (float(weights[keep].sum()), 0)
     size = min(problem.size, len(needed))
     some = replace(problem, k=needed.k, candidates=needed.labelsets, size=size)
-    best = completed([], State(some, rules), method="rounded")
-    state = State(problem, rules)
-    cover = completed(best.labelsets, state, method="rounded")
+    state = State(problem, completed(State(some), method="rounded"))
+    cover = completed(state, method="rounded")
     return cover, (float(len(cover)), state.remaining)
 
 

@@ -5,13 +5,12 @@ from math import comb, factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover._arguments import check_choice, check_integer, check_random_state
+from labelcover._arguments import check_integer, check_random_state
 from labelcover._progress import progress_bar
 from labelcover.covers._cover import Cover
+from labelcover.covers._greedy import completed, labelset_search
 from labelcover.covers._labelset_kernels import unrank_labelsets
-from labelcover.covers._next_labelset import TIES, WORTHS, ExactSearch
-from labelcover.covers._problem import check_problem
-from labelcover.covers._state import State, run, start, swap_to_balance
+from labelcover.covers._problem import State, check_problem, run, start, swap_to_balance
 
 #: Up to this many labelsets their order is drawn at once; among more, a repeat is drawn again.
 ORDER_LIMIT = 1 << 16
@@ -58,7 +57,7 @@ def random_cover(
 def _draw(state: State, rng: np.random.RandomState) -> NDArray[np.int32]:
     while True:
         labels = np.sort(rng.choice(state.m, state.k, replace=False)).astype(np.int32)
-        if not state.has(labels):
+        if not state.has(labels[None])[0]:
             return labels
 
 
@@ -165,8 +164,9 @@ def inlac_cover(
            [1, 1, 0, 1],
            [1, 0, 1, 1]])
     """
-    state, search = _exact_search("gain", n_labels, k, r, size, ties, random_state)
-    return run(state, search.next_labelset, method="inlac", verbose=verbose)
+    rng = check_random_state(random_state)
+    state = start(n_labels, k, r, size)
+    return completed(state, "gain", method="inlac", ties=ties, rng=rng, verbose=verbose)
 
 
 def randomized_greedy_cover(
@@ -215,8 +215,9 @@ def balancor_cover(
     >>> balancor_cover(14, 4)
     Cover(n_labels=14, k=4, size=20, imbalance=1, method='balancor')
     """
-    state, search = _exact_search("gain-balance", n_labels, k, r, size, ties, random_state)
-    return run(state, search.next_labelset, method="balancor", verbose=verbose)
+    rng = check_random_state(random_state)
+    state = start(n_labels, k, r, size)
+    return completed(state, "gain-balance", method="balancor", ties=ties, rng=rng, verbose=verbose)
 
 
 def balco_cover(
@@ -267,13 +268,13 @@ def balco_cover(
     >>> balco_cover(9, 3, size=6, balanced=False).imbalance
     2
     """
-    r = _stopping_order(r, size)
-    state, search = _exact_search("balance", n_labels, k, r, size, ties, random_state)
+    state = start(n_labels, k, _stopping_order(r, size), size)
+    search = labelset_search(state, "balance", ties, check_random_state(random_state))
 
     def next_labelset() -> NDArray[np.int32]:
         if balanced:
             swap_to_balance(state)
-        return search.next_labelset()
+        return search()
 
     cover = run(state, next_labelset, method="balco", verbose=verbose)
     while balanced and cover.imbalance > 1:
@@ -286,11 +287,3 @@ def balco_cover(
 def _stopping_order(r: int, size: int | None) -> int:
     """Return r, or 1 where a size says when to stop."""
     return r if size is None else min(check_integer("r", r, low=1), 1)
-
-
-def _exact_search(
-    worth: str, n_labels, k, r, size, ties, random_state
-) -> tuple[State, ExactSearch]:
-    state = start(n_labels, k, r, size)
-    check_choice("ties", ties, TIES)
-    return state, ExactSearch(state, *WORTHS[worth], ties, check_random_state(random_state))
