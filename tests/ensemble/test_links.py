@@ -11,7 +11,7 @@ from labelcover.ensemble._links import (
     MISMATCH,
     NEW_LABELSET,
     PSEUDO_COUNT,
-    _LeftOutLabelsets,
+    count_labelsets,
     fit_links,
 )
 
@@ -31,9 +31,9 @@ def unmixed(odds, P):
 
 
 def fit_posterior(Y, rows, P):
-    left_out = _LeftOutLabelsets.of(Y, rows, P, np.ones(len(Y)))
-    odds = left_out.log_odds(P, np.full(P.shape, -1, np.int8))
-    return Posterior(left_out.seen), unmixed(odds, P)
+    seen, left_out = count_labelsets(Y, rows, P, np.ones(len(Y)))
+    odds = seen.log_odds(P, np.full(P.shape, -1, np.int8), left_out)
+    return Posterior(seen), unmixed(odds, P)
 
 
 def test_the_compiled_exponentials_equal_their_plain_twin():

@@ -9,11 +9,11 @@ from labelcover.ensemble._choose_cover import (
 )
 from labelcover.ensemble._cover_view import READINGS, CoverView, leaving_out_some
 from labelcover.ensemble._explanation import Explanation, Reason, SimilarRow
-from labelcover.ensemble._known_labels import effects_of_labels, given_others
 from labelcover.ensemble._label_cover import LabelCoverClassifier
 from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble, combined_by
 from labelcover.ensemble._label_model import FOLDS, LabelModel
 from labelcover.ensemble._label_tables import named_labels
+from labelcover.ensemble._links import effects_of_labels, given_others
 from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._member_estimator import ModelParameters
 from labelcover.ensemble._out_of_fold_scores import OutOfFoldScores

@@ -1,34 +1,29 @@
-"""Which labels of rows are known: read beforehand, and what they say of the others."""
+"""Which labels of training rows, and of new ones, are known."""
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit, logit
 from sklearn.utils.validation import check_consistent_length
 
-from labelcover._label_values import (
-    ZERO_ONE,
-    as_table,
-    split_unknown,
-    unknown_cells,
-)
+from labelcover._label_values import ZERO_ONE, as_table, split_unknown, unknown_cells
 from labelcover._table_numbers import rows_of, weighted_rows
-from labelcover._tags import read_tags
-from labelcover.covers import Cover, linked_labels
+from labelcover._tags import read_tags, tag_table
 from labelcover.ensemble._label_tables import named_labels, numbered_labels
-from labelcover.ensemble._links import LINK_PENALTY, TINY, UNKNOWN, least_loss
+from labelcover.ensemble._links import UNKNOWN
 
 Names = NDArray[np.object_] | None
 
 
-class KnownRows(NamedTuple):
-    """Training rows of weight above 0, of which a label is known.
+def known_rows(X: Any, y: Any, sample_weight: Any, looked_at: Any) -> tuple[Any, ...]:
+    """Return the training rows of weight above 0, of which a label is known.
 
-    Attributes
-    ----------
+    Parameters are those of `LabelModel.fit`.
+
+    Returns
+    -------
     X : table
     y : ndarray, sparse matrix or data frame of shape (n, n_labels)
         Without gaps.
@@ -41,18 +36,15 @@ class KnownRows(NamedTuple):
     kept : ndarray of shape (n,), or None
         Which rows these are of those that were given; None for all.
     """
-
-    X: Any
-    y: Any
-    names: Names
-    weights: NDArray[np.float64] | None
-    cells: NDArray[np.float64] | None
-    kept: NDArray[np.int64] | None
-
-
-def known_rows(X: Any, y: Any, sample_weight: Any, looked_at: Any) -> KnownRows:
-    """Return the rows to fit on; parameters are those of `LabelModel.fit`."""
-    of_cells = _table_of_weights(sample_weight)
+    of_cells = None if np.ndim(sample_weight) != 2 else np.asarray(sample_weight, dtype=np.float64)
+    if of_cells is not None:
+        wrong = np.argwhere(~((of_cells >= 0) & np.isfinite(of_cells)))
+        if len(wrong):
+            i, j = wrong[0].tolist()
+            raise ValueError(
+                f"sample_weight must not be negative or missing, got {of_cells[i, j]} in row {i} "
+                f"of label {j}."
+            )
     of_rows = sample_weight if of_cells is None else row_weights(of_cells)
     X, y, weights, kept = weighted_rows(X, y, of_rows)
     if kept is not None:
@@ -61,18 +53,18 @@ def known_rows(X: Any, y: Any, sample_weight: Any, looked_at: Any) -> KnownRows:
     y, names = named_labels(y)
     y, cells = known_cells(y, names, looked_at, of_cells)
     if cells is None:
-        return KnownRows(X, y, names, weights, None, kept)
+        return X, y, names, weights, None, kept
     check_consistent_length(X, y)
     some = np.flatnonzero(cells.any(axis=1))
     if len(some) == len(cells):
-        return KnownRows(X, y, names, weights, cells, kept)
+        return X, y, names, weights, cells, kept
     if not len(some):
         raise ValueError("Y must have a known label in at least one row, got none.")
     without = f"Y has no known label in {len(cells) - len(some)} of {len(cells)} rows"
     warnings.warn(f"{without}, which are left out.", UserWarning, stacklevel=4)
     own = None if weights is None else weights[some]
     kept = some if kept is None else kept[some]
-    return KnownRows(rows_of(X, some), y[some], names, own, cells[some], kept)
+    return rows_of(X, some), y[some], names, own, cells[some], kept
 
 
 def row_weights(cells: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -83,25 +75,7 @@ def row_weights(cells: NDArray[np.float64]) -> NDArray[np.float64]:
 def known_cells(
     y: Any, names: Names, looked_at: Any, weights: NDArray[np.float64] | None
 ) -> tuple[Any, NDArray[np.float64] | None]:
-    """Return a label table without gaps, and by what the weights of its rows are multiplied.
-
-    Parameters
-    ----------
-    y : array-like, sparse matrix or data frame of shape (n, n_labels)
-        NaN, None and the like where a label is not known.
-    names : ndarray of shape (n_labels,), optional
-        Of the labels.
-    looked_at : array-like or data frame of shape (n, n_labels), lists of names, or None
-        Which labels of each row are known.
-    weights : ndarray of shape (n, n_labels), or None
-        Of cells.
-
-    Returns
-    -------
-    y : ndarray or sparse matrix
-    cells : ndarray of shape (n, n_labels), or None
-        0 where a label is not known; None if all are, and rows weigh the same in all labels.
-    """
+    """Return the labels and cells of `known_rows`, from weights of cells, if there are any."""
     if looked_at is None and weights is None and _is_whole(y):
         return y, None
     y, known = split_unknown(y)
@@ -111,7 +85,15 @@ def known_cells(
         given = np.asarray(looked_at) if is_frame else looked_at
         looked: Any = known_labels(given, own, ZERO_ONE, y.shape[0], "looked_at")
         looked = looked == 1
-        _check_tags(y, looked, names)
+        # Nobody has a label that was not looked at.
+        has = y.toarray() if sparse.issparse(y) else y
+        wrong: Any = np.argwhere((has == 1) & ~looked) if y.dtype.kind in "biuf" else []
+        if len(wrong):
+            i, j = wrong[0].tolist()
+            raise ValueError(
+                f"looked_at must hold the labels that rows have, but row {i} has the label "
+                f"{str(j if names is None else names[j])!r}, which was not looked at."
+            )
         known = looked if known is None else known & looked
     cells = None if known is None else known.astype(np.float64)
     if weights is not None:
@@ -126,9 +108,7 @@ def known_cells(
         return y, None
     if sparse.issparse(y):
         raise ValueError("Y must be dense where cells are unknown or weighed, got a sparse matrix.")
-    if y.dtype.kind == "O":
-        y = np.array(y.tolist())
-    return y, cells
+    return np.array(y.tolist()) if y.dtype.kind == "O" else y, cells
 
 
 def _is_whole(y: Any) -> bool:
@@ -138,36 +118,6 @@ def _is_whole(y: Any) -> bool:
     if isinstance(y, np.ndarray) and y.dtype.kind in "biuUc":
         return True
     return len(getattr(y, "shape", ())) != 2 and not isinstance(y, list)
-
-
-def _table_of_weights(sample_weight: Any) -> NDArray[np.float64] | None:
-    """Return weights of cells; None if they are of rows, or there are none."""
-    given = np.asarray(sample_weight)
-    if given.ndim != 2:
-        return None
-    weights = given.astype(np.float64)
-    wrong = np.argwhere(~((weights >= 0) & np.isfinite(weights)))
-    if len(wrong):
-        i, j = wrong[0].tolist()
-        raise ValueError(
-            f"sample_weight must not be negative or missing, got {weights[i, j]} in row {i} of "
-            f"label {j}."
-        )
-    return weights
-
-
-def _check_tags(y: Any, looked: NDArray[np.bool_], names: Names) -> None:
-    """Raise a ``ValueError`` if a row has a label that nobody looked at."""
-    if y.dtype.kind not in "biuf":
-        return
-    has = y.toarray() if sparse.issparse(y) else y
-    wrong = np.argwhere((has == 1) & ~looked)
-    if len(wrong):
-        i, j = wrong[0].tolist()
-        raise ValueError(
-            f"looked_at must hold the labels that rows have, but row {i} has the label "
-            f"{str(j if names is None else names[j])!r}, which was not looked at."
-        )
 
 
 def warned_of_unknown(
@@ -223,17 +173,35 @@ def known_labels(
     """
     if known is None:
         return None
+    places = {str(name): j for j, name in enumerate(names)}
+    labels = f"labels of the model, such as {str(names[0])!r}"
     rows = read_tags(known, called, names.tolist(), may_be_empty=True)
     if rows is not None:
         if len(rows) != n:
             raise ValueError(f"{called} must have as many rows as X, {n}, got {len(rows)}.")
-        return _cells_of_tags(rows, names.tolist(), called)
-    named = _columns(known, names, called)
-    columns = np.arange(len(names)) if named is None else named
+        for i, tags in enumerate(rows):
+            if odd := [tag for tag in tags if tag not in places]:
+                raise ValueError(f"{called} must hold {labels}, got {odd[0]!r} in row {i}.")
+        return np.where(tag_table(rows, [str(name) for name in names])[0] == 1, 1, UNKNOWN).astype(
+            np.int8
+        )
+    columns = np.arange(len(names))
+    heads = list(getattr(known, "columns", columns))
+    is_named = heads != columns.tolist()
+    if is_named:
+        heads = list(map(str, heads))
+        for k, name in enumerate(heads):
+            if name not in places:
+                raise ValueError(f"{called} must have columns that are {labels}, got {name!r}.")
+            if name in heads[:k]:
+                raise ValueError(
+                    f"{called} must have columns of different names, got {name!r} twice."
+                )
+        columns = np.array([places[name] for name in heads], dtype=np.int64)
     if sparse.issparse(known):
         given: Any = sparse.coo_array(known)
     else:
-        given = as_table(known, called) if named is None else np.asarray(known, dtype=object)
+        given = np.asarray(known, dtype=object) if is_named else as_table(known, called)
     if tuple(given.shape) != (n, len(columns)):
         raise ValueError(
             f"{called} must be a table with a row for each of the {n} rows of X and a column for "
@@ -245,7 +213,6 @@ def known_labels(
         unknown = unknown_cells(given)
         row, at = np.nonzero(np.ones(given.shape, dtype=bool) if unknown is None else ~unknown)
         values = given[row, at]
-    found = np.full((n, len(names)), UNKNOWN, np.int8)
     ones = np.asarray(values == pair[1], dtype=bool)
     wrong = np.flatnonzero(~(ones | np.asarray(values == pair[0], dtype=bool)))
     if len(wrong):
@@ -256,97 +223,6 @@ def known_labels(
             f"{called} must hold {low!r}, {high!r} and NaN where a label is not known, got "
             f"{value!r} in row {i} of label {str(names[j])!r}."
         )
+    found = np.full((n, len(names)), UNKNOWN, np.int8)
     found[row, columns[at]] = ones
     return found
-
-
-def _columns(known: Any, names: NDArray[np.object_], called: str) -> NDArray[np.int64] | None:
-    """Return which labels the columns of a data frame are; None if they are not named."""
-    columns = getattr(known, "columns", None)
-    if columns is None or list(columns) == list(range(len(names))):
-        return None
-    at = {str(name): j for j, name in enumerate(names)}
-    given = [str(name) for name in columns]
-    for k, name in enumerate(given):
-        if name not in at:
-            raise ValueError(
-                f"{called} must have columns that are labels of the model, such as "
-                f"{str(names[0])!r}, got {name!r}."
-            )
-        if name in given[:k]:
-            raise ValueError(f"{called} must have columns of different names, got {name!r} twice.")
-    return np.array([at[name] for name in given], dtype=np.int64)
-
-
-def _cells_of_tags(rows: list[list[str]], names: list[str], called: str) -> NDArray[np.int8]:
-    """Return a table with 1 for the tags of each row, -1 elsewhere."""
-    at = {str(name): j for j, name in enumerate(names)}
-    found = np.full((len(rows), len(names)), UNKNOWN, np.int8)
-    for i, tags in enumerate(rows):
-        for tag in tags:
-            if tag not in at:
-                raise ValueError(
-                    f"{called} must hold labels of the model, such as {str(names[0])!r}, got "
-                    f"{tag!r} in row {i}."
-                )
-            found[i, at[tag]] = 1
-    return found
-
-
-def effects_of_labels(model: Any) -> NDArray[np.float64] | None:
-    """Return what setting a label adds to the log-odds of each, ``(n_labels, n_labels)``.
-
-    In a row of which nothing is known but the frequencies of labels: row ``k`` is for label ``k``
-    set. None for a model without links.
-    """
-    links = getattr(model.view_, "links", None)
-    if links is None:
-        return None
-    m = len(model.label_names_in_)
-    P = np.tile(expit(model.view_.pool.base), (m, 1))
-    found = links.log_odds(P, (2 * np.eye(m) - 1).astype(np.int8)) - links.log_odds(P)
-    np.fill_diagonal(found, 0.0)
-    return found
-
-
-def given_others(
-    Y: NDArray[np.uint8],
-    P: NDArray[np.float64],
-    cover: Cover | None = None,
-    known: NDArray[np.bool_] | None = None,
-) -> tuple[NDArray[np.float64], sparse.csr_array]:
-    """Return the log-odds of every cell of a label table given all other labels of its row.
-
-    And the links by which they are: a regression of each label with a constant, from which each row
-    is left out (approximate leave-one-out, Rad and Maleki, 2020). The labelsets that occur say
-    nothing here: a wrong label makes one that did not occur before.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n, n_labels)
-    P : ndarray of shape (n, n_labels)
-        Probabilities of the labels by models fitted without the row, inside (0, 1).
-    cover : Cover, optional
-        Two labels are linked if a labelset holds both; by default all are.
-    known : ndarray of bool of shape (n, n_labels), optional
-        Which labels are known: others say nothing of their rows.
-    """
-    m = Y.shape[1]
-    together = sparse.csr_array(1.0 - np.eye(m)) if cover is None else linked_labels(cover)
-    looked = np.ones(Y.shape, dtype=bool) if known is None else known
-    given, surprise = logit(np.clip(P, TINY, 1 - TINY)), np.where(looked, Y - P, 0.0)
-    values = np.zeros(together.nnz)
-    for j in range(m):
-        at = slice(together.indptr[j], together.indptr[j + 1])
-        inputs = np.vstack([surprise[:, together.indices[at]].T, np.ones(len(Y))])
-        penalty = np.full(len(inputs), LINK_PENALTY)
-        weights = looked[:, j].astype(np.float64)
-        theta = least_loss(inputs, given[:, j], Y[:, j], weights, penalty)
-        odds = given[:, j] + theta @ inputs
-        p = expit(odds)
-        curve = (inputs * (weights * p * (1 - p))) @ inputs.T + np.diag(penalty)
-        leverage = (inputs * np.linalg.solve(curve, inputs)).sum(axis=0)
-        # Without the row, the fit would be further from it.
-        leverage /= np.maximum(1 - p * (1 - p) * leverage, 1e-6)
-        given[:, j], values[at] = odds - weights * leverage * (Y[:, j] - p), theta[:-1]
-    return given, sparse.csr_array((values, together.indices, together.indptr), together.shape)

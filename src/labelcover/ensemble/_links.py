@@ -21,7 +21,8 @@ likelier value in all of them, so that it says nothing.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +32,8 @@ from scipy.special import expit, logit, softmax
 from labelcover._label_values import alike_rows
 from labelcover._table_numbers import blocks
 from labelcover.covers import Cover, linked_labels
-from labelcover.ensemble._confidence_kernels import exponentials_below, pool_derivatives
-from labelcover.ensemble._log_linear_pool import Derivatives, fit_pool, newton_minima
+from labelcover.ensemble._confidence_kernels import exponentials_below
+from labelcover.ensemble._log_linear_pool import fit_pool, least_loss
 from labelcover.learners import blas_threads, row_products
 
 Floats = NDArray[np.float64]
@@ -87,28 +88,25 @@ class SeenLabelsets:
     expected: Floats
 
     def log_odds(
-        self,
-        P: Floats,
-        known: NDArray[np.int8] | None,
-        own: NDArray[np.int64] | None = None,
-        without: Floats | None = None,
+        self, P: Floats, known: NDArray[np.int8] | None, left_out: "LeftOutLabelsets | None" = None
     ) -> Floats:
         """Return the log-odds of the labels of rows over the labelsets that occur.
 
-        Of training rows `own` is the labelset, to whose lift `without` is added. New rows are
-        rounded as if each were alone.
+        For training rows these are the labelsets of the other rows; `P` is of the first of them.
+        New rows are rounded as if each were alone.
         """
-        product = row_products if own is None else np.matmul
+        product = row_products if left_out is None else np.matmul
         lift, sets = _log_lift(self.counts, self.expected), self.labelsets.astype(np.float64)
-        odds, found = evidence(P, known), np.empty_like(P)
+        odds, means = evidence(P, known), np.empty_like(P)
         for rows in self._blocks(len(P)):
             joint = product(odds[rows], sets.T)
-            if own is not None and without is not None:
-                joint[np.arange(len(joint)), own[rows]] += without[rows]
+            if left_out is not None:
+                joint[np.arange(len(joint)), left_out.own[rows]] += left_out.without[rows]
             totals = exponentials_below(joint, lift, True)[:, None]
-            means = product(joint, sets)
-            found[rows] = np.where(totals > 0, means / np.maximum(totals, TINY), P[rows])
-        return _mixed(found, P)
+            sums = product(joint, sets)
+            means[rows] = np.where(totals > 0, sums / np.maximum(totals, TINY), P[rows])
+        # Labelsets that never occurred may occur.
+        return logit((1 - NEW_LABELSET) * np.clip(means, 0, 1) + NEW_LABELSET * _inside(P))
 
     def slopes(self, label: int, start: Floats, odds: Floats) -> Floats:
         """Return the mean derivatives of a label's log-odds by all, on lines from a start."""
@@ -132,55 +130,51 @@ class SeenLabelsets:
         return blocks(n, BLOCK_NUMBERS // max(1, len(self.labelsets)))
 
 
-@dataclass(frozen=True, eq=False)
-class _LeftOutLabelsets:
-    """The labelsets that occur, for training rows: each by those of the other rows.
+class LeftOutLabelsets(NamedTuple):
+    """What is not counted for training rows: themselves.
 
     Attributes
     ----------
-    seen : SeenLabelsets
     own : ndarray of shape (n_rows,)
         The labelset of each row, or -1 if that is not counted.
     without : ndarray of shape (n_rows,)
         What is added to the lift of this labelset when the row is left out.
     """
 
-    seen: SeenLabelsets
     own: NDArray[np.int64]
     without: Floats
 
-    @classmethod
-    def of(cls, Y: NDArray[np.uint8], rows: NDArray[np.int64], P: Floats, weights: Floats):
-        """Count the labelsets of all training rows; `P` is of some of them."""
-        group, first = alike_rows(np.packbits(Y, axis=1))
-        found, order = np.unique(Y[first], axis=0, return_inverse=True)
-        number = order.ravel()[group]
-        counts = np.bincount(number, weights).astype(np.float64)
-        kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_LABELSETS])
-        place = np.full(len(found), -1)
-        place[kept] = np.arange(len(kept))
-        own, mine = place[number[rows]], weights[rows]
-        seen = SeenLabelsets(found[kept], counts[kept], np.zeros(len(kept)))
-        expected, of_row = np.zeros(len(kept)), np.zeros(len(rows))
-        columns, none = seen.labelsets.T.astype(np.float64), np.zeros(len(kept))
-        for block in seen._blocks(len(P)):
-            # The probability of each labelset if labels are independent.
-            odds = evidence(P[block], None)
-            joint = odds @ columns - np.logaddexp(0, odds).sum(axis=1)[:, None]
-            exponentials_below(joint, none, False)
-            expected += mine[block] @ joint
-            of_row[block] = mine[block] * joint[np.arange(len(joint)), own[block]]
-        # Expected in all training rows as in those that are left out.
-        seen = SeenLabelsets(seen.labelsets, seen.counts, expected * (weights.sum() / mine.sum()))
-        less = seen.counts[own] - mine
-        lift = _log_lift(np.maximum(less, 0), seen.expected[own] - of_row)
-        without = lift - _log_lift(seen.counts, seen.expected)[own]
-        # A labelset that only the row has does not occur.
-        return cls(seen, own, np.where(own < 0, 0.0, np.where(less > TINY, without, -np.inf)))
 
-    def log_odds(self, P: Floats, known: NDArray[np.int8]) -> Floats:
-        """Return the log-odds of the first of the rows, with probabilities `P`, given labels."""
-        return self.seen.log_odds(P, known, self.own, self.without)
+def count_labelsets(
+    Y: NDArray[np.uint8], rows: NDArray[np.int64], P: Floats, weights: Floats
+) -> tuple[SeenLabelsets, LeftOutLabelsets]:
+    """Return the labelsets of all training rows; `P` is of some of them, each to be left out."""
+    group, first = alike_rows(np.packbits(Y, axis=1))
+    found, order = np.unique(Y[first], axis=0, return_inverse=True)
+    number = order.ravel()[group]
+    counts = np.bincount(number, weights).astype(np.float64)
+    kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_LABELSETS])
+    place = np.full(len(found), -1)
+    place[kept] = np.arange(len(kept))
+    own, mine = place[number[rows]], weights[rows]
+    seen = SeenLabelsets(found[kept], counts[kept], np.zeros(len(kept)))
+    expected, of_row = np.zeros(len(kept)), np.zeros(len(rows))
+    columns, none = seen.labelsets.T.astype(np.float64), np.zeros(len(kept))
+    for block in seen._blocks(len(P)):
+        # The probability of each labelset if labels are independent.
+        odds = evidence(P[block], None)
+        joint = odds @ columns - np.logaddexp(0, odds).sum(axis=1)[:, None]
+        exponentials_below(joint, none, False)
+        expected += mine[block] @ joint
+        of_row[block] = mine[block] * joint[np.arange(len(joint)), own[block]]
+    # Expected in all training rows as in those that are left out.
+    seen = replace(seen, expected=expected * (weights.sum() / mine.sum()))
+    less = seen.counts[own] - mine
+    lift = _log_lift(np.maximum(less, 0), seen.expected[own] - of_row)
+    without = lift - _log_lift(seen.counts, seen.expected)[own]
+    # A labelset that only the row has does not occur.
+    without = np.where(own < 0, 0.0, np.where(less > TINY, without, -np.inf))
+    return seen, LeftOutLabelsets(own, without)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,13 +214,15 @@ class Links:
 
     def given(self, P: Floats, known: NDArray[np.int8] | None, C: Floats) -> Floats:
         """Return the same from the log-odds over the labelsets, `C`."""
-        odds = _combined(self.start, self.changes_of(known, len(P)), logit(_inside(P)), C)
+        L, changes = logit(_inside(P)), self.changes_of(known, len(P))
+        alpha, beta, gamma = (self.start[:, a] + changes[:, [a]] for a in range(3))
+        odds = L + alpha * (C - L) + beta * L + gamma
         return odds if known is None else odds + (self.weights @ surprises(P, known).T).T
 
     def changes_of(self, known: NDArray[np.int8] | None, n: int) -> Floats:
-        """Return what is added to α, β and γ in each row, ``(n, 3)``."""
-        share = np.zeros(n) if known is None else (known >= 0).mean(axis=1)
-        return _changed(share, self.changes)
+        """Return what is added to α, β and γ in each row, ``(n, 3)``; no matrix product rounds."""
+        hats = np.zeros((n, len(KNOTS))) if known is None else _hats(known)
+        return (hats[:, None, :] * self.changes).sum(axis=2)
 
 
 def evidence(P: Floats, known: NDArray[np.int8] | None) -> Floats:
@@ -278,19 +274,22 @@ def fit_links(
     told = np.where(known, Y[rows], UNKNOWN).astype(np.int8)
     with blas_threads(len(P), P.shape[1], min(len(Y), MOST_LABELSETS)):
         if cells is None:
-            labelsets = _LeftOutLabelsets.of(Y, rows, P, weights)
-            return _fitted(labelsets, told, P, cover, frequency, weights[rows], random)
+            counted = count_labelsets(Y, rows, P, weights)
+            return _fitted(counted, told, P, cover, frequency, weights[rows], random)
         own, chances = weights[rows, None] * cells[rows], P
+        # Of labels known to be one value only, it is the likelier one that is drawn.
+        is_open = (told == 0).any(axis=0) & (told == 1).any(axis=0)
         for _ in range(N_DRAWS):
-            drawn = _drawn(told, chances, random)
-            labelsets = _LeftOutLabelsets.of(drawn, np.arange(len(rows)), P, weights[rows])
-            found = _fitted(labelsets, told, P, cover, frequency, own, random)
-            chances = expit(found[0].given(P, told, labelsets.log_odds(P, told)))
-    return found
+            chances = np.where(is_open, chances, np.round(chances))
+            drawn = np.where(told < 0, random.random(P.shape) < chances, told).astype(np.uint8)
+            counted = count_labelsets(drawn, np.arange(len(rows)), P, weights[rows])
+            links, odds = _fitted(counted, told, P, cover, frequency, own, random)
+            chances = expit(links.given(P, told, links.seen.log_odds(P, told, counted[1])))
+    return links, odds
 
 
 def _fitted(
-    labelsets: _LeftOutLabelsets,
+    counted: tuple[SeenLabelsets, LeftOutLabelsets],
     told: NDArray[np.int8],
     P: Floats,
     cover: Cover,
@@ -299,139 +298,143 @@ def _fitted(
     random: np.random.Generator,
 ) -> tuple[Links, Floats]:
     """Return the same from the labelsets that occur; weights are those of rows or of cells."""
-    nothing, *views = _masked(labelsets, told, P, random)
+    seen, left_out = counted
+    own = weights if weights.ndim == 2 else weights[:, None] * np.ones_like(P)
+    views = []
+    for mask in range(1 + MASKS):  # nothing is known, then labels hidden at random are not
+        n = min(len(P), MOST_MASKED) if mask else len(P)
+        share = random.uniform(LEAST_KNOWN, MOST_KNOWN, n) if mask else np.zeros(n)
+        shown, p, given = random.random(P[:n].shape) < share[:, None], P[:n], told[:n]
+        known = np.where(shown, given, UNKNOWN).astype(np.int8)
+        Y, hidden = (given > 0).astype(np.uint8), (given >= 0) & ~shown
+        views.append(_Masked(p, known, seen.log_odds(p, known, left_out), Y, hidden, own[:n]))
+    nothing = views.pop(0)
     # α, β and γ with nothing known: a pool of both log-odds.
-    both = [expit(nothing.L), expit(nothing.C)]
+    both = [expit(logit(_inside(P))), expit(nothing.C)]
     pool = fit_pool(both, nothing.Y, frequency, weights, variance=OWN_VARIANCE)
     rest = pool.weights.sum(axis=1) - 1
     start = np.column_stack([pool.weights[:, 1], rest, pool.intercept - rest * pool.base])
-    own = weights if weights.ndim == 2 else weights[:, None] * np.ones_like(P)
-    changes = _fit_changes(views, start, own, random)
-    links = Links(labelsets.seen, start, changes, _fit_weights(views, start, changes, own, cover))
-    return links, _combined(start, np.zeros((len(P), 3)), nothing.L, nothing.C)
+    links = Links(seen, start, np.zeros((3, len(KNOTS))), sparse.csr_array((P.shape[1],) * 2))
+    masked = _Masked(*map(np.concatenate, zip(*views, strict=True)))
+    links = replace(links, changes=_fit_changes(masked, links, random))
+    links = replace(links, weights=_fit_weights(masked, links, cover))
+    return links, links.given(P, None, nothing.C)
 
 
-def _drawn(told: NDArray[np.int8], chances: Floats, random: np.random.Generator) -> NDArray:
-    """Return labels, unknown ones drawn; of those known to be one value only, the likelier one."""
-    is_open = (told == 0).any(axis=0) & (told == 1).any(axis=0)
-    chances = np.where(is_open, chances, np.round(chances))
-    return np.where(told < 0, random.random(chances.shape) < chances, told).astype(np.uint8)
-
-
-@dataclass(frozen=True, eq=False)
-class _Masked:
+class _Masked(NamedTuple):
     """Left-out rows of which some labels are known.
 
-    Their labels, log-odds, log-odds over the labelsets of the other rows, surprises, and which
-    labels are hidden: those that nobody knows are not.
+    Their probabilities, what is known, log-odds over the labelsets of the other rows, labels, which
+    of these are hidden (not those that nobody knows), and weights of cells.
     """
 
-    rows: slice
-    Y: NDArray[np.uint8]
-    L: Floats
-    C: Floats
+    P: Floats
     known: NDArray[np.int8]
-    surprise: Floats
+    C: Floats
+    Y: NDArray[np.uint8]
     hidden: NDArray[np.bool_]
-
-    @property
-    def share(self) -> Floats:
-        return (self.known >= 0).mean(axis=1)
+    weights: Floats
 
 
-def _masked(
-    labelsets: _LeftOutLabelsets, told: NDArray[np.int8], P: Floats, random: np.random.Generator
-) -> Iterator[_Masked]:
-    """Yield the left-out rows with nothing known, then with known labels hidden at random."""
-    n, m = told.shape
-    for mask in range(1 + MASKS):
-        rows = slice(n if mask == 0 else min(n, MOST_MASKED))
-        share = random.uniform(LEAST_KNOWN, MOST_KNOWN, rows.stop) if mask else np.zeros(n)
-        shown = random.random((rows.stop, m)) < share[:, None]
-        given, own = told[rows], P[rows]
-        known = np.where(shown, given, UNKNOWN).astype(np.int8)
-        C, hidden = labelsets.log_odds(own, known), (given >= 0) & ~shown
-        odds, surprise = logit(_inside(own)), surprises(own, known)
-        yield _Masked(rows, (given > 0).astype(np.uint8), odds, C, known, surprise, hidden)
-
-
-def _fit_changes(
-    views: list[_Masked], start: Floats, weights: Floats, random: np.random.Generator
-) -> Floats:
+def _fit_changes(masked: _Masked, links: Links, random: np.random.Generator) -> Floats:
     """Return how α, β and γ change with the share of known labels, ``(3, n_knots)``."""
-    n_cells = sum(int(view.hidden.sum()) for view in views)
-    inputs, base, y, w = [], [], [], []
-    for view in views:
-        hidden = view.hidden
-        if n_cells > MOST_CELLS:
-            hidden = hidden & (random.random(hidden.shape) < MOST_CELLS / n_cells)
-        hats = np.repeat(_hats(view.share).T, hidden.sum(axis=1), axis=1)
-        L, C = view.L[hidden], view.C[hidden]
-        inputs.append(np.concatenate([hats * (C - L), hats * L, hats]))
-        base.append(_combined(start, np.zeros((len(hidden), 3)), view.L, view.C)[hidden])
-        y.append(view.Y[hidden])
-        w.append(weights[view.rows][hidden])
-    table = np.concatenate(inputs, axis=1)
-    penalty = np.full(len(table), CHANGE_PENALTY)
-    cells = table, np.concatenate(base), np.concatenate(y), np.concatenate(w)
-    return least_loss(*cells, penalty).reshape(3, -1)
+    P, known, C, Y, hidden, weights = masked
+    n_cells = int(hidden.sum())
+    if n_cells > MOST_CELLS:
+        hidden = hidden & (random.random(hidden.shape) < MOST_CELLS / n_cells)
+    hats = np.repeat(_hats(known).T, hidden.sum(axis=1), axis=1)
+    L, base = logit(_inside(P[hidden])), links.given(P, None, C)[hidden]
+    inputs = np.concatenate([hats * (C[hidden] - L), hats * L, hats])
+    return _ridge_loss(inputs, base, Y[hidden], weights[hidden], CHANGE_PENALTY).reshape(3, -1)
 
 
-def _fit_weights(
-    views: list[_Masked], start: Floats, changes: Floats, weights: Floats, cover: Cover
-) -> sparse.csr_array:
+def _fit_weights(masked: _Masked, links: Links, cover: Cover) -> sparse.csr_array:
     """Return the links of each label, by ridge logistic regression with the rest as offset."""
+    P, known, C, *others = masked
     together = linked_labels(cover)
     values = np.zeros(together.nnz)
-    offsets = [_combined(start, _changed(view.share, changes), view.L, view.C) for view in views]
-    tables = [[view.surprise, view.hidden, view.Y, weights[view.rows]] for view in views]
-    every = (np.concatenate(each) for each in (offsets, *zip(*tables, strict=True)))
-    offset, surprise, hidden, Y, w = (np.ascontiguousarray(each.T) for each in every)
+    tables = links.given(P, known, C), surprises(P, known), *others
+    offset, surprise, Y, hidden, w = (np.ascontiguousarray(each.T) for each in tables)
     for j in range(cover.n_labels):
         at = slice(together.indptr[j], together.indptr[j + 1])
         if at.start == at.stop:
             continue
         i = np.flatnonzero(hidden[j])
         inputs = surprise[together.indices[at]].take(i, axis=1)
-        penalty = np.full(len(inputs), LINK_PENALTY)
-        values[at] = least_loss(inputs, offset[j, i], Y[j, i], w[j, i], penalty)
+        values[at] = _ridge_loss(inputs, offset[j, i], Y[j, i], w[j, i], LINK_PENALTY)
     return sparse.csr_array((values, together.indices, together.indptr), shape=together.shape)
 
 
-def least_loss(inputs: Floats, base: Floats, y: NDArray, w: Floats, penalty: Floats) -> Floats:
+def _ridge_loss(inputs: Floats, base: Floats, y: NDArray, w: Floats, penalty: float) -> Floats:
     """Return the weights of inputs ``(d, n)`` with the least log-loss plus penalty."""
-    base, y, w = (np.ascontiguousarray(each)[None] for each in (base, y, w))
-    cells = np.ascontiguousarray(inputs)[:, None, :], base, y, w
-
-    def derivatives(which: NDArray[np.int64], theta: Floats) -> Derivatives:
-        loss, slope, curve = pool_derivatives(*cells, which, theta)
-        loss += (penalty[:, None] * theta**2).sum(axis=0) / 2
-        return loss, slope + penalty[:, None] * theta, curve + np.diag(penalty)
-
-    none = np.zeros((len(inputs), 1))
-    return newton_minima(derivatives, none, tolerance=TOLERANCE, most_steps=MOST_STEPS)[:, 0]
+    table = np.ascontiguousarray(inputs)[:, None]
+    cells = table, *(np.ascontiguousarray(each)[None] for each in (base, y, w))
+    how: dict[str, Any] = {"tolerance": TOLERANCE, "most_steps": MOST_STEPS}
+    return least_loss(cells, np.zeros(len(inputs)), penalty, **how)[:, 0]
 
 
-def _combined(start: Floats, changed: Floats, L: Floats, C: Floats) -> Floats:
-    """Return ``l + α (c − l) + β l + γ`` with the coefficients of labels and of rows."""
-    alpha, beta, gamma = (changed[:, [a]] + start[:, a] for a in range(3))
-    return L + alpha * (C - L) + beta * L + gamma
+def given_others(
+    Y: NDArray[np.uint8],
+    P: Floats,
+    cover: Cover | None = None,
+    known: NDArray[np.bool_] | None = None,
+) -> tuple[Floats, sparse.csr_array]:
+    """Return the log-odds of every cell of a label table given all other labels of its row.
+
+    And the links by which they are: a regression of each label with a constant, from which each row
+    is left out (approximate leave-one-out, Rad and Maleki, 2020). The labelsets that occur say
+    nothing here: a wrong label makes one that did not occur before.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, n_labels)
+    P : ndarray of shape (n, n_labels)
+        Probabilities of the labels by models fitted without the row, inside (0, 1).
+    cover : Cover, optional
+        Two labels are linked if a labelset holds both; by default all are.
+    known : ndarray of bool of shape (n, n_labels), optional
+        Which labels are known: others say nothing of their rows.
+    """
+    m = Y.shape[1]
+    together = sparse.csr_array(1.0 - np.eye(m)) if cover is None else linked_labels(cover)
+    looked = np.ones(Y.shape, dtype=bool) if known is None else known
+    given, surprise = logit(_inside(P)), np.where(looked, Y - P, 0.0)
+    values = np.zeros(together.nnz)
+    for j in range(m):
+        at = slice(together.indptr[j], together.indptr[j + 1])
+        inputs = np.vstack([surprise[:, together.indices[at]].T, np.ones(len(Y))])
+        weights = looked[:, j].astype(np.float64)
+        theta = _ridge_loss(inputs, given[:, j], Y[:, j], weights, LINK_PENALTY)
+        odds = given[:, j] + theta @ inputs
+        p = expit(odds)
+        curve = (inputs * (weights * p * (1 - p))) @ inputs.T + LINK_PENALTY * np.eye(len(inputs))
+        leverage = (inputs * np.linalg.solve(curve, inputs)).sum(axis=0)
+        # Without the row, the fit would be further from it.
+        leverage /= np.maximum(1 - p * (1 - p) * leverage, 1e-6)
+        given[:, j], values[at] = odds - weights * leverage * (Y[:, j] - p), theta[:-1]
+    return given, sparse.csr_array((values, together.indices, together.indptr), together.shape)
 
 
-def _changed(share: Floats, changes: Floats) -> Floats:
-    """Return the changes of α, β and γ at shares of known labels; no matrix product rounds."""
-    return (_hats(share)[:, None, :] * changes).sum(axis=2)
+def effects_of_labels(model: Any) -> Floats | None:
+    """Return what setting a label adds to the log-odds of each, ``(n_labels, n_labels)``.
+
+    In a row of which nothing is known but the frequencies of labels: row ``k`` is for label ``k``
+    set. None for a model without links.
+    """
+    links = getattr(model.view_, "links", None)
+    if links is None:
+        return None
+    m = len(model.label_names_in_)
+    P = np.tile(expit(model.view_.pool.base), (m, 1))
+    found = links.log_odds(P, (2 * np.eye(m) - 1).astype(np.int8)) - links.log_odds(P)
+    np.fill_diagonal(found, 0.0)
+    return found
 
 
-def _hats(share: Floats) -> Floats:
-    """Return how much of each knot there is in a share of known labels, ``(n, n_knots)``."""
-    knots = np.append(0.0, KNOTS)
+def _hats(known: NDArray[np.int8]) -> Floats:
+    """Return how much of each knot there is in the share of known labels, ``(n, n_knots)``."""
+    share, knots = (known >= 0).mean(axis=1), np.append(0.0, KNOTS)
     return np.column_stack([np.interp(share, knots, row) for row in np.eye(len(knots))[1:]])
-
-
-def _mixed(means: Floats, P: Floats) -> Floats:
-    """Return the log-odds of means over labelsets, if labelsets that never occurred may occur."""
-    return logit((1 - NEW_LABELSET) * np.clip(means, 0, 1) + NEW_LABELSET * _inside(P))
 
 
 def _inside(P: Floats) -> Floats:

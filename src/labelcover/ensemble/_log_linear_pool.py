@@ -109,52 +109,36 @@ def fit_pool(
         weights = np.tile(sample_weight / sample_weight.mean(), (m, 1))
     # (n_views + 1, n_labels, n): what the weights and the intercept are multiplied by.
     inputs = np.stack([*((logit(view) - base).T for view in views), np.ones((m, n))])
-    labels, bases = np.ascontiguousarray(Y.T), np.repeat(base[:, None], n, axis=1)
+    bases = np.repeat(base[:, None], n, axis=1)
+    cells = inputs, bases, np.ascontiguousarray(Y.T), weights
+    of_all = tuple(each.reshape(*each.shape[:-2], 1, m * n) for each in cells)
     start = np.append(np.full(len(views), 1 / len(views)), 0.0)
-    common = _fit(
-        inputs.reshape(len(start), 1, m * n),
-        bases.reshape(1, m * n),
-        labels.reshape(1, m * n),
-        weights.reshape(1, m * n),
-        start,
-        1.0,
-    )[:, 0]
-    penalty = _penalty(inputs, bases, labels, weights, common, variance)
-    found = _fit(inputs, bases, labels, weights, common, penalty)
+    how: dict[str, Any] = {"tolerance": TOLERANCE, "most_steps": MOST_STEPS}
+    how["low"] = np.append(np.zeros(len(views)), -np.inf)
+    common = least_loss(of_all, start, 1.0, **how)[:, 0]
+    found = least_loss(cells, common, _penalty(cells, common, variance), **how)
     return LogLinearPool(base, found[:-1].T.copy(), found[-1].copy(), common)
 
 
-def _fit(
-    inputs: NDArray[np.float64],
-    base: NDArray[np.float64],
-    Y: NDArray[np.uint8],
-    weights: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    penalty: float,
+def least_loss(
+    cells: tuple[NDArray, ...], centre: NDArray[np.float64], penalty: float, **how: Any
 ) -> NDArray[np.float64]:
-    """Return the weights of every label, ``(n_views + 1, n_labels)``, all by Newton's method.
+    """Return the weights of every label, ``(d, n_labels)``, all by Newton's method.
 
-    Minimised is the log-loss plus ``penalty / 2`` times the squared distance from `centre`, with
-    all weights but the last, the intercept, at least 0.
+    Minimised is the log-loss of `cells`, the tables of `pool_derivatives`, plus ``penalty / 2``
+    times the squared distance from `centre`. The other parameters are those of `newton_minima`.
     """
-    d = len(centre)
 
     def derivatives(which: NDArray[np.int64], theta: NDArray[np.float64]) -> Derivatives:
-        loss, slope, curve = pool_derivatives(inputs, base, Y, weights, which, theta)
+        loss, slope, curve = pool_derivatives(*cells, which, theta)
         away = theta - centre[:, None]
         loss += penalty / 2 * (away**2).sum(axis=0)
-        return loss, slope + penalty * away, curve + penalty * np.eye(d)
+        return loss, slope + penalty * away, curve + penalty * np.eye(len(centre))
 
-    return newton_minima(
-        derivatives,
-        np.tile(centre[:, None], (1, len(Y))),
-        low=np.append(np.zeros(d - 1), -np.inf),
-        tolerance=TOLERANCE,
-        most_steps=MOST_STEPS,
-    )
+    return newton_minima(derivatives, np.tile(centre[:, None], (1, len(cells[1]))), **how)
 
 
-def _penalty(inputs, base, Y, weights, common, variance) -> float:
+def _penalty(cells, common, variance) -> float:
     """Return one over the variance of the weights among labels, by the method of moments.
 
     At the common weights the slope of a label has the covariance ``H + τ² H²``, with the second
@@ -162,9 +146,9 @@ def _penalty(inputs, base, Y, weights, common, variance) -> float:
     ones. Labels count by one over the trace of ``H``. Few labels cannot tell, so what they say is
     averaged with `variance`.
     """
-    n_labels = len(Y)
+    n_labels = len(cells[1])
     theta = np.tile(common[:, None], (1, n_labels))
-    _, slope, curve = pool_derivatives(inputs, base, Y, weights, np.arange(n_labels), theta)
+    _, slope, curve = pool_derivatives(*cells, np.arange(n_labels), theta)
     trace = np.trace(curve, axis1=1, axis2=2)
     share = 1 / np.maximum(trace, np.finfo(np.float64).tiny)
     beyond = share @ ((slope**2).sum(axis=0) - trace)
@@ -264,17 +248,6 @@ def newton_minima(
         The least that the variables may be.
     tolerance : float
     most_steps : int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from labelcover.ensemble._log_linear_pool import newton_minima
-    >>> wanted = np.array([3.0, -1.0])
-    >>> def derivatives(which, x):
-    ...     away = x - wanted[which]
-    ...     return (away**2)[0], 2 * away, np.full((len(which), 1, 1), 2.0)
-    >>> newton_minima(derivatives, np.ones((1, 2)), low=0.0, tolerance=1e-9, most_steps=9)
-    array([[3., 0.]])
     """
     found = start.copy()
     d = len(found)

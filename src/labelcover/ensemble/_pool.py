@@ -1,18 +1,21 @@
 """The default predictor: several views of a table, weighed by their left-out predictions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from itertools import compress
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice
 from labelcover._table_numbers import blocks
 from labelcover.covers import Cover
-from labelcover.ensemble._known_rows import KnownRowsView
+from labelcover.ensemble._cover_view import CoverView
 from labelcover.ensemble._links import Links, evidence, fit_links, surprises
 from labelcover.ensemble._log_linear_pool import LogLinearPool, fit_pool, inside, useful_blocks
 from labelcover.ensemble._plan import (
@@ -33,14 +36,23 @@ from labelcover.ensemble._plan import (
     plan_views,
 )
 from labelcover.ensemble._shares import Parts, Shares, Similar
-from labelcover.ensemble._view import Checked, TableAnswer, TrainingRows, View, drawn_seed
-from labelcover.ensemble._views import VIEWS, BlockView
+from labelcover.ensemble._view import (
+    Block,
+    Checked,
+    TableAnswer,
+    TrainingRows,
+    View,
+    draw_seeds,
+    drawn_seed,
+)
+from labelcover.ensemble._views import VIEWS
 from labelcover.learners import (
     LabelBoosting,
     LabelForest,
     LabelLearner,
     LeastSquaresClassifier,
     LogisticClassifier,
+    in_parallel,
     in_threads,
 )
 
@@ -58,13 +70,6 @@ DEFAULT_LEARNERS: dict[str, Callable[[], Any]] = {
     "logistic": partial(LogisticClassifier, n_folds=N_FOLDS, tol=SCORE_TOLERANCE),
     "boosting": LabelBoosting,
 }
-
-
-class Learners(dict[str, Any]):
-    """Learners that were given; others are made where they are asked for."""
-
-    def __missing__(self, name: str) -> Any:
-        return DEFAULT_LEARNERS[name]()
 
 
 class Pool(LabelLearner):
@@ -97,10 +102,12 @@ class Pool(LabelLearner):
         self.logistic = logistic
         self.boosting = boosting
 
-    def learners(self) -> Learners:
+    def learners(self) -> dict[str, Any]:
         """Return all learners, by the names of the parameters."""
         given = {name: getattr(self, name) for name in DEFAULT_LEARNERS}
-        return Learners({name: own for name, own in given.items() if own is not None})
+        return {
+            name: DEFAULT_LEARNERS[name]() if own is None else own for name, own in given.items()
+        }
 
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
@@ -119,6 +126,10 @@ class PooledView(View):
     Attributes
     ----------
     views : list of views
+    blocks : list of Block or None
+        The columns that each of these reads; None for all.
+    view_names : list of str
+        What the tables of the views are called, in the order of the pool's weights.
     pool : LogLinearPool
         The weights of the tables of confidences that the views give.
     links : Links
@@ -128,6 +139,8 @@ class PooledView(View):
     """
 
     takes_known = True
+    blocks: list[Block | None]
+    view_names: list[str]
     pool: LogLinearPool
     links: Links
     unused: list[str]
@@ -137,7 +150,7 @@ class PooledView(View):
 
     def fit(
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
-    ) -> "PooledView":
+    ) -> Self:
         """Fit all views, then their weights.
 
         The first view has the seed of the fit, as if it were fitted alone, the others the first
@@ -149,13 +162,15 @@ class PooledView(View):
             )
         seeds = [seed] + [drawn_seed(seed)] * (len(self.views) - 1)
         how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
-        fits = zip(self.views, seeds, strict=True)
-        jobs = [delayed(view.fit)(rows, own, **how) for view, own in fits]
+        columns = [each.columns for each in self.plan.views]
+        read = [rows.of_columns(own) if own else (None, rows) for own in columns]
+        self.blocks = [block for block, _ in read]
+        fits = zip(self.views, read, seeds, strict=True)
+        jobs = [delayed(view.fit)(table, own, **how) for view, (_, table), own in fits]
         self.views = list(in_threads(jobs, n_jobs if self.plan.side_by_side else 1))
-        tables = self._inside([view.left_out(rows)[1] for view in self.views])
         left_out, Y, frequency = rows.left_out, rows.Y, label_frequency(rows)
         own = rows.cell_weights(left_out)
-        tables = self._keep_useful(tables, Y[left_out], frequency, own)
+        tables = self._keep_useful(rows, Y[left_out], frequency, own)
         self.pool = fit_pool(tables, Y[left_out], frequency, own)
         # Labels that are never known to be absent have their frequency.
         one_sided = None if rows.cells is None else ((rows.cells > 0) <= rows.Y).all(axis=0)
@@ -173,18 +188,25 @@ class PooledView(View):
         self._left_out = left_out, [expit(odds)]
         return self
 
-    def _keep_useful(self, tables: list[Any], *left_out: Any) -> list[Any]:
-        """Drop the views of columns that say nothing new; return the tables of the others."""
+    def _keep_useful(self, rows: TrainingRows, *left_out: Any) -> list[Any]:
+        """Drop views of columns that say nothing new; return the left-out tables of the others."""
         columns = [each.columns for each in self.plan.views]
-        of_tables = [own for own, view in zip(columns, self.views, strict=True) for _ in view.names]
-        blocks: dict[tuple[str, ...], list[Any]] = {own: [] for own in columns}
-        for own, table in zip(of_tables, tables, strict=True):
-            blocks[own].append(table)
-        kept = list(blocks) if len(blocks) == 1 else useful_blocks(blocks, *left_out)
-        self.unused = [", ".join(own) for own in blocks if own not in kept]
-        pairs = zip(columns, self.views, strict=True)
-        self.views = [view for own, view in pairs if own in kept]
-        return [table for own, table in zip(of_tables, tables, strict=True) if own in kept]
+        tables = [[inside(P, view.least) for P in view.left_out(rows)[1]] for view in self.views]
+        of_columns: dict[tuple[str, ...], list[Any]] = {own: [] for own in columns}
+        for own, found in zip(columns, tables, strict=True):
+            of_columns[own] += found
+        kept = list(of_columns) if len(of_columns) == 1 else useful_blocks(of_columns, *left_out)
+        self.unused = [", ".join(own) for own in of_columns if own not in kept]
+        useful = [own in kept for own in columns]
+        every = (columns, self.views, self.blocks, tables)
+        columns, self.views, self.blocks, tables = (list(compress(each, useful)) for each in every)
+        named = [
+            (name, own)
+            for own, view in zip(columns, self.views, strict=True)
+            for name in view.names
+        ]
+        self.view_names = [f"{name} on {', '.join(own)}" if own else name for name, own in named]
+        return [table for found in tables for table in found]
 
     def confidences(
         self, X: Any, known: NDArray[np.int8] | None = None
@@ -198,7 +220,13 @@ class PooledView(View):
 
     def confidences_of_views(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the probabilities of every view for new rows, inside (0, 1), as pooled."""
-        return self._inside([view.confidences(X) for view in self.views])
+        read = self.read_by_views(X)
+        return [inside(P, view.least) for view, own, _ in read for P in view.confidences(own)]
+
+    def read_by_views(self, X: Any) -> Iterator[tuple[Any, Any, Block | None]]:
+        """Yield the views, each with the table as it reads it, and with its columns."""
+        for view, block in zip(self.views, self.blocks, strict=True):
+            yield view, X if block is None else block.read(X), block
 
     @property
     def no_shares(self) -> str:
@@ -207,13 +235,11 @@ class PooledView(View):
 
     def shares(self, X: Any, known: NDArray[np.int8] | None = None) -> list[Shares]:
         """Return what adds up to the log-odds of the pooled confidences, given what is known."""
-        found = [each for view in self.views for each in view.shares(X)]
-        least = [view.least for view in self.views for _ in view.names]
-        return [PooledShares(self, found, least, known)]
+        return [PooledShares(self, X, known)]
 
     def similar(self, X: Any, n: int) -> Similar | None:
         """Return the training rows most like new ones, by the first view that knows them."""
-        asked = (view.similar(X, n) for view in self.views)
+        asked = (view.similar(own, n) for view, own, _ in self.read_by_views(X))
         return next((found for found in asked if found is not None), None)
 
     @property
@@ -229,46 +255,25 @@ class PooledView(View):
         unused = ", ".join(own or "all columns together" for own in self.unused)
         return f"{told}; nothing new in {unused}" if unused else told
 
-    @property
-    def view_names(self) -> list[str]:
-        """What the tables of the views are called, in the order of the pool's weights."""
-        return [name for view in self.views for name in view.names]
-
-    def _inside(self, found: list[list[NDArray[np.float64]]]) -> list[NDArray[np.float64]]:
-        """Return the tables of all views, their probabilities inside (0, 1)."""
-        return [
-            inside(table, view.least)
-            for view, tables in zip(self.views, found, strict=True)
-            for table in tables
-        ]
-
 
 class PooledShares(Shares):
     """The log-odds of pooled confidences as sums of the parts of all views.
 
-    Parameters
-    ----------
-    view : PooledView
-    shares : list of Shares
-        Of each table of the views.
-    least : list of float
-        How near to 0 and 1 the pool takes the confidences of each.
-    known : int8 array of shape (n, n_labels), optional
+    Of each table of the views there are its shares, how near to 0 and 1 the pool takes its
+    confidences, and the columns that it is of.
     """
 
     scale = "log-odds"
 
-    def __init__(
-        self,
-        view: PooledView,
-        shares: list[Shares],
-        least: list[float],
-        known: NDArray[np.int8] | None,
-    ) -> None:
-        self.view, self.shares, self.least, self.known = view, shares, least, known
-        tables = [inside(own.confidence, bound) for own, bound in zip(shares, least, strict=True)]
-        starts = [inside(own.starts, bound)[None] for own, bound in zip(shares, least, strict=True)]
-        pooled, start = view.pool.pool(tables), view.pool.pool(starts)
+    def __init__(self, view: PooledView, X: Any, known: NDArray[np.int8] | None) -> None:
+        self.view, self.known, self.n_columns = view, known, X.shape[1]
+        read = view.read_by_views(X)
+        self.tables: list[tuple[Shares, float, Block | None]] = [
+            (shares, each.least, block) for each, own, block in read for shares in each.shares(own)
+        ]
+        ends = [inside(shares.confidence, least) for shares, least, _ in self.tables]
+        starts = [inside(shares.starts, least)[None] for shares, least, _ in self.tables]
+        pooled, start = view.pool.pool(ends), view.pool.pool(starts)
         self.odds, self.starts = view.links.log_odds(pooled, known), view.links.log_odds(start)[0]
         self.pooled, self.pooled_start = pooled, logit(start)[0]
         self.confidence = expit(self.odds)
@@ -296,14 +301,81 @@ class PooledShares(Shares):
         least = np.sort(sizes, axis=1)[:, [-min(len(self.starts), MOST_PASSED)]]
         slopes = np.where(sizes >= np.maximum(least, LEAST_PASSED), slopes, 0.0)
         columns: Any = None
-        for v, (shares, bound) in enumerate(zip(self.shares, self.least, strict=True)):
+        for v, (shares, bound, block) in enumerate(self.tables):
             weights = slopes * pool.weights[:, v]
             if columns is None or weights.any():
                 found = shares.of_log_odds(rows, weights, label, bound)
+                if block is not None:  # all other columns add nothing
+                    own, shape = sparse.csr_array(found), (n, self.n_columns)
+                    at = block.features[own.indices]
+                    found = sparse.csr_array((own.data, at, own.indptr), shape=shape)
                 columns = found if columns is None else columns + found
         parts = Parts(np.full(n, self.starts[label]), columns, labels)
         labels[:, label] += self.odds[rows, label] - parts.total()
         return parts
+
+
+class KnownRowsView(View):
+    """A member per labelset of a cover, fitted on the rows in which all of its labels are known.
+
+    What members say of a label is averaged, as in `CoverView`.
+
+    Attributes
+    ----------
+    members : list of CoverView
+        One for each labelset, whose labels are numbered from 0.
+    """
+
+    members: list[CoverView]
+
+    def __init__(self, learners: Any, cover: Cover, *, aggregate: str, **_: Any) -> None:
+        self.learner, self.cover, self.aggregate = learners[MEMBERS], cover, aggregate
+
+    def fit(
+        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
+    ) -> Self:
+        """Fit the members one by one."""
+        self.labelsets = [own[own >= 0].astype(np.int64) for own in self.cover.labelsets]
+        seeds = draw_seeds(seed, len(self.labelsets))
+        parts = [self._rows_of(rows, labels) for labels in self.labelsets]
+        covers = [[Cover([range(len(labels))], len(labels))] for labels in self.labelsets]
+        jobs = (
+            delayed(CoverView(self.learner, cover, aggregate=self.aggregate).fit)(own, int(each))
+            for cover, own, each in zip(covers, parts, seeds, strict=True)
+        )
+        how: dict[str, Any] = {"text": "fitting members", "verbose": verbose}
+        self.members = list(in_parallel(jobs, n_jobs, require="sharedmem", **how))
+        return self
+
+    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return ``(n, n_labels)``: the mean over the members that hold a label."""
+        sums = np.zeros((X.shape[0], self.cover.n_labels))
+        for labels, member in zip(self.labelsets, self.members, strict=True):
+            sums[:, labels] += member.confidences(X)[0]
+        return [sums / np.maximum(self.cover.label_counts, 1)]
+
+    no_shares = "members were fitted on rows of their own, where labels are not known"
+
+    def _rows_of(self, rows: TrainingRows, labels: NDArray[np.int64]) -> TrainingRows:
+        """Return the rows that know all of some labels, with these labels only."""
+        assert rows.cells is not None
+        cells = rows.cells[:, labels].min(axis=1)
+        known = np.flatnonzero(cells > 0)
+        if not len(known):
+            raise ValueError(
+                f"cover must have labelsets whose labels are all known in some row, which the "
+                f"labels {labels.tolist()} are not: choose a smaller k."
+            )
+        own, weights = rows.rows(known), cells[known]
+        if own.weights is not None:
+            weights = weights * own.weights
+        equal = bool((weights == weights[0]).all())
+        return replace(
+            own,
+            Y=np.ascontiguousarray(own.Y[:, labels]),
+            weights=None if equal else weights / weights.mean(),
+            cells=None,
+        )
 
 
 def label_frequency(rows: TrainingRows) -> NDArray[np.float64]:
@@ -355,6 +427,5 @@ def view_for(
     made, views = {**VIEWS, MEMBERS: KnownRowsView} if unknown else VIEWS, []
     for each in plan.views:
         how = {"aggregate": aggregate, "quick": plan.quick, **each.parameters}
-        view = made[each.name](learners, cover, **how)
-        views.append(BlockView(view, each.columns) if each.columns else view)
+        views.append(made[each.name](learners, cover, **how))
     return PooledView(plan, views, cover) if plan.is_pooled else views[0]

@@ -4,7 +4,6 @@ from typing import Any
 
 from labelcover.ensemble._cover_view import CoverView, LeastSquaresView, LogisticView
 from labelcover.ensemble._many_label_pool import ManyLabelView
-from labelcover.ensemble._views._block import BlockView
 from labelcover.ensemble._views._near_rows import NeighboursView
 from labelcover.ensemble._views._scores import ScoresView
 from labelcover.ensemble._views._trees import BoostedView, ForestView
@@ -20,5 +19,3 @@ VIEWS: dict[str, Any] = {
     "members": CoverView.planned,
     "candidates": ManyLabelView,
 }
-
-__all__ = ["VIEWS", "BlockView"]
