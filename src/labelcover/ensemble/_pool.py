@@ -72,6 +72,13 @@ DEFAULT_LEARNERS: dict[str, Callable[[], Any]] = {
 }
 
 
+class Learners(dict[str, Any]):
+    """Learners that were given; others are made where they are asked for."""
+
+    def __missing__(self, name: str) -> Any:
+        return DEFAULT_LEARNERS[name]()
+
+
 class Pool(LabelLearner):
     """The learners of the default, pooled by their left-out predictions.
 
@@ -102,12 +109,10 @@ class Pool(LabelLearner):
         self.logistic = logistic
         self.boosting = boosting
 
-    def learners(self) -> dict[str, Any]:
+    def learners(self) -> Learners:
         """Return all learners, by the names of the parameters."""
         given = {name: getattr(self, name) for name in DEFAULT_LEARNERS}
-        return {
-            name: DEFAULT_LEARNERS[name]() if own is None else own for name, own in given.items()
-        }
+        return Learners({name: own for name, own in given.items() if own is not None})
 
     def check_parameters(self) -> None:
         """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
