@@ -51,7 +51,7 @@ def test_chunks_of_any_size_give_the_fit_in_memory(table, kernel, kind, k):
     in_chunks = LabelCoverClassifier(member, k=k, random_state=5)
     in_chunks.fit(open_chunks(X, Y, chunk_rows=999), sample_weight=weights)
     members = in_chunks.view_.members
-    assert members.features.scaling.scale == in_memory.features.scaling.scale
+    assert members.scaling.scale == in_memory.scaling.scale
     assert members.ridge == pytest.approx(in_memory.ridge)
     np.testing.assert_allclose(in_chunks.predict_proba(X), expected, atol=1e-6)
     np.testing.assert_allclose(in_chunks.threshold_, model.threshold_, atol=1e-6)

@@ -7,7 +7,6 @@ from labelcover.covers import Cover
 from labelcover.ensemble import _encoding as encoding_module
 from labelcover.ensemble._encoding import encode, label_products
 from labelcover.learners import _problems as problems_module
-from labelcover.learners._least_squares.class_kernels import combine_targets
 from labelcover.learners._problems import LinearTargets
 
 
@@ -124,6 +123,10 @@ def test_confidences_added_problem_by_problem_are_those_of_algorithm_2(seed, rea
     np.testing.assert_allclose(encoding.mean(sums), expected, atol=1e-12)
 
 
+def one_hot_classes(targets):
+    return targets.combine @ targets.dense() + targets.constant[:, None]
+
+
 @pytest.mark.parametrize("k", [3, 14])
 def test_classes_and_targets_of_some_rows_are_those_of_all(k, monkeypatch):
     monkeypatch.setattr(encoding_module, "BLOCK_ROWS", 7)
@@ -141,11 +144,9 @@ def test_classes_and_targets_of_some_rows_are_those_of_all(k, monkeypatch):
     targets = [of_classes, by_rule, label_products(classes)]
     some = np.arange(int(offsets[2]))
     for each in targets[: 3 if k == 3 else 2]:
-        one_hot = combine_targets(each.dense(), *each.combination)
-        np.testing.assert_array_equal(
-            one_hot, combine_targets(of_classes.dense(), *of_classes.combination)
-        )
+        one_hot = one_hot_classes(each)
+        np.testing.assert_array_equal(one_hot, one_hot_classes(of_classes))
         np.testing.assert_allclose(each.counts(weights), each.dense() @ weights)
         few = each.of_some(some).of_rows(rows)
-        found = combine_targets(few.dense(), *few.combination)
+        found = one_hot_classes(few)
         np.testing.assert_array_equal(found, one_hot[some][:, rows])

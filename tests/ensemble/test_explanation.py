@@ -19,7 +19,7 @@ from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
 from labelcover.learners._forest.label_forest import LabelForest
 from labelcover.learners._least_squares import score_parts
 from labelcover.learners._least_squares.gaussian_part_kernels import add_gaussian_parts
-from labelcover.learners._least_squares.score_parts import LinearSwaps, leaving_length
+from labelcover.learners._least_squares.softmax_members import LinearSwaps, leaving_length
 from labelcover.methods import (
     BinaryRelevanceClassifier,
     EnsembleOfChainsClassifier,
@@ -128,7 +128,7 @@ def test_they_add_up_with_landmarks_a_weight_and_a_constant_label(data):
         patch.setattr("labelcover.learners._least_squares.choosing.EXACT_ROWS", 100)
         model = LabelCoverClassifier(member, random_state=0).fit(X, Y, sample_weight=weights)
     assert_adds_up(model, data.X[400:420], model.explain(data.X[400:420], label=range(5)))
-    assert len(model.view_.views[0].members.features.map.rows) == 50
+    assert len(model.view_.views[0].members.map.rows) == 50
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -206,7 +206,7 @@ def test_parts_of_a_gaussian_kernel_are_shapley_values(gammas):
     rows, new = np.arange(5), random.normal(size=(5, 4)) * [1, 10, 0.1, 3]
     new[4] *= 100
     paths, every = members.paths(new), np.arange(5)
-    scale = members.features.scaling
+    scale = members.scaling
     found = paths.parts(rows, [(0, np.tile([0.0, 1.0], (5, 1)))])
     expected = [
         shapley_values(lambda own: members.paths(own).scores(0, every)[:, 1], each, scale.shift)

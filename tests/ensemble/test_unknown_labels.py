@@ -16,9 +16,9 @@ from labelcover import InlacClassifier, LabelCoverClassifier, RakelClassifier
 from labelcover.learners import C45Classifier, LabelForest, LeastSquaresClassifier
 from labelcover.learners._chunked_table import TableBlock
 from labelcover.learners._least_squares.choosing import exact_system
-from labelcover.learners._least_squares.feature_maps import FeatureRows, Kernel
 from labelcover.learners._least_squares.known_cells import KnownSystem, filled_targets
 from labelcover.learners._least_squares.ridge_systems import PrimalSystem
+from labelcover.learners._least_squares.scaled_features import Kernel
 from labelcover.learners._problems import Problems
 from labelcover.methods import BinaryRelevanceClassifier, EnsembleOfChainsClassifier
 from labelcover.metrics import log_loss
@@ -104,7 +104,7 @@ def test_known_cells_are_solved_as_each_label_alone(seed, hidden, linear):
     cells = (random.random((n, m)) >= hidden) * random.uniform(0.5, 2, (n, m))
     targets = filled_targets(Y, cells, weights)
     if linear:
-        system = PrimalSystem(FeatureRows(TableBlock(X, weights), targets), weights)
+        system = PrimalSystem(TableBlock(X, weights), targets, weights=weights)
         K = X @ X.T
     else:
         kernel = Kernel((0.3,))
@@ -112,9 +112,10 @@ def test_known_cells_are_solved_as_each_label_alone(seed, hidden, linear):
         problems = Problems(*shape, weights, targets=targets)
         _, system = exact_system(TableBlock(X, weights), kernel, problems)
         K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
-    coefficients, intercept, left_out = KnownSystem(system, targets).solve(ridge, np.arange(n))
+    known = KnownSystem(system, targets)
+    solved = known.solve(known.pose(targets, np.arange(n)), ridge)
     features = X if linear else K
-    found = features @ coefficients.T + intercept
+    found = (features - known.centre) @ solved.coefficients.T + solved.means
     for j in range(m):
         W = weights * cells[:, j]
         # Ridge regression in the kernel, with a constant that is not penalised.
@@ -125,7 +126,7 @@ def test_known_cells_are_solved_as_each_label_alone(seed, hidden, linear):
         solution = np.linalg.solve(system_j, np.append(W * Y[:, j], W @ Y[:, j]))
         own = centred @ solution[:n] + solution[n]
         np.testing.assert_allclose(found[:, j], own, atol=1e-7)
-    assert left_out.shape == (n, m)
+    assert solved.scores.shape == (m, n)
 
 
 def test_left_out_scores_are_near_those_of_exact_leave_one_out():
@@ -136,8 +137,8 @@ def test_left_out_scores_are_near_those_of_exact_leave_one_out():
     for hidden, near in ((0.0, 1e-9), (0.5, 0.06), (0.7, 0.2)):
         cells = (random.random(Y.shape) >= hidden).astype(float)
         targets = filled_targets(Y, cells, None)
-        known = KnownSystem(PrimalSystem(FeatureRows(TableBlock(X, None), targets)), targets)
-        found = known.solve(ridge, np.arange(n))[2]
+        known = KnownSystem(PrimalSystem(TableBlock(X, None), targets), targets)
+        found = known.solve(np.arange(n), ridge).scores.T
         for j in range(3):
             rows = np.flatnonzero(cells[:, j])
             A = np.column_stack([X[rows], np.ones(len(rows))])

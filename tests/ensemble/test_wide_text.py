@@ -78,7 +78,7 @@ def test_least_squares_reads_a_score_for_each_label(fitted):
     model, _, _ = fitted
     view = model.view_
     assert view.pool.weights.shape == (5, 4)
-    read = view.views[0].second.members.features
+    read = view.views[0].second.members
     assert read.scaling.scale == "none"
     assert len(read.n_values) == 5
     line = model._chosen()

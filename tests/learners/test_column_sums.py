@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
+from labelcover.learners._least_squares.scaled_features import ColumnSums, FeatureScaling
 
 
 def tables():

@@ -20,16 +20,13 @@ from labelcover.learners._least_squares.class_kernels import (
     HIGHEST,
     LOWEST,
     class_distributions,
-    combine_targets,
     exponential,
-    left_out_brier_score,
     left_out_temperatures,
     logarithm_beyond_one,
 )
-from labelcover.learners._least_squares.feature_maps import FeatureRows
-from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
 from labelcover.learners._least_squares.least_squares_members import FINE
 from labelcover.learners._least_squares.ridge_systems import PrimalSystem
+from labelcover.learners._least_squares.scaled_features import ColumnSums, FeatureScaling
 from labelcover.learners._problems import LinearTargets, Problems
 
 
@@ -175,10 +172,7 @@ def test_many_rows_are_approximated_with_landmarks(monkeypatch):
     assert few.score(X, y) > 0.9
     members = few.members_
     assert members.of_values is not None
-    features = (
-        members.features.map.transform(members.features.scaled(X)) @ members.coefficients.T
-        + members.intercept
-    )
+    features = members.map.transform(members.scaled(X)) @ members.coefficients.T + members.intercept
     np.testing.assert_allclose(members.prepare(X), features, atol=1e-9)
 
 
@@ -212,9 +206,9 @@ def test_targets_give_the_one_hot_classes_and_sums_of_centred_rows(seed, n, d, n
     targets = LinearTargets.of_classes(classes, offsets)
     assert len(targets) == offsets[-1] - n_problems
     Z = targets.dense()
-    np.testing.assert_array_equal(combine_targets(Z, *targets.combination), T.T)
+    np.testing.assert_array_equal(targets.combine @ Z + targets.constant[:, None], T.T)
     for table in (X, sparse.csr_matrix(X)):
-        posed = PrimalSystem(FeatureRows(TableBlock(table), targets)).pose(targets, np.arange(n))
+        posed = PrimalSystem(TableBlock(table), targets).pose(targets, np.arange(n))
         np.testing.assert_allclose(posed.right_sides.T, Z @ (X - X.mean(axis=0)), atol=1e-12)
 
 
@@ -264,10 +258,7 @@ def test_kernels_of_many_problems_equal_their_plain_twins(n):
     random = np.random.default_rng(1)
     leverage, weights = random.random(n) * 0.9, random.uniform(0.5, 2, n)
     of_targets = np.ascontiguousarray(fitted.T)
-    scores = combine_targets(of_targets, *targets.combination).T
-    np.testing.assert_allclose(
-        scores, fitted @ targets.combine.toarray().T + targets.constant, atol=1e-12
-    )
+    scores = fitted @ targets.combine.toarray().T + targets.constant
     left = T - (T - scores) / (1 - leverage)[:, None]
     beta = np.ones(len(classes))
     for p, (low, high) in enumerate(pairwise(offsets)):
@@ -275,13 +266,14 @@ def test_kernels_of_many_problems_equal_their_plain_twins(n):
             beta[p] = plain_temperature(left[:, low:high], classes[p], weights)
     cells = np.tile(weights, (len(classes), 1))
     how = targets.combination, leverage, classes, offsets, cells, 1e-11
-    np.testing.assert_allclose(left_out_temperatures(of_targets, *how), beta, rtol=1e-5)
-    beta = left_out_temperatures(of_targets, *how)
+    best, brier_score = left_out_temperatures(of_targets, *how)
+    np.testing.assert_allclose(best, beta, rtol=1e-5)
+    beta = best
     expected = plain_distributions(left, offsets, beta)
     found = class_distributions(of_targets, targets.combination, offsets, beta, classes, leverage)
     np.testing.assert_allclose(found.T, expected, atol=1e-12)
     loss = weights @ ((expected - T) ** 2).sum(axis=1)
-    assert left_out_brier_score(of_targets, *how) == pytest.approx(loss)
+    assert brier_score == pytest.approx(loss)
     new = class_distributions(
         of_targets, targets.combination, offsets, beta, np.empty((1, 0), np.int32), np.empty(0)
     )
@@ -411,7 +403,7 @@ def test_a_last_step_that_is_not_small_leaves_a_small_error(seed, n, n_classes, 
     itself = np.arange(n_classes + 1), np.arange(n_classes), np.ones(n_classes), np.zeros(n_classes)
     how = itself, np.zeros(n), classes, offsets, weights[None]
     rough, exact = (
-        left_out_temperatures(of_classes, *how, tolerance)[0] for tolerance in (FINE, 1e-10)
+        left_out_temperatures(of_classes, *how, tolerance)[0][0] for tolerance in (FINE, 1e-10)
     )
     if not 2 * LOWEST < exact < HIGHEST / 2:
         return  # the search ends at a bound

@@ -12,8 +12,8 @@ from sklearn.metrics import log_loss
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners._chunked_table import TableBlock
 from labelcover.learners._least_squares.choosing import SCALE_ROWS, Settings, choose_scaling
-from labelcover.learners._least_squares.feature_scaling import ColumnSums, FeatureScaling
-from labelcover.learners._least_squares.least_squares_members import solve
+from labelcover.learners._least_squares.least_squares_members import solve, targets_of
+from labelcover.learners._least_squares.scaled_features import ColumnSums, FeatureScaling
 from labelcover.learners._problems import Problems
 
 SCALES = ["standard", "rows", "none"]
@@ -104,7 +104,9 @@ def test_rows_of_one_length_are_not_divided_by_it():
 
 def test_many_rows_are_sampled_for_the_choice():
     X, y = text(n=2 * SCALE_ROWS, n_rare=50)
-    scaling, n_rows = choose_scaling(TableBlock(X), one_problem(X, y), Settings(seed=3))
+    problems = one_problem(X, y)
+    problems = replace(problems, targets=targets_of(problems))
+    scaling, n_rows = choose_scaling(TableBlock(X), problems, Settings(seed=3))
     assert n_rows == SCALE_ROWS
     assert scaling.scale in ("rows", "none")
 
@@ -167,8 +169,8 @@ def test_an_array_in_which_nearly_all_words_are_absent_becomes_a_sparse_table():
     X = np.where(np.arange(100) < 50, words, 1 - words)
     y = words[:, :50].sum(axis=1) > 1
     model, same = (LeastSquaresClassifier().fit(kind(X), y) for kind in (np.asarray, csr))
-    assert model.members_.features.scaling.is_thin
-    assert sparse.issparse(model.members_.features.scaled(X[:3]))
+    assert model.members_.scaling.is_thin
+    assert sparse.issparse(model.members_.scaled(X[:3]))
     np.testing.assert_allclose(model.predict_proba(X), same.predict_proba(csr(X)), atol=1e-10)
     numbers = np.hstack([X, random.normal(size=(200, 1))])
     assert not FeatureScaling().set(ColumnSums.of_table(numbers, None)).is_thin

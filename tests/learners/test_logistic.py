@@ -13,8 +13,9 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import LogisticClassifier
-from labelcover.learners._logistic.logistic_members import column_starts
-from labelcover.learners._logistic.newton import Block, class_distributions, linear_scores
+from labelcover.learners._least_squares.scaled_features import FeatureScaling
+from labelcover.learners._logistic.logistic_members import LogisticMembers, column_starts
+from labelcover.learners._logistic.newton import Block, linear_scores
 from labelcover.learners._problems import Problems
 
 
@@ -86,12 +87,13 @@ def test_no_direction_leads_down_from_the_solution():
 def test_scores_distributions_and_losses_are_those_of_the_formulas():
     X, random = words(), np.random.default_rng(0)
     problems = many_problems(X)
-    starts = column_starts(problems.n_classes)
+    starts = column_starts(problems.offsets)[problems.offsets]
     assert starts.tolist() == [0, 1, 5, 6, 6, 9, 10]
     W, rows = random.normal(size=(41, 10)), np.array([3, 5, 140])
     scores = X.toarray() @ W[:-1] + W[-1]
     np.testing.assert_allclose(linear_scores(X[rows], W), scores[rows], rtol=1e-12)
-    found = class_distributions(scores, starts, problems.offsets)
+    how = FeatureScaling("none"), np.arange(40), W, problems.offsets, 1.0, []
+    found = LogisticMembers(problems.n_values, *how).distributions(scores, slice(0, 6))
     weights = random.uniform(1, 2, 150)
     losses = Block(X[rows], problems.classes[:, rows], starts, weights[rows], 1.0).losses(W)
     for p in range(len(problems)):

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.learners._chunked_table import TableBlock
-from labelcover.learners._least_squares import choosing, feature_maps, ridge_systems
+from labelcover.learners._least_squares import choosing, ridge_systems
 from labelcover.learners._least_squares.choosing import (
     RIDGES,
     Judge,
@@ -17,7 +17,7 @@ from labelcover.learners._least_squares.choosing import (
     nystroem_system,
     some_problems,
 )
-from labelcover.learners._least_squares.feature_maps import Kernel, median_distance
+from labelcover.learners._least_squares.scaled_features import Kernel, KernelMap, median_distance
 from labelcover.learners._problems import LinearTargets, Problems
 
 KERNELS = {"linear": Kernel(), "gaussian": Kernel((0.1,)), "mean": Kernel((0.02, 0.1, 0.5))}
@@ -42,11 +42,14 @@ def test_kernel_values_are_those_of_the_formula(kernel):
     expected = X @ Z.T
     if not kernel.is_linear:
         expected = np.mean([np.exp(-gamma * distances) for gamma in kernel.gammas], axis=0)
-    np.testing.assert_allclose(kernel(X, Z), expected, atol=1e-12)
-    thin = sparse.csr_array(X), sparse.csr_array(Z)
-    np.testing.assert_allclose(kernel(*thin), expected, atol=1e-12)
-    if not kernel.is_linear:
-        np.testing.assert_allclose(np.diag(kernel(X, X)), 1, atol=1e-12)
+    thin = KernelMap(kernel, sparse.csr_array(Z)).values(sparse.csr_array(X))
+    np.testing.assert_allclose(thin, expected, atol=1e-12)
+    for alone in (False, True):
+        values = KernelMap(kernel, Z).values(X, alone=alone)
+        np.testing.assert_allclose(values, expected, atol=1e-12)
+        if not kernel.is_linear:
+            itself = KernelMap(kernel, X).values(X, alone=alone)
+            np.testing.assert_allclose(np.diag(itself), 1, atol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -116,7 +119,7 @@ def test_landmarks_in_blocks_are_landmarks_at_once(monkeypatch, weighted):
     weights = np.random.default_rng(1).uniform(0.5, 2, 90) if weighted else None
     table, weighted_problems = TableBlock(X, weights), replace(problems, weights=weights)
     whole = nystroem_system(table, KERNELS["mean"], weighted_problems, np.arange(20))[1]
-    monkeypatch.setattr(feature_maps, "BLOCK_NUMBERS", 20 * 7)
+    monkeypatch.setattr(ridge_systems, "BLOCK_NUMBERS", 20 * 7)
     mapped, blocks = nystroem_system(table, KERNELS["mean"], weighted_problems, np.arange(20))
     features = mapped.transform(X)
     w = np.ones(90) if weights is None else weights

@@ -29,6 +29,7 @@ from labelcover.learners._forest.mean_tree_kernels import sort_into_leaves
 from labelcover.learners._least_squares.choosing import EXACT_ROWS
 from labelcover.learners._least_squares.label_chains import LabelSystem
 from labelcover.learners._least_squares.least_squares_classifier import LeastSquaresClassifier
+from labelcover.learners._least_squares.softmax_members import ScorePaths
 from labelcover.learners._logistic.logistic_classifier import LogisticClassifier
 from labelcover.learners._nearest_rows import NearestRows
 from labelcover.learners._problems import (
@@ -36,7 +37,6 @@ from labelcover.learners._problems import (
     LinearTargets,
     Members,
     Problems,
-    ScorePaths,
     TargetRows,
     in_parallel,
     problem_blocks,

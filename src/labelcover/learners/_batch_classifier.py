@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from labelcover._arguments import check_seed
 from labelcover._label_values import checked_probabilities
 from labelcover._progress import each_warning_once
 from labelcover._table_numbers import unmasked, weighted_rows
@@ -77,11 +78,21 @@ class BatchLearner(TableLearner, ABC):
 class BatchClassifier(ClassifierMixin, BatchLearner):
     """A batch learner that is a classifier too.
 
-    A subclass has the parameter ``categorical_features`` and defines `fit_problems`. It may have
-    ``classes``: all classes, in order.
+    A subclass has the parameter ``categorical_features`` and defines `fit_problems` and `_options`.
+    It may have ``random_state``, and ``classes``: all classes, in order.
     """
 
     members_: Any
+    random_state: Any = None
+
+    @abstractmethod
+    def _options(self) -> dict[str, Any]:
+        """Return the parameters of a fit but for the seed, checked."""
+
+    def check_parameters(self) -> None:
+        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
+        check_seed(self.random_state)
+        self._options()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -126,18 +137,8 @@ class BatchClassifier(ClassifierMixin, BatchLearner):
 class WekaClassifier(BatchClassifier):
     """A classifier of WEKA's, which takes missing and nominal values and fits each problem alone.
 
-    A subclass defines `fit_problems`, by `_fitted`, and `_options`.
+    A subclass defines `fit_problems`, by `_fitted`.
     """
-
-    keeps_nominal = True
-
-    @abstractmethod
-    def _options(self) -> dict[str, Any]:
-        """Return the parameters of a fit, checked."""
-
-    def check_parameters(self) -> None:
-        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
-        self._options()
 
     def _fitted(
         self, fit: Callable[..., Any], table: Any, problems: Problems, n_jobs: Any, **how: Any

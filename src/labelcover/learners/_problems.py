@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -34,6 +34,8 @@ BATCH = 64
 FEW_ROWS = 512
 # Rows are counted in blocks of so many.
 BLOCK_ROWS = 2**16
+# Sparse columns with a larger share of ones are multiplied as dense ones, which is faster.
+MOST_SPARSE = 0.03
 
 
 class TargetRows(NamedTuple):
@@ -56,6 +58,26 @@ class TargetRows(NamedTuple):
         if self.group is None:
             return np.asarray(self.holds @ weights)
         return np.asarray(self.holds @ np.bincount(self.group, weights, self.holds.shape[1]))
+
+    def sums(self, rows: Any, block: slice, weights: NDArray[np.float64] | None) -> Any:
+        """Return weighted sums of a block of rows, dense or sparse: by group, else by target."""
+        shares = np.ones(rows.shape[0]) if weights is None else weights[block]
+        if self.group is not None:
+            entries = shares, (self.group[block], np.arange(len(shares)))
+            return sparse.csr_array(entries, shape=(self.holds.shape[1], len(shares))) @ rows
+        holds = self.holds if len(shares) == self.holds.shape[1] else self.holds[:, block]
+        return _product(holds if weights is None else holds @ sparse.diags_array(shares), rows)
+
+    def by_target(self, sums: Any) -> NDArray[np.float64]:
+        """Return `sums`, over all rows, by target and dense."""
+        sums = sums if self.group is None else _product(self.holds, sums)
+        return sums.toarray() if sparse.issparse(sums) else sums
+
+
+def _product(holds: sparse.csr_array, rows: Any) -> Any:
+    if not sparse.issparse(rows) and holds.nnz > MOST_SPARSE * holds.shape[0] * holds.shape[1]:
+        return holds.toarray() @ rows
+    return holds @ rows
 
 
 # What tells which rows of a block each target holds, from the labels of the block.
@@ -258,37 +280,6 @@ class Problems:
         return np.diff(self.offsets)
 
 
-class ScorePaths(Protocol):
-    """Scores of classes as sums over columns: of softmax members, whose scores are such sums.
-
-    Attributes
-    ----------
-    prepared
-        As `Members.prepare` gives it.
-    """
-
-    prepared: Any
-
-    def start(self, problem: int) -> NDArray[np.float64]:
-        """Return the scores of the classes of a problem where all parts are 0."""
-
-    def scores(self, problem: int, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the scores of the classes of a problem for some of the rows."""
-
-    def parts(self, rows: NDArray[np.int64], slopes: list[tuple[int, NDArray[np.float64]]]) -> Any:
-        """Return what columns add to a sum of scores, each class of some problems times a slope.
-
-        Slopes are ``(n_rows, n_classes)``; the parts an array or CSR, ``(n_rows, n_columns)``.
-        """
-
-    def bends(self, rows: Any, problem: int, sides: Any, by: Any, least: float) -> Any:
-        """Return what log-odds of two classes add to parts of their scores; 0 if it is nothing.
-
-        Of `sides`, 1 is the class that they speak for, and -1 the other. They are kept `least`
-        inside (0, 1), and multiplied by `by` in each row.
-        """
-
-
 class Members(ABC):
     """The fitted models of some problems.
 
@@ -315,7 +306,7 @@ class Members(ABC):
     def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
         """Return the class distributions of some problems side by side, a row per row."""
 
-    def paths(self, X: Any, origin: NDArray[np.float64] | None = None) -> ScorePaths:
+    def paths(self, X: Any, origin: NDArray[np.float64] | None = None) -> Any:
         """Return what adds up to the scores of the classes of new rows.
 
         `origin` are the columns where parts are 0, as the members scale them; by default 0.

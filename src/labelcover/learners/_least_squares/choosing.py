@@ -4,32 +4,29 @@ Everything is chosen by leave-one-out predictions, which a factorised system giv
 refitting, on a sample of rows and problems where there are many.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.learners._chunked_table import Blocks, TableBlock
-from labelcover.learners._least_squares.class_kernels import left_out_brier_score
-from labelcover.learners._least_squares.feature_maps import (
-    FeatureRows,
-    IdentityMap,
+from labelcover.learners._least_squares.class_kernels import left_out_temperatures
+from labelcover.learners._least_squares.known_cells import KnownSystem
+from labelcover.learners._least_squares.ridge_systems import (
+    DualSystem,
+    PrimalSystem,
+    RidgeSystem,
+)
+from labelcover.learners._least_squares.scaled_features import (
+    FeatureScaling,
     Kernel,
     KernelMap,
     landmark_combination,
     median_distance,
+    sums_of_block,
 )
-from labelcover.learners._least_squares.feature_scaling import FeatureScaling, sums_of_block
-from labelcover.learners._least_squares.known_cells import KnownSystem
-from labelcover.learners._least_squares.ridge_systems import (
-    DualSystem,
-    Posed,
-    PrimalSystem,
-    RidgeSystem,
-)
-from labelcover.learners._problems import LinearTargets, Problems
+from labelcover.learners._problems import Problems
 from labelcover.learners._products import inner_products, squared_lengths
 
 # Up to this many rows nothing is approximated, nor with so few features in the linear kernel.
@@ -68,10 +65,7 @@ COARSE = 0.2
 
 @dataclass(frozen=True)
 class Settings:
-    """The parameters of least squares; None means: choose.
-
-    With `quick`, fewer rows are solved without approximation and fewer kernels compared.
-    """
+    """The parameters of least squares; None means: choose."""
 
     kernel: str = "auto"
     gammas: tuple[float, ...] | None = None
@@ -79,11 +73,9 @@ class Settings:
     scale: str = "auto"
     n_landmarks: int = 1_000
     seed: int = 0
-    quick: bool = False
 
 
-@dataclass(frozen=True)
-class Chosen:
+class Chosen(NamedTuple):
     """The best ridge, its number in `RIDGES`, its Brier score, and the effective dimension."""
 
     ridge: float
@@ -100,20 +92,25 @@ class Judge:
         self.problems, self.rows, self.targets = problems, rows, problems.targets
         self.own = np.ascontiguousarray(problems.classes[:, rows])
 
-    def score(self, system: RidgeSystem, posed: Posed, ridge: float) -> tuple[float, float]:
+    def score(
+        self, system: RidgeSystem | KnownSystem, posed: Any, ridge: float
+    ) -> tuple[float, float]:
         """Return the Brier score of a system at a ridge, and its effective dimension."""
-        solved = system.solve(posed, ridge, coarse=True)
-        score = self.brier_score(solved.scores, solved.leverage, system.weights)
-        return score, float(solved.leverage.mean()) * len(system.weights)
+        solved, weights = system.solve(posed, ridge, coarse=True), system.weights
+        _, total = left_out_temperatures(
+            np.ascontiguousarray(solved.scores),
+            self.targets.combination,
+            solved.leverage,
+            self.own,
+            self.problems.offsets,
+            self.problems.cell_weights(weights, self.rows),
+            COARSE,
+        )
+        return total / weights[self.rows].sum(), float(solved.leverage.mean()) * len(weights)
 
-    def brier_score(self, scores: NDArray, leverage: NDArray, weights: NDArray) -> float:
-        """Return the Brier score of the scores of targets, ``(n_targets, n_rows)``."""
-        own = self.problems.cell_weights(weights, self.rows)
-        how = self.targets.combination, leverage, self.own, self.problems.offsets, own, COARSE
-        total = left_out_brier_score(np.ascontiguousarray(scores), *how)
-        return total / weights[self.rows].sum()
-
-    def best_ridge(self, system: RidgeSystem, start: int = FIRST_RIDGE, step: int = 1) -> Chosen:
+    def best_ridge(
+        self, system: RidgeSystem | KnownSystem, start: int = FIRST_RIDGE, step: int = 1
+    ) -> Chosen:
         """Return the best of `RIDGES`, downhill from number `start` by `step`.
 
         The score as a function of the ridge has one valley.
@@ -121,52 +118,26 @@ class Judge:
         width = len(system.matrix)
         most = FULL * width if len(system.weights) >= MANY_ROWS * width else np.inf
         posed = system.pose(self.targets, self.rows)
+        known: dict[int, Chosen] = {}
 
-        def score(number: int) -> Chosen:
-            ridge = RIDGES[number] * system.unit
-            return Chosen(ridge, number, *self.score(system, posed, ridge))
+        def value(number: int) -> float:
+            if not 0 <= number < len(RIDGES):
+                return np.inf
+            if number not in known:
+                ridge = RIDGES[number] * system.unit
+                known[number] = Chosen(ridge, number, *self.score(system, posed, ridge))
+            return known[number].score
 
-        return _downhill(score, start, step, most)
-
-
-def _downhill(
-    score: Callable[[int], Chosen], start: int, step: int = 1, most: float = np.inf
-) -> Chosen:
-    """Return the best of `RIDGES`, downhill from number `start`, until `most` dimensions."""
-    known: dict[int, Chosen] = {}
-
-    def value(number: int) -> float:
-        if not 0 <= number < len(RIDGES):
-            return np.inf
-        if number not in known:
-            known[number] = score(number)
-        return known[number].score
-
-    at = start
-    # More features want a smaller ridge, so that is tried first.
-    for direction in (-step, step):
-        while value(at + direction) < value(at):
-            at += direction
-            if direction < 0 and known[at].dimension > most:
+        at = start
+        # More features want a smaller ridge, so that is tried first.
+        for direction in (-step, step):
+            while value(at + direction) < value(at):
+                at += direction
+                if direction < 0 and known[at].dimension > most:
+                    break
+            if at != start:
                 break
-        if at != start:
-            break
-    return known[at]
-
-
-def best_known_ridge(
-    known: KnownSystem, problems: Problems, start: float, rows: NDArray[np.int64]
-) -> float:
-    """Return the ridge that is best for the known cells of single labels, from `start` on."""
-    judge, system = Judge(problems, rows[:CHOICE_ROWS]), known.system
-
-    def score(number: int) -> Chosen:
-        ridge = RIDGES[number] * system.unit
-        scores = known.solve(ridge, judge.rows, coarse=True)[2]
-        found = judge.brier_score(scores.T, np.zeros(len(judge.rows)), system.weights)
-        return Chosen(ridge, number, found, 0.0)
-
-    return _downhill(score, int(np.argmin(np.abs(RIDGES * system.unit - start)))).ridge
+        return known[at]
 
 
 class Sketch:
@@ -185,16 +156,15 @@ class Sketch:
         values = self.products.copy()
         kernel.from_products(values, self.squares, self.squares[self.landmarks])
         combine = landmark_combination(values[self.landmarks])
-        table = TableBlock(values, self.weights)
-        rows = FeatureRows(table, self.judge.targets, combine=combine)
-        system = PrimalSystem(rows, self.weights)
+        table, mapped = TableBlock(values, self.weights), KernelMap(Kernel(), combine=combine)
+        system = PrimalSystem(table, self.judge.targets, mapped, self.weights)
         return self.judge.best_ridge(system, start, step=2)
 
 
 def chosen_system(
     X: Blocks, problems: Problems, settings: Settings
-) -> tuple[Kernel, IdentityMap | KernelMap, RidgeSystem, float]:
-    """Return the kernel, its features, the ridge system of all rows, and the ridge.
+) -> tuple[KernelMap, RidgeSystem, float]:
+    """Return the features, the ridge system of all rows, and the ridge.
 
     Kernel and ridge are those that are best by leave-one-out, unless the settings name them.
     """
@@ -204,23 +174,22 @@ def chosen_system(
     seen = some_problems(problems, settings.seed)
     kernel, found = _chosen_kernel(X, seen, sketched, judged, settings)
     n_landmarks = settings.n_landmarks
-    if settings.quick:
+    if problems.quick:
         n_landmarks = min(n_landmarks, QUICK_LANDMARKS)
-    most = QUICK_EXACT_ROWS if settings.quick else EXACT_ROWS
+    most = QUICK_EXACT_ROWS if problems.quick else EXACT_ROWS
     if found is not None and found.dimension > CROWDED * SKETCH_LANDMARKS:
         n_landmarks *= 2
     if not kernel.is_linear and settings.alpha is None:
         most = min(most, max(QUICK_ROWS, int(ROWS_FOR_LANDMARK * n_landmarks)))
-    mapped: IdentityMap | KernelMap
     if min(n, d if kernel.is_linear else n) <= most:
         mapped, system = exact_system(X, kernel, problems)
     else:
         mapped, system = nystroem_system(X, kernel, problems, sample(n, n_landmarks, settings.seed))
     if settings.alpha is not None:
-        return kernel, mapped, system, settings.alpha
+        return mapped, system, settings.alpha
     # Few landmarks hold little of a line through many features, and want a smaller ridge.
     start = FIRST_RIDGE if found is None or kernel.is_linear else found.number
-    return kernel, mapped, system, Judge(seen, sketched[judged]).best_ridge(system, start).ridge
+    return mapped, system, Judge(seen, sketched[judged]).best_ridge(system, start).ridge
 
 
 def _chosen_kernel(
@@ -244,7 +213,7 @@ def _chosen_kernel(
         # a wide one alone is hardly better than the line, which is solved faster.
         if linear.score < found.score:
             return Kernel(), linear
-    for kernel in [] if settings.quick else reversed(widths):
+    for kernel in [] if seen.quick else reversed(widths):
         tried = sketch.best_ridge(kernel, found.number)
         if tried.score < found.score:
             best, found = kernel, tried
@@ -284,12 +253,10 @@ def some_problems(problems: Problems, seed: int) -> Problems:
     few = max(1, int((np.cumsum(sizes[order]) <= CHOICE_CLASSES).sum()))
     kept = np.sort(order[:few])
     offsets = np.concatenate([[0], np.cumsum(sizes[kept])])
-    classes = problems.classes[kept]
-    if problems.targets is None:
-        targets = LinearTargets.of_classes(classes, offsets)
-    else:
-        of_kept = np.repeat(problems.offsets[kept] - offsets[:-1], sizes[kept])
-        targets = problems.targets.of_some(of_kept + np.arange(offsets[-1]))
+    classes, assigned = problems.classes[kept], problems.targets
+    assert assigned is not None
+    of_kept = np.repeat(problems.offsets[kept] - offsets[:-1], sizes[kept])
+    targets = assigned.of_some(of_kept + np.arange(offsets[-1]))
     cells = None if problems.cells is None else problems.cells[kept]
     return replace(problems, classes=classes, offsets=offsets, targets=targets, cells=cells)
 
@@ -333,15 +300,15 @@ def _scalings(X: Blocks, scale: str) -> list[FeatureScaling]:
     return [FeatureScaling(each).set(sums) for each in scales]
 
 
-def exact_system(
-    X: Blocks, kernel: Kernel, problems: Problems
-) -> tuple[IdentityMap | KernelMap, RidgeSystem]:
+def exact_system(X: Blocks, kernel: Kernel, problems: Problems) -> tuple[KernelMap, RidgeSystem]:
     """Return features and system without approximation: primal if that is smaller."""
     assert problems.targets is not None
     if kernel.is_linear and X.shape[1] < X.shape[0]:
-        return IdentityMap(), PrimalSystem(FeatureRows(X, problems.targets), problems.weights)
+        mapped = KernelMap(kernel)
+        return mapped, PrimalSystem(X, problems.targets, mapped, problems.weights)
     table = X[np.arange(X.shape[0])]
-    return KernelMap(kernel, table), DualSystem(kernel(table, table), problems.weights)
+    mapped = KernelMap(kernel, table)
+    return mapped, DualSystem(mapped.values(table, alone=False), problems.weights)
 
 
 def nystroem_system(
@@ -350,9 +317,9 @@ def nystroem_system(
     """Return features and system of a Nyström approximation: the landmarks are rows `numbers`."""
     assert problems.targets is not None
     landmarks = X[numbers]
-    combine = landmark_combination(kernel(landmarks, landmarks))
-    mapped = KernelMap(kernel, landmarks, combine)
-    return mapped, PrimalSystem(FeatureRows(X, problems.targets, mapped), problems.weights)
+    mapped = KernelMap(kernel, landmarks)
+    mapped.combine = landmark_combination(mapped.values(landmarks, alone=False))
+    return mapped, PrimalSystem(X, problems.targets, mapped, problems.weights)
 
 
 def sample(n: int, most: int, seed: int) -> NDArray[np.int64]:

@@ -74,19 +74,6 @@ def logarithm_beyond_one(x):
 
 
 @njit(nogil=True)
-def combine_targets(targets, starts, columns, values, constant):
-    """Return the scores of classes, ``(n_classes, n)``, from those of targets, ``(n_targets, n)``.
-
-    ``starts``, ``columns`` and ``values`` are the rows of a CSR matrix, one for each class, which
-    may be some of the rows of a larger one.
-    """
-    scores = np.empty((len(constant), targets.shape[1]))
-    for c in range(len(constant)):
-        _combine(targets, (starts, columns, values, constant), c, scores[c])
-    return scores
-
-
-@njit(nogil=True)
 def _combine(targets, combination, c, row):
     """Write the scores of class `c`."""
     starts, columns, values, constant = combination
@@ -196,14 +183,17 @@ def left_out_temperatures(targets, combination, leverage, classes, offsets, weig
 
     It is that with the least log-loss, which is convex in it: Halley's method on its logarithm,
     first on every eighth row, then on all until it moves by less than `tolerance`; as its
-    convergence is cubic, what is then left is far less. Problem by problem, in the cache.
+    convergence is cubic, what is then left is far less. Problem by problem, in the cache. With
+    them the weighted sum of the Brier scores of all problems is returned.
 
     Parameters
     ----------
     targets : float64 array of shape (n_targets, n)
         The fitted scores of targets.
     combination : tuple
-        ``starts``, ``columns``, ``values`` and ``constant`` of `combine_targets`.
+        ``starts``, ``columns``, ``values`` and ``constant``. Scores of classes are combinations
+        of those of targets: the first three are the rows of a CSR matrix, one for each class,
+        which may be some of the rows of a larger one.
     leverage : float64 array of shape (n,)
     classes : int32 array of shape (n_problems, n)
     offsets : int64 array of shape (n_problems + 1,)
@@ -211,30 +201,14 @@ def left_out_temperatures(targets, combination, leverage, classes, offsets, weig
     tolerance : float
     """
     factor = 1.0 / np.maximum(1.0 - leverage, 1e-12)
-    found = np.ones(len(classes))
+    found, score = np.ones(len(classes)), 0.0
     for p in range(len(classes)):
         if offsets[p + 1] - offsets[p] > 1:
             gaps = np.empty((offsets[p + 1] - offsets[p], len(factor)))
             _fill_gaps(targets, combination, offsets[p], classes[p], factor, gaps)
             found[p] = _best_inverse_temperature(gaps, classes[p], weights[p], tolerance)
-    return found
-
-
-@njit(nogil=True)
-def left_out_brier_score(targets, combination, leverage, classes, offsets, weights, tolerance):
-    """Return the weighted sum of the Brier scores of all problems, each at its best temperature.
-
-    Parameters are those of `left_out_temperatures`.
-    """
-    factor = 1.0 / np.maximum(1.0 - leverage, 1e-12)
-    score = 0.0
-    for p in range(len(classes)):
-        if offsets[p + 1] - offsets[p] > 1:
-            gaps = np.empty((offsets[p + 1] - offsets[p], len(factor)))
-            _fill_gaps(targets, combination, offsets[p], classes[p], factor, gaps)
-            beta = _best_inverse_temperature(gaps, classes[p], weights[p], tolerance)
-            score += _brier_score(gaps, classes[p], weights[p], beta)
-    return score
+            score += _brier_score(gaps, classes[p], weights[p], found[p])
+    return found, score
 
 
 @njit(nogil=True)
@@ -275,7 +249,7 @@ def class_distributions(targets, combination, offsets, beta, classes, leverage):
     ----------
     targets : float64 array of shape (n_targets, n)
     combination : tuple
-        ``starts``, ``columns``, ``values`` and ``constant`` of `combine_targets`.
+        As for `left_out_temperatures`.
     offsets : int64 array of shape (n_problems + 1,)
         The first class is ``offsets[0]``.
     classes, leverage : int32 array of shape (n_problems, n), float64 array of shape (n,)

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.learners._least_squares.ridge_systems import RidgeSystem
+from labelcover.learners._least_squares.ridge_systems import RidgeSystem, Solved
 from labelcover.learners._problems import LinearTargets, TargetRows
 
 Floats = NDArray[np.float64]
@@ -73,6 +73,8 @@ def filled_targets(Y: NDArray, cells: Floats, weights: Floats | None) -> LinearT
 class KnownSystem:
     """A ridge system of all rows, in which the known cells of labels are solved.
 
+    What is asked of a `RidgeSystem` is asked of it. Its scores are left-out ones already.
+
     Parameters
     ----------
     system : RidgeSystem
@@ -80,30 +82,35 @@ class KnownSystem:
         As from `filled_targets`.
     """
 
+    is_constant = False
+
     def __init__(self, system: RidgeSystem, targets: LinearTargets) -> None:
         self.system, self.Y = system, targets.labels[:, 0]
+        self.weights, self.unit, self.centre = system.weights, system.unit, system.centre
+        self.matrix = system.matrix
         self.W = system.weights[:, None] * targets.labels[:, 1]
         self.totals = self.W.sum(axis=0)
         self.of_constant = 1 / np.where(self.totals > 0, self.totals, 1.0)
         self.values = system.eigenpairs[0]
         # No vectors: features are along them already.
-        self.features, self.centre, self.vectors = system.features_of_rows()
+        self.features, self.middle, self.vectors = system.features_of_rows()
         some = np.unique(np.linspace(0, len(self.W) - 1, WEIGHT_ROWS).astype(np.int64))
         self.squares = self._rotated(some) ** 2
 
-    def solve(
-        self, ridge: float, rows: NDArray[np.int64], *, coarse: bool = False
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return the coefficients, the intercepts, and left-out scores of some rows."""
+    def pose(self, targets: LinearTargets, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what `solve` takes: the rows whose left-out scores are wanted."""
+        return rows
+
+    def solve(self, rows: NDArray[np.int64], ridge: float, *, coarse: bool = False) -> Solved:
+        """Return the coefficients, and left-out scores of some rows, which have no leverage."""
         inverse = self._inverse(ridge)
         theta, b = self._descend(ridge, inverse, COARSE if coarse else TOLERANCE)
         scores, own = self._scores(rows, theta) + b, self.W[rows]
         added = self._added(self._rotated(rows) ** 2, inverse, ridge)
         leverage = np.minimum(own * added / (1 + own * added), MOST_LEVERAGE)
         residuals = np.where(own > 0, self.Y[rows] - scores, 0.0)
-        left_out = scores - leverage / (1 - leverage) * residuals
-        coefficients = self.system.coefficients_of(theta)
-        return coefficients.T, b - self.system.centre @ coefficients, left_out
+        left_out = np.ascontiguousarray((scores - leverage / (1 - leverage) * residuals).T)
+        return Solved(self.system.coefficients_of(theta).T, b, left_out, np.zeros(len(rows)))
 
     def _inverse(self, ridge: float) -> Floats:
         """Return the inverses of the systems on the mean along eigenvectors, ``(rank, m)``."""
@@ -154,15 +161,15 @@ class KnownSystem:
         return found[:-1], found[-1]
 
     def _scores(self, rows: Any, theta: Floats) -> Floats:
-        return np.asarray(self.features[rows] @ theta) - self.centre @ theta
+        return np.asarray(self.features[rows] @ theta) - self.middle @ theta
 
     def _sums(self, table: Floats) -> Floats:
         """Return the sums over rows of centred features, and of 1, times the columns of a table."""
         total = table.sum(axis=0)
-        return np.vstack([self.features.T @ table - np.outer(self.centre, total), total])
+        return np.vstack([self.features.T @ table - np.outer(self.middle, total), total])
 
     def _rotated(self, rows: NDArray[np.int64]) -> Floats:
         """Return centred features of rows along the eigenvectors."""
         if self.vectors is None:
             return np.asarray(self.features[rows])
-        return np.asarray(self.features[rows] @ self.vectors) - self.centre @ self.vectors
+        return np.asarray(self.features[rows] @ self.vectors) - self.middle @ self.vectors

@@ -18,19 +18,18 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import expit
 
-from labelcover.learners._least_squares.choosing import Settings
+from labelcover._table_numbers import blocks
 from labelcover.learners._least_squares.class_kernels import left_out_temperatures
 from labelcover.learners._least_squares.least_squares_members import (
-    BLOCK_NUMBERS,
     FINE,
     TEMPERATURE_ROWS,
     LeastSquaresMembers,
-    prepared_members,
-    targets_of,
 )
 from labelcover.learners._problems import Problems
-from labelcover.learners._products import blas_threads, row_products
+from labelcover.learners._products import row_products
 
+# Numbers in one block of scores (8 MB).
+BLOCK_NUMBERS = 2**20
 # Ridges of the labels that are compared, in mean diagonal elements of G.
 LABEL_RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
 
@@ -42,13 +41,13 @@ class LabelSystem:
     Attributes
     ----------
     members : LeastSquaresMembers
-        One for each label; temperatures are not tuned.
+        One for each label.
     Y : ndarray of shape (n, n_labels), float64
     residuals : ndarray of shape (n, n_labels)
         Of the training rows.
     leverage, weights : ndarray of shape (n,)
     ridge : float or None
-        That of the labels; None to choose it for each chain.
+        That of the labels, where that of the features is given; None to choose it for each chain.
     sample : ndarray
         The rows on which temperatures are tuned.
     """
@@ -62,21 +61,18 @@ class LabelSystem:
     sample: NDArray[np.int64]
 
     @classmethod
-    def solved(cls, X: Any, problems: Problems, settings: Settings) -> "LabelSystem":
-        """Solve labels of two classes each from the features."""
-        n = problems.classes.shape[1]
-        with blas_threads(n, min(X.shape), int(problems.offsets[-1])):
-            targets = targets_of(problems)
-            members, system = prepared_members(X, problems, targets, settings)
-            solved = members.solve(system, targets, np.arange(n))
-        scores = members.scores(solved.scores.T, slice(0, len(problems)))
-        Y = problems.classes.T.astype(np.float64)
-        sample = np.random.default_rng(settings.seed).permutation(n)[:TEMPERATURE_ROWS]
-        members.n_temperature_rows = len(sample)
-        # Where the ridge of the features is given, that of the labels is the same.
-        ridge = settings.alpha
-        residuals = Y - scores[:, 1::2]
-        return cls(members, Y, residuals, solved.leverage, system.weights, ridge, sample)
+    def of(
+        cls, members: LeastSquaresMembers, problems: Problems, ridge: float | None, seed: int
+    ) -> "LabelSystem":
+        """Return the system of labels of two classes each, whose members have left out all rows."""
+        assert members._training is not None
+        classes, scores, leverage = members._training
+        members.forget_training()
+        Y, n = classes.T.astype(np.float64), len(leverage)
+        residuals = Y - members.scores(scores, slice(0, len(problems)))[:, 1::2]
+        weights = np.ones(n) if problems.weights is None else problems.weights
+        sample = np.random.default_rng(seed).permutation(n)[:TEMPERATURE_ROWS]
+        return cls(members, Y, residuals, leverage, weights, ridge, sample)
 
     def chain(self, order: NDArray[np.int64]) -> "LeastSquaresChain":
         """Return the chain of all labels in an order."""
@@ -112,16 +108,15 @@ class LabelSystem:
         self, Y: NDArray[np.float64], errors: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         n, m = Y.shape
-        ones = np.ascontiguousarray((Y - errors).T)
+        seconds = np.ascontiguousarray((Y - errors).T)
         # Scores of both classes of a label: 1 less that of the second, and that. They are
         # left-out already.
         signs, constant = np.tile([-1.0, 1.0], m), np.tile([1.0, 0.0], m)
         combination = np.arange(2 * m + 1), np.repeat(np.arange(m), 2), signs, constant
         classes = np.ascontiguousarray(Y.T, dtype=np.int32)
         offsets, weights = 2 * np.arange(m + 1), np.tile(self.weights[self.sample], (m, 1))
-        return left_out_temperatures(
-            ones, combination, np.zeros(n), classes, offsets, weights, FINE
-        )
+        how = np.zeros(n), classes, offsets, weights, FINE
+        return left_out_temperatures(seconds, combination, *how)[0]
 
 
 @dataclass(frozen=True)
@@ -147,13 +142,10 @@ class LeastSquaresChain:
 
     def prepare(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of new rows from the features alone, in the order of the chain."""
-        members, n = self.members, X.shape[0]
-        labels = slice(0, len(self.order))
-        scores = np.empty((n, len(self.order)))
-        step = max(1, BLOCK_NUMBERS // members.row_width)
-        for start in range(0, n, step):
-            rows = slice(start, start + step)
-            of_classes = members.scores(members.prepare(X[rows]), labels)
+        members, every = self.members, slice(0, len(self.order))
+        scores = np.empty((X.shape[0], len(self.order)))
+        for rows in blocks(len(scores), BLOCK_NUMBERS // members.row_width):
+            of_classes = members.scores(members.prepare(X[rows]), every)
             scores[rows] = of_classes[:, 1::2][:, self.order]
         return scores
 

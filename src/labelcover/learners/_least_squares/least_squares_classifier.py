@@ -1,7 +1,7 @@
 """Regularised least squares on one-hot classes, in closed form."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from labelcover._arguments import (
     check_integer,
     check_positive,
     check_random_state,
-    check_seed,
 )
 from labelcover._progress import progress_bar
 from labelcover.learners._batch_classifier import BatchClassifier
@@ -115,14 +114,9 @@ class LeastSquaresClassifier(BatchClassifier):
     categorical_features: Any = "from_dtype"
     random_state: Any = None
 
-    def check_parameters(self) -> None:
-        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
-        check_seed(self.random_state)
-        self._settings(seed=0)
-
     def _describe_fit(self) -> None:
         members = self.members_
-        self.scale_ = members.features.scaling.scale
+        self.scale_ = members.scaling.scale
         self.kernel_ = "linear" if members.kernel.is_linear else "rbf"
         self.gamma_, self.alpha_ = members.kernel.gammas, members.ridge
         self.coef_, self.intercept_ = members.of_classes()
@@ -132,22 +126,17 @@ class LeastSquaresClassifier(BatchClassifier):
         self.n_temperature_rows_ = members.n_temperature_rows
 
     def fit_problems(
-        self,
-        X: Any,
-        problems: Problems,
-        *,
-        n_jobs: int | None = None,
-        verbose: bool = False,
+        self, X: Any, problems: Problems, *, n_jobs: int | None = None, verbose: bool = False
     ) -> LeastSquaresMembers:
         """Return the members of all problems, solved jointly.
 
         Temperatures are tuned on the first 512 of ``problems.left_out_rows``, or of all rows in
         random order. With ``problems.quick``, kernels are approximated above 1,000 rows.
         """
-        seed = self._seed(problems)
+        settings = Settings(**self._options(), seed=self._seed(problems))
         bar_of = progress_bar("solving members", len(problems), show=verbose)
         with bar_of as bar, blas_threads(X.shape[0], min(X.shape), int(problems.offsets[-1])):
-            return solve(X, problems, self._settings(seed), bar)
+            return solve(X, problems, settings, bar)
 
     def with_choices_of(self, members: Any) -> "LeastSquaresClassifier":
         """Return a learner with the scale, kernel and ridge that were chosen for `members`.
@@ -156,7 +145,7 @@ class LeastSquaresClassifier(BatchClassifier):
         choice as it is.
         """
         return clone(self).set_params(
-            scale=members.features.scaling.scale,
+            scale=members.scaling.scale,
             kernel="linear" if members.kernel.is_linear else "rbf",
             gamma=members.kernel.gammas or None,
             alpha=members.ridge,
@@ -169,7 +158,10 @@ class LeastSquaresClassifier(BatchClassifier):
         all labels, and labels as features are left out of that choice: in every link of a chain
         the kernel of the features is the same, to which the products of labels are added.
         """
-        return LabelSystem.solved(X, problems, self._settings(self._seed(problems)))
+        seed = self._seed(problems)
+        every = replace(problems, left_out_rows=np.arange(X.shape[0]))
+        members = clone(self).set_params(random_state=seed).fit_problems(X, every)
+        return LabelSystem.of(members, problems, self.alpha, seed)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the classes; the score of the second less the first for two."""
@@ -182,15 +174,14 @@ class LeastSquaresClassifier(BatchClassifier):
             return int(problems.seeds[0])
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _settings(self, seed: int) -> Settings:
-        return Settings(
-            kernel=check_choice("kernel", self.kernel, KERNELS),
-            gammas=_gammas(self.gamma),
-            alpha=None if self.alpha is None else check_positive("alpha", self.alpha),
-            scale=_scale(self.scale),
-            n_landmarks=check_integer("n_landmarks", self.n_landmarks, low=1),
-            seed=seed,
-        )
+    def _options(self) -> dict[str, Any]:
+        return {
+            "kernel": check_choice("kernel", self.kernel, KERNELS),
+            "gammas": _gammas(self.gamma),
+            "alpha": None if self.alpha is None else check_positive("alpha", self.alpha),
+            "scale": _scale(self.scale),
+            "n_landmarks": check_integer("n_landmarks", self.n_landmarks, low=1),
+        }
 
 
 def _scale(value: Any) -> str:

@@ -9,17 +9,21 @@ leave-one-out. With weights ``W`` of rows, means and frequencies are weighted, a
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import cho_solve, eigh, solve_triangular
+from scipy.linalg.blas import dtrmm
 from scipy.linalg.lapack import get_lapack_funcs
 
-from labelcover.learners._least_squares.feature_maps import FeatureRows
-from labelcover.learners._problems import LinearTargets
+from labelcover._table_numbers import blocks
+from labelcover.chunks import Chunk
+from labelcover.learners._chunked_table import Blocks
+from labelcover.learners._least_squares.scaled_features import Kernel, KernelMap, rows_times
+from labelcover.learners._problems import LinearTargets, Rule
 
 # Directions with less than this share of the largest eigenvalue are rounding errors.
 RANK_TOLERANCE = 1e-13
@@ -36,6 +40,10 @@ SINGLE_MARGIN, MANY_PRODUCTS = 100, 2**28
 INVERSE_COST, NONZERO_COST = 0.5, 14
 # Squared lengths that single precision can hold, and one over them, with their products.
 LARGEST_SINGLE = 1e18
+# Kernel values, or dense rows, of so many numbers are held at once (64 MB).
+BLOCK_NUMBERS = 2**23
+# A sparse table with a larger share of nonzeros is made dense for the products of its columns.
+MOST_SPARSE_GRAM = 0.06
 
 
 @dataclass(frozen=True)
@@ -81,6 +89,8 @@ class Solved:
     Attributes
     ----------
     coefficients : ndarray of shape (n_targets, n_features)
+    means : ndarray of shape (n_targets,)
+        The scores at the mean of the features.
     scores : ndarray of shape (n_targets, n_rows)
         Of the training rows that were asked for.
     leverage : ndarray of shape (n_rows,)
@@ -88,6 +98,7 @@ class Solved:
     """
 
     coefficients: NDArray
+    means: NDArray[np.float64]
     scores: NDArray[np.float64]
     leverage: NDArray[np.float64]
 
@@ -175,7 +186,7 @@ class RidgeSystem(ABC):
         rows = posed.rows
         coefficients = np.zeros(posed.right_sides.T.shape)
         scores = np.repeat(posed.frequencies[:, None], len(rows), axis=1)
-        return Solved(coefficients, scores, self.weights[rows] / self.total)
+        return Solved(coefficients, posed.frequencies, scores, self.weights[rows] / self.total)
 
     @abstractmethod
     def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved: ...
@@ -185,21 +196,50 @@ class RidgeSystem(ABC):
 
 
 class PrimalSystem(RidgeSystem):
-    """The Gram matrix of explicit features."""
+    """The Gram matrix of explicit features.
 
-    def __init__(self, features: FeatureRows, weights: NDArray[np.float64] | None = None) -> None:
-        self.features = features
-        self.weights = np.ones(len(features)) if weights is None else weights
+    All sums are made in one pass over the blocks of a table, of kernel values where there are some,
+    which are combined afterwards.
+
+    Parameters
+    ----------
+    table : Blocks
+    targets : LinearTargets
+        All targets; those that are posed later are some of them.
+    mapped : KernelMap
+        What makes features of rows; by default they are the table itself.
+    weights : ndarray of shape (n,), optional
+    """
+
+    def __init__(
+        self,
+        table: Blocks,
+        targets: LinearTargets,
+        mapped: KernelMap | None = None,
+        weights: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.table, self.map, self._numbers = table, mapped or KernelMap(Kernel()), targets.numbers
+        rule, combine = table.target_rule(targets), self.map.combine
+        gram, sums, by_target = table.reduce(partial(_sums_of_block, self.map, rule), _added)
+        if combine is not None:
+            gram = dtrmm(1.0, combine, dtrmm(1.0, combine, gram, trans_a=True), side=True)
+            sums, by_target = sums @ combine, by_target @ combine
+        self._by_target = by_target
+        self.weights = np.ones(table.shape[0]) if weights is None else weights
         self.total = float(self.weights.sum())
-        self.centre = features.total / self.total
-        self.matrix = features.gram - np.outer(self.centre, features.total)
-        self.is_constant = self.trace <= CONSTANT * float(np.trace(features.gram))
+        self.centre = sums / self.total
+        self.matrix = gram - np.outer(self.centre, sums)
+        self.is_constant = self.trace <= CONSTANT * float(np.trace(gram))
+
+    def _rows(self, rows: NDArray[np.int64]) -> Any:
+        return self.map.transform(self.table[rows], alone=False)
 
     def pose(self, targets: LinearTargets, rows: NDArray[np.int64]) -> Posed:
         """Return what `solve` takes: the right sides are ``ΦᵀW T``."""
         counts = targets.counts(self.weights)
-        sums = self.features.sums(targets) - np.outer(counts, self.centre)
-        features, centre = self.features.rows(rows), self.centre
+        sums = self._by_target[np.searchsorted(self._numbers, targets.numbers)]
+        sums = sums - np.outer(counts, self.centre)
+        features, centre = self._rows(rows), self.centre
         if sparse.issparse(features):
             n, width = features.shape
             if INVERSE_COST * width**2 + NONZERO_COST * features.nnz > n * width:
@@ -210,7 +250,7 @@ class PrimalSystem(RidgeSystem):
 
     def features_of_rows(self) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None]:
         """Return the features of all rows, their mean, and the eigenvectors."""
-        return self.features.rows(np.arange(len(self.weights))), self.centre, self.eigenpairs[1]
+        return self._rows(np.arange(len(self.weights))), self.centre, self.eigenpairs[1]
 
     def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved:
         solution = cho_solve((factor, True), posed.right_sides, check_finite=False)
@@ -230,9 +270,36 @@ class PrimalSystem(RidgeSystem):
         return self._solved(posed, (posed.right_sides.T @ half) @ half.T, spread)
 
     def _solved(self, posed: Posed, coefficients: NDArray, spread: NDArray) -> Solved:
-        scores = posed.times(coefficients.T).T.astype(np.float64) + posed.frequencies[:, None]
         leverage = (spread + 1 / self.total) * self.weights[posed.rows]
-        return Solved(coefficients, scores, leverage)
+        scores = posed.times(coefficients.T).T.astype(np.float64) + posed.frequencies[:, None]
+        return Solved(coefficients, posed.frequencies, scores, leverage)
+
+
+def _sums_of_block(mapped: KernelMap, rule: Rule, table: Any, chunk: Chunk) -> list[NDArray]:
+    """Return sums over the rows of a block: of products of their values, of these, by target."""
+    held, weights = rule(chunk.Y), chunk.weights
+    n, is_sparse, is_plain = table.shape[0], sparse.issparse(table), mapped.rows is None
+    if is_plain and is_sparse and table.nnz <= MOST_SPARSE_GRAM * n * table.shape[1]:
+        weighted = table if weights is None else rows_times(table, weights)
+        total = np.asarray(weighted.sum(axis=0)).ravel()
+        by_target = held.by_target(held.sums(table, slice(0, n), weights))
+        return [(table.T @ weighted).toarray(), total, by_target]
+    width = table.shape[1] if is_plain else mapped.rows.shape[0]
+    gram, total, sums = np.zeros((width, width)), np.zeros(width), 0.0
+    for block in blocks(n, n if is_plain and not is_sparse else BLOCK_NUMBERS // width):
+        values = mapped.values(table[block], alone=False)
+        dense = values.toarray() if sparse.issparse(values) else values
+        weighted = dense if weights is None else dense * weights[block, None]
+        gram += dense.T @ weighted
+        total += weighted.sum(axis=0)
+        sums = held.sums(values, block, weights) + sums
+    return [gram, total, held.by_target(sums)]
+
+
+def _added(first: list[NDArray], second: list[NDArray]) -> list[NDArray]:
+    for own, other in zip(first, second, strict=True):
+        own += other
+    return first
 
 
 class DualSystem(RidgeSystem):
@@ -280,10 +347,8 @@ class DualSystem(RidgeSystem):
         # weight: scores need no product.
         rows, roots = posed.rows, self.roots[posed.rows, None]
         scores = (posed.right_sides[rows] - ridge * solution[rows]) / roots
-        scores = np.asarray(scores.T, dtype=np.float64) + posed.frequencies[:, None]
         shares = 1 - ridge * _inverse_diagonal(factor, rows)
-        leverage = shares + self.weights[rows] / self.total
-        return Solved((solution * self.roots[:, None]).T, scores, leverage)
+        return self._solved(posed, solution, scores, shares)
 
     def _by_eigenvectors(self, posed: Posed, ridge: float) -> Solved:
         values, vectors = self.eigenpairs
@@ -294,10 +359,13 @@ class DualSystem(RidgeSystem):
         shrunk, inside = values / (values + ridge), vectors.T @ posed.right_sides
         solution = (vectors / (values + ridge)) @ inside
         rows, roots = posed.rows, self.roots[posed.rows, None]
-        scores = (vectors[rows] @ (shrunk[:, None] * inside) / roots).T
-        scores = scores + posed.frequencies[:, None]
-        leverage = vectors[rows] ** 2 @ shrunk + self.weights[rows] / self.total
-        return Solved((solution * self.roots[:, None]).T, scores, leverage)
+        scores = vectors[rows] @ (shrunk[:, None] * inside) / roots
+        return self._solved(posed, solution, scores, vectors[rows] ** 2 @ shrunk)
+
+    def _solved(self, posed: Posed, solution: NDArray, scores: NDArray, shares: NDArray) -> Solved:
+        leverage = shares + self.weights[posed.rows] / self.total
+        scores = np.asarray(scores.T, dtype=np.float64) + posed.frequencies[:, None]
+        return Solved((solution * self.roots[:, None]).T, posed.frequencies, scores, leverage)
 
 
 def _cholesky(matrix: NDArray[np.float64], ridge: float, dtype: Any) -> NDArray | None:

@@ -12,10 +12,8 @@ from labelcover._arguments import (
     check_positive,
     check_random_state,
     check_real,
-    check_seed,
 )
 from labelcover.learners._batch_classifier import BatchClassifier
-from labelcover.learners._features import one_hot_columns
 from labelcover.learners._logistic.logistic_members import LogisticMembers, solve
 from labelcover.learners._problems import Problems
 
@@ -91,26 +89,14 @@ class LogisticClassifier(BatchClassifier):
     categorical_features: Any = "from_dtype"
     random_state: Any = None
 
-    def check_parameters(self) -> None:
-        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
-        check_seed(self.random_state)
-        self._settings(seed=0)
-
     def _describe_fit(self) -> None:
         members = self.members_
         self.C_, self.C_path_ = members.C, members.path
-        n_features = len(one_hot_columns(members.n_values)[0])
-        self.coef_ = np.zeros((members.coefficients.shape[1], n_features))
-        self.coef_[:, members.kept] = members.coefficients[:-1].T
-        self.intercept_ = members.coefficients[-1]
+        self.coef_ = members.weights_of(np.arange(len(members.intercept)))
+        self.intercept_ = members.intercept
 
     def fit_problems(
-        self,
-        X: Any,
-        problems: Problems,
-        *,
-        n_jobs: int | None = None,
-        verbose: bool = False,
+        self, X: Any, problems: Problems, *, n_jobs: int | None = None, verbose: bool = False
     ) -> LogisticMembers:
         """Return the members of all problems, solved side by side.
 
@@ -120,19 +106,18 @@ class LogisticClassifier(BatchClassifier):
         seed = self.random_state
         if seed is None and problems.seeds is not None:
             seed = int(problems.seeds[0])
-        how = self._settings(int(check_random_state(seed).randint(2**31 - 1)))
-        return solve(X, problems, **how, n_jobs=n_jobs, verbose=verbose)
+        seed = int(check_random_state(seed).randint(2**31 - 1))
+        return solve(X, problems, **self._options(), seed=seed, n_jobs=n_jobs, verbose=verbose)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the classes; one column, the log-odds of the second, for two."""
         scores = self._prepared(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def _settings(self, seed: int) -> dict[str, Any]:
+    def _options(self) -> dict[str, Any]:
         return {
             "C": None if self.C is None else check_positive("C", self.C),
             "scale": check_choice("scale", self.scale, SCALES),
             "tol": check_real("tol", self.tol, above=0),
             "n_folds": check_integer("n_folds", self.n_folds, low=2),
-            "seed": seed,
         }

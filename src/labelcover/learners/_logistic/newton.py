@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import logsumexp, softmax
 
 # The system of a Newton step is solved until this share of the gradient is left, or less.
 FORCING = 0.25
@@ -42,11 +42,16 @@ class Block:
     classes: NDArray[np.int32]
     starts: NDArray[np.int64]
     weights: NDArray[np.float64]
-    ridge: float
+    ridge: float = 0.0
 
-    def null_model(self, n_features: int) -> NDArray[np.float64]:
+    def of_rows(self, is_in: NDArray[np.bool_], ridge: float) -> "Block":
+        """Return the problems on some rows, with a penalty."""
+        X, classes, weights = self.X[is_in], self.classes[:, is_in], self.weights[is_in]
+        return Block(X, classes, self.starts, weights, ridge)
+
+    def null_model(self) -> NDArray[np.float64]:
         """Return the coefficients that know only how frequent the classes are."""
-        W = np.zeros((n_features + 1, int(self.starts[-1])))
+        W = np.zeros((self.X.shape[1] + 1, int(self.starts[-1])))
         for p, low, high in self._problems():
             logs = np.log(self._counts(p, high - low) + 0.5)
             if high - low == 1:
@@ -70,7 +75,7 @@ class Block:
 
     @np.errstate(over="ignore", invalid="ignore")  # steps that overflow are halved
     def _descend(self, W: NDArray[np.float64], tolerance: float) -> int:
-        null = self.null_model(len(W) - 1)
+        null = self.null_model()
         open_ = np.ones(len(self.classes), dtype=bool)
         for p, low, high in self._problems():
             if (self._counts(p, high - low) > 0).sum() < 2:
@@ -142,11 +147,6 @@ class Block:
         return np.repeat(np.arange(len(self.classes)), np.diff(self.starts))
 
     @cached_property
-    def _is_single(self) -> bool:
-        """Whether each problem has one column, as single labels have, which is quicker."""
-        return bool((np.diff(self.starts) == 1).all())
-
-    @cached_property
     def _hits(self) -> NDArray[np.bool_]:
         """The columns of the classes of all rows."""
         own = np.arange(len(self._problem)) - self.starts[self._problem]
@@ -164,7 +164,7 @@ class Block:
         small = np.exp(-np.abs(scores))
         P = np.where(scores > 0, 1.0, small) / (1 + small)
         lost = np.maximum(scores, 0) + np.log(1 + small)
-        for low, high in [] if self._is_single else _several(self.starts):
+        for low, high in _several(self.starts):
             P[:, low:high] = softmax(scores[:, low:high], axis=1)
             lost[:, low:high] = 0
             lost[:, low] = logsumexp(scores[:, low:high], axis=1)
@@ -207,18 +207,15 @@ class Block:
         return G
 
     def _times_curvature(
-        self, curves: NDArray[np.float64], P: NDArray[np.float64], V: NDArray[np.float64]
+        self, P: NDArray[np.float64], V: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the second derivatives times `V`; `curves` are those of columns in scores."""
+        """Return the second derivatives times `V`."""
         moved = linear_scores(self.X, V)
-        if self._is_single:
-            moved *= curves
-        else:
-            # With one column, the other class has the score 0.
-            means = P * moved
-            for low, high in _several(self.starts):
-                means[:, low:high] = means[:, low:high].sum(axis=1, keepdims=True)
-            moved = self._cells * P * (moved - means)
+        # With one column, the other class has the score 0.
+        means = P * moved
+        for low, high in _several(self.starts):
+            means[:, low:high] = means[:, low:high].sum(axis=1, keepdims=True)
+        moved = self._cells * P * (moved - means)
         found = _transposed_product(self.X, moved)
         found[:-1] += self.ridge * V[:-1]
         return found
@@ -237,8 +234,7 @@ class Block:
         They are preconditioned by the diagonal of the second derivatives. A problem stops when the
         norm of what is left is at most `wanted`.
         """
-        curves = self._cells * P * (1 - P)
-        diagonal = _transposed_product(self._squares, curves)
+        diagonal = _transposed_product(self._squares, self._cells * P * (1 - P))
         diagonal[:-1] += self.ridge
         # All probabilities of a column may be 0 or 1 to rounding.
         np.maximum(diagonal[-1], 1e-12, out=diagonal[-1])
@@ -249,7 +245,7 @@ class Block:
         for _ in range(MOST_INNER_STEPS):
             if not running.any():
                 break
-            product = self._times_curvature(curves, P, direction)
+            product = self._times_curvature(P, direction)
             bend = self._dots(direction, product)
             running &= bend > 0
             length = np.divide(scaled, bend, where=running, out=np.zeros_like(bend))
@@ -267,20 +263,6 @@ class Block:
 def linear_scores(X: Any, W: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the rows of a table times the coefficients, intercepts (the last) included."""
     return np.asarray(X @ W[:-1]) + W[-1]
-
-
-def class_distributions(
-    scores: NDArray[np.float64], starts: NDArray[np.int64], offsets: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return the class distributions of problems side by side, ``offsets[p]:offsets[p + 1]``."""
-    found = np.ones((len(scores), int(offsets[-1])))
-    single = np.flatnonzero(np.diff(starts) == 1)
-    second = expit(scores[:, starts[single]])
-    found[:, offsets[single]], found[:, offsets[single] + 1] = 1 - second, second
-    for p in np.flatnonzero(np.diff(starts) > 1):
-        own = softmax(scores[:, starts[p] : starts[p + 1]], axis=1)
-        found[:, offsets[p] : offsets[p + 1]] = own
-    return found
 
 
 def _several(starts: NDArray[np.int64]) -> list[tuple[int, int]]:

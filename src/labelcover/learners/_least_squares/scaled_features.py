@@ -1,14 +1,18 @@
-"""Features brought to one scale, so that one ridge and one kernel width serve them all."""
+"""Features: columns on one scale, so that one ridge and one width serve all, and kernel values."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import cholesky
+from scipy.linalg.lapack import dtrtri
 
 from labelcover._table_numbers import ROUNDING, RareValues, binary_columns, blocks
 from labelcover.chunks import Chunk
+from labelcover.learners._products import inner_products, row_products, squared_lengths
 
 # Rows whose lengths differ by no more than this share are of one length: some tools that make
 # them so compute with single precision.
@@ -19,6 +23,9 @@ FAR_FROM_ZERO = 1e-4
 THIN = 0.03
 # Deviations of so many numbers are held at once (8 MB).
 BLOCK_NUMBERS = 2**20
+# Added to the kernel values of landmarks with themselves, in mean diagonal elements: directions
+# with less than this are rounding errors in sums over many rows.
+LANDMARK_RIDGE = 1e-6
 
 
 class FeatureScaling:
@@ -273,3 +280,104 @@ def _lengths_of_cells(X: Any, values: NDArray[np.float64]) -> NDArray[np.float64
 
 def _divisors(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(lengths == 0, 1.0, lengths)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel: ``x · z``, or the mean over `gammas` of ``exp(-gamma |x - z|²)``."""
+
+    gammas: tuple[float, ...] = ()
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether this is the plain inner product."""
+        return not self.gammas
+
+    @np.errstate(over="ignore")  # rows infinitely far apart have nothing in common
+    def from_products(
+        self,
+        products: NDArray[np.float64],
+        squares: NDArray[np.float64],
+        other_squares: NDArray[np.float64],
+    ) -> None:
+        """Turn inner products of rows into kernel values in place, given squared lengths."""
+        if self.is_linear:
+            return
+        distances, gammas = products, self.gammas
+        distances *= -2
+        distances += squares[:, None]
+        distances += other_squares
+        # Rounding may leave less than nothing between rows that are alike.
+        np.maximum(distances, 0, out=distances)
+        if all(wide == 4 * narrow for wide, narrow in pairwise(gammas)):
+            # A Gaussian of half the width is the fourth power: one exponential serves all.
+            distances *= -gammas[-1]
+            np.exp(distances, out=distances)
+            power = distances.copy() if len(gammas) > 1 else distances
+            for _ in gammas[1:]:
+                power *= power
+                power *= power
+                distances += power
+        else:
+            distances[:] = sum(np.exp(-gamma * distances) for gamma in gammas)
+        distances /= len(gammas)
+
+
+class KernelMap:
+    """From scaled rows to features: the rows, kernel values with some rows, or combinations.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    rows : ndarray or CSR matrix, optional
+        The training rows, or landmarks; without any, the values of a row are its own columns.
+    combine : ndarray, optional
+        What the values are multiplied by, upper triangular.
+    """
+
+    def __init__(
+        self, kernel: Kernel, rows: Any = None, combine: NDArray[np.float64] | None = None
+    ) -> None:
+        self.kernel, self.rows, self.combine = kernel, rows, combine
+        self.squares = np.empty(0) if rows is None else squared_lengths(rows)
+
+    def values(self, X: Any, *, alone: bool = True) -> Any:
+        """Return the kernel values of the rows of `X` with all rows of the map.
+
+        Each is rounded as for the row alone, unless it need not be, which is faster.
+        """
+        if self.rows is None:
+            return X
+        if alone and not sparse.issparse(X) and not sparse.issparse(self.rows):
+            values = row_products(X, self.rows.T)
+        else:
+            values = inner_products(X, self.rows)
+        self.kernel.from_products(values, squared_lengths(X), self.squares)
+        return values
+
+    def transform(self, X: Any, *, alone: bool = True) -> Any:
+        """Return the features of the rows of `X`, rounded as by `values`."""
+        values = self.values(X, alone=alone)
+        if self.combine is None:
+            return values
+        return row_products(values, self.combine) if alone else values @ self.combine
+
+
+def landmark_combination(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what makes Nyström features of kernel values with landmarks.
+
+    `values` are those of the landmarks with themselves; products of features are then kernel
+    values between landmarks, nearly.
+    """
+    ridge = LANDMARK_RIDGE * max(float(np.trace(values)) / len(values), np.finfo(np.float64).tiny)
+    factor = cholesky(values + ridge * np.eye(len(values)), lower=True, check_finite=False)
+    return np.asarray(dtrtri(factor, lower=True)[0].T)
+
+
+def median_distance(X: Any) -> float:
+    """Return the median distance between distinct rows; 1 if there are none."""
+    products, squares = inner_products(X, X), squared_lengths(X)
+    first, second = np.triu_indices(len(squares), 1)
+    between = -2 * products[first, second] + squares[first] + squares[second]
+    between = np.sqrt(between[between > 0])
+    return float(np.median(between)) if len(between) else 1.0

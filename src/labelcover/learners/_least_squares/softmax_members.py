@@ -1,4 +1,4 @@
-"""What columns add to the scores of least squares members: Shapley values.
+"""Members that are a softmax over linear scores, and what columns add to these: Shapley values.
 
 Columns pass one by one from an origin to the row; what a column changes the score by, averaged over
 all orders in which they do, is what it adds, and all of it adds up to the score of the row less
@@ -12,67 +12,155 @@ References
    307–317.
 """
 
-from __future__ import annotations
-
+from abc import abstractmethod
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._table_numbers import blocks, rows_of
+from labelcover.learners._features import numeric
 from labelcover.learners._forest.swap_kernels import orders_of, score_bends
+from labelcover.learners._least_squares.class_kernels import class_distributions
 from labelcover.learners._least_squares.gaussian_part_kernels import add_gaussian_parts
+from labelcover.learners._least_squares.scaled_features import FeatureScaling
+from labelcover.learners._problems import Members
 from labelcover.learners._products import squared_lengths
-
-if TYPE_CHECKING:
-    from labelcover.learners._least_squares.least_squares_members import LeastSquaresMembers
 
 Floats = NDArray[np.float64]
 # Coefficients of so many cells are held at once (32 MB).
 BLOCK_NUMBERS = 2**22
 # Log-odds are averaged over orders with so many steps of one column.
 MOST_STEPS = 2048
+# What rows have whose scores are left-out ones already, or that are new: no share in their scores.
+NO_LEVERAGE = np.empty(0)
 
 
-class LeastSquaresPaths:
-    """The way of some rows from the origin, as least squares members see it.
+class SoftmaxMembers(Members):
+    """A softmax for every problem over combinations of scores that are sums over columns.
 
-    What all `ScorePaths` have (`labelcover.learners._problems`).
+    Attributes
+    ----------
+    n_values : ndarray of shape (features,)
+        How many values a nominal feature has, 0 for a numeric one.
+    scaling : FeatureScaling
+    intercept : ndarray of shape (n_targets,)
+    combination : tuple of ndarrays
+        What makes scores of classes of those of targets; see `LinearTargets`.
+    inverse_temperature : ndarray of shape (n_problems,)
+        Probabilities are ``softmax(inverse_temperature * scores)``.
+    """
+
+    has_paths = True
+    n_values: NDArray[np.int32]
+    scaling: FeatureScaling
+    intercept: Floats
+    combination: tuple[NDArray, NDArray, Floats, Floats]
+    inverse_temperature: Floats
+    # Of training rows: their classes, ``(n_problems, n_rows)``, the scores of the targets,
+    # ``(n_rows, n_targets)``, and each row's share in its own, or `NO_LEVERAGE`.
+    _training: tuple[NDArray[np.int32], Floats, Floats] | None = None
+
+    def scaled(self, X: Any) -> Any:
+        """Return new rows on the scale of training, nominal features one-hot."""
+        return self.scaling.transform(numeric(X, self.n_values))
+
+    def prepare(self, X: Any) -> Floats:
+        """Return the scores of the targets for new rows."""
+        return self.scores_of_scaled(self.scaled(X))
+
+    @abstractmethod
+    def scores_of_scaled(self, scaled: Any) -> Floats:
+        """Return the scores of the targets for rows on the scale of training."""
+
+    @abstractmethod
+    def weights_of(self, targets: NDArray[np.int64]) -> Floats:
+        """Return what `swaps` multiply columns by, or kernel values, for some targets."""
+
+    def swaps(self, scaled: Any, origin: Floats | None) -> "LinearSwaps | GaussianSwaps":
+        """Return what columns add to scores where they pass from an origin to rows."""
+        words = self.scaling.divided_columns(scaled.shape[1])
+        return LinearSwaps(scaled if origin is None else scaled - origin, words)
+
+    def scores(self, prepared: Floats, problems: slice) -> Floats:
+        """Return the scores of the classes of some problems side by side."""
+        combine, constant = self.combine
+        classes = slice(self.offsets[problems.start], self.offsets[problems.stop])
+        return prepared @ combine[classes].T + constant[classes]
+
+    @property
+    def combine(self) -> tuple[sparse.csr_array, Floats]:
+        """The combination as a matrix, ``(n_classes, n_targets)``, and its constant."""
+        starts, columns, values, constant = self.combination
+        shape = len(constant), len(self.intercept)
+        return sparse.csr_array((values, columns, starts), shape=shape), constant
+
+    def paths(self, X: Any, origin: Floats | None = None) -> "ScorePaths":
+        """Return the way of new rows from an origin, whose scores are sums over columns."""
+        return ScorePaths(self, X, origin)
+
+    def distributions(self, prepared: Any, problems: slice) -> Floats:
+        """Return the class distributions of some problems side by side."""
+        no_classes = np.empty((len(self.offsets) - 1, 0), dtype=np.int32)
+        return self._distributions(problems, no_classes, prepared, NO_LEVERAGE)
+
+    def left_out(self, problems: slice) -> Floats:
+        """Return the same for training rows left out."""
+        assert self._training is not None
+        return self._distributions(problems, *self._training)
+
+    def _distributions(
+        self, problems: slice, classes: NDArray[np.int32], prepared: Floats, leverage: Floats
+    ) -> Floats:
+        offsets = self.offsets[problems.start : problems.stop + 1]
+        starts, columns, values, constant = self.combination
+        own = slice(offsets[0], offsets[-1])
+        return class_distributions(
+            np.ascontiguousarray(prepared.T),
+            (starts[own.start : own.stop + 1], columns, values, constant[own]),
+            offsets,
+            self.inverse_temperature[problems],
+            classes[problems],
+            leverage,
+        ).T
+
+
+class ScorePaths:
+    """The way of some rows from an origin, on which scores of classes are sums over columns.
 
     Parameters
     ----------
-    members : LeastSquaresMembers
+    members : SoftmaxMembers
     X : ndarray or CSR matrix
         The rows, nominal features as numbers of their values.
     origin : ndarray of shape (n_columns,), optional
         Where rows come from, in scaled columns of a dense table. By default where all are 0: at the
         mean of a number, or where a word is absent.
+
+    Attributes
+    ----------
+    prepared
+        As `Members.prepare` gives it.
     """
 
-    def __init__(self, members: LeastSquaresMembers, X: Any, origin: Floats | None = None) -> None:
-        features = members.features
-        self.members = members
-        scaled = features.scaled(X)
+    def __init__(self, members: SoftmaxMembers, X: Any, origin: Floats | None = None) -> None:
+        self.members, scaled = members, members.scaled(X)
         self.prepared = members.scores_of_scaled(scaled)
-        words = features.scaling.divided_columns(scaled.shape[1])
-        self.swaps = features.map.swaps(scaled, origin, words)
+        self.swaps = members.swaps(scaled, origin)
         start = np.zeros(scaled.shape[1]) if origin is None else origin
         at_origin = sparse.csr_array(start[None]) if sparse.issparse(scaled) else start[None]
-        self.origin = members.scores_of_scaled(at_origin)[0]
+        self.origin = members.scores_of_scaled(at_origin)
         self.combine, self.constant = members.combine
 
     def start(self, problem: int) -> Floats:
-        """Return the scores of the classes of a problem at the origin."""
-        own = self._classes(problem)
-        scores = self.combine[own] @ self.origin + self.constant[own]
-        return self.members.inverse_temperature[problem] * scores
+        """Return the scores of the classes of a problem where all parts are 0."""
+        return self._scores(problem, self.origin)[0]
 
     def scores(self, problem: int, rows: NDArray[np.int64]) -> Floats:
         """Return the scores of the classes of a problem for some of the rows."""
-        found = self.members.scores(self.prepared[rows], slice(problem, problem + 1))
-        return self.members.inverse_temperature[problem] * found
+        return self._scores(problem, self.prepared[rows])
 
     def parts(self, rows: NDArray[np.int64], slopes: list[tuple[int, Floats]]) -> Any:
         """Return what columns add to a sum of scores, each class times a slope.
@@ -93,15 +181,24 @@ class LeastSquaresPaths:
             beta = self.members.inverse_temperature[problem]
             targets += beta * (own @ self.combine[self._classes(problem)])
         used = np.flatnonzero(targets.any(axis=0))
-        return self.swaps.parts(rows, targets[:, used], self.members.coefficients[used])
+        return self.swaps.parts(rows, targets[:, used], self.members.weights_of(used))
 
-    def bends(self, rows: Any, problem: int, sides: Floats, by: Floats, least: float) -> Any:
-        """Return what log-odds of two classes add to parts of their scores, as `ScorePaths`."""
+    def bends(self, rows: Any, problem: int, sides: Any, by: Any, least: float) -> Any:
+        """Return what log-odds of two classes add to parts of their scores; 0 if it is nothing.
+
+        Of `sides`, 1 is the class that they speak for, and -1 the other. They are kept `least`
+        inside (0, 1), and multiplied by `by` in each row.
+        """
         own = self._classes(problem)
         targets = self.members.inverse_temperature[problem] * (sides @ self.combine[own])
         used, start = np.flatnonzero(targets), float(sides @ self.start(problem))
-        weights = targets[used] @ self.members.coefficients[used]
+        weights = targets[used] @ self.members.weights_of(used)
         return self.swaps.bends(rows, weights, start, by, least)
+
+    def _scores(self, problem: int, of_targets: Floats) -> Floats:
+        own = self._classes(problem)
+        scores = of_targets @ self.combine[own].T + self.constant[own]
+        return self.members.inverse_temperature[problem] * scores
 
     def _classes(self, problem: int) -> slice:
         return slice(*self.members.offsets[problem : problem + 2].tolist())
@@ -116,17 +213,15 @@ class LinearSwaps:
         How far rows are from the origin.
     words : ndarray of bool
         Which columns are divided by the length of the row in them.
-    to_columns : ndarray or CSR matrix of shape (n_features, n_columns), optional
-        What makes weights of columns from those of features; by default they are the same.
     """
 
-    def __init__(self, moved: Any, words: NDArray[np.bool_], to_columns: Any = None) -> None:
+    def __init__(self, moved: Any, words: NDArray[np.bool_]) -> None:
         is_sparse = sparse.issparse(moved) or words.any()
         self.moved = sparse.csr_array(moved) if is_sparse else moved
-        self.words, self.to_columns = words, to_columns
+        self.words = words
 
     def parts(self, rows: NDArray[np.int64], targets: Floats, weights: Floats) -> Any:
-        """Return what columns add to sums of targets, each with some weights of features."""
+        """Return what columns add to sums of targets, each with some weights of columns."""
         return leaving_length(*self._terms(rows, targets, weights), self.words)
 
     def bends(self, rows: Any, weights: Floats, start: float, by: Floats, least: float) -> Any:
@@ -147,8 +242,6 @@ class LinearSwaps:
 
     def _terms(self, rows: NDArray[np.int64], targets: Floats, weights: Floats) -> tuple[Any, Any]:
         """Return coefficient times value, and the values."""
-        if self.to_columns is not None:
-            weights = np.asarray(weights @ self.to_columns)
         moved = rows_of(self.moved, rows)
         if not sparse.issparse(moved):
             return moved * (targets @ weights), moved
@@ -170,14 +263,10 @@ class GaussianSwaps:
         How far rows are from the origin.
     centres : ndarray or CSR matrix of shape (n_centres, n_columns)
         How far the rows of the kernel map are.
-    combine : ndarray, optional
-        What kernel values are multiplied by to become features.
     """
 
-    def __init__(
-        self, gammas: tuple[float, ...], moved: Any, centres: Any, combine: Any = None
-    ) -> None:
-        self.gammas, self.moved, self.combine = np.array(gammas), moved, combine
+    def __init__(self, gammas: tuple[float, ...], moved: Any, centres: Any) -> None:
+        self.gammas, self.moved = np.array(gammas), moved
         self.squares = squared_lengths(centres)
         self.centres = sparse.csc_array(centres) if sparse.issparse(moved) else centres
 
@@ -186,11 +275,8 @@ class GaussianSwaps:
         return 0.0
 
     def parts(self, rows: NDArray[np.int64], targets: Floats, weights: Floats) -> Any:
-        """Return what columns add to sums of targets, each with some weights of features."""
-        weights = targets @ weights
-        if self.combine is not None:
-            weights = weights @ self.combine.T
-        weights = np.ascontiguousarray(weights) / len(self.gammas)
+        """Return what columns add to sums of targets, each with weights of kernel values."""
+        weights = np.ascontiguousarray(targets @ weights) / len(self.gammas)
         moved = rows_of(self.moved, rows)
         if not sparse.issparse(moved):
             found, rest = np.zeros(moved.shape), (self.squares, self.gammas, weights)
