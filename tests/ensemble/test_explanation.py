@@ -17,7 +17,7 @@ from labelcover.ensemble._explanation import Explanation
 from labelcover.ensemble._shares import probability_slopes
 from labelcover.learners import LeastSquaresClassifier, LogisticClassifier
 from labelcover.learners._forest.label_forest import LabelForest
-from labelcover.learners._least_squares import score_parts
+from labelcover.learners._least_squares import softmax_members
 from labelcover.learners._least_squares.gaussian_part_kernels import add_gaussian_parts
 from labelcover.learners._least_squares.softmax_members import LinearSwaps, leaving_length
 from labelcover.methods import (
@@ -264,7 +264,7 @@ def test_a_word_adds_what_length_it_leaves_to_the_others():
 
 def test_log_odds_of_words_are_followed_where_they_bend(monkeypatch):
     """Of two words and a number, whose six orders are all drawn, in rows of length one."""
-    monkeypatch.setattr(score_parts, "MOST_STEPS", 18)
+    monkeypatch.setattr(softmax_members, "MOST_STEPS", 18)
     random = np.random.default_rng(2)
     words, weights, least = np.array([True, True, False]), np.array([9.0, -4.0, 3.0]), 0.01
     X = random.choice([0.0, 1.0], (20, 3)) * random.uniform(-2, 2, (20, 3))
