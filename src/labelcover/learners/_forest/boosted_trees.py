@@ -200,7 +200,7 @@ class LabelBoosting(BaseEstimator):
         else:
             n_nonzeros, n_columns = len(words[0]), len(words[1]) - 1
             share = min(WORD_SHARE, LEVEL_NONZEROS / max(1, n_nonzeros))
-            share = max(share, n_columns**-0.5)
+            share = max(share, max(1, n_columns) ** -0.5)
             n_nodes = grow_on_words(words, share, WORD_LEVELS, rows, moments, *rest)
         return tree[:, :n_nodes]
 
@@ -236,9 +236,9 @@ class BoostedTrees:
             self.columns = np.arange(self.n_features)
             self.cuts = np.zeros((self.n_features, 1), np.float32)
             shape = len(indptr) - 1, self.n_features
-            above = sparse.csr_array((data > 0, indices, indptr), shape=shape)
-            above.eliminate_zeros()
-            return np.zeros((0, 0), np.uint8), np.zeros(0, np.int32), csr_arrays(above.tocsc())[1:]
+            above = sparse.csr_array((data > 0, indices, indptr), shape=shape).tocsc()
+            above.eliminate_zeros()  # the table itself is shared with other views
+            return np.zeros((0, 0), np.uint8), np.zeros(0, np.int32), csr_arrays(above)[1:]
         every = [_cuts(column) for column in dense.T]
         n_bins = np.array([len(cuts) + 1 for cuts in every], np.int32)
         self.columns = np.flatnonzero(n_bins > 1)
