@@ -13,10 +13,10 @@ from labelcover.learners._forest.boosting_kernels import (
     WEIGHT,
     WIDTH,
     add_rows,
-    add_scores,
     grow_on_bins,
     grow_on_words,
 )
+from labelcover.learners._forest.forest_kernels import fall
 
 MOST_NODES = 15
 
@@ -48,15 +48,15 @@ def plain_tree(splits, sketch, drawn):
         best = max(scores, key=scores.get)
         is_split = scores[best] > total @ total / (w.sum() + SHRINKAGE) * (1 + 1e-6)
         if not is_split or len(rows) + 2 > MOST_NODES:
-            nodes.append((-1, 0, 0, 0))
+            nodes.append((-1, -1, 0))
             continue
-        nodes.append((*best, len(rows), len(rows) + 1))
+        nodes.append((len(rows), *best))
         rows += [own & splits[best], own & ~splits[best]]
     return nodes, rows
 
 
 def arrays(n):
-    tree = np.full((4, MOST_NODES), -1, np.int32)
+    tree = np.full((3, MOST_NODES), -1, np.int32)
     return tree, np.empty(n, np.int32), np.ones(1, np.uint64)
 
 
@@ -86,10 +86,10 @@ def test_a_tree_splits_where_the_plain_twin_does(random, kind):
     splits = {(f, cut): codes[f] <= cut for f in range(d) for cut in range(last)}
     nodes, rows = plain_tree(splits, sketch.astype(float), drawn.astype(float))
     assert size == len(nodes) > 3
-    for node, (feature, cut, left, right) in enumerate(nodes):
-        assert tree[0, node] == feature
-        if feature >= 0:
-            assert tuple(tree[1:, node]) == (cut, left, right)
+    for node, (child, feature, cut) in enumerate(nodes):
+        assert tree[0, node] == child
+        if child >= 0:
+            assert tuple(tree[1:, node]) == (feature, cut)
         else:
             assert (at_node[rows[node]] == node).all()
 
@@ -123,26 +123,25 @@ def test_losses_are_those_of_the_log_odds(random):
     np.testing.assert_allclose(losses, np.logaddexp(0, scores).sum(axis=1), rtol=1e-5)
 
 
-def test_scores_and_means_are_sums_over_the_leaves(random):
-    stack = (
-        np.array([1, -1, 0, -1, -1, -1], np.int32),
+def test_rows_of_dense_and_sparse_tables_fall_into_the_same_leaves(random):
+    nodes = (
+        np.array([1, -1, 3, -1, -1, -1], np.int32),
+        np.array([1, 0, 0, 1, 2, 3], np.int32),
         np.array([0.5, 0, -1, 0, 0, 0], np.float32),
-        np.array([1, 0, 3, 1, 2, 3], np.int32),
-        np.array([2, 0, 4, 0, 0, 0], np.int32),
-        np.array([0, 5]),
     )
-    values = random.normal(size=(4, 2)).astype(np.float32)
-    X = random.normal(size=(9, 2)).astype(np.float32)
-    leaf = np.where(X[:, 1] <= 0.5, 0, np.where(X[:, 0] <= -1, 1, 2))
+    roots = np.array([0, 5, 6])
+    X = random.normal(size=(50, 2)).astype(np.float32)
+    expected = np.where(X[:, 1] <= 0.5, 1, np.where(X[:, 0] <= -1, 3, 4))
     none = np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int64)
-    scores = np.zeros((9, 2))
-    add_scores((X, none), np.arange(len(X)), 2, stack, values, scores)
-    np.testing.assert_allclose(scores, values[leaf] + values[3])
     rows = sparse.csr_array(X)
-    again = np.zeros((9, 2))
     csr = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
-    add_scores((np.zeros((0, 0), np.float32), csr), np.arange(len(X)), 2, stack, values, again)
-    np.testing.assert_array_equal(scores, again)
+    asked = random.permutation(50)
+    for table in ((X, none), (np.zeros((0, 0), np.float32), csr)):
+        leaves = np.repeat(roots[:-1, None].astype(np.int32), 50, axis=1)
+        leaves[1, 7] = -1
+        fall(table, 2, nodes, roots, asked, leaves)
+        np.testing.assert_array_equal(leaves[0], expected[asked])
+        np.testing.assert_array_equal(leaves[1], np.where(np.arange(50) == 7, -1, 5))
 
 
 def problem(random, n=300, *, words=False):
@@ -245,8 +244,20 @@ def test_poor_tables_have_finite_confidences(random, case, words):
 
 def test_a_table_without_trees_has_the_frequencies(random):
     X, Y, n_values = problem(random)
-    trees, _ = LabelBoosting().fit_labels(ReadTable(np.ones_like(X), n_values), Y)
-    np.testing.assert_allclose(logit(confidence(trees, X)[0]), trees.start, atol=0.1)
+    for constant in (1.0, 3.0):  # zeros and ones, and numbers
+        read = ReadTable(np.full_like(X, constant), n_values)
+        trees, _ = LabelBoosting().fit_labels(read, Y)
+        np.testing.assert_allclose(logit(confidence(trees, X)[0]), trees.start, atol=0.1)
+
+
+def test_a_table_that_other_views_read_too_stays_as_it_is(random):
+    """Numbers below 0 were taken out of it, while other views read it."""
+    X, Y, n_values = problem(random)
+    read = ReadTable(sparse.csr_array(np.where(np.abs(X) > 1, X, 0.0)), n_values)
+    before = [each.copy() for each in read.single[1]]
+    LabelBoosting(5).fit_labels(read, Y)
+    for each, own in zip(read.single[1], before, strict=True):
+        np.testing.assert_array_equal(each, own)
 
 
 @pytest.mark.parametrize(

@@ -23,31 +23,22 @@ def grown(request):
         X = np.random.default_rng(0).normal(size=(150, 6)) + X[:, :6]
     Y = np.ascontiguousarray(data.Y[:150, :4])
     n_values = np.zeros(X.shape[1], dtype=np.int32)
-    return LabelForest(12).fit_labels(ReadTable(X, n_values), Y, seed=1), X, Y
-
-
-def plain_shares(tree, rows, counts, holds):
-    """Return the share of a label in every node, by the rows of its leaves."""
-    feature, _, left, right = tree
-
-    def leaves(node):
-        if feature[node] < 0:
-            return list(range(left[node], right[node]))
-        return leaves(left[node]) + leaves(right[node])
-
-    shares = []
-    for node in range(len(feature)):
-        at = leaves(node)
-        weights = counts[at]
-        shares.append((weights * holds[rows[at]]).sum() / weights.sum())
-    return np.array(shares)
+    forest, _ = LabelForest(12).fit_labels(ReadTable(X, n_values), Y, seed=1)
+    return forest, X, Y
 
 
 def test_shares_of_nodes_are_those_of_their_leaves(grown):
     forest, _, Y = grown
-    for tree, rows, counts in forest.trees:
-        shares = node_means(tree, rows, counts, Y[:, 1].astype(float))
-        assert shares == pytest.approx(plain_shares(tree, rows, counts, Y[:, 1]))
+    child, (start, end, rows, counts) = forest.nodes[0], forest.held
+
+    def leaves(node):
+        if child[node] < 0:
+            return list(range(start[node], end[node]))
+        return leaves(child[node]) + leaves(child[node] + 1)
+
+    for node, share in enumerate(node_means(forest.roots, forest.held, Y[:, 1].astype(float))):
+        at = leaves(node)
+        assert share == pytest.approx(np.average(Y[rows[at], 1], weights=counts[at]))
 
 
 def test_parts_are_shapley_values_between_the_origin_and_the_row():
@@ -57,7 +48,7 @@ def test_parts_are_shapley_values_between_the_origin_and_the_row():
         X = random.normal(size=(120, 5))
         X = np.where(X > 0.7, X, 0.0) if words else X
         Y = (X @ random.normal(size=(5, 3)) > 0.3).astype(np.uint8)
-        forest = LabelForest(6).fit_labels(ReadTable(X, np.zeros(5, np.int32)), Y, seed=1)
+        forest, _ = LabelForest(6).fit_labels(ReadTable(X, np.zeros(5, np.int32)), Y, seed=1)
         assert forest.is_sparse == words
         origin = np.zeros(5) if words else X.mean(axis=0)
         rows, weights = np.array([3, 8, 50]), random.normal(size=(3, 3))
@@ -83,7 +74,7 @@ def test_parts_of_log_odds_are_shapley_values_too():
     X = random.normal(size=(120, 3)) * (random.random((120, 3)) < 0.7)
     Y = (X @ random.normal(size=(3, 2)) > 0.3).astype(np.uint8)
     read = ReadTable(sparse.csr_array(X), np.zeros(3, np.int32))
-    forest = LabelForest(40).fit_labels(read, Y, seed=1)
+    forest, _ = LabelForest(40).fit_labels(read, Y, seed=1)
     assert forest.is_sparse
     shares, rows, least = ForestShares(forest, sparse.csr_array(X)), np.arange(120), 0.002
     weights = np.tile([0.0, -2.0], (120, 1)) + np.outer(np.arange(120) % 3, [1.0, 1.0])
@@ -118,7 +109,7 @@ def test_the_origin_has_numbers_at_their_mean_and_words_absent():
     Y = (X[:, 1:3] + (X[:, :1] > 6) > 0).astype(np.uint8)
     n_values = np.zeros(20, np.int32)
     for form, expected in ((np.asarray, X[:, 0].mean()), (sparse.csr_array, 0.0)):
-        forest = LabelForest(4).fit_labels(ReadTable(form(X), n_values), Y, seed=1)
+        forest, _ = LabelForest(4).fit_labels(ReadTable(form(X), n_values), Y, seed=1)
         assert forest.is_sparse
         np.testing.assert_allclose(forest.origin, [expected] + [0.0] * 19, rtol=1e-6)
         origin = forest.origin[None].astype(float)
@@ -126,7 +117,7 @@ def test_the_origin_has_numbers_at_their_mean_and_words_absent():
         parts = forest.paths(form(X)).combined(np.arange(80), np.ones((80, 2)))
         way = (forest.confidence(form(X)) - forest.paths(form(X)).starts).sum(axis=1)
         np.testing.assert_allclose(np.asarray(parts.sum(axis=1)).ravel(), way, atol=1e-6)
-    dense = LabelForest(4).fit_labels(ReadTable(X + 0.5, n_values), Y, seed=1)
+    dense, _ = LabelForest(4).fit_labels(ReadTable(X + 0.5, n_values), Y, seed=1)
     np.testing.assert_allclose(dense.origin, (X + 0.5).mean(axis=0), rtol=1e-6)
 
 
@@ -147,11 +138,9 @@ def test_parts_add_up_and_those_of_some_rows_are_those_among_all(grown):
 def test_columns_in_which_a_long_path_parts_are_bounded():
     """A chain of 80 splits on different features: the first 64 share what changes."""
     n = 80
-    nodes = [np.full(2 * n + 1, -1, np.int32), np.zeros(2 * n + 1, np.float32),
-             np.zeros(2 * n + 1, np.int32), np.zeros(2 * n + 1, np.int32)]  # fmt: skip
-    for f in range(n):
-        nodes[0][2 * f], nodes[1][2 * f] = f, 0.5
-        nodes[2][2 * f], nodes[3][2 * f] = 2 * f + 1, 2 * f + 2
+    child, feature = np.full(2 * n + 1, -1, np.int32), np.full(2 * n + 1, -1, np.int32)
+    child[: 2 * n : 2], feature[: 2 * n : 2] = np.arange(1, 2 * n, 2), np.arange(n)
+    nodes = child, feature, np.full(2 * n + 1, 0.5, np.float32)
     means = np.random.default_rng(0).random((1, 2 * n + 1))
     table = np.ones((1, n), np.float32), (np.zeros(0, np.float32), np.zeros(0, np.int32),
                                           np.zeros(0, np.int64))  # fmt: skip
@@ -159,7 +148,7 @@ def test_columns_in_which_a_long_path_parts_are_bounded():
     data, indices, _ = swap_parts(
         table,
         np.zeros(n, np.float32),
-        tuple(nodes),
+        nodes,
         starts,
         means,
         one,
@@ -178,7 +167,7 @@ def test_means_are_followed_too_and_add_up_to_the_corrected_confidence(kind, n_l
     X = sparse.csr_array(X) if kind == "sparse" else X
     Y = np.ascontiguousarray(data.Y[:200, :n_labels])
     n_values = np.zeros(X.shape[1], dtype=np.int32)
-    forest = LabelForest(8, splits="means").fit_labels(ReadTable(X, n_values), Y, seed=1)
+    forest, _ = LabelForest(8, splits="means").fit_labels(ReadTable(X, n_values), Y, seed=1)
     confidence, rows = forest.confidence(X), np.arange(0, 200, 3)
     for label in range(3):
         start, parts = forest.paths(X).of_label(label, rows)

@@ -1,5 +1,7 @@
 """The forest on all labels: its trees, their leaves, and the rows that each tree has not seen."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from labelcover.ensemble._views._trees import ForestView
 from labelcover.learners import LeastSquaresClassifier, ReadTable
 from labelcover.learners._forest.feature_forest import MANY_ROWS, FeatureForest
 from labelcover.learners._forest.forest_kernels import MANY_ROWS as MANY_ROWS_OF_A_LEAF
-from labelcover.learners._forest.forest_kernels import _path_of_zeros, _try_split
+from labelcover.learners._forest.forest_kernels import _try_split
 from labelcover.learners._forest.label_forest import LabelForest
 from labelcover.learners._forest.sparse_tree_kernels import (
     SKETCH_COLUMNS,
@@ -44,7 +46,20 @@ KINDS = list(tables(np.zeros((1, 1))))
 def grown(X, Y, *, n_jobs=None, weights=None, seed=0, **parameters):
     numeric = np.zeros(X.shape[1], dtype=np.int32)
     learner = LabelForest(**{"n_trees": 15, **parameters})
-    return learner.fit_labels(ReadTable(X, numeric), Y, weights=weights, seed=seed, n_jobs=n_jobs)
+    how = {"weights": weights, "seed": seed, "n_jobs": n_jobs, "left_out": np.arange(len(Y))}
+    forest, forest.said = learner.fit_labels(ReadTable(X, numeric), Y, **how)
+    return forest
+
+
+def trees_of(forest):
+    """Its trees one by one, each numbered from its root on; a leaf has -1 for a feature."""
+    (child, feature, threshold), (start, end, *_) = forest.nodes, forest.held
+    for (a, b), (rows, counts) in zip(pairwise(forest.roots), forest.samples(), strict=True):
+        is_leaf = child[a:b] < 0
+        np.testing.assert_array_equal(feature[a:b] < 0, is_leaf)
+        left = np.where(is_leaf, start[a:b] - start[a], child[a:b] - a)
+        right = np.where(is_leaf, end[a:b] - start[a], child[a:b] - a + 1)
+        yield (feature[a:b], threshold[a:b], left, right), rows, counts
 
 
 def shares(tree, rows, counts, Y, x):
@@ -59,7 +74,7 @@ def shares(tree, rows, counts, Y, x):
 
 def left_out(forest):
     """What the trees say of all training rows, each by those grown without it."""
-    return forest.left_out(np.arange(len(forest.labels[1]) - 1))
+    return forest.said
 
 
 def as_read(forest, X):
@@ -75,7 +90,7 @@ def test_confidences_are_the_mean_label_shares_of_the_leaves(kind):
     X = tables(X)[kind]
     forest = grown(X[:60], Y[:60])
     rows = as_read(forest, X)
-    expected = np.mean([[shares(*tree, Y, x) for x in rows] for tree in forest.trees], axis=0)
+    expected = np.mean([[shares(*tree, Y, x) for x in rows] for tree in trees_of(forest)], axis=0)
     np.testing.assert_allclose(forest.confidence(X), expected, atol=1e-12)
 
 
@@ -85,7 +100,7 @@ def test_rows_out_of_the_bag_are_answered_by_trees_that_did_not_draw_them(kind):
     X = tables(X)[kind]
     forest = grown(X, Y)
     for i, x in enumerate(as_read(forest, X)):
-        said = [shares(*tree, Y, x) for tree in forest.trees if i not in tree[1]]
+        said = [shares(*tree, Y, x) for tree in trees_of(forest) if i not in tree[1]]
         assert said
         np.testing.assert_allclose(left_out(forest)[i], np.mean(said, axis=0), atol=1e-12)
 
@@ -96,23 +111,30 @@ def test_rows_with_few_words_fall_into_the_leaves_of_long_paths():
     Y = np.column_stack([X[:, :20].any(axis=1), X[:, 20:50].sum(axis=1) > 1]).astype(np.uint8)
     forest = grown(sparse.csr_array(X), Y)
     expected = np.mean(
-        [[shares(*tree, Y, x) for x in as_read(forest, X)] for tree in forest.trees], axis=0
+        [[shares(*tree, Y, x) for x in as_read(forest, X)] for tree in trees_of(forest)], axis=0
     )
     np.testing.assert_allclose(forest.confidence(sparse.csr_array(X)), expected, atol=1e-12)
     # A few rows are not worth the path of a row of zeros, and are answered all the same.
     few = forest.confidence(sparse.csr_array(X[:3]))
     np.testing.assert_array_equal(few, forest.confidence(sparse.csr_array(X))[:3])
-    sizes = [np.diff([tree[0][2], tree[0][3]], axis=0)[0][tree[0][0] < 0] for tree in forest.trees]
+    sizes = [
+        np.diff([tree[0][2], tree[0][3]], axis=0)[0][tree[0][0] < 0] for tree in trees_of(forest)
+    ]
     assert max(map(max, sizes)) >= MANY_ROWS_OF_A_LEAF
-    none = np.full(80, -1, np.int32)
-    lengths = [len(_path_of_zeros(tree[0], none.copy())[1]) for tree in forest.trees]
+    lengths = []
+    for (_, threshold, left, right), *_ in trees_of(forest):
+        node, path = 0, []
+        while node not in path and left[node] + 1 == right[node] > node:
+            path.append(node)
+            node = left[node] if threshold[node] >= 0 else right[node]
+        lengths.append(len(path))
     assert max(lengths) > 2 * np.count_nonzero(X) / len(X)
 
 
 def test_a_row_that_every_tree_drew_gets_the_frequencies():
     X, Y = problem()
     forest = grown(X, Y, n_trees=1)
-    seen = forest.trees[0][1]
+    ((seen, _),) = forest.samples()
     expected = (Y.sum(axis=0) + 0.5) / (len(Y) + 1)
     np.testing.assert_allclose(left_out(forest)[seen], np.tile(expected, (len(seen), 1)))
 
@@ -123,7 +145,7 @@ def test_the_leaves_of_a_tree_hold_its_sample_once(kind, weighted):
     X, Y = problem()
     X = tables(X)[kind]
     weights = np.arange(80.0) if weighted else None
-    for (feature, _, left, right), rows, counts in grown(X, Y, weights=weights).trees:
+    for (feature, _, left, right), rows, counts in trees_of(grown(X, Y, weights=weights)):
         assert counts.sum() == len(Y)
         assert len(np.unique(rows)) == len(rows)
         leaves = np.flatnonzero(feature < 0)
@@ -134,9 +156,10 @@ def test_the_leaves_of_a_tree_hold_its_sample_once(kind, weighted):
 def test_trees_of_a_large_sparse_table_are_grown_on_half_of_the_rows():
     X, Y = problem(MANY_ROWS)
     X = sparse.csr_array(np.where(X > 1, X, 0.0))
-    for _, rows, counts in grown(X, Y, n_trees=3).trees:
+    for rows, counts in grown(X, Y, n_trees=3).samples():
         assert len(rows) == counts.sum() == MANY_ROWS // 2
-    for _, rows, counts in grown(X, Y, n_trees=3, weights=np.arange(1.0 + MANY_ROWS)[1:]).trees:
+    weights = np.arange(1.0 + MANY_ROWS)[1:]
+    for rows, counts in grown(X, Y, n_trees=3, weights=weights).samples():
         assert counts.sum() == MANY_ROWS > len(rows)
 
 
@@ -146,7 +169,7 @@ def test_training_rows_fall_into_the_leaf_that_holds_them(kind):
     X = tables(X)[kind]
     forest = grown(X, Y, n_trees=3)
     x = as_read(forest, X)
-    for (feature, threshold, left, right), rows, _ in forest.trees:
+    for (feature, threshold, left, right), rows, _ in trees_of(forest):
         for place, i in enumerate(rows):
             node = 0
             while feature[node] >= 0:
@@ -159,7 +182,9 @@ def test_training_rows_fall_into_the_leaf_that_holds_them(kind):
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_a_leaf_has_at_least_min_leaf_draws(kind, min_leaf):
     X, Y = problem()
-    for (feature, _, left, right), _, counts in grown(tables(X)[kind], Y, min_leaf=min_leaf).trees:
+    for (feature, _, left, right), _, counts in trees_of(
+        grown(tables(X)[kind], Y, min_leaf=min_leaf)
+    ):
         for leaf in np.flatnonzero(feature < 0):
             assert counts[left[leaf] : right[leaf]].sum() >= min_leaf
 
@@ -187,7 +212,7 @@ def test_weights_say_how_often_rows_are_drawn():
     weights = np.where(np.arange(80) < 10, 6.0, 1.0)
     weights[-1] = 0
     drawn = np.zeros(80)
-    for _, rows, counts in grown(X, Y, weights=weights, n_trees=200).trees:
+    for rows, counts in grown(X, Y, weights=weights, n_trees=200).samples():
         drawn[rows] += counts / 200
     np.testing.assert_allclose(drawn.mean(), 1)
     assert drawn[:10].mean() / drawn[10:-1].mean() == pytest.approx(6, rel=0.1)
@@ -317,16 +342,17 @@ def test_rows_that_are_asked_for_are_answered_as_all_are():
     for splits in ("features", "means"):
         learner = LabelForest(15, splits=splits)
         asked = np.array([7, 3, 50])
-        every = learner.fit_labels(ReadTable(X, numeric), Y, seed=0)
+        _, every = learner.fit_labels(ReadTable(X, numeric), Y, seed=0, left_out=np.arange(80))
         for n_jobs in (1, 2, 5):
-            forest = learner.fit_labels(ReadTable(X, numeric), Y, seed=0, n_jobs=n_jobs)
-            np.testing.assert_array_equal(forest.left_out(asked, n_jobs), left_out(every)[asked])
+            how = {"seed": 0, "left_out": asked, "n_jobs": n_jobs}
+            _, found = learner.fit_labels(ReadTable(X, numeric), Y, **how)
+            np.testing.assert_array_equal(found, every[asked])
 
 
 def test_an_error_in_a_thread_is_raised(monkeypatch):
     X, Y = problem()
     numeric = np.zeros(X.shape[1], dtype=np.int32)
-    monkeypatch.setattr(FeatureForest, "grow", lambda *_: 1 / 0)
+    monkeypatch.setattr(FeatureForest, "_grown", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         LabelForest(15).fit_labels(ReadTable(X, numeric), Y, n_jobs=3)
 
@@ -335,7 +361,7 @@ def test_a_sparse_tree_splits_as_long_as_a_word_tells_rows_apart():
     words = np.kron(np.eye(20), np.ones((3, 1)))
     Y = np.kron(np.eye(20, dtype=np.uint8), np.ones((3, 1), dtype=np.uint8))
     forest = grown(sparse.csr_array(words), Y, min_leaf=1, max_features=20, n_trees=5)
-    for (feature, _, left, right), rows, _ in forest.trees:
+    for (feature, _, left, right), rows, _ in trees_of(forest):
         for leaf in np.flatnonzero(feature < 0):
             assert len(np.unique(Y[rows[left[leaf] : right[leaf]]], axis=0)) == 1
 
@@ -387,8 +413,8 @@ def test_small_tables_give_probabilities(shape, make):
 def test_features_that_never_change_are_no_splits(make, value):
     _, Y = problem()
     forest = grown(make(np.full((80, 3), value)), Y)
-    assert all(len(tree[0]) == 1 for tree, _, _ in forest.trees)
-    said = [counts @ Y[rows] / counts.sum() for _, rows, counts in forest.trees]
+    assert forest.n_trees == len(forest.nodes[0]) == 15
+    said = [counts @ Y[rows] / counts.sum() for rows, counts in forest.samples()]
     np.testing.assert_allclose(forest.confidence(make(np.ones((1, 3))))[0], np.mean(said, axis=0))
 
 

@@ -1,5 +1,7 @@
 """Trees for many labels: sketches, nearest means, leaves, and the correction of their shares."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -46,12 +48,24 @@ def table(kind, X):
 def grown(X, Y, *, n_jobs=None, weights=None, seed=0, **parameters):
     numeric = np.zeros(X.shape[1], dtype=np.int32)
     learner = LabelForest(**{"n_trees": 12, "splits": "means", **parameters})
-    return learner.fit_labels(ReadTable(X, numeric), Y, weights=weights, seed=seed, n_jobs=n_jobs)
+    how = {"weights": weights, "seed": seed, "n_jobs": n_jobs, "left_out": np.arange(len(Y))}
+    forest, forest.said = learner.fit_labels(ReadTable(X, numeric), Y, **how)
+    return forest
+
+
+def trees_of(forest):
+    """Its trees one by one: nodes, where their rows start and end, the rows, and their counts."""
+    child, n_children, _, starts, features, values = forest.nodes
+    for (a, b), (rows, counts) in zip(pairwise(forest.roots), forest.samples(), strict=True):
+        start, end = (each[a:b] - forest.held[0][a] for each in forest.held[:2])
+        first = np.where(child[a:b] < 0, -1, child[a:b] - a)
+        means = starts[a : b + 1] - starts[a], features[starts[a] :], values[starts[a] :]
+        yield (first, n_children[a:b], start, end, None, *means), rows, counts
 
 
 def left_out(forest):
     """What the trees say of all training rows, each by those grown without it."""
-    return forest.left_out(np.arange(len(forest.labels[1]) - 1))
+    return forest.said
 
 
 def as_read(forest, X):
@@ -86,7 +100,7 @@ def test_confidences_are_the_corrected_mean_label_shares_of_the_leaves(kind):
     X = table(kind, X)
     forest = grown(X[:200], Y[:200])
     rows = as_read(forest, X)[200:]
-    expected = np.mean([[shares(*tree, Y, x) for x in rows] for tree in forest.trees], axis=0)
+    expected = np.mean([[shares(*tree, Y, x) for x in rows] for tree in trees_of(forest)], axis=0)
     found = forest.confidence(X[200:])
     np.testing.assert_allclose(found, forest.correction.corrected(expected), atol=1e-5)
     forest.correction = None
@@ -104,7 +118,7 @@ def test_rows_out_of_the_bag_are_answered_by_trees_that_did_not_draw_them(kind, 
     forest = grown(X, Y)
     frequency = (Y.sum(axis=0) + 0.5) / (len(Y) + 1)
     for i, x in enumerate(as_read(forest, X)):
-        said = [shares(*tree, Y, x) for tree in forest.trees if i not in tree[1]]
+        said = [shares(*tree, Y, x) for tree in trees_of(forest) if i not in tree[1]]
         expected = np.mean(said, axis=0) if said else frequency
         np.testing.assert_allclose(left_out(forest)[i], expected, atol=1e-12)
 
@@ -115,7 +129,7 @@ def test_leaves_hold_the_sample_once_and_training_rows_fall_into_their_own(kind)
     X = table(kind, X)
     forest = grown(X, Y, n_trees=3)
     read = as_read(forest, X)
-    for tree, rows, counts in forest.trees:
+    for tree, rows, counts in trees_of(forest):
         assert counts.sum() == len(Y)
         assert len(np.unique(rows)) == len(rows)
         leaves = np.flatnonzero(tree[0] < 0)
@@ -130,7 +144,7 @@ def test_leaves_hold_the_sample_once_and_training_rows_fall_into_their_own(kind)
 @pytest.mark.parametrize("min_leaf", [1, 2, 6])
 def test_a_leaf_has_at_least_min_leaf_draws_and_a_node_of_ten_times_as_many_is_split(min_leaf):
     X, Y = topics()
-    for tree, _, counts in grown(X, Y, min_leaf=min_leaf).trees:
+    for tree, _, counts in trees_of(grown(X, Y, min_leaf=min_leaf)):
         draws = np.array([counts[s:e].sum() for s, e in zip(tree[2], tree[3], strict=True)])
         assert (draws >= min_leaf).all()
         assert (draws[tree[0] >= 0] >= 10 * min_leaf).all()
@@ -172,19 +186,22 @@ def test_a_mean_of_a_wide_table_is_cut_and_rows_still_fall_into_their_leaves():
     X, Y = topics(200, 2_000)
     forest = grown(X, Y, n_trees=2)
     read = as_read(forest, X)
-    for tree, rows, _ in forest.trees:
+    for tree, *_ in trees_of(forest):
         assert np.diff(tree[5]).max() == MOST_FEATURES
-        order = rows.copy()
-        arrays = sparse.csr_array(read)
-        arrays = arrays.data, arrays.indices.astype(np.int32), arrays.indptr.astype(np.int64)
-        starts, ends = sort_into_leaves(arrays, read.shape[1], tree, order)
-        np.testing.assert_array_equal(ends - starts, tree[3] - tree[2])
+    arrays = sparse.csr_array(read)
+    arrays = arrays.data, arrays.indices.astype(np.int32), arrays.indptr.astype(np.int64)
+    for t, (rows, _) in enumerate(forest.samples()):
+        a, b = forest.roots[t : t + 2]
+        order = np.arange(len(rows), dtype=np.int32)
+        how = arrays, read.shape[1], forest.nodes, (a, b)
+        starts, ends = sort_into_leaves(*how, rows.astype(np.int64), order)
+        np.testing.assert_array_equal(ends - starts, (forest.held[1] - forest.held[0])[a:b])
 
 
 def test_large_nodes_are_grouped_by_some_of_their_rows(monkeypatch):
     X, Y = topics(mean_tree_kernels.MOST_ROWS * 2)
     forest = grown(X, Y, n_trees=2)
-    for tree, rows, _ in forest.trees:
+    for tree, rows, _ in trees_of(forest):
         assert len(rows) > mean_tree_kernels.MOST_ROWS
         assert len(np.unique(rows)) == len(rows)
         assert len(tree[0]) > 20
@@ -241,7 +258,7 @@ def test_the_number_of_trees_follows_the_kind():
         (X, "features", 200),
         (X, "means", 200),
     ):
-        assert len(grown(table, Y, splits=splits, n_trees="auto").trees) == number
+        assert grown(table, Y, splits=splits, n_trees="auto").n_trees == number
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -256,12 +273,14 @@ def test_the_trial_estimates_the_error_of_very_many_trees():
     numeric = np.zeros(X.shape[1], dtype=np.int32)
     forest = MeanForest(ReadTable(X, numeric), Y)
     seeds = np.random.SeedSequence(0).spawn(400)
-    trees = [forest.grow(None, 7, 2, one) for one in seeds]
-    many, are_known = forest.out_of_bag(trees, np.arange(300))
+    how = {"weights": None, "wanted": 7, "min_leaf": 2}
+    forest.grow(seeds, **how)
+    many, are_known = forest.out_of_bag(np.arange(300))
     assert are_known.all()
     truth = ((many - Y) ** 2).sum(axis=1).mean()
-    few = [_error_of_many(forest, trees[at : at + 20], Y, None) for at in range(0, 400, 20)]
-    plain = ((forest.out_of_bag(trees[:20], np.arange(300))[0] - Y) ** 2).sum(axis=1).mean()
+    few = [_error_of_many(forest, seeds[at : at + 20], how, Y) for at in range(0, 400, 20)]
+    forest.grow(seeds[:20], **how)
+    plain = ((forest.out_of_bag(np.arange(300))[0] - Y) ** 2).sum(axis=1).mean()
     assert plain > 1.05 * truth
     assert np.mean(few) == pytest.approx(truth, rel=0.02)
 
@@ -272,7 +291,7 @@ def test_weights_say_how_often_rows_are_drawn():
     weights[-1] = 0
     forest = grown(X, Y, weights=weights, n_trees=100)
     drawn = np.zeros(100)
-    for _, rows, counts in forest.trees:
+    for rows, counts in forest.samples():
         drawn[rows] += counts / 100
     assert drawn[:10].mean() / drawn[10:-1].mean() == pytest.approx(6, rel=0.15)
     assert drawn[-1] == 0
@@ -306,7 +325,7 @@ def test_odd_labels_give_probabilities(bad, kind):
 def test_rows_that_are_all_alike_make_trees_of_one_leaf(make, value):
     _, Y = topics(100)
     forest = grown(make(np.full((100, 3), value)), Y)
-    assert all(len(tree[0]) == 1 for tree, _, _ in forest.trees)
+    assert forest.n_trees == len(forest.nodes[0]) == 12
     said = forest.confidence(make(np.full((1, 3), value)))[0]
     np.testing.assert_allclose(said, Y.mean(axis=0), atol=0.05)
 

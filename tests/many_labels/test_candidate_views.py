@@ -90,18 +90,15 @@ def test_the_greatest_come_first_and_of_equal_ones_the_lower_label():
         assert labels[:kept].tolist() == expected
 
 
-def plain_shares(forest, table, *, training):
-    """Return the mean label shares of the leaves of all rows, as `GrownForest` has them."""
-    n = len(table[2]) - 1
-    sums, asked = np.zeros((n, forest.n_labels)), np.zeros(n)
-    for tree, rows, counts in forest.trees:
-        skip = np.zeros(n, dtype=bool)
-        if training:
-            skip[rows] = True
-        others = np.flatnonzero(~skip)
-        forest._add(table, tree, rows, counts, others, others, sums)
-        asked += ~skip
-    return sums / np.maximum(asked, 1)[:, None]
+def plain_shares(forest, leaves, Y):
+    """Return the mean label shares of the leaves of all rows."""
+    start, end, rows, counts = forest.held
+    sums = np.zeros((leaves.shape[1], Y.shape[1]))
+    for own in leaves:
+        for i in np.flatnonzero(own >= 0):
+            held = slice(start[own[i]], end[own[i]])
+            sums[i] += counts[held] @ Y[rows[held]] / counts[held].sum()
+    return sums / np.maximum((leaves >= 0).sum(axis=0), 1)[:, None]
 
 
 @pytest.mark.parametrize("training", [False, True])
@@ -110,10 +107,11 @@ def test_shares_of_candidates_are_those_of_the_whole_forest(training):
     given = ReadTable(X.astype(np.float64), np.zeros(30, np.int32))
     forest = CandidateForest(given, Y)
     forest.grow_all(5, None, 3)
-    table = forest.table
-    expected = plain_shares(forest, table, training=training)
+    leaves = forest.leaves(forest.table, np.arange(150), out_of_bag=training)
+    for own, (rows, _) in zip(leaves, forest.samples(), strict=True):
+        assert (np.isin(np.arange(150), rows) & training == (own < 0)).all()
+    expected = plain_shares(forest, leaves, Y.toarray())
     given = np.tile(np.array([4, -1], dtype=np.int32), (150, 1))
-    leaves = forest.leaves(table, training=training)
     candidates, shares = forest.shares(leaves, given, 5)
     assert candidates.shape == (150, 5)
     for i in range(150):

@@ -25,7 +25,6 @@ from labelcover.learners._forest.grown_forest import (
 )
 from labelcover.learners._forest.label_forest import LabelForest, LabelLearner
 from labelcover.learners._forest.mean_forest import MeanForest
-from labelcover.learners._forest.mean_tree_kernels import sort_into_leaves
 from labelcover.learners._least_squares.choosing import EXACT_ROWS
 from labelcover.learners._least_squares.label_chains import LabelSystem
 from labelcover.learners._least_squares.least_squares_classifier import LeastSquaresClassifier
@@ -86,7 +85,6 @@ __all__ = [
     "problem_blocks",
     "random_order",
     "row_products",
-    "sort_into_leaves",
 ]
 
 # No default has these members, whose compiled loops take long to declare.

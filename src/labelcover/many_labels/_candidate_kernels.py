@@ -2,16 +2,13 @@
 
 Tables are CSR: ``(data, indices, indptr)``. The sums of the rows of all labels are sparse: by
 label, ``(sum_values, sum_features, sum_starts)``, and by feature, ``(post_values, post_labels,
-post_starts)``. The leaves of all trees are numbered on: leaf ``l`` holds the places
-``leaf_starts[l]`` to ``leaf_ends[l]`` of ``rows`` (training rows) and ``counts`` (how often each
-was drawn).
+post_starts)``. Leaves are those of `labelcover.learners._forest.forest_kernels`.
 """
 
 import numpy as np
 
 from labelcover._compiled import njit
-from labelcover.learners._forest.forest_kernels import next_random
-from labelcover.learners._forest.mean_tree_kernels import add_label_shares
+from labelcover.learners._forest.forest_kernels import add_label_shares, next_random
 
 
 @njit(nogil=True)
@@ -135,15 +132,15 @@ def candidate_products(table, n_features, rows, candidates, vectors):
 
 
 @njit(nogil=True)
-def candidate_shares(leaves, leaf_starts, leaf_ends, rows, counts, labels, n_labels, given, most):
+def candidate_shares(leaves, held, labels, n_labels, given, most):
     """Return candidates of each row, those given and those with the greatest shares; and shares.
 
     Parameters
     ----------
-    leaves : int32 array of shape (n, n_trees)
+    leaves : int32 array of shape (n_trees, n)
         The leaf of each row in each tree, -1 where the tree is not to be asked.
-    leaf_starts, leaf_ends, rows, counts : ndarray
-        See above.
+    held
+        As in `add_leaf_shares`.
     labels : (label_indices, label_starts)
         Those of the training rows.
     given : int32 array of shape (n, n_given)
@@ -158,7 +155,7 @@ def candidate_shares(leaves, leaf_starts, leaf_ends, rows, counts, labels, n_lab
     shares : float32 array of shape (n, most)
         The mean share of each candidate in the leaves of the row.
     """
-    n, n_trees = leaves.shape
+    n_trees, n = leaves.shape
     candidates = np.full((n, most), -1, np.int32)
     shares = np.zeros((n, most), np.float32)
     sums, seen, weights = np.zeros(n_labels), np.empty(n_labels, np.int32), np.empty(n_labels)
@@ -166,13 +163,9 @@ def candidate_shares(leaves, leaf_starts, leaf_ends, rows, counts, labels, n_lab
         # Constants would have functions that they are given to compiled twice.
         n_seen, n_asked, n_left = np.int64(0), 0, np.int64(0)
         for t in range(n_trees):
-            leaf = leaves[i, t]
-            if leaf < 0:
-                continue
-            n_asked += 1
-            n_seen = add_label_shares(
-                rows, counts, leaf_starts[leaf], leaf_ends[leaf], labels, sums, seen, n_seen
-            )
+            if leaves[t, i] >= 0:
+                n_asked += 1
+                n_seen = add_label_shares(leaves[t, i], held, labels, sums, seen, n_seen)
         n_kept = 0
         for a in range(given.shape[1]):
             j = given[i, a]

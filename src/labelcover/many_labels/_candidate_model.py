@@ -188,7 +188,7 @@ class CandidateModel:
         linked = self.links.weights.nnz / len(self.counts)
         return (
             f"{self.n_candidates} candidates (with {self.recall:.0%} of the true labels), "
-            f"means, {len(self.forest.trees)} trees and linear SVMs (C: {self.C:.3g}), "
+            f"means, {self.forest.n_trees} trees and linear SVMs (C: {self.C:.3g}), "
             f"links to {linked:.1f} labels each"
         )
 
@@ -196,12 +196,12 @@ class CandidateModel:
         """Return the candidates of all rows of a table; training rows are left out of all views."""
         n, most = len(table[2]) - 1, self.n_candidates
         from_means = max(1, int(SHARE_OF_MEANS * most))
-        leaves = self.forest.leaves(table, training=len(own[1]) > 0)
 
         def find(rows: slice) -> Found:
             which = np.arange(rows.start, rows.stop)
             given = self.means.likeliest(table, which, from_means, own)
-            candidates, shares = self.forest.shares(leaves[rows], given, most)
+            leaves = self.forest.leaves(table, which, out_of_bag=len(own[1]) > 0)
+            candidates, shares = self.forest.shares(leaves, given, most)
             return Found(candidates, shares, self.means.cosines(table, which, candidates, own))
 
         jobs = (delayed(find)(rows) for rows in gen_batches(n, BLOCK_ROWS))
@@ -242,7 +242,7 @@ class CandidateModel:
 
     def _inputs(self, found: Found, scores: NDArray[np.float32]) -> NDArray[np.float64]:
         counts = self.counts[np.maximum(found.candidates, 0)]
-        n_votes = OUT_OF_BAG * len(self.forest.trees)
+        n_votes = OUT_OF_BAG * self.forest.n_trees
         return cell_inputs(found.cosines, found.shares, scores, counts, n_votes)
 
     def _fit_cells(self, found, scores, truth, weights, alike):

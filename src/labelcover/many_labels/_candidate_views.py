@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.parallel import delayed
 
-from labelcover.learners import MeanForest, csr_arrays, in_threads, problem_blocks, sort_into_leaves
+from labelcover.learners import MeanForest, csr_arrays, in_threads, problem_blocks
 from labelcover.many_labels._candidate_kernels import (
     candidate_products,
     candidate_shares,
@@ -141,43 +141,14 @@ class CandidateForest(MeanForest):
     ) -> None:
         """Grow the trees; in parallel, as many as numba has threads by default."""
         seeds = np.random.SeedSequence(seed).spawn(n_trees)
-        jobs = (delayed(self.grow)(weights, 1, MIN_LEAF, one) for one in seeds)
-        self.trees = list(in_threads(jobs, n_jobs, text="growing trees", verbose=verbose))
+        self.grow(seeds, weights, 1, MIN_LEAF, n_jobs, text="growing trees", verbose=verbose)
         del self.unit_labels
-        drawn = np.cumsum([0, *(len(rows) for _, rows, _ in self.trees)])
-        held = list(zip(self.trees, drawn, strict=False))
-        self.leaf_rows = (
-            np.concatenate([tree[2] + offset for (tree, _, _), offset in held]),
-            np.concatenate([tree[3] + offset for (tree, _, _), offset in held]),
-            np.concatenate([rows for _, rows, _ in self.trees]),
-            np.concatenate([counts for _, _, counts in self.trees]).astype(np.float32),
-        )
-
-    def leaves(self, table: tuple[Any, ...], *, training: bool) -> NDArray[np.int32]:
-        """Return the leaf of each row in each tree, ``(n, n_trees)``.
-
-        Those of training rows are -1 in the trees that were grown with them.
-        """
-        n = len(table[2]) - 1
-        found = np.full((len(self.trees), n), -1, dtype=np.int32)
-        offset = 0
-        for (tree, rows, _), own in zip(self.trees, found, strict=True):
-            seen = np.zeros(n, dtype=bool)
-            if training:
-                seen[rows] = True
-            asked = np.flatnonzero(~seen).astype(np.int32)
-            starts, ends = sort_into_leaves(table, self.n_features, tree, asked)
-            leaves = np.flatnonzero((tree[0] < 0) & (ends > starts))
-            leaves = leaves[np.argsort(starts[leaves])]  # in the order of the rows in them
-            own[asked] = offset + np.repeat(leaves, (ends - starts)[leaves])
-            offset += len(tree[0])
-        return np.ascontiguousarray(found.T)
 
     def shares(
         self, leaves: NDArray[np.int32], given: NDArray[np.int32], most: int
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Return up to `most` candidates of rows, first those given; and their label shares."""
-        return candidate_shares(leaves, *self.leaf_rows, self.labels, self.n_labels, given, most)
+        return candidate_shares(leaves, self.held, self.labels, self.n_labels, given, most)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Trees on all labels as views: a forest, with out-of-bag predictions, and boosted trees."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -48,11 +49,10 @@ class ForestView(View):
     ) -> Self:
         """Grow the forest on the rows in memory."""
         self._n_rows, self._sample = len(rows.in_memory.Y), rows.sample
-        how = {"n_jobs": n_jobs, "verbose": verbose, "n_feature_trees": self.n_trees}
-        self.forest = fit_in_memory(self.learner.fit_labels, rows, seed, **how)
-        if rows.left_out is not None:
-            self._left_out = rows.left_out, [self.forest.left_out(rows.in_memory.left_out)]
-        self.forest.forget_training()
+        how = {"n_jobs": n_jobs, "verbose": verbose, "left_out": rows.in_memory.left_out}
+        fit = partial(self.learner.fit_labels, n_feature_trees=self.n_trees)
+        self.forest, found = fit_in_memory(fit, rows, seed, **how)
+        self._left_out = rows.left_out, [found]
         return self
 
     @property
@@ -83,7 +83,9 @@ class ForestView(View):
         rows = np.argsort(-shares, axis=1, kind="stable")[:, :n]
         own = np.take_along_axis(shares, rows, axis=1)
         numbers = rows if self._sample is None else self._sample[rows]
-        return Similar(np.where(own > 0, numbers, -1), own, labels_of(self.forest.held, rows))
+        return Similar(
+            np.where(own > 0, numbers, -1), own, labels_of(self.forest.labels_held, rows)
+        )
 
 
 class ForestShares(Shares):

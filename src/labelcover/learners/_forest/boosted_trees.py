@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_integer, check_random_state, check_real, check_seed, is_auto
+from labelcover._table_numbers import blocks
 from labelcover.learners._features import csr_arrays, numeric
 from labelcover.learners._forest.boosting_kernels import (
     DIRECTIONS,
@@ -17,12 +18,12 @@ from labelcover.learners._forest.boosting_kernels import (
     WEIGHT,
     WIDTH,
     add_rows,
-    add_scores,
     grow_on_bins,
     grow_on_words,
 )
 from labelcover.learners._forest.feature_forest import ReadTable, directions, row_table
-from labelcover.learners._forest.grown_forest import in_threads
+from labelcover.learners._forest.forest_kernels import fall
+from labelcover.learners._forest.grown_forest import MOST_LEAVES, in_threads
 from labelcover.learners._forest.swap_kernels import UNBENT, swap_parts
 
 # Columns of numbers are cut into so many bins.
@@ -180,8 +181,8 @@ class LabelBoosting(BaseEstimator):
             moments[rows, WEIGHT] = weights[rows]
             tree = self._grown(codes, rows, moments, at_node, random)
             leaves = np.flatnonzero(tree[0] < 0)
-            tree[2, leaves] = np.arange(len(leaves))
-            leaf = tree[2, at_node]
+            tree[1, leaves] = np.arange(len(leaves))
+            leaf = tree[1, at_node]
             values = rate * _newton_steps(leaf[rows], len(leaves), gradient, curvature)
             add_rows(values, leaf, scores, every)
             trees.append((tree, values))
@@ -189,7 +190,7 @@ class LabelBoosting(BaseEstimator):
 
     def _grown(self, codes, rows, moments, at_node, random):
         """Return the nodes of a tree, and fill in the leaf of each row."""
-        tree = np.full((4, 2 * int(self.max_leaves) - 1), -1, np.int32)
+        tree = np.full((3, 2 * int(self.max_leaves) - 1), -1, np.int32)
         state = random.integers(1, 2**63, size=1).astype(np.uint64)
         bins, n_bins, words = codes
         rest = tuple(tree), at_node, state
@@ -212,8 +213,9 @@ class BoostedTrees:
     ----------
     start : ndarray of shape (n_labels,)
         The log-odds of the labels in training.
-    stack : tuple
-        The nodes of all trees one after the other, and where each tree starts.
+    nodes, roots
+        The nodes of all trees (`labelcover.learners._forest.forest_kernels`), and where each
+        begins; the feature of a leaf is its line of values.
     values : ndarray of shape (n_leaves, n_labels)
         What the leaves add to the log-odds.
     n_trees : int
@@ -255,17 +257,19 @@ class BoostedTrees:
         losses = np.sum([losses[:shortest] for _, losses in fits], axis=0)
         self.n_folds = len(fits)
         self.n_trees = min(STEP * int(np.argmin(losses)), *(len(trees) for trees, _ in fits))
-        every = [(np.empty((4, 0), np.int32), np.empty((0, len(self.start)), np.float32))]
+        every = [(np.empty((3, 0), np.int32), np.empty((0, len(self.start)), np.float32))]
         every += [tree for trees, _ in fits for tree in trees[: self.n_trees]]
         nodes, values = zip(*every, strict=True)
-        first, sizes = np.cumsum([len(own) for own in values]), [own.shape[1] for own in nodes]
-        feature, cut, left, right = np.concatenate(nodes, axis=1)
-        is_leaf = feature < 0
-        left = np.where(is_leaf, left + np.repeat(first[:-1], sizes[1:]), left).astype(np.int32)
-        threshold, column = np.zeros(len(feature), np.float32), feature.copy()
-        inner = feature[~is_leaf]
-        threshold[~is_leaf], column[~is_leaf] = self.cuts[inner, cut[~is_leaf]], self.columns[inner]
-        self.stack = column, threshold, left, right, np.cumsum(sizes)
+        sizes = [own.shape[1] for own in nodes]
+        self.roots = np.cumsum(sizes)
+        child, feature, cut = np.concatenate(nodes, axis=1)
+        is_leaf, threshold = child < 0, np.zeros(len(child), np.float32)
+        first = np.repeat(np.append(0, self.roots[:-1]), sizes)
+        child = np.where(is_leaf, child, child + first).astype(np.int32)
+        inner, feature[is_leaf] = feature[~is_leaf], np.arange(is_leaf.sum())
+        threshold[~is_leaf] = self.cuts[inner, cut[~is_leaf]]
+        feature[~is_leaf] = self.columns[inner]
+        self.nodes = child, feature, threshold
         self.values = np.concatenate(values) / self.n_folds
         del self.cuts, self.columns
 
@@ -274,19 +278,19 @@ class BoostedTrees:
         scores = np.zeros((len(rows), len(self.start)))
         for each in range(self.n_folds):
             own = np.flatnonzero(fold == each)
-            roots = self.stack[-1][each * self.n_trees : (each + 1) * self.n_trees]
-            scores[own] = self._sums(self.table, rows[own], roots)
+            trees = slice(each * self.n_trees, (each + 1) * self.n_trees)
+            scores[own] = self._sums(self.table, rows[own], trees)
         del self.table
         return expit(self.start + self.n_folds * scores)
 
     def scores(self, table: tuple[Any, ...], n: int) -> NDArray[np.float64]:
         """Return the log-odds of `n` new rows, ``(n, n_labels)``, as `read` gives them."""
-        return self.start + self._sums(table, np.arange(n), self.stack[-1][:-1])
+        return self.start + self._sums(table, np.arange(n), slice(None))
 
     @property
     def origin_scores(self) -> NDArray[np.float64]:
         """The log-odds of the labels at the origin."""
-        return self.scores(row_table(self.origin, is_sparse=self.is_sparse), 1)[0]
+        return self.scores(row_table(self.origin, self.is_sparse), 1)[0]
 
     def swap_parts(
         self, table: tuple[Any, ...], rows: NDArray[np.int64], weights: NDArray[np.float64]
@@ -296,13 +300,12 @@ class BoostedTrees:
         The parts of the chosen rows are CSR, ``(len(rows), n_features)``; `weights` are those of
         labels in each row. As `labelcover.learners._forest.feature_forest.FeaturePaths`.
         """
-        *nodes, starts = self.stack
-        used = np.flatnonzero(weights.any(axis=0))
-        leaves = np.flatnonzero(nodes[0] < 0)
-        means = np.zeros((len(used), len(nodes[0])))
-        means[:, leaves] = self.values[nodes[2][leaves]][:, used].T
+        used, leaves = np.flatnonzero(weights.any(axis=0)), np.flatnonzero(self.nodes[0] < 0)
+        means = np.zeros((len(used), len(self.nodes[0])))
+        means[:, leaves] = self.values[:, used].T
         own = np.ascontiguousarray(weights[:, used])
-        made = swap_parts(table, self.origin, tuple(nodes), starts, means, own, rows, UNBENT)
+        trees = self.origin, self.nodes, self.roots
+        made = swap_parts(table, *trees, means, own, rows, UNBENT)
         return sparse.csr_array(made, shape=(len(rows), self.n_features))
 
     def read(self, X: Any) -> tuple[Any, ...]:
@@ -310,12 +313,15 @@ class BoostedTrees:
         read = self.rare.transform(numeric(X, self.n_values))
         return self.precision.arrays(read, is_sparse=self.is_sparse)
 
-    def _sums(
-        self, table: Any, rows: NDArray[np.int64], roots: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        scores = np.zeros((len(rows), len(self.start)))
-        stack = (*self.stack[:-1], roots)
-        add_scores(table, rows, self.n_features, stack, self.values, scores)
+    def _sums(self, table: Any, rows: NDArray[np.int64], trees: slice) -> NDArray[np.float64]:
+        """Return what some trees add to the log-odds of rows of a table."""
+        scores, roots = np.zeros((len(rows), len(self.start))), self.roots[:-1][trees]
+        for some in blocks(len(rows), MOST_LEAVES // max(1, len(roots))):
+            asked = rows[some]
+            leaves = np.repeat(roots[:, None].astype(np.int32), len(asked), axis=1)
+            fall(table, self.n_features, self.nodes, roots, asked, leaves)
+            into = np.tile(np.arange(len(asked)), len(roots))
+            add_rows(self.values, self.nodes[1][leaves].ravel(), scores[some], into)
         return scores
 
 

@@ -1,8 +1,8 @@
 """Compiled loops of boosted trees: one tree after another, each for all labels at once.
 
-A tree is four arrays, as in `forest_kernels`: ``feature`` (-1 in a leaf), ``threshold``, ``left``
-and ``right``; in a leaf ``left`` is the number of its line of values. Trees grow on codes: dense
-columns are cut into few bins, and of a sparse table only what is above 0 counts.
+A tree is three arrays, as in `forest_kernels`: ``child`` (-1 in a leaf), ``feature`` (in a leaf the
+line of its values) and ``threshold``. Trees grow on codes: dense columns are cut into few bins, and
+of a sparse table only what is above 0 counts.
 """
 
 import numpy as np
@@ -68,13 +68,13 @@ def grow_on_bins(codes, n_bins, rows, moments, order, wanted, tree, at_node, sta
         All columns in any order; changed.
     wanted : int
         How many columns are tried in a node.
-    tree : (feature, cut, left, right)
-        Of the most nodes that a tree may have; filled in. `cut` is a bin.
+    tree : (child, feature, cut)
+        Of the most nodes that a tree may have, all -1; filled in. `cut` is a bin.
     at_node : int32 array of shape (n,)
         The leaf of each row, drawn or not; filled in.
     state : uint64 array of shape (1,)
     """
-    feature, cuts, left, right = tree
+    child, feature, cuts = tree
     d = len(order)
     sums = np.zeros((256, WIDTH), np.float32)
     total, part = np.zeros((1, WIDTH), np.float32), np.zeros((1, WIDTH), np.float32)
@@ -88,7 +88,7 @@ def grow_on_bins(codes, n_bins, rows, moments, order, wanted, tree, at_node, sta
         total[:] = 0.0
         for i in own:
             _add(total, np.uintp(0), moments, np.uintp(i))
-        feature[node], best = -1, _score_unsplit(total[0])
+        best = _score_unsplit(total[0])
         if total[0, WEIGHT] < 2 * LEAST_SIDE or n_nodes + 2 > len(feature):
             node += 1
             continue
@@ -107,7 +107,7 @@ def grow_on_bins(codes, n_bins, rows, moments, order, wanted, tree, at_node, sta
                     if score > best:
                         best, feature[node], cuts[node] = score, f, cut
         if feature[node] >= 0:
-            left[node], right[node] = n_nodes, n_nodes + 1
+            child[node] = n_nodes
             middle = start + split_rows(codes[feature[node]], cuts[node], own, moved)
             ends[n_nodes, 0], ends[n_nodes, 1] = start, middle
             ends[n_nodes + 1, 0], ends[n_nodes + 1, 1] = middle, end
@@ -115,8 +115,8 @@ def grow_on_bins(codes, n_bins, rows, moments, order, wanted, tree, at_node, sta
         node += 1
     for i in range(codes.shape[1]):
         node = 0
-        while feature[node] >= 0:
-            node = left[node] if codes[feature[node], i] <= cuts[node] else right[node]
+        while child[node] >= 0:
+            node = child[node] + (codes[feature[node], i] > cuts[node])
         at_node[i] = node
     return n_nodes
 
@@ -138,17 +138,17 @@ def grow_on_words(columns, share, n_levels, rows, moments, tree, at_node, state)
     rows, moments, tree, at_node, state
         As in `grow_on_bins`; `rows` stay as they are.
     """
-    (above, starts), (feature, cuts, left, right) = columns, tree
+    (above, starts), (child, feature, cuts) = columns, tree
     most = len(feature)
     totals, sums = np.zeros((most, WIDTH), np.float32), np.zeros((most, WIDTH), np.float32)
     best = np.zeros(most)
-    feature[0], at_node[:] = -1, 0
+    at_node[:] = 0
     first, n_nodes = 0, 1
     for level in range(n_levels + 1):
         for i in range(len(at_node)):
             node = at_node[i]
-            if node < first and feature[node] >= 0:
-                at_node[i] = left[node]
+            if node < first and child[node] >= 0:
+                at_node[i] = child[node]
         for i in rows:
             _add(totals, np.uintp(at_node[i]), moments, np.uintp(i))
         if level == n_levels or first == n_nodes:
@@ -172,10 +172,8 @@ def grow_on_words(columns, share, n_levels, rows, moments, tree, at_node, state)
         for node in range(before, first):
             f = feature[node]
             if f < 0 or n_nodes + 2 > most:
-                feature[node] = -1
                 continue
-            left[node], right[node], cuts[node] = n_nodes, n_nodes + 1, 0
-            feature[n_nodes : n_nodes + 2] = -1
+            child[node], cuts[node] = n_nodes, 0
             for at in range(starts[f], starts[f + 1]):
                 if at_node[above[at]] == node:
                     at_node[above[at]] = n_nodes + 1
@@ -190,40 +188,3 @@ def add_rows(values, taken, sums, to):
         own, more = sums[to[a]], values[taken[a]]
         for j in range(len(own)):
             own[j] += more[j]
-
-
-@njit(nogil=True)
-def add_scores(table, rows, n_features, stack, values, scores):
-    """Add to `scores` the values of the leaves that rows of a table fall into, tree by tree.
-
-    Parameters
-    ----------
-    table : (dense, (data, indices, indptr))
-        As in `forest_kernels.add_answers`.
-    rows : int64 array
-        Which rows, a line of `scores` each.
-    stack : (feature, threshold, left, right, starts)
-        The nodes of all trees one after the other, children counted within their tree, and where
-        each tree starts.
-    values : float32 array of shape (n_leaves, n_labels)
-    """
-    feature, threshold, left, right, starts = stack
-    dense, (data, indices, indptr) = table
-    x = np.zeros(0 if len(dense) else n_features, np.float32)
-    for a, i in enumerate(rows):
-        if len(dense):
-            x = dense[i]
-        else:
-            for at in range(indptr[i], indptr[i + 1]):
-                x[indices[at]] = data[at]
-        for root in starts:
-            node = root
-            while feature[node] >= 0:
-                child = left[node] if x[feature[node]] <= threshold[node] else right[node]
-                node = root + child
-            own, more = scores[a], values[left[node]]
-            for j in range(len(own)):
-                own[j] += more[j]
-        if not len(dense):
-            for at in range(indptr[i], indptr[i + 1]):
-                x[indices[at]] = 0.0

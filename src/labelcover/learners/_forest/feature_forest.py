@@ -1,7 +1,6 @@
 """Trees that split at a threshold of one feature, by the variance of all labels."""
 
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -9,12 +8,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._table_numbers import RareValues, blocks
-from labelcover.learners._features import csr_arrays, numeric, read_only
-from labelcover.learners._forest.forest_kernels import (
-    add_answers_of_trees,
-    grow_tree,
-    node_means,
-)
+from labelcover.learners._features import csr_arrays, numeric
+from labelcover.learners._forest.forest_kernels import MANY_ROWS as LARGE_LEAF
+from labelcover.learners._forest.forest_kernels import fall, grow_tree
 from labelcover.learners._forest.grown_forest import (
     MOST_MEANS,
     ForestPaths,
@@ -43,6 +39,8 @@ FAR = 1_000
 # Sizes of numbers beyond these are divided by a power of two: differences would overflow, or the
 # numbers vanish.
 SMALLEST, LARGEST = 1e-30, 1e37
+# Leaves of dense tables, where rows differ, are never summed once for all rows in them.
+NO_LEAF = 2**31
 NO_TABLE = np.zeros((0, 0), np.float32)
 NO_ARRAYS = (np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int64))
 
@@ -171,36 +169,20 @@ class FeatureForest(GrownForest):
     space for high dimensional multi-label classification. ECML PKDD 2014, 607–622.
     """
 
+    fall = staticmethod(fall)
+
     def _read_training(self, given: ReadTable) -> None:
         self.precision, self.table, self.origin = given.precision, given.single, given.origin
         self.is_large = self.is_sparse and given.table.shape[0] >= MANY_ROWS
+        self.default_trees, self.large_leaf = TREES, NO_LEAF
+        if self.is_sparse:
+            self.default_trees, self.large_leaf = SPARSE_TREES, LARGE_LEAF
         if not self.is_sparse:
             self.training = np.ascontiguousarray(self.table[0].T)
 
-    @property
-    def default_trees(self) -> int:
-        """Default number of trees."""
-        return SPARSE_TREES if self.is_sparse else TREES
-
-    def gather(self, trees, weights=None, n_jobs=None) -> None:
-        """Take the trees, all of them, and keep their arrays one after the other."""
-        self.stack = _stacked(trees)
-        self.trees = _views(self.stack)
-        self._forget_unknown()
-        if not self.is_sparse:
-            del self.training
-
-    def __getstate__(self) -> dict[str, Any]:
-        # A saved forest holds the arrays of its trees once.
-        state = dict(self.__dict__)
-        if "stack" in state:
-            del state["trees"]
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if "stack" in state:
-            self.trees = _views(self.stack)
+    def _forget_training(self) -> None:
+        super()._forget_training()
+        self.__dict__.pop("training", None)
 
     def _read(self, X: Any) -> tuple[Any, ...]:
         return self.precision.arrays(X, is_sparse=self.is_sparse)
@@ -208,7 +190,7 @@ class FeatureForest(GrownForest):
     def _draw(self, random, weights) -> NDArray[np.float64]:
         if not self.is_large or weights is not None:
             return super()._draw(random, weights)
-        n = len(self.labels[1]) - 1
+        n = self.n_rows
         counts = np.zeros(n)
         counts[random.permutation(n)[: (n + 1) // 2]] = 1
         return counts
@@ -236,23 +218,9 @@ class FeatureForest(GrownForest):
         order = np.arange(d, dtype=np.int32)
         return grow_tree(self.training, labels, counts, rows, order, m, wanted, min_leaf, state)
 
-    def _add_answers(self, table, sums) -> None:
-        asked, n_trees = np.arange(len(sums)), np.zeros(len(sums), np.int64)
-        how = read_only(*self.labels), asked, False, sums, n_trees
-        add_answers_of_trees(table, self.n_features, read_only(*self.stack), *how)
-
-    def node_means(self, values) -> list[NDArray[np.float64]]:
-        """Return the means of a value of training rows in the nodes of each tree."""
-        return [node_means(tree, own, counts, values) for tree, own, counts in self.trees]
-
     def paths(self, X) -> "FeaturePaths":
         """Return the confidences of new rows as sums over the columns of the table."""
         return FeaturePaths(self, X)
-
-    def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
-        stack = self.stack if trees is self.__dict__.get("trees") else _stacked(trees)
-        how = read_only(*self.labels), asked, True, sums, n_trees
-        add_answers_of_trees(self.table, self.n_features, read_only(*stack), *how)
 
 
 class FeaturePaths(ForestPaths):
@@ -271,52 +239,31 @@ class FeaturePaths(ForestPaths):
 
     def __init__(self, forest: FeatureForest, X: Any) -> None:
         super().__init__(forest, X)
-        answers = np.zeros((1, forest.n_sums))
-        forest._add_answers(row_table(forest.origin, is_sparse=forest.is_sparse), answers)
-        self.starts = forest.shares_of(answers / len(forest.trees))[0]
+        self.starts = forest.confidence_of(row_table(forest.origin, forest.is_sparse), 1)[0]
 
     def combined(self, rows, weights, bent=None) -> Any:
         """Return the parts of a sum of labels, CSR ``(n_rows, n_columns)``."""
         how: Any = UNBENT
         if bent is not None and self.forest.is_sparse:
             label, *rest = bent
-            how = np.concatenate(self.means_of(label)), self.starts[label], *rest, MOST_STEPS
-        *nodes, _, _, node_starts, _ = self.forest.stack
+            how = self.means_of(label), self.starts[label], *rest, MOST_STEPS
+        roots = self.forest.roots
         total: Any = sparse.csr_array((len(rows), self.forest.n_features))
         used = np.flatnonzero(weights.any(axis=0))
-        for some in blocks(len(used), MOST_MEANS // max(1, int(node_starts[-1]))):
-            means = np.array([np.concatenate(self.means_of(int(k))) for k in used[some]])
+        for some in blocks(len(used), MOST_MEANS // int(roots[-1])):
+            means = np.array([self.means_of(int(k)) for k in used[some]])
             own = np.ascontiguousarray(weights[:, used[some]])
-            trees = self.forest.origin, tuple(nodes), node_starts
+            trees = self.forest.origin, self.forest.nodes, roots
             made, how = swap_parts(self.table, *trees, means, own, rows, how), UNBENT
             total = total + sparse.csr_array(made, shape=total.shape)
-        return total / len(self.forest.trees)
+        return total / self.forest.n_trees
 
 
-def row_table(row: NDArray[np.float32], *, is_sparse: bool) -> tuple[Any, ...]:
+def row_table(row: NDArray[np.float32], is_sparse: bool) -> tuple[Any, ...]:
     """Return one row as a table that trees take."""
     if not is_sparse:
         return row[None], NO_ARRAYS
     return NO_TABLE, csr_arrays(sparse.csr_array(row[None]))
-
-
-def _stacked(trees: list[tuple[Any, ...]]) -> tuple[NDArray[Any], ...]:
-    """Return the arrays of all trees one after the other, and where each tree begins."""
-    nodes = [np.concatenate(parts) for parts in zip(*(tree for tree, _, _ in trees), strict=True)]
-    rows = np.concatenate([rows for _, rows, _ in trees])
-    counts = np.concatenate([counts for _, _, counts in trees])
-    node_starts = np.cumsum([0, *(len(tree[0]) for tree, _, _ in trees)])
-    row_starts = np.cumsum([0, *(len(rows) for _, rows, _ in trees)])
-    return (*nodes, rows, counts, node_starts, row_starts)
-
-
-def _views(stack: tuple[NDArray[Any], ...]) -> list[tuple[Any, ...]]:
-    """Return the trees that were stacked, without copying them."""
-    *nodes, rows, counts, node_starts, row_starts = stack
-    ranges = zip(pairwise(node_starts), pairwise(row_starts), strict=True)
-    return [
-        (tuple(array[a:b] for array in nodes), rows[c:d], counts[c:d]) for (a, b), (c, d) in ranges
-    ]
 
 
 def directions(m: int, n_columns: int, random: np.random.Generator) -> NDArray[np.float32]:

@@ -1,9 +1,11 @@
-"""Compiled loops of the label forest: growing a tree, and the labels that its leaves hold.
+"""Compiled loops of trees: growing one that splits by features, and the labels that leaves hold.
 
-A tree is four arrays with one entry per node, the root first: ``feature`` (-1 in a leaf),
-``threshold`` and ``left``, ``right``: the children, or, in a leaf, where its rows start and end
-among the rows of the tree, which are stored leaf by leaf. A row goes left if its value is at most
-the threshold. Labels are never a table here: row ``i`` has the labels
+A tree is arrays with one entry per node, the root first: ``child`` (the first of its children,
+which are side by side and after their parent, -1 in a leaf), ``start`` and ``end`` (where its rows
+lie among those of the tree, which are stored leaf by leaf), ``feature`` and ``threshold``: a row
+goes to the first child if its value is at most the threshold, else to the second. The arrays of a
+forest are those of its trees, one after the other: nodes and rows are numbered on, and tree ``t``
+begins at ``roots[t]``. Labels are never a table here: row ``i`` has the labels
 ``label_indices[label_starts[i]:label_starts[i + 1]]``.
 """
 
@@ -13,7 +15,8 @@ from labelcover._compiled import njit
 
 # So many rows are worth finding the path of a row of zeros first, and in a leaf summing once.
 MANY_ROWS = 32
-_NO_PATH = np.zeros(1, np.int32), np.zeros(0, np.int32)
+# Trees through which a row falls while it is at hand: more of them would not stay at hand.
+TREES_AT_ONCE = 8
 
 
 @njit(nogil=True)
@@ -102,7 +105,7 @@ def split_rows(column, threshold, rows, moved):
 
 @njit(nogil=True)
 def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, state):
-    """Return the four arrays of a tree, whose leaves are slices of `rows`.
+    """Return the five arrays of a tree, whose leaves are slices of `rows`.
 
     Parameters
     ----------
@@ -122,18 +125,16 @@ def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, st
     """
     n, n_features = len(rows), len(order)
     label_indices, label_starts = labels
-    feature = np.full(2 * n, -1, np.int32)
-    threshold = np.zeros(2 * n, np.float32)
-    left, right = np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
+    child, feature = np.full(2 * n, -1, np.int32), np.full(2 * n, -1, np.int32)
+    start, end = np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
+    threshold, waiting = np.zeros(2 * n, np.float32), np.zeros(2 * n, np.int32)
     totals, part = np.zeros(n_labels), np.zeros(n_labels)
     values, moved = np.empty(n, np.float32), np.empty(n, np.int32)
-    stack = np.empty((2 * n, 3), np.int32)
-    stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, n
-    waiting, n_nodes = 1, 1
-    while waiting:
-        waiting -= 1
-        number, start, end = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
-        own = rows[start:end]
+    end[0], n_waiting, n_nodes = n, 1, 1
+    while n_waiting:
+        n_waiting -= 1
+        number = waiting[n_waiting]
+        own = rows[start[number] : end[number]]
         weight, plain, squares = 0.0, 0.0, 0.0  # `plain` is the sum of `totals`
         for i in own:
             c = counts[i]
@@ -163,207 +164,196 @@ def grow_tree(table, labels, counts, rows, order, n_labels, wanted, min_leaf, st
                     break
         _forget(own, labels, totals)
         if best_feature < 0:
-            left[number], right[number] = start, end
             continue
-        middle = start + split_rows(table[best_feature], best_threshold, own, moved)
-        feature[number], threshold[number] = best_feature, best_threshold
-        left[number], right[number] = n_nodes, n_nodes + 1
-        for child in range(2):
-            stack[waiting + child, 0] = n_nodes + child
-            stack[waiting + child, 1] = start if child == 0 else middle
-            stack[waiting + child, 2] = middle if child == 0 else end
-        waiting += 2
+        middle = start[number] + split_rows(table[best_feature], best_threshold, own, moved)
+        child[number], feature[number], threshold[number] = n_nodes, best_feature, best_threshold
+        start[n_nodes], end[n_nodes] = start[number], middle
+        start[n_nodes + 1], end[n_nodes + 1] = middle, end[number]
+        waiting[n_waiting], waiting[n_waiting + 1] = n_nodes, n_nodes + 1
+        n_waiting += 2
         n_nodes += 2
-    return feature[:n_nodes], threshold[:n_nodes], left[:n_nodes], right[:n_nodes]
+    return child[:n_nodes], start[:n_nodes], end[:n_nodes], feature[:n_nodes], threshold[:n_nodes]
 
 
 @njit(nogil=True)
-def _path_of_zeros(tree, first):
-    """Return the nodes that a row of zeros goes through, and the next split of the same feature.
+def _leaf(nodes, x, node):
+    child, feature, threshold = nodes
+    if node < 0:
+        return node
+    at = np.uintp(node)
+    while child[at] >= 0:
+        # Rows of sparse tables go left, mostly: a loop that goes on as guessed waits for nothing.
+        while child[at] >= 0 and x[np.uintp(feature[at])] <= threshold[at]:
+            at = np.uintp(child[at])
+        at = np.uintp(child[at] + 1) if child[at] >= 0 else at
+    return np.int32(at)
 
-    The last node is a leaf. `first`, -1 for every feature before, becomes its first split on the
-    path; -1 stands for none.
+
+@njit(nogil=True)
+def _fall_with_zeros(table, n_features, nodes, root, asked, leaves):
+    """Let rows fall as far as a row of zeros would go with them, and one node further.
+
+    Where few rows have any of the words, trees are long paths that rows leave with their words. In
+    other trees rows stay where they are.
     """
-    feature, threshold, left, right = tree
-    path = np.empty(len(feature) // 2 + 1, np.int32)
-    node, n = 0, 0
-    while feature[node] >= 0:
-        path[n] = node
-        n += 1
-        node = left[node] if threshold[node] >= 0.0 else right[node]
-    path[n] = node
-    following = np.empty(n, np.int32)
+    (data, indices, indptr), (child, feature, threshold) = table, nodes
+    n, node = 0, root
+    while child[node] >= 0:
+        n, node = n + 1, child[node] + (threshold[node] < 0.0)
+    if n * (len(indptr) - 1) <= 2 * len(data):
+        return
+    path, following = np.empty(n + 1, np.int64), np.empty(n, np.int64)
+    path[0] = root
+    for at in range(n):
+        path[at + 1] = child[path[at]] + (threshold[path[at]] < 0.0)
+    # The first split of each feature on the path, and the next one of the same feature.
+    first = np.full(n_features, -1, np.int64)
     for at in range(n - 1, -1, -1):
         f = feature[path[at]]
         following[at], first[f] = first[f], at
-    return path[: n + 1], following
+    for a in range(len(asked)):
+        if leaves[a] < 0:
+            continue
+        end = n
+        for t in range(indptr[asked[a]], indptr[asked[a] + 1]):
+            at = first[indices[t]]
+            while 0 <= at < end:
+                cut = threshold[path[at]]
+                if (data[t] <= cut) != (cut >= 0.0):
+                    end = at
+                at = following[at]
+        node = path[end]
+        leaves[a] = node if end == n else child[node] + (threshold[node] >= 0.0)
 
 
 @njit(nogil=True)
-def _off_path(tree, zeros, first, values, features):
-    """Return the node at which a sparse row leaves the path of a row of zeros, or its leaf."""
-    _, threshold, left, right = tree
-    path, following = zeros
-    end = len(following)
-    for t in range(len(values)):
-        at = first[features[t]]
-        while 0 <= at < end:
-            cut = threshold[path[at]]
-            if (values[t] <= cut) != (cut >= 0.0):
-                end = at
-            at = following[at]
-    node = path[end]
-    if end == len(following):
-        return node
-    return right[node] if threshold[node] >= 0.0 else left[node]
-
-
-@njit(nogil=True)
-def _leaf(tree, x, node):
-    feature, threshold, left, right = tree
-    at = np.uintp(node)
-    while feature[at] >= 0:
-        at = np.uintp(left[at] if x[np.uintp(feature[at])] <= threshold[at] else right[at])
-    return np.int64(at)
-
-
-@njit(nogil=True)
-def _add_leaf(rows, start, end, counts, labels, sums):
-    label_indices, label_starts = labels
-    weight = 0.0
-    for at in range(start, end):
-        weight += counts[at]
-    for at in range(start, end):
-        i = np.uintp(rows[at])
-        share = counts[at] / weight
-        for j in range(np.uintp(label_starts[i]), np.uintp(label_starts[i + np.uintp(1)])):
-            sums[np.uintp(label_indices[j])] += share
-
-
-@njit(nogil=True)
-def _add_large(rows, leaf, tree, counts, labels, shares, before, a, into, sums):
-    """Add the shares of a leaf, summed in `shares`, for row `a` that asks and all `before` it."""
-    shares[:] = 0.0
-    _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, shares)
-    while a >= 0:
-        for l in range(len(shares)):
-            sums[into[a], l] += shares[l]
-        a = before[a]
-
-
-@njit(nogil=True)
-def add_answers(table, n_features, tree, rows, counts, labels, asked, into, sums):
-    """Add the label shares of the leaves of some rows of a table to rows `into` of `sums`.
+def fall(table, n_features, nodes, roots, asked, leaves):
+    """Let rows fall through trees that split by features, to their leaves.
 
     Parameters
     ----------
     table : (dense, (data, indices, indptr))
         Rows, dense, else an empty table; CSR if sparse.
-    rows, counts : ndarray
-        The rows of the tree, leaf by leaf, and how often each was drawn.
-    asked, into : int64 array
+    nodes : (child, feature, threshold)
+        Those of all trees.
+    roots : ndarray of shape (n_trees + 1,)
+    asked : ndarray of shape (n_asked,)
+        Which rows.
+    leaves : int32 array of shape (n_trees, n_asked)
+        The root of each tree, or -1, which stays, where it is not asked; filled in.
     """
-    dense, (data, indices, indptr) = table
+    dense, csr = table
     if len(dense):
-        for a in range(len(asked)):
-            leaf = _leaf(tree, dense[asked[a]], np.int64(0))
-            _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, sums[into[a]])
+        for own in leaves:
+            for a in range(len(asked)):
+                own[a] = _leaf(nodes, dense[asked[a]], own[a])
         return
-    first, x = np.full(n_features, -1, np.int32), np.zeros(n_features, np.float32)
-    zeros = _path_of_zeros(tree, first) if len(asked) >= MANY_ROWS else _NO_PATH
-    # Where few rows have any of the words, trees are long paths that rows leave with their words.
-    is_long = len(zeros[1]) * (len(indptr) - 1) > 2 * len(data)
-    # The last row asked for in each large leaf, and the one before each: a leaf is summed once.
-    n_asked = len(asked)
-    last = np.full(len(tree[0]) if n_asked >= MANY_ROWS else 0, -1, np.int64)
-    before, large = np.empty(n_asked, np.int64), np.empty(n_asked, np.int64)
-    shares, n_large = np.zeros(sums.shape[1]), 0
-    for a in range(n_asked):
-        start, end = indptr[asked[a]], indptr[asked[a] + 1]
-        leaf = np.int64(0)
-        if is_long:
-            leaf = _off_path(tree, zeros, first, data[start:end], indices[start:end])
-        if tree[0][leaf] >= 0:
+    data, indices, indptr = csr
+    for t in range(len(leaves) if len(asked) >= MANY_ROWS else 0):
+        _fall_with_zeros(csr, n_features, nodes, roots[t], asked, leaves[t])
+    x = np.zeros(n_features, np.float32)
+    for some in range(0, len(leaves), TREES_AT_ONCE):
+        for a in range(len(asked)):
+            start, end = indptr[asked[a]], indptr[asked[a] + 1]
             for at in range(start, end):
                 x[indices[at]] = data[at]
-            leaf = _leaf(tree, x, leaf)
+            for own in leaves[some : some + TREES_AT_ONCE]:
+                own[a] = _leaf(nodes, x, own[a])
             for at in range(start, end):
                 x[indices[at]] = 0.0
-        if tree[3][leaf] - tree[2][leaf] < MANY_ROWS:
-            _add_leaf(rows, tree[2][leaf], tree[3][leaf], counts, labels, sums[into[a]])
-            continue
-        before[a] = -1
-        if not len(last):
-            _add_large(rows, leaf, tree, counts, labels, shares, before, a, into, sums)
-            continue
-        before[a], last[leaf] = last[leaf], a
-        if before[a] < 0:
-            large[n_large] = leaf
-            n_large += 1
-    for at in range(n_large):
-        leaf = large[at]
-        _add_large(rows, leaf, tree, counts, labels, shares, before, last[leaf], into, sums)
 
 
 @njit(nogil=True)
-def add_answers_of_trees(table, n_features, stack, labels, asked, out_of_bag, sums, n_trees):
-    """Add to `sums` the label shares of some rows in the leaves of all trees.
+def leave_out_drawn(rows, row_starts, place, leaves):
+    """Set to -1 what trees say of rows that they were grown on; `place` is theirs in `leaves`."""
+    for t in range(len(leaves)):
+        for at in range(row_starts[t], row_starts[t + 1]):
+            if place[rows[at]] >= 0:
+                leaves[t, place[rows[at]]] = -1
+
+
+@njit(nogil=True)
+def add_label_shares(leaf, held, labels, sums, seen, n_seen):
+    """Add the label shares of a leaf to `sums`; return how many labels have been seen.
+
+    `seen` lists those whose sum is not 0, the first `n_seen` before.
+    """
+    (start, end, rows, counts), (label_indices, label_starts) = held, labels
+    weight, one = 0.0, np.uintp(1)
+    for at in range(start[leaf], end[leaf]):
+        weight += counts[at]
+    for at in range(start[leaf], end[leaf]):
+        i, share = np.uintp(rows[at]), counts[at] / weight
+        for j in range(np.uintp(label_starts[i]), np.uintp(label_starts[i + one])):
+            l = np.uintp(label_indices[j])
+            if sums[l] == 0.0:
+                seen[n_seen] = l
+                n_seen += 1
+            sums[l] += share
+    return n_seen
+
+
+@njit(nogil=True)
+def add_leaf_shares(leaves, roots, held, labels, many, sums):
+    """Add to `sums` the label shares of the leaves of rows.
 
     Parameters
     ----------
-    stack : (feature, threshold, left, right, rows, counts, node_starts, row_starts)
-        The arrays of all trees one after the other, and where each tree begins.
-    asked : int64 array of shape (n_asked,)
-        The rows, one for each row of `sums`.
-    out_of_bag : bool
-        Whether these are training rows, of which each asks the trees grown without it.
-    n_trees : int64 array of shape (n_asked,)
-        To which the number of trees that a row asks is added.
-    table, n_features, labels, sums
-        As in `add_answers`.
+    leaves : int32 array of shape (n_trees, n)
+        From `fall`.
+    roots : ndarray of shape (n_trees + 1,)
+    held : (start, end, rows, counts)
+        Where the rows of each node lie among those of all trees, these, and how often each was
+        drawn.
+    labels : (label_indices, label_starts)
+    many : int
+        Leaves of so many rows are summed once.
+    sums : ndarray of shape (n, n_labels)
     """
-    feature, threshold, left, right, rows, counts, node_starts, row_starts = stack
-    # The last tree that was grown with a row.
-    last = np.full(len(labels[1]) - 1, -1, np.int64)
-    asking, into = np.empty(len(asked), np.int64), np.empty(len(asked), np.int64)
-    for t in range(len(node_starts) - 1):
-        a, b = node_starts[t], node_starts[t + 1]
-        c, d = row_starts[t], row_starts[t + 1]
-        for at in range(c, d):
-            last[rows[at]] = t
-        n_asking = 0
-        for i in range(len(asked)):
-            if not out_of_bag or last[asked[i]] != t:
-                asking[n_asking], into[n_asking] = asked[i], i
-                n_asking += 1
-                n_trees[i] += 1
-        tree = feature[a:b], threshold[a:b], left[a:b], right[a:b]
-        add_answers(
-            table, n_features, tree, rows[c:d], counts[c:d], labels,
-            asking[:n_asking], into[:n_asking], sums,
-        )  # fmt: skip
+    n, longest = leaves.shape[1], np.int64(0)
+    for t in range(len(leaves)):
+        longest = max(longest, roots[t + 1] - roots[t])
+    # The last row in each large leaf of a tree, and the one before each.
+    last, before = np.full(longest, -1, np.int64), np.empty(n, np.int64)
+    large, shares = np.empty(n, np.int32), np.zeros(sums.shape[1])
+    seen = np.empty(sums.shape[1], np.int32)
+    for t in range(len(leaves)):
+        n_large = 0
+        for a in range(n):
+            leaf = leaves[t, a]
+            if leaf < 0:
+                continue
+            if held[1][leaf] - held[0][leaf] < many:
+                add_label_shares(leaf, held, labels, sums[a], seen, np.int64(0))
+                continue
+            before[a], last[leaf - roots[t]] = last[leaf - roots[t]], a
+            if before[a] < 0:
+                large[n_large] = leaf
+                n_large += 1
+        for leaf in large[:n_large]:
+            n_seen = add_label_shares(leaf, held, labels, shares, seen, np.int64(0))
+            a, last[leaf - roots[t]] = last[leaf - roots[t]], -1
+            while a >= 0:
+                for j in range(n_seen):
+                    sums[a, seen[j]] += shares[seen[j]]
+                a = before[a]
+            for j in range(n_seen):
+                shares[seen[j]] = 0.0
 
 
 @njit(nogil=True)
-def node_means(tree, rows, counts, values):
-    """Return the mean over the draws of each node of a value of each training row.
-
-    A node has the slice of `rows` from the first of its leaves to the last.
-    """
-    feature, _, left, right = tree
-    n_nodes = len(feature)
+def node_means(roots, held, values):
+    """Return the mean over the draws of each node of a value of each training row."""
+    start, end, rows, counts = held
     total, own = np.zeros(len(rows) + 1), np.zeros(len(rows) + 1)
-    for at in range(len(rows)):
-        total[at + 1] = total[at] + counts[at]
-        own[at + 1] = own[at] + counts[at] * values[rows[at]]
-    first, last = np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int32)
-    means = np.empty(n_nodes)
-    # Children have higher numbers than their parent.
-    for node in range(n_nodes - 1, -1, -1):
-        if feature[node] < 0:
-            first[node], last[node] = left[node], right[node]
-        else:
-            first[node], last[node] = first[left[node]], last[right[node]]
-        low, high = first[node], last[node]
-        means[node] = (own[high] - own[low]) / (total[high] - total[low])
+    means = np.empty(len(start))
+    for t in range(len(roots) - 1):
+        first, last = start[roots[t]], end[roots[t]]
+        total[first], own[first] = 0.0, 0.0
+        for at in range(first, last):
+            total[at + 1] = total[at] + counts[at]
+            own[at + 1] = own[at] + counts[at] * values[rows[at]]
+        for node in range(roots[t], roots[t + 1]):
+            low, high = start[node], end[node]
+            means[node] = (own[high] - own[low]) / (total[high] - total[low])
     return means

@@ -1,8 +1,7 @@
 """Grown trees: what forests of any kind of split share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from copy import copy
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.parallel import delayed
 
-from labelcover._table_numbers import RareValues
-from labelcover.learners._features import numeric
+from labelcover._table_numbers import RareValues, blocks
+from labelcover.learners._features import numeric, read_only
+from labelcover.learners._forest.forest_kernels import add_leaf_shares, leave_out_drawn, node_means
 from labelcover.learners._problems import in_parallel
 
 # A table with a smaller share of nonzeros is read as a sparse one: trees split by whether a column
@@ -26,6 +26,8 @@ N_PARTS = 8
 PRIOR = 0.01
 # Means of nodes of so many numbers are kept while rows are explained (64 MB).
 MOST_MEANS = 2**23
+# So many leaves of rows are held at once (64 MB).
+MOST_LEAVES = 2**24
 
 
 class GrownForest(ABC):
@@ -33,24 +35,37 @@ class GrownForest(ABC):
 
     Attributes
     ----------
-    trees : list of tuple
-        Each a tree, its rows leaf by leaf, and how often each was drawn.
+    nodes : tuple of ndarray
+        Of the nodes of all trees, the first child, and what sends a row to one of the children
+        (`labelcover.learners._forest.forest_kernels`).
+    roots : ndarray of shape (n_trees + 1,)
+        Where each tree begins.
+    held : (start, end, rows, counts)
+        Where the rows of each node start and end among those of all trees, these, leaf by leaf,
+        and how often each was drawn.
     n_present : int
         How many features there are; of a sparse table, those that are not 0 in all training rows.
     table : tuple
-        The training rows, until `forget_training`.
+        The training rows, until all trees are grown.
     known : ndarray of bool of shape (n, n_labels), or None
-        Which labels of training rows are known; None if all are, and once trees are gathered, of
-        no rows. Trees are grown on labels whose unknown cells are drawn for each, by the
-        frequencies of the labels or what a first forest says (`draw_unknown`); shares in leaves
-        are those among known cells. `labels` then numbers labels that rows are known to have, and
-        from `n_labels` on, labels that are known.
+        Which labels of training rows are known; None if all are, and once trees are grown, of no
+        rows. Trees are grown on labels whose unknown cells are drawn for each, by the frequencies
+        of the labels or what a first forest says (`draw_unknown`); shares in leaves are those among
+        known cells. `labels` then numbers labels that rows are known to have, and from `n_labels`
+        on, labels that are known.
     """
 
-    trees: list[tuple[Any, ...]]
+    nodes: tuple[NDArray[Any], ...]
+    roots: NDArray[np.int64]
+    held: tuple[NDArray[Any], ...]
     table: tuple[Any, ...]
     rare: RareValues
     n_values: NDArray[np.int32]
+    # The default number of trees, the loop by which rows fall through them, and how many rows a
+    # leaf has at least whose labels are summed once for all rows that fall into it.
+    default_trees: int
+    fall: Callable[..., None]
+    large_leaf: int
 
     def __init__(
         self,
@@ -70,15 +85,19 @@ class GrownForest(ABC):
 
     def grow(
         self,
+        seeds: list[np.random.SeedSequence],
         weights: NDArray[np.float64] | None,
         wanted: int,
         min_leaf: int,
-        seed: np.random.SeedSequence,
-    ) -> tuple[Any, ...]:
-        """Return a tree, its rows leaf by leaf, and how often each was drawn.
+        n_jobs: int | None = None,
+        **told: Any,
+    ) -> None:
+        """Grow trees in the place of those that there are.
 
         Parameters
         ----------
+        seeds : list of SeedSequence
+            One for each tree.
         weights : ndarray of shape (n,), optional
             How likely rows are to be drawn.
         wanted : int
@@ -86,25 +105,39 @@ class GrownForest(ABC):
         min_leaf : int
             Least number of draws in a leaf.
         """
+        jobs = (delayed(self._grown)(one, weights, wanted, min_leaf) for one in seeds)
+        self._take(*zip(*in_threads(jobs, n_jobs, **told), strict=True))
+
+    def _grown(self, seed, weights, wanted, min_leaf) -> tuple[Any, ...]:
+        """Return a tree, its rows leaf by leaf, and how often each was drawn."""
         random = np.random.default_rng(seed)
         counts = self._draw(random, weights)
         state = random.integers(1, 2**63, size=1).astype(np.uint64)
         rows = np.flatnonzero(counts).astype(np.int32)
         return self._grow(counts, rows, wanted, min_leaf, random, state), rows, counts[rows]
 
-    def gather(
-        self,
-        trees: list[tuple[Any, ...]],
-        weights: NDArray[np.float64] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        """Take the trees, all of them, grown with these weights of the rows."""
-        self.trees = trees
-        self._forget_unknown()
+    def _take(self, trees: Any, rows: Any, counts: Any) -> None:
+        """Keep the arrays of trees one after the other, nodes and rows numbered on."""
+        sizes = [len(tree[0]) for tree in trees]
+        self.roots = np.cumsum([0, *sizes])
+        first_nodes = np.repeat(self.roots[:-1], sizes).astype(np.int32)
+        first_rows = np.repeat(np.cumsum([0, *map(len, rows[:-1])]), sizes).astype(np.int32)
+        child, start, end, *rest = (np.concatenate(parts) for parts in zip(*trees, strict=True))
+        self.nodes = np.where(child < 0, child, child + first_nodes), *rest
+        own = np.concatenate(rows), np.concatenate(counts).astype(np.float32)
+        self.held = start + first_rows, end + first_rows, *own
 
-    def _forget_unknown(self) -> None:
-        if self.known is not None:
-            self.known, self._given, self._chances = self.known[:0], None, None
+    @property
+    def n_trees(self) -> int:
+        """How many trees there are."""
+        return len(self.roots) - 1
+
+    def samples(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
+        """Yield the rows that each tree was grown on, leaf by leaf, and how often it drew them."""
+        start, end, rows, counts = self.held
+        for root in self.roots[:-1]:
+            own = slice(start[root], end[root])
+            yield rows[own], counts[own].astype(np.float64)
 
     def labels_to_grow_on(self, random: np.random.Generator) -> tuple[Any, Any]:
         """Return the labels of each row for one tree, unknown ones drawn."""
@@ -114,27 +147,39 @@ class GrownForest(ABC):
         drawn = random.random(self.known.shape) < self._chances
         return listed(np.where(self.known, self._given, drawn))
 
-    def draw_unknown(self, trees: list[tuple[Any, ...]], n_jobs: int | None = None) -> None:
+    def draw_unknown(self, n_jobs: int | None = None) -> None:
         """Let unknown labels be drawn by what trees grown without their rows say."""
-        assert self.known is not None
-        self._chances = self._out_of_bag(trees, np.arange(len(self.known)), n_jobs)[0]
+        self._chances = self.out_of_bag(np.arange(self.n_rows), n_jobs)[0]
 
-    def left_out(self, rows: NDArray[np.int64], n_jobs: int | None = None) -> NDArray[np.float64]:
+    def left_out(
+        self, rows: NDArray[np.int64], weights: NDArray[np.float64] | None, n_jobs: int | None
+    ) -> NDArray[np.float64]:
         """Return the confidences of training rows by the trees grown without them (out-of-bag).
 
-        A row that all trees were grown on gets the frequencies of the labels.
+        A row that all trees were grown on gets the frequencies of the labels. Asked once, when all
+        trees are grown, with these weights of rows: what only this and they need is forgotten.
         """
-        return self._out_of_bag(self.trees, rows, n_jobs)[0]
+        found = self.out_of_bag(rows, n_jobs)[0]
+        self._forget_training()
+        return found
 
-    def forget_training(self) -> None:
-        """Forget what only `left_out` needs."""
+    def _forget_training(self) -> None:
         del self.table
+        if self.known is not None:
+            self.known, self._given, self._chances = self.known[:0], None, None
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the mean share of every label in the leaves of new rows, ``(n, n_labels)``."""
-        sums = np.zeros((X.shape[0], self.n_sums))
-        self._add_answers(self.read(X), sums)
-        return self.shares_of(sums / len(self.trees))
+        return self.confidence_of(self.read(X), X.shape[0])
+
+    def confidence_of(self, table: tuple[Any, ...], n: int) -> NDArray[np.float64]:
+        """Return the same of `n` rows, as `read` gives them."""
+        return self.shares_of(self._sums(table, n) / self.n_trees)
+
+    @property
+    def n_rows(self) -> int:
+        """How many training rows there are."""
+        return len(self.labels[1]) - 1
 
     @property
     def n_sums(self) -> int:
@@ -145,7 +190,7 @@ class GrownForest(ABC):
     def label_table(self) -> sparse.csr_array:
         """The labels of training rows, ``(n, n_sums)``, as ones."""
         held = np.ones(len(self.labels[0]), np.uint8), *self.labels
-        return sparse.csr_array(held, shape=(len(self.labels[1]) - 1, self.n_sums))
+        return sparse.csr_array(held, shape=(self.n_rows, self.n_sums))
 
     def shares_of(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the shares of labels among known cells; frequencies count a little."""
@@ -170,40 +215,67 @@ class GrownForest(ABC):
         return columns[:, 0] + self.frequency[label] * (1 - columns[:, 1])
 
     @property
-    def held(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def labels_held(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The labels that training rows have, as far as known, and where each row starts."""
         own = self.label_table[:, : self.n_labels]
         return own.indices, own.indptr
 
     def row_shares(self, X: Any) -> NDArray[np.float64]:
         """Return the mean share of every training row in the leaves of new rows, ``(n, rows)``."""
-        n = len(self.labels[1]) - 1
-        alone = copy(self)
-        alone.labels = np.arange(n, dtype=np.int32), np.arange(n + 1)
-        sums = np.zeros((X.shape[0], n))
-        alone._add_answers(self.read(X), sums)
-        return sums / len(self.trees)
+        alone = np.arange(self.n_rows, dtype=np.int32), np.arange(self.n_rows + 1)
+        return self._sums(self.read(X), X.shape[0], alone) / self.n_trees
+
+    def leaves(
+        self, table: tuple[Any, ...], asked: NDArray[np.int64], *, out_of_bag: bool = False
+    ) -> NDArray[np.int32]:
+        """Return the leaf of each of some rows of a table in each tree, ``(n_trees, n_asked)``.
+
+        Of training rows that of trees grown with them is -1, if `out_of_bag`.
+        """
+        found = np.repeat(self.roots[:-1, None].astype(np.int32), len(asked), axis=1)
+        if out_of_bag:
+            place = np.full(self.n_rows, -1, np.int32)
+            place[asked] = np.arange(len(asked))
+            start, _, rows, _ = self.held
+            leave_out_drawn(rows, np.append(start[self.roots[:-1]], len(rows)), place, found)
+        self.fall(table, self.n_features, read_only(*self.nodes), self.roots, asked, found)
+        return found
+
+    def _sums(self, table: tuple[Any, ...], n: int, labels: Any = None) -> NDArray[np.float64]:
+        """Return the sums over all trees of the shares of labels in the leaves of `n` rows."""
+        labels, m = (self.labels, self.n_sums) if labels is None else (labels, self.n_rows)
+        sums = np.zeros((n, m))
+        for some in blocks(n, MOST_LEAVES // self.n_trees):
+            leaves = self.leaves(table, np.arange(some.start, some.stop))
+            self._add_shares(leaves, labels, sums[some])
+        return sums
+
+    def _add_shares(
+        self, leaves: NDArray[np.int32], labels: Any, sums: NDArray[np.float64]
+    ) -> None:
+        how = read_only(*self.held), read_only(*labels), self.large_leaf
+        add_leaf_shares(leaves, self.roots, *how, sums)
 
     def out_of_bag(
-        self, trees: list[tuple[Any, ...]], asked: NDArray[np.int64]
+        self, asked: NDArray[np.int64], n_jobs: int | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the label shares of training rows by those of some trees grown without them.
+        """Return the label shares of training rows by the trees grown without them.
 
         And for which rows there are such trees; the others have the frequencies of the labels.
         """
-        sums, n_trees = np.zeros((len(asked), self.n_sums)), np.zeros(len(asked), np.int64)
-        self._add_out_of_bag(trees, asked, sums, n_trees)
-        shares = self.shares_of(sums / np.maximum(n_trees, 1)[:, None])
-        shares[n_trees == 0] = self.frequency
-        return shares, n_trees > 0
 
-    def _out_of_bag(
-        self, trees: Any, asked: NDArray[np.int64], n_jobs: int | None
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the same, found in threads, a part of the rows each."""
-        n_parts = 1 if effective_n_jobs(n_jobs or get_num_threads()) == 1 else N_PARTS
-        parts = np.array_split(asked, max(1, min(n_parts, len(asked))))
-        jobs = (delayed(self.out_of_bag)(trees, part) for part in parts)
+        def found(part):
+            leaves, sums = self.leaves(self.table, part, out_of_bag=True), np.zeros((len(part), m))
+            self._add_shares(leaves, self.labels, sums)
+            n_trees = (leaves >= 0).sum(axis=0)
+            shares = self.shares_of(sums / np.maximum(n_trees, 1)[:, None])
+            shares[n_trees == 0] = self.frequency
+            return shares, n_trees > 0
+
+        m, n_parts = self.n_sums, 1
+        if effective_n_jobs(n_jobs or get_num_threads()) > 1:
+            n_parts = max(1, min(N_PARTS, len(asked)))
+        jobs = (delayed(found)(part) for part in np.array_split(asked, n_parts))
         shares, are_known = zip(*in_threads(jobs, n_jobs), strict=True)
         return np.concatenate(shares), np.concatenate(are_known)
 
@@ -211,15 +283,10 @@ class GrownForest(ABC):
         self, random: np.random.Generator, weights: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Return how often each row is drawn: a bootstrap sample."""
-        n = len(self.labels[1]) - 1
+        n = self.n_rows
         if weights is None:
             return np.bincount(random.integers(n, size=n), minlength=n).astype(np.float64)
         return random.multinomial(n, weights / weights.sum()).astype(np.float64)
-
-    @property
-    @abstractmethod
-    def default_trees(self) -> int:
-        """Default number of trees."""
 
     @abstractmethod
     def _read_training(self, given: Any) -> None:
@@ -232,18 +299,6 @@ class GrownForest(ABC):
     @abstractmethod
     def _grow(self, counts, rows, wanted, min_leaf, random, state) -> tuple[Any, ...]:
         """Return a tree; sort `rows` leaf by leaf."""
-
-    @abstractmethod
-    def _add_answers(self, table: tuple[Any, ...], sums: NDArray[np.float64]) -> None:
-        """Add the label shares of the leaves of all rows of a table, in all trees, to `sums`."""
-
-    @abstractmethod
-    def node_means(self, values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """Return the means of a value of training rows in the nodes of each tree."""
-
-    @abstractmethod
-    def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
-        """Add those of training rows in the trees without them, and how many trees these are."""
 
 
 class ForestPaths:
@@ -265,7 +320,7 @@ class ForestPaths:
 
     def __init__(self, forest: GrownForest, X: Any) -> None:
         self.forest, self.table = forest, forest.read(X)
-        self._means: dict[int, list[NDArray[np.float64]]] = {}
+        self._means: dict[int, NDArray[np.float64]] = {}
 
     def of_label(self, label: int, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], Any]:
         """Return where some of the rows start, and the parts, CSR ``(n_rows, n_columns)``."""
@@ -282,11 +337,12 @@ class ForestPaths:
         """
         return None
 
-    def means_of(self, label: int) -> list[NDArray[np.float64]]:
-        """Return the means of a label in the nodes of each tree, which are kept for a while."""
+    def means_of(self, label: int) -> NDArray[np.float64]:
+        """Return the means of a label in all nodes, which are kept for a while."""
         if label not in self._means:
-            found = self.forest.node_means(self.forest.row_values(label))
-            if len(self._means) * sum(map(len, found)) > MOST_MEANS:
+            forest = self.forest
+            found = node_means(forest.roots, read_only(*forest.held), forest.row_values(label))
+            if len(self._means) * len(found) > MOST_MEANS:
                 self._means.clear()
             self._means[label] = found
         return self._means[label]

@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.parallel import delayed
 
 from labelcover._arguments import check_choice, check_integer, check_random_state, check_seed
 from labelcover.learners._features import TableLearner
 from labelcover.learners._forest.feature_forest import FeatureForest, ReadTable
-from labelcover.learners._forest.grown_forest import GrownForest, in_threads
+from labelcover.learners._forest.grown_forest import GrownForest
 from labelcover.learners._forest.mean_forest import MeanForest
 
 AUTO = "auto"
@@ -127,9 +126,10 @@ class LabelForest(LabelLearner):
         seed: int = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
+        left_out: NDArray[np.int64] | None = None,
         n_feature_trees: int | None = None,
-    ) -> GrownForest:
-        """Return the forest of a table and its labels, which also answers for training rows.
+    ) -> tuple[GrownForest, NDArray[np.float64]]:
+        """Return the forest of a table and its labels, and confidences of some training rows.
 
         Parameters
         ----------
@@ -144,6 +144,8 @@ class LabelForest(LabelLearner):
             Used unless ``random_state`` is given.
         n_jobs : int, optional
             Number of trees grown in parallel; by default as many as numba has threads.
+        left_out : ndarray, optional
+            The training rows whose out-of-bag confidences are returned, by default none.
         n_feature_trees : int, optional
             What ``n_trees="auto"`` is where trees split by features.
         """
@@ -160,20 +162,20 @@ class LabelForest(LabelLearner):
         forest = KINDS[splits](given, Y, known)
         default = n_feature_trees if splits == "features" else None
         n_trees = (default or forest.default_trees) if self.n_trees == AUTO else int(self.n_trees)
-        how = self._how(forest, weights)
+        how = {"n_jobs": n_jobs, **self._how(forest, weights)}
         seeds = np.random.SeedSequence(seed)
         if known is not None:
-            jobs = (delayed(forest.grow)(*how, one) for one in seeds.spawn(FIRST_TREES))
-            forest.draw_unknown(list(in_threads(jobs, n_jobs)), n_jobs)
-        jobs = (delayed(forest.grow)(*how, one) for one in seeds.spawn(n_trees))
-        trees = in_threads(jobs, n_jobs, text="growing trees", verbose=verbose)
-        forest.gather(list(trees), weights, n_jobs)
-        return forest
+            forest.grow(seeds.spawn(FIRST_TREES), **how)
+            forest.draw_unknown(n_jobs)
+        forest.grow(seeds.spawn(n_trees), **how, text="growing trees", verbose=verbose)
+        asked = np.empty(0, np.int64) if left_out is None else left_out
+        return forest, forest.left_out(asked, weights, n_jobs)
 
-    def _how(self, forest: GrownForest, weights: Any) -> tuple[Any, int, int]:
+    def _how(self, forest: GrownForest, weights: Any) -> dict[str, Any]:
         """Return what `GrownForest.grow` is to be given."""
         wanted = int(self.max_features or max(1, int(np.sqrt(forest.n_present))))
-        return weights, min(wanted, forest.n_features), int(self.min_leaf)
+        wanted = min(wanted, forest.n_features)
+        return {"weights": weights, "wanted": wanted, "min_leaf": int(self.min_leaf)}
 
     def _splits(self, given, Y, weights, seed, known) -> str:
         """Return the way to split: as asked for, by features for few labels, or the better."""
@@ -190,24 +192,27 @@ class LabelForest(LabelLearner):
         def error(splits: str) -> float:
             of_rows = None if known is None else known[rows]
             forest = KINDS[splits](trial, Y[rows], of_rows)
-            trees = [forest.grow(*self._how(forest, own), one) for one in seeds]
-            return _error_of_many(forest, trees, Y[rows], own, of_rows)
+            how = self._how(forest, own)
+            return _error_of_many(forest, seeds, how, Y[rows], of_rows)
 
         return min(KINDS, key=error)
 
 
-def _error_of_many(forest, trees, Y, weights, known=None) -> float:
+def _error_of_many(forest, seeds, how, Y, known=None) -> float:
     """Return the squared out-of-bag error that a forest of very many such trees would have.
 
     The errors of two halves of the trees are independent, so the mean of their products has no
     variance of single trees in it.
     """
-    rows = np.arange(len(Y))
-    first, in_first = forest.out_of_bag(trees[::2], rows)
-    second, in_second = forest.out_of_bag(trees[1::2], rows)
+    halves = []
+    for some in (seeds[::2], seeds[1::2]):
+        forest.grow(some, **how, n_jobs=1)
+        halves.append(forest.out_of_bag(np.arange(len(Y)), 1))
+    (first, in_first), (second, in_second) = halves
     both = in_first & in_second
     if not both.any():
         return 0.0
     products = (first - Y) * (second - Y)
     products = (products if known is None else products * known)[both].sum(axis=1)
-    return float(np.average(products, weights=None if weights is None else weights[both]))
+    weights = None if how["weights"] is None else how["weights"][both]
+    return float(np.average(products, weights=weights))

@@ -13,10 +13,9 @@ from labelcover.learners._features import csr_arrays
 from labelcover.learners._forest.feature_forest import ReadTable
 from labelcover.learners._forest.grown_forest import ForestPaths, GrownForest
 from labelcover.learners._forest.mean_tree_kernels import (
-    add_leaf_means,
     add_mean_paths,
+    fall_to_means,
     grow_mean_tree,
-    sort_into_leaves,
 )
 from labelcover.learners._products import row_products
 
@@ -56,13 +55,10 @@ class MeanForest(GrownForest):
 
     correction: "ShareRegression | None"
 
-    @property
-    def default_trees(self) -> int:
-        """Default number of trees.
-
-        Their shares are inputs of the correction, which takes what the second hundred adds.
-        """
-        return 200
+    # Their shares are inputs of the correction, which takes what the second hundred adds.
+    default_trees = 200
+    fall = staticmethod(fall_to_means)
+    large_leaf = 0
 
     def _read_training(self, given: ReadTable) -> None:
         self._fit_scale(given.table)
@@ -75,32 +71,29 @@ class MeanForest(GrownForest):
         n, values = len(lengths), 1 / np.repeat(lengths, np.diff(labels[1]))
         return sparse.csr_array((values.astype(np.float32), *labels), shape=(n, self.n_labels))
 
-    def gather(self, trees, weights=None, n_jobs=None) -> None:
-        """Take the trees; fit the correction on what they say of rows out of their bags."""
-        super().gather(trees)
-        n = len(self.labels[1]) - 1
-        shares, are_known = self._out_of_bag(trees, np.arange(n), n_jobs)
-        rows = np.flatnonzero(are_known if weights is None else are_known & (weights > 0))
+    def _take(self, trees: Any, rows: Any, counts: Any) -> None:
+        super()._take(trees, rows, counts)
+        child, n_children, offsets, sizes, *means = self.nodes
+        self.nodes = child, n_children, offsets, np.append(0, np.cumsum(sizes)), *means
+
+    def left_out(self, rows, weights, n_jobs) -> NDArray[np.float64]:
+        """Fit the correction on out-of-bag shares; return those of training rows, corrected."""
+        shares, are_known = self.out_of_bag(np.arange(self.n_rows), n_jobs)
+        own = np.flatnonzero(are_known if weights is None else are_known & (weights > 0))
         self.correction = None
-        if len(rows) > 1 and self.known is None:
-            own = None if weights is None else weights[rows]
-            ones = self.label_table[rows]
-            self.correction, shares[rows] = fit_share_regression(shares[rows], ones, own)
-        self.corrected_left_out = shares
+        if len(own) > 1 and self.known is None:
+            how = self.label_table[own], None if weights is None else weights[own]
+            self.correction, shares[own] = fit_share_regression(shares[own], *how)
+        self._forget_training()
+        return shares[rows]
+
+    def _forget_training(self) -> None:
+        super()._forget_training()
         del self.unit_labels
 
-    def left_out(self, rows, n_jobs=None) -> NDArray[np.float64]:
-        """Return the corrected shares of training rows by the trees grown without them."""
-        return self.corrected_left_out[rows]
-
-    def forget_training(self) -> None:
-        """Forget what only `left_out` needs."""
-        super().forget_training()
-        del self.corrected_left_out
-
-    def confidence(self, X: Any) -> NDArray[np.float64]:
-        """Return the corrected label shares of new rows, ``(n, n_labels)``."""
-        shares = super().confidence(X)
+    def confidence_of(self, table, n) -> NDArray[np.float64]:
+        """Return the corrected label shares of rows as `read` gives them, ``(n, n_labels)``."""
+        shares = super().confidence_of(table, n)
         return shares if self.correction is None else self.correction.corrected(shares)
 
     def row_values(self, label: int) -> NDArray[np.float64]:
@@ -112,10 +105,6 @@ class MeanForest(GrownForest):
             np.float64
         )
         return own + correction.trust[label] * (fitted + correction.intercept[label] - own)
-
-    def node_means(self, values) -> list[NDArray[np.float64]]:
-        """Return the means of a value of training rows in the nodes of each tree."""
-        return [_node_means(tree, own, counts, values) for tree, own, counts in self.trees]
 
     def paths(self, X) -> "MeanPaths":
         """Return the confidences of new rows as sums over the columns of the table."""
@@ -165,27 +154,6 @@ class MeanForest(GrownForest):
         )
         return tuple(array.copy() for array in tree)
 
-    def _add_answers(self, table, sums) -> None:
-        all_rows = np.arange(len(sums))
-        for tree, rows, counts in self.trees:
-            self._add(table, tree, rows, counts, all_rows, all_rows, sums)
-
-    def _add_out_of_bag(self, trees, asked, sums, n_trees) -> None:
-        for tree, rows, counts in trees:
-            is_left_out = np.ones(len(self.labels[1]) - 1, dtype=bool)
-            is_left_out[rows] = False
-            into = np.flatnonzero(is_left_out[asked])
-            self._add(self.table, tree, rows, counts, asked[into], into, sums)
-            n_trees[into] += 1
-
-    def _add(self, table, tree, rows, counts, asked, into, sums) -> None:
-        """Add the label shares of the leaves of some rows of a table to rows `into` of `sums`."""
-        place = np.empty(len(table[2]) - 1, dtype=np.int32)
-        place[asked] = into
-        order = asked.astype(np.int32)
-        starts, ends = sort_into_leaves(table, self.n_features, tree, order)
-        add_leaf_means(tree, rows, counts, self.labels, place[order], starts, ends, sums)
-
 
 class MeanPaths(ForestPaths):
     """What nodes change on the paths of rows, from the mean labels of the roots [1]_.
@@ -201,10 +169,10 @@ class MeanPaths(ForestPaths):
 
     def __init__(self, forest: MeanForest, X: Any) -> None:
         super().__init__(forest, X)
-        correction, drawn = forest.correction, np.zeros(len(forest.labels[1]) - 1)
-        for _, rows, counts in forest.trees:
+        correction, drawn = forest.correction, np.zeros(forest.n_rows)
+        for rows, counts in forest.samples():
             drawn[rows] += counts / counts.sum()
-        roots = drawn @ forest.label_table / len(forest.trees)
+        roots = drawn @ forest.label_table / forest.n_trees
         roots = forest.shares_of(roots[None])[0]
         if correction is not None:
             fitted = roots[correction.inputs] @ correction.slopes + correction.intercept
@@ -213,30 +181,14 @@ class MeanPaths(ForestPaths):
 
     def of_label(self, label, rows) -> tuple[NDArray[np.float64], Any]:
         """Return where some of the rows start, and the parts, CSR ``(n_rows, n_columns)``."""
-        table, n_features = self.table, self.forest.n_features
-        start, found = np.zeros(len(rows)), []
-        for block in blocks(len(rows), BLOCK_NUMBERS // max(1, n_features)):
-            sums = np.zeros((len(rows[block]), n_features))
-            place = np.empty(len(table[2]) - 1, dtype=np.int32)
-            place[rows[block]] = np.arange(len(sums))
-            for (tree, _, _), means in zip(self.forest.trees, self.means_of(label), strict=True):
-                order = rows[block].astype(np.int32)
-                starts, ends = sort_into_leaves(table, n_features, tree, order)
-                start[block] += means[0]
-                how = order, starts, ends, place, sums, start[block]
-                add_mean_paths(table, n_features, tree, means, *how)
-            found.append(sparse.csr_array(sums / len(self.forest.trees)))
-        parts = sparse.vstack(found, format="csr") if found else np.zeros((0, n_features))
-        return start / len(self.forest.trees), sparse.csr_array(parts)
-
-
-def _node_means(tree, rows, counts, values) -> NDArray[np.float64]:
-    """Return the mean of a value over the draws of each node."""
-    start, end = tree[2], tree[3]
-    total, own = np.zeros(len(rows) + 1), np.zeros(len(rows) + 1)
-    np.cumsum(counts, out=total[1:])
-    np.cumsum(counts * values[rows], out=own[1:])
-    return (own[end] - own[start]) / (total[end] - total[start])
+        forest, means, n_trees = self.forest, self.means_of(label), self.forest.n_trees
+        start, found = np.zeros(len(rows)), [sparse.csr_array((0, forest.n_features))]
+        trees = forest.n_features, forest.nodes, forest.roots, means
+        for block in blocks(len(rows), BLOCK_NUMBERS // max(1, forest.n_features)):
+            sums = np.zeros((len(rows[block]), forest.n_features))
+            add_mean_paths(self.table, *trees, rows[block], sums, start[block])
+            found.append(sparse.csr_array(sums / n_trees))
+        return start / n_trees, sparse.vstack(found, format="csr")
 
 
 def _or_one(numbers: NDArray[Any]) -> NDArray[Any]:

@@ -1,11 +1,10 @@
 """Compiled loops of trees whose nodes send a row to the nearest of a few means.
 
-A tree is eight arrays. One entry per node, the root first and children after their parents:
-``first`` (the first child, -1 in a leaf), ``n_children``, ``start`` and ``end`` (where the rows of
-the node lie among the rows of the tree, which are stored leaf by leaf), ``offsets``. The mean that
-a child stands for is sparse: ``mean_features`` and ``mean_values`` from ``mean_starts[child]`` to
-``mean_starts[child + 1]``. A row x goes to the child with the greatest ``x · mean - |mean|² / 2``:
-that with the nearest mean. Tables are CSR: ``(data, indices, indptr)``.
+Trees are as in `forest_kernels`, but that a node has up to four children, and of each node
+``n_children``, ``offset``, and the mean that it stands for, which is sparse: ``mean_features`` and
+``mean_values`` from ``mean_starts[node]`` to ``mean_starts[node + 1]``. A row x goes to the child
+with the greatest ``x · mean - |mean|² / 2``, the offset: that with the nearest mean. Tables are
+CSR: ``(data, indices, indptr)``.
 """
 
 import numpy as np
@@ -165,9 +164,9 @@ def _drop_small(table, own, counts, means, offsets, is_child, min_leaf, child):
 
 
 @njit(nogil=True)
-def _sort_into(rows, start, end, child, moved, c, at):
+def _sort_into(rows, child, moved, c, at):
     """Move the rows of child `c` to place `at` of `rows`; return the place after them."""
-    for i in range(end - start):
+    for i in range(len(moved)):
         if child[i] == c:
             rows[at] = moved[i]
             at += 1
@@ -196,7 +195,7 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
 
     In each node the rows are grouped by their labels, by k-means on the sketches; the means of the
     groups, in the features, then decide to which child a row goes. The arrays are the beginnings of
-    larger ones: copies free memory.
+    larger ones: copies free memory. For `mean_starts` there is how many features each mean has.
 
     Parameters
     ----------
@@ -214,10 +213,9 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
     """
     data, indices, indptr = table
     n, k = len(rows), MOST_CHILDREN
-    first = np.full(2 * n, -1, np.int32)
-    n_children = np.zeros(2 * n, np.int32)
+    first, n_children = np.full(2 * n, -1, np.int32), np.zeros(2 * n, np.int32)
     start, end = np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
-    offsets, mean_starts = np.zeros(2 * n, np.float32), np.zeros(2 * n + 1, np.int64)
+    offsets, mean_sizes = np.zeros(2 * n, np.float32), np.zeros(2 * n, np.int32)
     mean_features, mean_values = np.empty(4096, np.int32), np.empty(4096, np.float32)
     centres = np.empty((sketch.shape[1], k), np.float32)
     sums = np.empty((sketch.shape[1], k), np.float32)
@@ -229,7 +227,7 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
     kept_values = np.empty((k, MOST_FEATURES), np.float32)
     kept_features, sizes = np.empty((k, MOST_FEATURES), np.int32), np.zeros(k, np.int32)
     own_offsets, is_child, weights = np.zeros(k, np.float32), np.zeros(k, np.bool_), np.zeros(k)
-    end[0], n_nodes, node = n, 1, 0
+    end[0], n_nodes, node, stop = n, 1, 0, 0
     while node < n_nodes:
         s, e = start[node], end[node]
         number, node = node, node + 1
@@ -294,10 +292,9 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
             if not is_child[c]:
                 continue
             start[n_nodes], offsets[n_nodes] = at, own_offsets[c]
-            at = _sort_into(rows, np.int64(s), np.int64(e), child, moved, c, np.int64(at))
-            end[n_nodes] = at
-            begin = mean_starts[n_nodes]
-            stop = begin + sizes[c]
+            at = _sort_into(rows, child, moved[: e - s], c, np.int64(at))
+            end[n_nodes], mean_sizes[n_nodes] = at, sizes[c]
+            begin, stop = stop, stop + sizes[c]
             if stop > len(mean_values):
                 more_features = np.empty(2 * stop, np.int32)
                 more_values = np.empty(2 * stop, np.float32)
@@ -308,141 +305,119 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
                 mean_features[begin + a] = kept_features[c, a]
                 mean_values[begin + a] = kept_values[c, a]
             n_nodes += 1
-            mean_starts[n_nodes] = stop
-    last = mean_starts[n_nodes]
-    return (
-        first[:n_nodes], n_children[:n_nodes], start[:n_nodes], end[:n_nodes], offsets[:n_nodes],
-        mean_starts[: n_nodes + 1], mean_features[:last], mean_values[:last],
-    )  # fmt: skip
+    every = slice(n_nodes)
+    tree = first[every], start[every], end[every], n_children[every], offsets[every]
+    return *tree, mean_sizes[every], mean_features[:stop], mean_values[:stop]
 
 
 @njit(nogil=True)
-def sort_into_leaves(table, n_features, tree, rows):
-    """Sort `rows` of a table in place, node by node; return where those of each node lie."""
-    first, n_children, _, _, offsets, mean_starts, mean_features, mean_values = tree
-    starts, ends = np.zeros(len(first), np.int64), np.zeros(len(first), np.int64)
-    ends[0] = len(rows)
-    child, moved = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
+def sort_into_leaves(table, n_features, nodes, tree, asked, order):
+    """Sort places in `asked`, rows of a table, node by node; return where those of each node lie.
+
+    `tree` is the number of the root, and that of the next one.
+    """
+    child, n_children, offsets, mean_starts, mean_features, mean_values = nodes
+    root, n_nodes = tree[0], tree[1] - tree[0]
+    starts, ends = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
+    ends[0] = len(order)
+    nearest, moved = np.empty(len(order), np.int32), np.empty(len(order), np.int32)
     means = np.zeros((n_features, MOST_CHILDREN), np.float32)
     own_offsets = np.zeros(MOST_CHILDREN, np.float32)
     is_child = np.zeros(MOST_CHILDREN, np.bool_)
-    for node in range(len(first)):
-        s, e = starts[node], ends[node]
-        if first[node] < 0 or s == e:
+    for node in range(n_nodes):
+        s, e, first = starts[node], ends[node], child[root + node]
+        if first < 0 or s == e:
             continue
         for c in range(MOST_CHILDREN):
-            is_child[c] = c < n_children[node]
-        for c in range(n_children[node]):
-            one = first[node] + c
-            own_offsets[c] = offsets[one]
-            for at in range(mean_starts[one], mean_starts[one + 1]):
+            is_child[c] = c < n_children[root + node]
+        for c in range(n_children[root + node]):
+            own_offsets[c] = offsets[first + c]
+            for at in range(mean_starts[first + c], mean_starts[first + c + 1]):
                 means[mean_features[at], c] = mean_values[at]
         for at in range(e - s):
-            moved[at] = rows[s + at]
-            child[at] = _nearest(table, moved[at], means, own_offsets, is_child)
+            moved[at] = order[s + at]
+            nearest[at] = _nearest(table, asked[moved[at]], means, own_offsets, is_child)
         place = s
-        for c in range(n_children[node]):
-            one = first[node] + c
+        for c in range(n_children[root + node]):
+            one = first - root + c
             starts[one] = place
-            place = _sort_into(rows, s, e, child, moved, np.int64(c), place)
+            place = _sort_into(order, nearest, moved[: e - s], np.int64(c), place)
             ends[one] = place
-            for at in range(mean_starts[one], mean_starts[one + 1]):
+            for at in range(mean_starts[first + c], mean_starts[first + c + 1]):
                 means[mean_features[at], c] = 0
     return starts, ends
 
 
 @njit(nogil=True)
-def add_label_shares(rows, counts, start, end, labels, sums, seen, n_seen):
-    """Add the label shares of a leaf, rows `start` to `end`, to `sums`; return how many are seen.
+def fall_to_means(table, n_features, nodes, roots, asked, leaves):
+    """Let rows fall through trees that split by means, as `forest_kernels.fall` does.
 
-    `seen` lists the labels whose sum is not 0, the first `n_seen` before.
+    `table` is CSR, and `nodes` (child, n_children, offset, mean_starts, mean_features, mean_values)
+    of all trees.
     """
-    label_indices, label_starts = labels
-    weight = 0.0
-    for at in range(start, end):
-        weight += counts[at]
-    for at in range(start, end):
-        share = counts[at] / weight
-        for j in range(label_starts[rows[at]], label_starts[rows[at] + 1]):
-            l = label_indices[j]
-            if sums[l] == 0:
-                seen[n_seen] = l
-                n_seen += 1
-            sums[l] += share
-    return n_seen
+    order = np.empty(len(asked), np.int32)
+    for t in range(len(leaves)):
+        n = 0
+        for a in range(len(asked)):
+            order[n] = a
+            n += leaves[t, a] >= 0
+        tree = roots[t], roots[t + 1]
+        starts, ends = sort_into_leaves(table, n_features, nodes, tree, asked, order[:n])
+        for node in range(len(starts)):
+            if nodes[0][roots[t] + node] < 0:
+                for at in range(starts[node], ends[node]):
+                    leaves[t, order[at]] = roots[t] + node
 
 
 @njit(nogil=True)
-def add_leaf_means(tree, rows, counts, labels, asked, starts, ends, sums):
-    """Add to `sums` the label means of the leaf of each asked row.
-
-    Parameters
-    ----------
-    rows, counts : ndarray
-        The rows of the tree, leaf by leaf, and how often each was drawn.
-    labels : (label_indices, label_starts)
-        Row ``i`` has the labels ``label_indices[label_starts[i]:label_starts[i + 1]]``.
-    asked, starts, ends : ndarray
-        Rows of `sums`, and where those of each node lie, from `sort_into_leaves`.
-    """
-    first, start, end = tree[0], tree[2], tree[3]
-    mean, seen = np.zeros(sums.shape[1]), np.empty(sums.shape[1], np.int32)
-    for node in range(len(first)):
-        if first[node] >= 0 or starts[node] == ends[node]:
-            continue
-        n_seen = add_label_shares(
-            rows, counts, start[node], end[node], labels, mean, seen, np.int64(0)
-        )
-        for at in range(starts[node], ends[node]):
-            own = sums[asked[at]]
-            for a in range(n_seen):
-                own[seen[a]] += mean[seen[a]]
-        for a in range(n_seen):
-            mean[seen[a]] = 0
-
-
-@njit(nogil=True)
-def add_mean_paths(table, n_features, tree, means, rows, starts, ends, place, sums, starting):
+def add_mean_paths(table, n_features, nodes, roots, means, asked, sums, starting):
     """Add how the means of nodes change on the paths of rows, divided among their features.
 
     The features in which a row is more like the mean of its child than like those of all children
-    share the change. Where the length of means decides alone, it is added to `starting`.
+    share the change. Where the length of means decides alone, it is added to `starting`, as is the
+    mean of the root.
 
     Parameters
     ----------
+    table, n_features, nodes, roots, asked
+        As in `fall_to_means`.
     means : float64 array, of all nodes
-    rows, starts, ends : ndarray
-        Rows of the table, and where those of each node lie, from `sort_into_leaves`.
-    place : int32 array
-        The row of `sums`, ``(n, n_features)``, and of `starting` for each row of the table.
+    sums : ndarray of shape (n_asked, n_features)
+    starting : ndarray of shape (n_asked,)
     """
     data, indices, indptr = table
-    first, n_children, _, _, _, mean_starts, mean_features, mean_values = tree
+    child, n_children, _, mean_starts, mean_features, mean_values = nodes
     usual, own = np.zeros(n_features), np.zeros(n_features)
-    for node in range(len(first)):
-        if first[node] < 0 or starts[node] == ends[node]:
-            continue
-        last = first[node] + n_children[node]
-        for at in range(mean_starts[first[node]], mean_starts[last]):
-            usual[mean_features[at]] += mean_values[at] / n_children[node]
-        for one in range(first[node], last):
-            for at in range(mean_starts[one], mean_starts[one + 1]):
-                own[mean_features[at]] = mean_values[at]
-            change = means[one] - means[node]
-            for r in range(starts[one], ends[one]):
-                i = rows[r]
-                total = 0.0
-                for at in range(indptr[i], indptr[i + 1]):
-                    f = indices[at]
-                    total += max(data[at] * (own[f] - usual[f]), 0.0)
-                if total == 0:
-                    starting[place[i]] += change
-                    continue
-                for at in range(indptr[i], indptr[i + 1]):
-                    f = indices[at]
-                    part = max(data[at] * (own[f] - usual[f]), 0.0)
-                    sums[place[i], f] += change * part / total
-            for at in range(mean_starts[one], mean_starts[one + 1]):
-                own[mean_features[at]] = 0.0
-        for at in range(mean_starts[first[node]], mean_starts[last]):
-            usual[mean_features[at]] = 0.0
+    order = np.empty(len(asked), np.int32)
+    for t in range(len(roots) - 1):
+        root, tree = roots[t], (roots[t], roots[t + 1])
+        for a in range(len(asked)):
+            order[a] = a
+            starting[a] += means[root]
+        starts, ends = sort_into_leaves(table, n_features, nodes, tree, asked, order)
+        for node in range(root, roots[t + 1]):
+            first, last = child[node], child[node] + n_children[node]
+            if first < 0 or starts[node - root] == ends[node - root]:
+                continue
+            for at in range(mean_starts[first], mean_starts[last]):
+                usual[mean_features[at]] += mean_values[at] / n_children[node]
+            for one in range(first, last):
+                for at in range(mean_starts[one], mean_starts[one + 1]):
+                    own[mean_features[at]] = mean_values[at]
+                change = means[one] - means[node]
+                for place in order[starts[one - root] : ends[one - root]]:
+                    i, total = asked[place], 0.0
+                    for at in range(indptr[i], indptr[i + 1]):
+                        f = indices[at]
+                        total += max(data[at] * (own[f] - usual[f]), 0.0)
+                    if total == 0:
+                        starting[place] += change
+                        continue
+                    for at in range(indptr[i], indptr[i + 1]):
+                        f = indices[at]
+                        part = max(data[at] * (own[f] - usual[f]), 0.0)
+                        sums[place, f] += change * part / total
+                for at in range(mean_starts[one], mean_starts[one + 1]):
+                    own[mean_features[at]] = 0.0
+            for at in range(mean_starts[first], mean_starts[last]):
+                usual[mean_features[at]] = 0.0

@@ -256,7 +256,7 @@ def _n_entries(own, indptr):
 
 @njit(nogil=True)
 def grow_sparse_tree(table, labels, directions, drawn, counts, is_used, wanted, min_leaf, state):
-    """Return the four arrays of a tree, and its rows leaf by leaf, as places in `drawn`.
+    """Return the five arrays of a tree, and its rows leaf by leaf, as places in `drawn`.
 
     Parameters
     ----------
@@ -280,9 +280,9 @@ def grow_sparse_tree(table, labels, directions, drawn, counts, is_used, wanted, 
     indptr = own[2]
     sketch = _sketch(drawn, counts, labels, directions)
     rows, place = np.arange(n).astype(np.int32), np.arange(n).astype(np.int32)
-    feature = np.full(2 * n, -1, np.int32)
+    children, feature = np.full(2 * n, -1, np.int32), np.full(2 * n, -1, np.int32)
+    begins, stops = np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
     threshold = np.zeros(2 * n, np.float32)
-    left, right = np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
     # A waiting node has at least as many rows as its sibling, which is grown before it, so that few
     # wait at a time: what is kept of a node is kept once for each of these levels.
     levels = 2
@@ -309,6 +309,7 @@ def grow_sparse_tree(table, labels, directions, drawn, counts, is_used, wanted, 
     at, n_nodes = 0, 1
     while at >= 0:
         number, start, end = nodes[at, 0], nodes[at, 1], nodes[at, 2]
+        begins[number], stops[number] = start, end
         node, best, cut = (start, end), -1, np.float32(0.0)
         if _may_split(totals[at], squares[at], min_leaf):
             columns = (values, owners, starts[at], ends[at])
@@ -331,13 +332,11 @@ def grow_sparse_tree(table, labels, directions, drawn, counts, is_used, wanted, 
                 best, cut = kept_features[at, 0], kept_cuts[at, 0]
                 taken[at], least_rows[at] = 1, MOST_ROWS * (end - start)
         if best < 0:
-            left[number], right[number] = start, end
             at -= 1
             continue
         s, e = starts[at, best], ends[at, best]
         middle = _move_rows(values[s:e], owners[s:e], cut, rows, place, node)
-        feature[number], threshold[number] = best, cut
-        left[number], right[number] = n_nodes, n_nodes + 1
+        children[number], feature[number], threshold[number] = n_nodes, best, cut
         is_left = middle - start < end - middle
         first, last = (start, middle) if is_left else (middle, end)
         small, child = rows[first:last], at + 1
@@ -360,5 +359,5 @@ def grow_sparse_tree(table, labels, directions, drawn, counts, is_used, wanted, 
             n_present[child], nodes[child, 3] = _fill_columns(
                 small, own, columns, begin, present[child], sizes, least
             )
-    tree = feature[:n_nodes], threshold[:n_nodes], left[:n_nodes], right[:n_nodes]
-    return tree, rows
+    every = slice(n_nodes)
+    return (children[every], begins[every], stops[every], feature[every], threshold[every]), rows

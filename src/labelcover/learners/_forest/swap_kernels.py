@@ -79,7 +79,7 @@ def score_bends(terms, squares, orders, start, least):
 
 
 @njit(nogil=True)
-def swap_parts(table, origin, trees, node_starts, means, weights, asked, bent):
+def swap_parts(table, origin, nodes, roots, means, weights, asked, bent):
     """Return what the features of rows add to the answers of trees at an origin: Shapley values.
 
     Some features may have their values of the row, the others those of the origin; what a feature
@@ -91,8 +91,8 @@ def swap_parts(table, origin, trees, node_starts, means, weights, asked, bent):
     table : (dense, (data, indices, indptr))
         Rows, dense, else an empty table; CSR if sparse.
     origin : float32 array of shape (n_features,)
-    trees : (feature, threshold, left, right)
-        The arrays of all trees one after the other, from `node_starts` on each.
+    nodes : (child, feature, threshold)
+        Those of all trees, each from one of `roots` on (`forest_kernels`).
     means : float64 array of shape (n_labels, n_nodes)
         Of all nodes, in the same order.
     weights : float64 array of shape (n_asked, n_labels)
@@ -109,7 +109,7 @@ def swap_parts(table, origin, trees, node_starts, means, weights, asked, bent):
     data, indices, indptr
         CSR, a row for each of `asked` and a column for each feature that matters.
     """
-    feature, threshold, left, right = trees
+    child, feature, threshold = nodes
     dense, (values, columns, starts) = table
     n_features, n_labels, bent_means, by = len(origin), len(means), bent[0], bent[2]
     x = np.zeros(n_features, np.float32)
@@ -127,7 +127,7 @@ def swap_parts(table, origin, trees, node_starts, means, weights, asked, bent):
     data, indices = np.empty(1024), np.empty(1024, np.int32)
     indptr = np.zeros(len(asked) + 1, np.int64)
     # Leaves: their answers, where their features end, and these, or ~f on the side of the origin.
-    answers, ends = np.empty(node_starts[-1]), np.zeros(node_starts[-1] + 1, np.int64)
+    answers, ends = np.empty(roots[-1]), np.zeros(roots[-1] + 1, np.int64)
     sides, turn = np.empty(4096, np.int32), np.empty(n_features, np.int32)
     for a in range(len(asked)):
         i = asked[a]
@@ -142,12 +142,11 @@ def swap_parts(table, origin, trees, node_starts, means, weights, asked, bent):
             if weights[a, k] != 0:
                 labels[n_own] = k
                 n_own += 1
-        for t in range(len(node_starts) - 1):
-            root = node_starts[t]
-            room = MOST_APART * (node_starts[t + 1] - root)
+        for t in range(len(roots) - 1):
+            room = MOST_APART * (roots[t + 1] - roots[t])
             if is_bent and ends[n_leaves] + room > len(sides):
                 sides = np.append(sides, np.empty(len(sides) + room, np.int32))
-            waiting[0, 0], waiting[0, 1] = root, 0
+            waiting[0, 0], waiting[0, 1] = roots[t], 0
             n_waiting = 1
             while n_waiting:
                 n_waiting -= 1
@@ -155,10 +154,10 @@ def swap_parts(table, origin, trees, node_starts, means, weights, asked, bent):
                 if n_apart:
                     apart[n_apart - 1] = waiting[n_waiting, 2]
                     of_row[n_apart - 1] = waiting[n_waiting, 3] == 1
-                while feature[node] >= 0:
+                while child[node] >= 0:
                     f = feature[node]
-                    to_row = left[node] if x[f] <= threshold[node] else right[node]
-                    to_origin = left[node] if origin[f] <= threshold[node] else right[node]
+                    to_row = child[node] + (x[f] > threshold[node])
+                    to_origin = child[node] + (origin[f] > threshold[node])
                     if to_row != to_origin:
                         side = -1
                         for at in range(n_apart):
@@ -166,14 +165,14 @@ def swap_parts(table, origin, trees, node_starts, means, weights, asked, bent):
                                 side = 1 if of_row[at] else 0
                         if side < 0 and n_apart < MOST_APART:
                             for of in range(2):
-                                waiting[n_waiting, 0] = root + (to_row if of else to_origin)
+                                waiting[n_waiting, 0] = to_row if of else to_origin
                                 waiting[n_waiting, 1] = n_apart + 1
                                 waiting[n_waiting, 2], waiting[n_waiting, 3] = f, of
                                 n_waiting += 1
                             break
                         to_row = to_origin if side == 0 else to_row
-                    node = root + to_row
-                if feature[node] >= 0 or n_apart == 0:
+                    node = to_row
+                if child[node] >= 0 or n_apart == 0:
                     continue
                 if is_bent:
                     answers[n_leaves], end = bent_means[node], ends[n_leaves]
@@ -199,7 +198,7 @@ def swap_parts(table, origin, trees, node_starts, means, weights, asked, bent):
                         sums[f] -= answer * order[n_row, n_origin - 1]
         if n_leaves:
             leaves = answers[:n_leaves], ends, sides
-            _add_bends(seen[:n_seen], leaves, len(node_starts) - 1, bent, a, turn, sums)
+            _add_bends(seen[:n_seen], leaves, len(roots) - 1, bent, a, turn, sums)
         if not len(dense):
             for at in range(starts[i], starts[i + 1]):
                 x[columns[at]] = 0.0
