@@ -261,7 +261,7 @@ class ExplainedModel:
 
         check_is_fitted(self, "view_")
         n_reasons = check_integer("n_reasons", n_reasons, low=1)
-        return explain_model(self, self._coding, X, label, n_reasons, *names, **how)
+        return explain_model(self, X, label, n_reasons, *names, **how)
 
     def similar_rows(self, X: Any, n_similar: int = 3) -> list[list[SimilarRow]]:
         """Return for each row the training rows that are most like it, with their labels.
@@ -298,18 +298,15 @@ class ExplainedModel:
                 f"similar_rows needs a forest or neighbours, which {self!r} has not, expected one "
                 "with the default estimator or a LabelForest."
             )
+        rows = found.rows
+        if self._kept_rows is not None:  # rows of weight 0 were left out
+            rows = np.where(rows < 0, -1, self._kept_rows[rows])
+        every = zip(rows.tolist(), found.similarity.tolist(), found.labels, strict=True)
         return [
             [
-                SimilarRow(
-                    # Rows of weight 0 were left out.
-                    row if self._kept_rows is None else int(self._kept_rows[row]),
-                    float(by),
-                    [str(self.label_names_in_[j]) for j in own],
-                )
+                SimilarRow(row, by, [str(self.label_names_in_[j]) for j in own])
                 for row, by, own in zip(*each, strict=True)
                 if row >= 0
             ]
-            for each in zip(
-                found.rows.tolist(), found.similarity.tolist(), found.labels, strict=True
-            )
+            for each in every
         ]

@@ -55,19 +55,12 @@ class Parts:
         return found if self.labels is None else found + self.labels.sum(axis=1)
 
     def times(self, factors: Floats) -> "Parts":
-        """Return the parts of a score that is multiplied by a factor in each row."""
-        columns = self.columns
-        if sparse.issparse(columns):
-            columns = sparse.csr_array(sparse.diags_array(factors) @ columns)
+        """Return the start and columns of a score that is multiplied by a factor in each row."""
+        if sparse.issparse(self.columns):
+            columns = sparse.csr_array(sparse.diags_array(factors) @ self.columns)
         else:
-            columns = columns * factors[:, None]
-        labels = None if self.labels is None else self.labels * factors[:, None]
-        return Parts(self.start * factors, columns, labels)
-
-    def __add__(self, other: "Parts") -> "Parts":
-        known = [each.labels for each in (self, other) if each.labels is not None]
-        labels = sum(known[1:], known[0]) if known else None
-        return Parts(self.start + other.start, self.columns + other.columns, labels)
+            columns = self.columns * factors[:, None]
+        return Parts(self.start * factors, columns)
 
 
 class Shares:
@@ -168,20 +161,6 @@ def probability_slopes(start: Floats, end: Floats, own: NDArray[Any]) -> Floats:
         Scores, of which the softmax gives probabilities.
     own : ndarray of shape (n_classes,)
         Which classes count, zeros and ones.
-
-    Returns
-    -------
-    ndarray of shape (n, n_classes)
-
-    Examples
-    --------
-    However steep, nothing is lost:
-
-    >>> import numpy as np
-    >>> end = np.array([[900.0, -900.0, 5.0]])
-    >>> slopes = probability_slopes(np.array([-700.0, 2.0, 0.0]), end, np.array([1, 0, 0]))
-    >>> bool(abs((slopes @ (end[0] - [-700.0, 2.0, 0.0]))[0] - 1) < 1e-9)
-    True
     """
     own = own.astype(np.float64)
     moved = end - start

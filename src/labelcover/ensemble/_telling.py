@@ -1,7 +1,7 @@
 """From parts of scores to reasons: which are told, and in which words."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from labelcover.ensemble._explanation import Explanation, Reason, smaller_ones
 from labelcover.ensemble._label_tables import feature_words
 from labelcover.ensemble._shares import Parts
 from labelcover.ensemble._view import TableAnswer
-from labelcover.learners import PLAIN, FeatureCoding, numeric, one_hot_columns
+from labelcover.learners import PLAIN, numeric, one_hot_columns
 
 #: Names of features, or a function of the number of a feature and its value; one that has `units`
 #: (`labelcover.datasets`) says which features are told together.
@@ -78,17 +78,17 @@ class PlainWords:
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], Callable[[int], str]]:
         """Return the parts that are told, how many features each stands for, and their names."""
         absent = (values[features] == 0) & self.is_sparse
-        own = features[~absent]
-        counts = np.ones(len(own), dtype=np.int64)
-        if not absent.any():
-            return parts, counts, lambda u: self(int(own[u]), float(values[own[u]]))
-        n = int(absent.sum())
-        together = f"{n:,} features that are 0"
-        return (
-            np.append(parts[~absent], parts[absent].sum()),
-            np.append(counts, n),
-            lambda u: together if u == len(own) else self(int(own[u]), float(values[own[u]])),
-        )
+        own, n = features[~absent], int(absent.sum())
+        told, counts = parts[~absent], np.ones(len(own), dtype=np.int64)
+        if n:
+            told, counts = np.append(told, parts[absent].sum()), np.append(counts, n)
+
+        def name(u: int) -> str:
+            if u == len(own):
+                return f"{n:,} features that are 0"
+            return self(int(own[u]), float(values[own[u]]))
+
+        return told, counts, name
 
 
 class Explained(NamedTuple):
@@ -101,7 +101,6 @@ class Explained(NamedTuple):
 
 def explain_model(
     model: Any,
-    coding: FeatureCoding,
     X: Any,
     label: Any,
     n_reasons: int,
@@ -114,21 +113,22 @@ def explain_model(
 ) -> Explained:
     """Return why a fitted `LabelModel` gives its confidences; parameters are those of `explain`.
 
-    Parameters
-    ----------
-    coding : FeatureCoding
-        How the model reads tables.
-    decide : function, optional
-        What makes decisions of confidences; by default the model's own.
+    `decide` makes decisions of confidences; by default it is the model's own.
     """
-    check_explained(model)
-    names = label_words(list(model.label_names_in_), label_names)
-    read = coding.read(model, X)
-    words = _words(feature_words(model, feature_names, X), coding, sparse.issparse(read))
+    if why := model.view_.no_shares:
+        raise ValueError(
+            f"explain is for confidences that are sums over the columns of a table, and those of "
+            f"{model!r} are none: {why}. Those of LabelCoverClassifier with its default estimator "
+            "are, and those of any mean of LeastSquaresClassifier or LogisticClassifier members."
+        )
+    names, coding = label_words(list(model.label_names_in_), label_names), model._coding
+    read, words = coding.read(model, X), feature_words(model, feature_names, X)
+    if not hasattr(words, "units"):
+        words = PlainWords(words, coding.categories, sparse.issparse(read))
     asked = None if label is None else _asked(label, names)
     n, m = read.shape[0], len(names)
     told = model._read_known(known, n)
-    teller = _Teller(words, names, coding, n_reasons, whole_columns)
+    teller = _Teller(words, names, coding.n_values, n_reasons, whole_columns)
     confidence, predicted = np.empty((n, m)), np.zeros((n, m), dtype=bool)
     width = ROW_NUMBERS * read.nnz // max(n, 1) if sparse.issparse(read) else read.shape[1]
     for block in blocks(n, max(BLOCK_ROWS, BLOCK_NUMBERS // max(width, m, 1))):
@@ -140,22 +140,8 @@ def explain_model(
         chosen = predicted[block] if asked is None else np.tile(asked, (rows.shape[0], 1))
         chosen = chosen if told is None else chosen & (told[block] < 0)
         teller.tell(shares, rows, chosen, predicted[block], block.start)
-    return Explained(confidence, predicted, teller.explanation())
-
-
-def check_explained(model: Any) -> None:
-    """Raise a ``ValueError`` if the confidences of a fitted model are no sums."""
-    if why := model.view_.no_shares:
-        raise ValueError(
-            f"explain is for confidences that are sums over the columns of a table, and those of "
-            f"{model!r} are none: {why}. Those of LabelCoverClassifier with its default estimator "
-            "are, and those of any mean of LeastSquaresClassifier or LogisticClassifier members."
-        )
-
-
-def _words(names: Any, coding: FeatureCoding, is_sparse: bool) -> Any:
-    """Return what names features and says which are told together."""
-    return names if hasattr(names, "units") else PlainWords(names, coding.categories, is_sparse)
+    found = tuple(teller.reasons), teller.scores, teller.scale, teller.n_smaller
+    return Explained(confidence, predicted, Explanation(*found))
 
 
 def words_of_rows(names: Any, rows: Sequence[int]) -> Any:
@@ -163,25 +149,20 @@ def words_of_rows(names: Any, rows: Sequence[int]) -> Any:
     return names.of_rows(rows) if hasattr(names, "of_rows") else names
 
 
+@dataclass
 class _Teller:
     """Parts put into words, block of rows by block of rows."""
 
-    def __init__(
-        self, words: Any, labels: Sequence[str], coding: FeatureCoding, n: int, whole: bool
-    ) -> None:
-        self.words, self.labels, self.n, self.whole = words, labels, n, whole
-        self.n_values = coding.n_values
-        self.reasons: list[Reason] = []
-        self.scores: dict[tuple[int, str], float] = {}
-        self.n_smaller: dict[tuple[int, str], int] = {}
-        self.scale = ""
-        self.known: NDArray[np.int8] | None = None
-
-    def explanation(self) -> Explanation:
-        """Return what was told."""
-        return Explanation(
-            tuple(self.reasons), self.scores, self.scale or "log-odds", self.n_smaller
-        )
+    words: Any
+    labels: Sequence[str]
+    n_values: NDArray[np.int32]
+    n: int
+    whole: bool
+    reasons: list[Reason] = field(default_factory=list)
+    scores: dict[tuple[int, str], float] = field(default_factory=dict)
+    n_smaller: dict[tuple[int, str], int] = field(default_factory=dict)
+    scale: str = "log-odds"
+    known: NDArray[np.int8] | None = None
 
     def tell(
         self,
@@ -336,7 +317,8 @@ def label_words(known: Sequence[str], given: Sequence[str] | None) -> list[str]:
 def _asked(label: Any, names: Sequence[str]) -> NDArray[np.bool_]:
     """Return which labels are asked for, by name or number."""
     chosen = np.zeros(len(names), dtype=bool)
-    for one in _each(label):
+    is_one = isinstance(label, str | bytes) or not hasattr(label, "__iter__")
+    for one in [label] if is_one else label:
         found = [j for j, name in enumerate(names) if name == one]
         if not found and isinstance(one, int | np.integer) and not isinstance(one, bool):
             found = [int(one)] if 0 <= one < len(names) else []
@@ -348,13 +330,6 @@ def _asked(label: Any, names: Sequence[str]) -> NDArray[np.bool_]:
             )
         chosen[found] = True
     return chosen
-
-
-def _each(label: Any) -> Iterator[Any]:
-    if isinstance(label, str | bytes) or not hasattr(label, "__iter__"):
-        yield label
-    else:
-        yield from label
 
 
 def speaking_features(
