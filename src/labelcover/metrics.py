@@ -64,8 +64,8 @@ def micro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) 
     >>> micro_f1([[1, 0], [1, 1]], [[1, 0], [0, 1]])
     0.8
     """
-    hits, both, known = _label_counts(Y, Y_pred, sample_weight)
-    return float(_ratio(2 * hits.sum(), both.sum()) if known.any() else np.nan)
+    hits, truth, guess, known = _label_counts(Y, Y_pred, sample_weight)
+    return float(_ratio(2 * hits.sum(), (truth + guess).sum()) if known.any() else np.nan)
 
 
 def macro_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) -> float:
@@ -82,8 +82,8 @@ def example_f1(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None
 
 def micro_precision(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) -> float:
     """Return the share of all predicted labels that are true; NaN if none is predicted."""
-    hits, _, guess, _ = _overlap(Y, Y_pred)
-    return _share(_row_weighted(hits, sample_weight), _row_weighted(guess, sample_weight))
+    hits, _, guess, _ = _label_counts(Y, Y_pred, sample_weight)
+    return _share(hits, guess)
 
 
 def micro_recall(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) -> float:
@@ -96,16 +96,16 @@ def micro_recall(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = No
     >>> micro_precision(Y, Y_pred), round(micro_recall(Y, Y_pred), 3)
     (1.0, 0.667)
     """
-    hits, truth, _, _ = _overlap(Y, Y_pred)
-    return _share(_row_weighted(hits, sample_weight), _row_weighted(truth, sample_weight))
+    hits, truth, _, _ = _label_counts(Y, Y_pred, sample_weight)
+    return _share(hits, truth)
 
 
 def label_f1(
     Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None
 ) -> NDArray[np.float64]:
     """Return the F-measure of each label, ``(n_labels,)``; NaN where no cell is known."""
-    hits, both, known = _label_counts(Y, Y_pred, sample_weight)
-    return np.where(known, _ratio(2 * hits, both), np.nan)
+    hits, truth, guess, known = _label_counts(Y, Y_pred, sample_weight)
+    return np.where(known, _ratio(2 * hits, truth + guess), np.nan)
 
 
 def hamming_loss(Y: ArrayLike, Y_pred: ArrayLike, *, sample_weight: Weights = None) -> float:
@@ -314,10 +314,10 @@ MEASURES: dict[str, Measure] = {
 
 
 def _label_counts(Y, Y_pred, weights):
-    """For each label: hits, how often it is true plus predicted, and whether a cell is known."""
+    """For each label: hits, how often it is true, and predicted, and whether a cell is known."""
     *tables, known = _overlap(Y, Y_pred)
-    hits, truth, guess = (_row_weighted(table, weights) for table in tables)
-    return hits, truth + guess, np.array(True) if known is None else known.any(axis=0)
+    known = np.array(True) if known is None else known.any(axis=0)
+    return *(_row_weighted(table, weights) for table in tables), known
 
 
 def _row_weighted(table, weights):
@@ -379,8 +379,7 @@ def _sparse_precision_at(Y, scores, k):
     truth = label_rows(split_unknown(Y)[0])
     _check_shape(truth, given, "scores")
     check_integer("k", k, low=1, high=truth.shape[1])
-    if not np.isfinite(given.data).all():
-        raise ValueError("scores must be finite numbers, got NaN or infinity.")
+    _check_finite(given.data)
     n = given.shape[0]
     row = np.repeat(np.arange(n), np.diff(given.indptr))
     order = np.lexsort((given.indices, -given.data, row))
@@ -395,6 +394,11 @@ def _sparse_precision_at(Y, scores, k):
     return float(hits.mean() / k)
 
 
+def _check_finite(scores):
+    if not np.isfinite(scores).all():
+        raise ValueError("scores must be finite numbers, got NaN or infinity.")
+
+
 def _check_shape(truth, given, name):
     if truth.shape != given.shape:
         raise ValueError(f"{name} must have the shape of Y, {truth.shape}, got {given.shape}.")
@@ -403,8 +407,7 @@ def _check_shape(truth, given, name):
 def _scored(Y, scores):
     """Return dense tables of labels and of scores, and which cells are known (or None)."""
     truth, given, known = _alike(Y, scores, "scores")
-    if not np.isfinite(given).all():
-        raise ValueError("scores must be finite numbers, got NaN or infinity.")
+    _check_finite(given)
     return truth, given, known
 
 

@@ -26,7 +26,7 @@ based on the gamma distribution. Statistics in Medicine 16(7), 791–801.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,28 +121,21 @@ def label_errors(
     P = expected_labels(np.where(Y == 1, 1 - suspicion, suspicion))
     looked = np.ones(Y.shape, dtype=bool) if known is None else known
     n = np.maximum(looked.sum(axis=0), 1)
-    predicted, well = _predicted(Y, P, looked, n)
-    # What is not known is not among the certain rows.
-    doubts = [np.where(looked, each, 1.0) for each in (P, 1 - P)]
-    sides = [
-        _Side.counted(contradicts, doubt, predicted, well)
-        for contradicts, doubt in zip((Y, 1 - Y), doubts, strict=True)
-    ]
-    rates = [side.errors(*side.weights(np.ones(Y.shape[1]))) for side in sides]
+    found = _CertainRows.of(Y, P, looked, n)
+    rates = found.errors(*found.weights(np.ones((2, Y.shape[1]))))
     # Y is the truth with errors: its share of ones determines that of the truth.
     true = np.clip((Y.sum(axis=0) / n - rates[0]) / (1 - rates[0] - rates[1]), 0, 1)
-    weights = [side.weights(n * rows) for side, rows in zip(sides, (1 - true, true), strict=True)]
-    pairs = list(zip(sides, weights, strict=True))
-    wrong, missing = (side.errors(*each) for side, each in pairs)
-    low, high = _by_label(pairs)
-    every = [own + common.sum() for own, common in weights]
-    counts = np.concatenate([side.counts for side in sides])
-    used = np.concatenate([side.well for side in sides])
-    each = np.where(used, np.concatenate(every), 0)
-    bounds = _interval(*np.atleast_2d([each @ counts, each**2 @ counts, each.max()]).T)
-    total = WrongLabels(float(each @ counts), float(bounds[0][0]), float(bounds[1][0]))
-    judged = np.array([side.judged for side in sides])
-    return LabelErrors(wrong, missing, low, high, judged, total)
+    own, common = found.weights(n * np.array([1 - true, true]))
+    wrong, missing = errors = found.errors(own, common)
+    # The interval of each label, both sides with their weights together.
+    counts, every = found.counts, found.counts.sum(axis=1, keepdims=True)
+    variance = (own**2 + 2 * own * common) * counts + common**2 * every
+    low, high = _interval(errors.sum(axis=0), variance.sum(axis=0), (own + common).max(axis=0))
+    each = np.where(found.well, own + common.sum(axis=1, keepdims=True), 0).ravel()
+    sums = each @ counts.ravel(), each**2 @ counts.ravel(), each.max()
+    bounds = _interval(*np.atleast_2d(sums).T)
+    total = WrongLabels(float(sums[0]), float(bounds[0][0]), float(bounds[1][0]))
+    return LabelErrors(wrong, missing, low, high, found.judged, total)
 
 
 def expected_labels(P: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -150,32 +143,16 @@ def expected_labels(P: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.clip(P, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
 
 
-def _predicted(
-    Y: NDArray[np.uint8],
-    P: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    n: NDArray[np.int64],
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which labels are predicted better than by their frequency, and which well."""
-    ones = Y.sum(axis=0, dtype=np.float64)
-    frequency = np.clip(ones / n, 1e-12, 1 - 1e-12)
-    alone = -(ones * np.log(frequency) + (n - ones) * np.log1p(-frequency))
-    gain = alone + np.log(np.where(Y == 1, P, 1 - P)).sum(axis=0, where=known)
-    predicted = gain > LEAST_EVIDENCE
-    return predicted, predicted & (gain > WELL_PREDICTED * alone)
-
-
-@dataclass(frozen=True)
-class _Side:
-    """The most certain rows of all labels, of those predicted to lack the label (or to have it).
+class _CertainRows(NamedTuple):
+    """The most certain rows of all labels: those predicted to lack the label, and to have it.
 
     Attributes
     ----------
-    rows, counts : ndarray of shape (n_labels,)
+    rows, counts : ndarray of shape (2, n_labels)
         How many these are, and how many of them contradict; labels not predicted well count 0.
-    well, judged : ndarray of shape (n_labels,)
+    well, judged : ndarray of shape (2, n_labels)
         Which labels give a share of their own, and which are judged at all.
-    most : ndarray of shape (n_labels,)
+    most : ndarray of shape (2, n_labels)
         The largest rate that the label's own rows allow.
     """
 
@@ -186,42 +163,49 @@ class _Side:
     most: NDArray[np.float64]
 
     @classmethod
-    def counted(
+    def of(
         cls,
-        contradicts: NDArray[np.uint8],
-        doubt: NDArray[np.float64],
-        predicted: NDArray[np.bool_],
-        well: NDArray[np.bool_],
-    ) -> "_Side":
-        """Return the side on which a 1 in `contradicts` has the probability `doubt`."""
-        nothing = np.zeros(0, dtype=np.uint8)
-        regions = [
-            _certain(contradicts[:, j], doubt[:, j]) if predicted[j] else nothing
-            for j in range(len(predicted))
-        ]
-        regions = _while_surer_is_better(regions, well)
+        Y: NDArray[np.uint8],
+        P: NDArray[np.float64],
+        known: NDArray[np.bool_],
+        n: NDArray[np.int64],
+    ) -> "_CertainRows":
+        """Return the most certain of the known rows, `n` of each label."""
+        ones = Y.sum(axis=0, dtype=np.float64)
+        frequency = np.clip(ones / n, 1e-12, 1 - 1e-12)
+        alone = -(ones * np.log(frequency) + (n - ones) * np.log1p(-frequency))
+        gain = alone + np.log(np.where(Y == 1, P, 1 - P)).sum(axis=0, where=known)
+        predicted = gain > LEAST_EVIDENCE
+        well = predicted & (gain > WELL_PREDICTED * alone)
+        regions: list[NDArray[np.uint8]] = []
+        for contradicts, doubt in ((Y, P), (1 - Y, 1 - P)):
+            # What is not known is not among the certain rows.
+            doubt = np.where(known & predicted, doubt, 1.0)
+            own = [_certain(*pair) for pair in zip(contradicts.T, doubt.T, strict=True)]
+            regions += _while_surer_is_better(own, well)
         sizes = [(len(region), region.sum()) for region in regions]
-        rows, counts = np.array(sizes, dtype=np.float64).T
+        rows, counts = np.array(sizes, dtype=np.float64).T.reshape(2, 2, -1)
         # How likely so many contradictions are where a label is just certain enough.
         chance = np.where(rows > 0, stats.binom.sf(counts - 1, rows, MOST_CHANCE), 0)
         well = well & (chance > 0.5)
-        judged = predicted & (chance > SIGNIFICANT) & well.any()
+        judged = predicted & (chance > SIGNIFICANT) & well.any(axis=1, keepdims=True)
         most = stats.beta.ppf((1 + COVERAGE) / 2, counts + 1, np.maximum(rows - counts, 0.5))
         return cls(rows, np.where(well, counts, 0), well, judged, most)
 
     def errors(self, own: NDArray[np.float64], common: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the number of errors of each label, by its weights."""
-        return own * self.counts + common * self.counts.sum()
+        """Return the numbers of errors of labels, by their weights."""
+        return own * self.counts + common * self.counts.sum(axis=1, keepdims=True)
 
     def weights(self, true: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what a contradiction adds to the number of errors of each label.
 
-        `true` is how many rows truly lack the label (or have it). The first array is for a
+        `true` is how many rows truly lack the label, and have it. The first table is for a
         contradiction of the label's own, the second for one of any label.
         """
-        every = max(self.rows[self.well].sum(), 1)
-        share = self.counts.sum() / every
-        allowed = np.minimum(1, self.most / share) if share else np.ones(len(self.rows))
+        every = np.maximum(self.rows.sum(axis=1, keepdims=True, where=self.well), 1)
+        share = self.counts.sum(axis=1, keepdims=True) / every
+        with np.errstate(divide="ignore"):  # nothing was counted
+            allowed = np.minimum(1, self.most / share)
         own = np.where(self.well, true / (self.rows + COMMON_ROWS), 0)
         common = np.where(self.well, own * COMMON_ROWS, true * allowed) / every
         return own, np.where(self.judged, common, 0)
@@ -260,17 +244,6 @@ def _while_surer_is_better(
             region[: max(len(region) // 2, min(len(region), COMMON_ROWS))] for region in regions
         ]
     return regions
-
-
-def _by_label(pairs: list[tuple[_Side, Any]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the interval of each label, both sides with their weights together."""
-    total, variance, largest = np.zeros((3, len(pairs[0][0].rows)))
-    for side, (own, common) in pairs:
-        every = side.counts.sum()
-        total += side.errors(own, common)
-        variance += (own**2 + 2 * own * common) * side.counts + common**2 * every
-        largest = np.maximum(largest, own + common)
-    return _interval(total, variance, largest)
 
 
 def _interval(

@@ -88,13 +88,12 @@ def explain_suspects(
     for suspect in found:
         key = suspect.row, suspect.label
         every = by_features.get(key, []) + _label_reasons(suspects, suspect.row, at[suspect.label])
-        every = sorted((each for each in every if abs(each[1]) >= LEAST_REASON),
-                       key=lambda each: -abs(each[1]))  # fmt: skip
-        against = [each for each in every if each[1] < 0]
-        speaking_for = [each for each in every if each[1] > 0]
-        reasons[key] = CellReasons(
-            suspect.kind, against[:MOST_REASONS], speaking_for[:MOST_REASONS]
+        every = sorted(every, key=lambda each: -abs(each[1]))
+        sides = (
+            [each for each in every if sign * each[1] >= LEAST_REASON][:MOST_REASONS]
+            for sign in (-1, 1)
         )
+        reasons[key] = CellReasons(suspect.kind, *sides)
     return reasons
 
 
@@ -122,11 +121,10 @@ def _feature_reasons(
     """Return the reasons of the features, by models fitted without the rows."""
     n = len(suspects.Y)
     rows = np.unique([suspect.row for suspect in found])
+    told: dict[tuple[int, str], list[tuple[str, float]]] = defaultdict(list)
     if n < PARTS or not len(rows):
-        return {}
-    parts = np.array_split(rows, min(PARTS, -(-PARTS * len(rows) // n)))
-    told: dict[tuple[int, str], list[tuple[str, float]]] = {}
-    for part in parts:
+        return told
+    for part in np.array_split(rows, min(PARTS, -(-PARTS * len(rows) // n))):
         seen = np.setdiff1d(np.arange(n), part)
         if suspects.known is not None:  # rows of which nothing is known teach nothing
             seen = seen[suspects.known[seen].any(axis=1)]
@@ -138,15 +136,9 @@ def _feature_reasons(
             if suspect.row in part:
                 of_label[suspect.label].append(suspect.row)
         for label, own in of_label.items():
-            explanation = model.explain(
-                rows_of(X, np.array(own)),
-                label,
-                n_reasons=MOST_REASONS,
-                feature_names=words_of_rows(feature_names, own),
-                label_names=suspects.label_names,
-            )
-            for reason in explanation:
+            some, words = rows_of(X, np.array(own)), words_of_rows(feature_names, own)
+            how = {"feature_names": words, "label_names": suspects.label_names}
+            for reason in model.explain(some, label, n_reasons=MOST_REASONS, **how):
                 if reason.part == "feature":
-                    key = own[reason.row], label
-                    told.setdefault(key, []).append((reason.what, reason.contribution))
+                    told[own[reason.row], label].append((reason.what, reason.contribution))
     return told

@@ -335,7 +335,11 @@ class Suspects:
             order = order[: round(self.n_wrong.estimate)]
         if kind is not None:
             order = order[(self.Y[rows, labels] == 1)[order] == (kind == "wrong")]
-        return [self._cell(int(rows[at]), int(labels[at])) for at in order[:most]]
+        i, j = rows[order[:most]], labels[order[:most]]
+        told = i.tolist(), [self.label_names[label] for label in j]
+        kinds = [KINDS[0] if has else KINDS[1] for has in self.Y[i, j]]
+        cells = *told, kinds, self.suspicion[i, j].tolist(), self.features[i, j].tolist()
+        return [Suspect(*cell) for cell in zip(*cells, strict=True)]
 
     @naming_extra()
     def to_frame(self, kind: str | None = None, **which: Any) -> pd.DataFrame:
@@ -398,8 +402,3 @@ class Suspects:
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
         more = f"<p>… and {len(found) - len(shown):,} more</p>" if len(found) > len(shown) else ""
         return f"<p>{html.escape(self.in_words())}</p>{table if shown else ''}{more}"
-
-    def _cell(self, i: int, j: int) -> Suspect:
-        kind = KINDS[0] if self.Y[i, j] else KINDS[1]
-        suspicion, features = float(self.suspicion[i, j]), float(self.features[i, j])
-        return Suspect(i, self.label_names[j], kind, suspicion, features)
