@@ -6,7 +6,6 @@ the model's threshold was given, there is nothing to fit: chance then has the mo
 predictions, each row those of another row, so that it predicts every label as often as the model.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -185,7 +184,7 @@ class Verdict(NamedTuple):
 def verdict(name: str, Y: NDArray[Any], predicted: NDArray[Any], chance: Chance) -> Verdict:
     """Return whether predictions are better than chance by a measure.
 
-    Intervals are those of a jackknife over 20 random groups of rows, which are the same for the
+    Intervals are those of a jackknife that leaves out 20 random groups of rows, the same for the
     model and for chance: what makes rows hard for both does not widen that of the gain.
     """
     measure = MEASURES[name]
@@ -196,7 +195,12 @@ def verdict(name: str, Y: NDArray[Any], predicted: NDArray[Any], chance: Chance)
         return value, sign * (value - chance.value(measure, Y, rows))
 
     value, gain = value_and_gain()
-    half, half_of_gain = _half_widths(value_and_gain, len(Y))
+    groups, half, half_of_gain = min(GROUPS, len(Y)), np.nan, np.nan
+    if groups > 1:
+        group = np.random.default_rng(0).permutation(len(Y)) % groups
+        without = np.array([value_and_gain(group != g) for g in range(groups)])
+        error = np.sqrt((groups - 1) * without.var(axis=0))
+        half, half_of_gain = (stats.t.ppf((1 + LEVEL) / 2, groups - 1) * error).tolist()
     return Verdict(
         measure=name,
         value=value,
@@ -209,14 +213,3 @@ def verdict(name: str, Y: NDArray[Any], predicted: NDArray[Any], chance: Chance)
         gain_high=gain + half_of_gain,
         rows=len(Y),
     )
-
-
-def _half_widths(statistics: Callable[..., tuple[float, ...]], n: int) -> list[float]:
-    """Return half the interval of statistics of `n` rows, by a delete-a-group jackknife."""
-    groups = min(GROUPS, n)
-    if groups < 2:
-        return [float("nan")] * len(statistics())
-    group = np.random.default_rng(0).permutation(n) % groups
-    without = np.array([statistics(group != g) for g in range(groups)])
-    error = np.sqrt((groups - 1) * without.var(axis=0))
-    return (stats.t.ppf((1 + LEVEL) / 2, groups - 1) * error).tolist()

@@ -131,14 +131,12 @@ class Judgement:
             predicted=[table[kept] for table in self.chance.predicted], P=self.chance.P[kept]
         )
         tables = {name: getattr(self, name)[kept] for name in ("rows", "Y", "P", "predicted")}
-        return replace(
-            self,
-            **tables,
-            known=None if self.known is None else self.known[kept],
-            chance=chance,
-            n_other_tags=self.n_other_tags * most / len(self.rows),
-            n_others_judged=self.n_others_judged * most / len(self.rows),
-        )
+        others = {
+            name: getattr(self, name) * most / len(self.rows)
+            for name in ("n_other_tags", "n_others_judged")
+        }
+        known = None if self.known is None else self.known[kept]
+        return replace(self, **tables, **others, known=known, chance=chance)
 
     @cached_property
     def scores(self) -> dict[str, Score]:
@@ -252,11 +250,8 @@ class Judgement:
         own = self.judged[:, labels]
         p, y = self.P[:, labels][own], self.Y[:, labels][own]
         bins = np.minimum((p * RELIABILITY_BINS).astype(np.int64), RELIABILITY_BINS - 1)
-        found = []
-        for b in np.unique(bins).tolist():
-            own = bins == b
-            found.append((float(p[own].mean()), float(y[own].mean()), int(own.sum())))
-        return found
+        every = (bins == b for b in np.unique(bins))
+        return [(float(p[own].mean()), float(y[own].mean()), int(own.sum())) for own in every]
 
     def mistakes(self, most_rows: int, most_cells: int = 3) -> list[list[Mistake]]:
         """Return the mistakes row by row: the rows with the surest one first."""
@@ -285,11 +280,9 @@ def judged_on(model: Any, dataset: Any, *, threshold: float | None = None) -> Ju
         Predict the labels whose probability is at least this, instead of what the model decides.
     """
     P = np.asarray(model.predict_proba(dataset.rows), dtype=np.float64)
-    own = None if threshold is not None else _table(model.predict(dataset.rows))
-    rows = np.arange(len(dataset.Y))
-    return replace(
-        _judged(model, rows, dataset.Y, P, own, threshold), n_other_tags=dataset.n_other_tags
-    )
+    own = None if threshold is not None else _dense(model.predict(dataset.rows)).astype(np.uint8)
+    judged = _judged(model, np.arange(len(P)), _zeros_and_ones(dataset.Y), P, own, threshold)
+    return replace(judged, n_other_tags=dataset.n_other_tags)
 
 
 def judged_left_out(model: Any, *, threshold: float | None = None) -> Judgement:
@@ -317,9 +310,9 @@ def judged_left_out(model: Any, *, threshold: float | None = None) -> Judgement:
             "a file with test data, or train a LabelCover model."
         )
     order = np.argsort(kept.rows, kind="stable")
-    Y, P = _dense(kept.Y)[order], _dense(kept.confidence)[order]
-    own = None if threshold is not None else _cross_fitted(model, Y, P)
-    judged = _judged(model, kept.rows[order], Y, P, own, threshold)
+    labels, P = _zeros_and_ones(_dense(kept.Y)[order]), _dense(kept.confidence)[order]
+    own = None if threshold is not None else _cross_fitted(model, labels, P)
+    judged = _judged(model, kept.rows[order], labels, P, own, threshold)
     tags = getattr(getattr(model, "reading_", None), "labels", None)
     frequencies = getattr(model, "frequencies_", None)
     if tags is None or tags.tags is None or frequencies is None:
@@ -327,19 +320,19 @@ def judged_left_out(model: Any, *, threshold: float | None = None) -> Judgement:
     # A tag is learned from two rows. To a row that is left out before tags are chosen, its tags of
     # one row, which are not in Y, and of two rows, which are, would not be known.
     twice = float(judged.Y[:, frequencies.counts == 2].sum())
-    once = len(tags.left_out) * len(Y) / float(np.max(frequencies.n_rows))
+    once = len(tags.left_out) * len(P) / float(np.max(frequencies.n_rows))
     return replace(judged, n_other_tags=once + twice, n_others_judged=twice)
 
 
-def _cross_fitted(estimator, Y, P):
+def _cross_fitted(estimator, labels, P):
     """Return what decisions predict that were fitted on nine tenths of the rows, for the others.
 
     Labelsets of other training rows are not made known to them: the own one would be among them.
     """
-    Y, known = _zeros_and_ones(Y)
+    Y, known = labels
     folds = min(FOLDS, len(Y))
     if folds < 2:
-        return _table(estimator.decision_.decide(P))
+        return estimator.decision_.decide(P).astype(np.uint8)
     ties = getattr(estimator.decision_, "ties", "negative")
     fold = np.random.default_rng(0).permutation(len(Y)) % folds
     predicted = np.empty(Y.shape, dtype=np.uint8)
@@ -351,13 +344,13 @@ def _cross_fitted(estimator, Y, P):
     return predicted
 
 
-def _judged(model, rows, Y, P, predicted, threshold):
+def _judged(model, rows, labels, P, predicted, threshold):
     """Return the judgement of predictions; where there are none, of probabilities that are cut."""
     cuts = getattr(model, "threshold_", None)
     if threshold is not None:
         cuts = check_real("threshold", threshold, low=0, high=1)
         predicted = cut(P, cuts, "positive").astype(np.uint8)
-    Y, known = _zeros_and_ones(Y)
+    Y, known = labels
     frequencies = getattr(model, "frequencies_", None)
     if frequencies is None:  # a model that was not made by `labelcover.models.fit_model`
         n = len(Y) if known is None else known.sum(axis=0)
@@ -376,10 +369,6 @@ def _zeros_and_ones(Y):
 
 def _dense(table: Any) -> NDArray[Any]:
     return np.asarray(table.toarray() if hasattr(table, "toarray") else table)
-
-
-def _table(predicted: Any) -> NDArray[np.uint8]:
-    return _dense(predicted).astype(np.uint8)
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -379,7 +379,8 @@ def _sparse_precision_at(Y, scores, k):
     truth = label_rows(split_unknown(Y)[0])
     _check_shape(truth, given, "scores")
     check_integer("k", k, low=1, high=truth.shape[1])
-    _check_finite(given.data)
+    if not np.isfinite(given.data).all():
+        raise ValueError("scores must be finite numbers, got NaN or infinity.")
     n = given.shape[0]
     row = np.repeat(np.arange(n), np.diff(given.indptr))
     order = np.lexsort((given.indices, -given.data, row))
@@ -394,11 +395,6 @@ def _sparse_precision_at(Y, scores, k):
     return float(hits.mean() / k)
 
 
-def _check_finite(scores):
-    if not np.isfinite(scores).all():
-        raise ValueError("scores must be finite numbers, got NaN or infinity.")
-
-
 def _check_shape(truth, given, name):
     if truth.shape != given.shape:
         raise ValueError(f"{name} must have the shape of Y, {truth.shape}, got {given.shape}.")
@@ -407,7 +403,8 @@ def _check_shape(truth, given, name):
 def _scored(Y, scores):
     """Return dense tables of labels and of scores, and which cells are known (or None)."""
     truth, given, known = _alike(Y, scores, "scores")
-    _check_finite(given)
+    if not np.isfinite(given).all():
+        raise ValueError("scores must be finite numbers, got NaN or infinity.")
     return truth, given, known
 
 

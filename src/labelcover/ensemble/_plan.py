@@ -122,9 +122,15 @@ class TableFacts:
         read = held.read.table
         found = read.count_nonzero() if sparse.issparse(read) else np.count_nonzero(read)
         share = float(found) / max(1, read.shape[0] * read.shape[1])
-        few = held.read.is_sparse
-        known = n, d, rows.Y.shape[1], share, few, rows.sample is not None, held.X.shape[0]
-        return cls(*known, {own: cls.of_rows(rows.of_columns(own)[1]) for own in _blocks(rows)})
+        few, in_chunks = held.read.is_sparse, rows.sample is not None
+        # Which columns have views of their own: many texts are one block.
+        columns: list[tuple[str, ...]] = [(name,) for name in rows.blocks]
+        texts = tuple(name for name in rows.blocks if name != NO_TEXT)
+        if len(texts) > MOST_TEXTS:
+            columns = [*([(NO_TEXT,)] if NO_TEXT in rows.blocks else []), texts]
+        columns = columns if len(columns) > 1 else []
+        own = {each: cls.of_rows(rows.of_columns(each)[1]) for each in columns}
+        return cls(n, d, rows.Y.shape[1], share, few, in_chunks, held.X.shape[0], own)
 
     @property
     def n_held(self) -> int:
@@ -262,10 +268,7 @@ class Plan:
 
 
 def plan_views(
-    facts: TableFacts,
-    *,
-    with_logistic: bool = False,
-    only_left_out: bool = False,
+    facts: TableFacts, *, with_logistic: bool = False, only_left_out: bool = False
 ) -> Plan:
     """Return the plan of the default for a table.
 
@@ -291,7 +294,16 @@ def plan_views(
             views.append(ViewPlan("logistic", "asked for"))
     if facts.is_sparse:
         views.append(ViewPlan("neighbours", "a sparse table"))
-    views.append(_forest(facts, only_left_out=only_left_out))
+    # Trees split by features, so many of them as this says.
+    if only_left_out and facts.n_labels < MANY_LABELS:
+        few = {"n_trees": LEFT_OUT_TREES, "least": LEFT_OUT_LEAST}
+        views.append(ViewPlan("forest", "for left-out predictions only", few))
+    elif not facts.is_sparse:
+        views.append(ViewPlan("forest", "always", {"n_trees": TREES}))
+    else:
+        n_trees = TREES_OF_SPARSE if facts.n_held < MANY_ROWS else SPARSE_TREES
+        n_trees = TREES_OF_TEXT if is_text else n_trees
+        views.append(ViewPlan("forest", "a sparse table", {"n_trees": n_trees}))
     why_not = ""
     if only_left_out:
         why_not = "for left-out predictions only"
@@ -328,27 +340,6 @@ def _plan_blocks(facts: TableFacts, **how: bool) -> Plan:
         views += [replace(view, columns=columns) for view in plan.views]
         notes += [f"{note} ({', '.join(columns)})" for note in plan.notes]
     return replace(whole, views=tuple(views), notes=tuple(notes))
-
-
-def _blocks(rows: TrainingRows) -> list[tuple[str, ...]]:
-    """Return which columns have views of their own: many texts are one block."""
-    texts = [name for name in rows.blocks if name != NO_TEXT]
-    found: list[tuple[str, ...]] = [(name,) for name in rows.blocks]
-    if len(texts) > MOST_TEXTS:
-        found = [*([(NO_TEXT,)] if NO_TEXT in rows.blocks else []), tuple(texts)]
-    return found if len(found) > 1 else []
-
-
-def _forest(facts: TableFacts, *, only_left_out: bool) -> ViewPlan:
-    """Return the forest, with the number of trees that split by features."""
-    if only_left_out and facts.n_labels < MANY_LABELS:
-        few_trees = {"n_trees": LEFT_OUT_TREES, "least": LEFT_OUT_LEAST}
-        return ViewPlan("forest", "for left-out predictions only", few_trees)
-    if not facts.is_sparse:
-        return ViewPlan("forest", "always", {"n_trees": TREES})
-    few = TREES_OF_SPARSE if facts.n_held < MANY_ROWS else SPARSE_TREES
-    n_trees = TREES_OF_TEXT if facts.is_wide_text else few
-    return ViewPlan("forest", "a sparse table", {"n_trees": n_trees})
 
 
 def n_left_out_rows(n: int, n_targets: int) -> int:
