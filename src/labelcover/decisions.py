@@ -158,10 +158,17 @@ def fit_decision(
             thresholds[j] = f1_threshold(Y[own, j], P[own, j], cells[own, j], ties)
         return Cut(measure=decide, threshold=thresholds, ties=ties)
     if callable(decide):
-        if of_cells:
-            return _fit_function(decide, np.where(known, Y, np.nan), P, None, ties)
-        given = None if sample_weight is None else weights
-        return _fit_function(decide, Y[whole], P[whole], given, ties)
+        given = None if of_cells or sample_weight is None else weights
+        if given is not None and "sample_weight" not in inspect.signature(decide).parameters:
+            raise ValueError(
+                "decide must be a function that takes sample_weight where rows have weights, "
+                f"got {decide!r}."
+            )
+        Y, P = (np.where(known, Y, np.nan), P) if of_cells else (Y[whole], P[whole])
+        threshold, _ = best_threshold(Y, P, measure=decide, sample_weight=given, ties=ties)
+        # The name, because a function could not be stored with the model.
+        name = getattr(decide, "__name__", repr(decide))
+        return Cut(measure=name, threshold=threshold, ties=ties)
     if decide == "hamming_loss" or (decide == "subset_accuracy" and not whole.any()):
         return Cut(measure=decide, threshold=0.5, ties=ties)
     Y, P = Y[whole], P[whole]
@@ -312,18 +319,6 @@ def f1_threshold(
 def _nothing(ties):
     """Return the lowest threshold above which, or from which, there is no probability."""
     return float(np.nextafter(1.0, 2.0)) if ties == "positive" else 1.0
-
-
-def _fit_function(function, Y, P, weights, ties):
-    if weights is not None and "sample_weight" not in inspect.signature(function).parameters:
-        raise ValueError(
-            "decide must be a function that takes sample_weight where rows have weights, "
-            f"got {function!r}."
-        )
-    threshold, _ = best_threshold(Y, P, measure=function, sample_weight=weights, ties=ties)
-    # The name, because a function could not be stored with the model.
-    name = getattr(function, "__name__", repr(function))
-    return Cut(measure=name, threshold=threshold, ties=ties)
 
 
 def fit_expected_f1(

@@ -76,8 +76,11 @@ def known_cells(
     y: Any, names: Names, looked_at: Any, weights: NDArray[np.float64] | None
 ) -> tuple[Any, NDArray[np.float64] | None]:
     """Return the labels and cells of `known_rows`, from weights of cells, if there are any."""
-    if looked_at is None and weights is None and _is_whole(y):
-        return y, None
+    if looked_at is None and weights is None:
+        # What has no gaps, or is no table, is checked with the rest of it.
+        whole = isinstance(y, np.ndarray) and y.dtype.kind in "biuUc"
+        if whole or (len(getattr(y, "shape", ())) != 2 and not isinstance(y, list)):
+            return y, None
     y, known = split_unknown(y)
     if looked_at is not None:
         own = numbered_labels(y.shape[1]) if names is None else names
@@ -109,15 +112,6 @@ def known_cells(
     if sparse.issparse(y):
         raise ValueError("Y must be dense where cells are unknown or weighed, got a sparse matrix.")
     return np.array(y.tolist()) if y.dtype.kind == "O" else y, cells
-
-
-def _is_whole(y: Any) -> bool:
-    """Tell whether a label table has no gaps, or is none, where that is seen at a glance."""
-    if sparse.issparse(y):
-        return y.dtype.kind != "f" or not np.isnan(y.tocsr().data).any()
-    if isinstance(y, np.ndarray) and y.dtype.kind in "biuUc":
-        return True
-    return len(getattr(y, "shape", ())) != 2 and not isinstance(y, list)
 
 
 def warned_of_unknown(

@@ -17,8 +17,8 @@ from labelcover.ensemble._choose_cover import choose_cover
 from labelcover.ensemble._cover_view import READINGS
 from labelcover.ensemble._label_model import FOLDS, LabelModel
 from labelcover.ensemble._label_tables import warn_of_left_out
-from labelcover.ensemble._plan import AUTO, MEMBERS, Plan, draw_left_out
-from labelcover.ensemble._pool import label_frequency, plan_for, view_for
+from labelcover.ensemble._plan import AUTO, MEMBERS, Plan, draw_left_out, plan_for
+from labelcover.ensemble._pool import label_frequency, view_for
 from labelcover.ensemble._threshold_tuning import folded_confidences
 from labelcover.ensemble._view import TrainingRows, drawn_seed
 from labelcover.learners import BatchClassifier, LabelLearner

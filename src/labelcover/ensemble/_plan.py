@@ -342,6 +342,30 @@ def _plan_blocks(facts: TableFacts, **how: bool) -> Plan:
     return replace(whole, views=tuple(views), notes=tuple(notes))
 
 
+def plan_for(
+    learner: Any, rows: TrainingRows, cover: Cover, plan: Any, aggregate: str = "mean"
+) -> Plan:
+    """Return the plan of a learner for training rows; `plan` is that of the estimator."""
+    given = plan if isinstance(plan, Plan) else None
+    only_left_out = given is None and check_choice("plan", plan, (AUTO, LEFT_OUT)) == LEFT_OUT
+    if learner.view != POOL:
+        if given is not None:
+            raise ValueError(f'plan must be "auto" where estimator is {learner!r}, got {plan!r}.')
+        n, m = rows.Y.shape
+        reason = f"estimator is {getattr(learner, 'estimator', learner)!r}"
+        if learner.view == MEMBERS:
+            reason += f", combined by {aggregate!r}"
+        n_left_out = n if only_left_out else n_left_out_rows(n, most_targets(cover, n, m))
+        few_trees = learner.view == "forest" and only_left_out and m < MANY_LABELS
+        view = ViewPlan(learner.view, reason, {"n_trees": LEFT_OUT_TREES} if few_trees else {})
+        return Plan((view,), n_left_out, only_left_out, is_pooled=False)
+    facts = TableFacts.of_rows(rows)
+    if given is not None:
+        return given.for_rows(facts)
+    with_logistic = learner.logistic is not None
+    return plan_views(facts, with_logistic=with_logistic, only_left_out=only_left_out)
+
+
 def n_left_out_rows(n: int, n_targets: int) -> int:
     """Return how many of `n` training rows are left out, where so many targets are solved."""
     if n <= FEW_ROWS:

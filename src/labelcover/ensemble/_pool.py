@@ -12,29 +12,12 @@ from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.utils.parallel import delayed
 
-from labelcover._arguments import check_choice
 from labelcover._table_numbers import blocks
 from labelcover.covers import Cover
 from labelcover.ensemble._cover_view import CoverView
 from labelcover.ensemble._links import Links, evidence, fit_links, surprises
 from labelcover.ensemble._log_linear_pool import LogLinearPool, fit_pool, inside, useful_blocks
-from labelcover.ensemble._plan import (
-    AUTO,
-    LEFT_OUT,
-    LEFT_OUT_TREES,
-    MANY_LABELS,
-    MEMBERS,
-    N_FOLDS,
-    POOL,
-    SCORE_TOLERANCE,
-    Plan,
-    TableFacts,
-    ViewPlan,
-    draw_left_out,
-    most_targets,
-    n_left_out_rows,
-    plan_views,
-)
+from labelcover.ensemble._plan import MEMBERS, N_FOLDS, POOL, SCORE_TOLERANCE, Plan, draw_left_out
 from labelcover.ensemble._shares import Parts, Shares, Similar
 from labelcover.ensemble._view import (
     Block,
@@ -395,30 +378,6 @@ def label_frequency(rows: TrainingRows) -> NDArray[np.float64]:
     # In blocks: a product with the whole table would make a table of floats of it.
     ones = sum(weights[block] @ rows.Y[block] for block in blocks(n, BLOCK_ROWS))
     return (ones + 0.5) / (n + 1)
-
-
-def plan_for(
-    learner: Any, rows: TrainingRows, cover: Cover, plan: Any, aggregate: str = "mean"
-) -> Plan:
-    """Return the plan of a learner for training rows; `plan` is that of the estimator."""
-    given = plan if isinstance(plan, Plan) else None
-    only_left_out = given is None and check_choice("plan", plan, (AUTO, LEFT_OUT)) == LEFT_OUT
-    if learner.view != POOL:
-        if given is not None:
-            raise ValueError(f'plan must be "auto" where estimator is {learner!r}, got {plan!r}.')
-        n, m = rows.Y.shape
-        reason = f"estimator is {getattr(learner, 'estimator', learner)!r}"
-        if learner.view == MEMBERS:
-            reason += f", combined by {aggregate!r}"
-        n_left_out = n if only_left_out else n_left_out_rows(n, most_targets(cover, n, m))
-        few_trees = learner.view == "forest" and only_left_out and m < MANY_LABELS
-        view = ViewPlan(learner.view, reason, {"n_trees": LEFT_OUT_TREES} if few_trees else {})
-        return Plan((view,), n_left_out, only_left_out, is_pooled=False)
-    facts = TableFacts.of_rows(rows)
-    if given is not None:
-        return given.for_rows(facts)
-    with_logistic = learner.logistic is not None
-    return plan_views(facts, with_logistic=with_logistic, only_left_out=only_left_out)
 
 
 def view_for(
