@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.special import logit
 
 from labelcover.datasets import load
-from labelcover.ensemble._views._trees import ForestShares
+from labelcover.ensemble._views._rows_in_memory import ForestShares
 from labelcover.learners import ReadTable
 from labelcover.learners._forest.forest_kernels import node_means
 from labelcover.learners._forest.label_forest import LabelForest

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from labelcover import LabelCoverClassifier
-from labelcover.ensemble._views._trees import ForestView
+from labelcover.ensemble._views._rows_in_memory import ForestView
 from labelcover.learners import LeastSquaresClassifier, ReadTable
 from labelcover.learners._forest.feature_forest import MANY_ROWS, FeatureForest
 from labelcover.learners._forest.forest_kernels import MANY_ROWS as MANY_ROWS_OF_A_LEAF

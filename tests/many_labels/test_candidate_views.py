@@ -7,13 +7,12 @@ import pytest
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
-from labelcover.learners import ReadTable
+from labelcover.learners import MeanForest, ReadTable
 from labelcover.learners._features import csr_arrays
 from labelcover.many_labels import _candidate_views as candidate_views
-from labelcover.many_labels._candidate_kernels import greatest_first
+from labelcover.many_labels._candidate_kernels import candidate_shares, greatest_first
 from labelcover.many_labels._candidate_views import (
     NOTHING,
-    CandidateForest,
     LabelMeans,
     hard_samples,
     train_on_candidates,
@@ -105,14 +104,15 @@ def plain_shares(forest, leaves, Y):
 def test_shares_of_candidates_are_those_of_the_whole_forest(training):
     X, Y = text(n=150)
     given = ReadTable(X.astype(np.float64), np.zeros(30, np.int32))
-    forest = CandidateForest(given, Y)
-    forest.grow_all(5, None, 3)
+    forest = MeanForest(given, Y)
+    forest.grow(np.random.SeedSequence(3).spawn(5), None, 1, 2)
     leaves = forest.leaves(forest.table, np.arange(150), out_of_bag=training)
     for own, (rows, _) in zip(leaves, forest.samples(), strict=True):
         assert (np.isin(np.arange(150), rows) & training == (own < 0)).all()
     expected = plain_shares(forest, leaves, Y.toarray())
     given = np.tile(np.array([4, -1], dtype=np.int32), (150, 1))
-    candidates, shares = forest.shares(leaves, given, 5)
+    how = forest.held, forest.labels, forest.n_labels
+    candidates, shares = candidate_shares(leaves, *how, given, 5)
     assert candidates.shape == (150, 5)
     for i in range(150):
         own = candidates[i][candidates[i] >= 0]
@@ -140,7 +140,7 @@ def test_linear_svms_after_many_rounds_are_those_of_liblinear(monkeypatch):
     X, Y = text(n=200, m=4)
     everything = np.tile(np.arange(4, dtype=np.int32), (200, 1))
     found = train_on_candidates(csr_arrays(X), 30, everything, Y, np.full(200, 2.0), 0)
-    starts, features, values, biases = found.weights
+    starts, features, values, biases = found
     for j in range(4):
         best = LinearSVC(C=2.0, tol=1e-9, max_iter=100_000).fit(X.astype(float), Y.toarray()[:, j])
         own = np.zeros(30)
@@ -156,5 +156,5 @@ def test_linear_svms_do_not_depend_on_the_number_of_jobs():
         train_on_candidates(csr_arrays(X), 30, candidates, Y, np.ones(200), 7, n_jobs=jobs)
         for jobs in (1, 2)
     )
-    for a, b in zip(one.weights, two.weights, strict=True):
+    for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a, b)

@@ -90,12 +90,10 @@ class ManyLabelView(View):
         """Fit the model; one seed is for the forest, one for folds and linear SVMs."""
         how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
         tables = rows.X, rows.Y, rows.n_values
-        self.model.fit(*tables, weights=rows.weights, seeds=draw_seeds(seed, 2), **how)
+        how["seeds"] = draw_seeds(seed, 2)
+        found, candidates = self.model.fit(*tables, weights=rows.weights, **how)
         if rows.left_out is not None:
-            assert self.model.left_out is not None
-            found, candidates = self.model.left_out
             self._left_out: Any = found, [candidates]
-        self.model.forget_training()
         return self
 
     def answer(self, X: Any, known: Any, checked: Any) -> Candidates:

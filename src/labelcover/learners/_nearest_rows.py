@@ -108,36 +108,23 @@ class NearestRows:
         return table
 
     def _shares(self, table: sparse.csr_array, own: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self.label_shares(*self.votes(table, own)[:2])
-
-    def label_shares(
-        self, found: NDArray[np.int32], votes: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return the shares of all labels from the neighbours of rows and their votes."""
-        if self.known is not None:
-            return self._known_shares(found, votes)
-        sums = (1 - votes.sum(axis=1))[:, None] * self.frequency
+        """Return the shares of labels among the neighbours of rows that know them."""
+        found, votes, _ = self.votes(table, own)
         row, place = np.nonzero(found >= 0)
-        label_indices, label_starts = self.labels
-        neighbour = self.rows[found[row, place]]
+        neighbour, given = self.rows[found[row, place]], votes[row, place]
+        rest = (1 - votes.sum(axis=1))[:, None]
+        if self.known is not None:
+            cells, above = self.known
+            asked = sparse.csr_array((given, (row, neighbour)), shape=(len(found), cells.shape[0]))
+            known = (asked @ cells).toarray() + rest
+            return self.frequency + (asked @ above).toarray() / known
+        sums, (label_indices, label_starts) = rest * self.frequency, self.labels
         n_labels = np.diff(label_starts)[neighbour]
         # All labels of each neighbour, one neighbour after the other.
         before = np.repeat(label_starts[neighbour] - np.cumsum(n_labels) + n_labels, n_labels)
         labels = label_indices[before + np.arange(len(before))]
-        np.add.at(sums, (np.repeat(row, n_labels), labels), np.repeat(votes[row, place], n_labels))
+        np.add.at(sums, (np.repeat(row, n_labels), labels), np.repeat(given, n_labels))
         return sums
-
-    def _known_shares(
-        self, found: NDArray[np.int32], votes: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return the shares of labels among the neighbours that know them."""
-        assert self.known is not None
-        cells, above = self.known
-        row, place = np.nonzero(found >= 0)
-        entries = votes[row, place], (row, self.rows[found[row, place]])
-        asked = sparse.csr_array(entries, shape=(len(found), cells.shape[0]))
-        known = (asked @ cells).toarray() + (1 - votes.sum(axis=1))[:, None]
-        return self.frequency + (asked @ above).toarray() / known
 
     def parts(
         self,
@@ -158,13 +145,9 @@ class NearestRows:
             if stop > start and len(labels):
                 own, row = place[labels], (table.data[start:stop], table.indices[start:stop])
                 odds = self.frequency[labels], confidence[i, labels], least
-                how = (
-                    orders_of(stop - start, MOST_STEPS),
-                    own_weights,
-                    (above[own], known[own]),
-                    odds,
-                )
-                parts[start:stop] = vote_parts(row, self.posts, *how, weights[i, labels])
+                orders, held = orders_of(stop - start, MOST_STEPS), (above[own], known[own])
+                how = orders, own_weights, held, odds, weights[i, labels]
+                parts[start:stop] = vote_parts(row, self.posts, *how)
         return sparse.csr_array((parts, table.indices, table.indptr), shape=table.shape)
 
     def _held(self, labels: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -8,7 +8,7 @@ post_starts)``. Leaves are those of `labelcover.learners._forest.forest_kernels`
 import numpy as np
 
 from labelcover._compiled import njit
-from labelcover.learners._forest.forest_kernels import add_label_shares, next_random
+from labelcover.learners._forest.forest_kernels import add_label_shares, longer, next_random
 
 
 @njit(nogil=True)
@@ -270,11 +270,8 @@ def train_svms(table, n_features, samples, targets, starts, costs, most_features
             least = np.sort(sizes[:n_seen])[n_seen - most_features]
         place = weight_starts[j]
         if place + min(n_seen, most_features) > len(weights):
-            more_features = np.empty(2 * (place + most_features), np.int32)
-            more_weights = np.empty(2 * (place + most_features), np.float32)
-            for a in range(place):
-                more_features[a], more_weights[a] = features[a], weights[a]
-            features, weights = more_features, more_weights
+            features = longer(features, place + most_features)
+            weights = longer(weights, place + most_features)
         end = place + min(n_seen, most_features)
         for a in range(n_seen):
             f = seen[a]

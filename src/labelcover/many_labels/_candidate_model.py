@@ -1,6 +1,6 @@
 """Candidates of rows with their probabilities, by means, trees and linear SVMs."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,8 @@ from sklearn.utils import gen_batches
 from sklearn.utils.parallel import delayed
 
 from labelcover.covers import Cover
-from labelcover.learners import ReadTable, in_threads
+from labelcover.learners import MeanForest, ReadTable, in_threads
+from labelcover.many_labels._candidate_kernels import candidate_shares
 from labelcover.many_labels._candidate_links import (
     ODDS_OF_SHARES,
     CandidateLinks,
@@ -22,9 +23,8 @@ from labelcover.many_labels._candidate_links import (
 )
 from labelcover.many_labels._candidate_views import (
     NOTHING,
-    CandidateForest,
-    CandidateSvms,
     LabelMeans,
+    svm_scores,
     train_on_candidates,
 )
 from labelcover.many_labels._candidates import Candidates, joined, true_candidates
@@ -43,6 +43,8 @@ FIRST_COST, COST_STEP, COSTS = 1.0, 10.0**0.5, (0.01, 100.0)
 CHOICE_LABELS = 5_000
 # A tree is grown without so many of its training rows, on average.
 OUT_OF_BAG = 0.37
+# Least number of draws in a leaf.
+MIN_LEAF = 2
 
 
 class Found(NamedTuple):
@@ -69,9 +71,11 @@ class CandidateModel:
 
     Attributes
     ----------
-    forest : CandidateForest
+    forest : MeanForest
+        Asked for the likeliest labels of rows.
     means : LabelMeans
-    svms : CandidateSvms
+    svms : tuple
+        The weights of linear SVMs, from `train_on_candidates`.
     cells : CellRegression
         How likely candidates are, by means, trees and SVMs.
     links : CandidateLinks
@@ -80,19 +84,15 @@ class CandidateModel:
         How many training rows each label has.
     recall : float
         The share of true labels that are candidates, of left-out training rows.
-    left_out : (rows, Candidates) or None
-        Some training rows, and their candidates by models fitted without them, until
-        `forget_training`.
     """
 
-    forest: CandidateForest
+    forest: MeanForest
     means: LabelMeans
-    svms: CandidateSvms
+    svms: tuple[NDArray[Any], ...]
     cells: CellRegression
     links: CandidateLinks
     counts: NDArray[np.float64]
     recall: float
-    left_out: tuple[NDArray[np.int64], Candidates] | None = None
 
     def __init__(
         self, cover: Cover, n_candidates: int, n_trees: int, C: float | None = None
@@ -109,8 +109,10 @@ class CandidateModel:
         seeds: NDArray[np.int64],
         n_jobs: int | None = None,
         verbose: bool = False,
-    ) -> Self:
+    ) -> tuple[NDArray[np.int64], Candidates]:
         """Fit means, trees and SVMs, then what they are worth on rows left out.
+
+        Return some training rows, and their candidates by models fitted without them.
 
         Parameters
         ----------
@@ -131,8 +133,9 @@ class CandidateModel:
             drawn = weights / weights.mean()
         weights = np.ones(n) if drawn is None else drawn
         self.counts = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64)
-        self.forest = CandidateForest(ReadTable(X, n_values), Y)
-        self.forest.grow_all(self.n_trees, drawn, int(seeds[0]), **how)
+        self.forest = MeanForest(ReadTable(X, n_values), Y)
+        trees = np.random.SeedSequence(int(seeds[0])).spawn(self.n_trees)
+        self.forest.grow(trees, drawn, 1, MIN_LEAF, text="growing trees", **how)
         table = self.forest.table
         rows = sparse.csr_array(table, shape=(n, self.forest.n_features))
         self.means = LabelMeans(rows, Y, weights)
@@ -147,19 +150,14 @@ class CandidateModel:
         P = self._fit_cells(found, scores[left], truth_left, weights[left], alike)
         own = left, found.candidates, P, truth_left, weights[left]
         self.links = fit_candidate_links(Y, self.cover, *own, random)
-        del self.forest.table
+        self.forest.forget_training()
 
         labels_of = np.diff(Y.indptr)[left]
         hits = float(weights[left] @ truth_left.sum(axis=1))
         self.recall = (hits + 0.5) / (float(weights[left] @ labels_of) + 1)
         frequency = (weights @ Y + 0.5) / (n + 1)
         self.others = np.clip(frequency * (1 - self.recall), 1e-12, 0.5)
-        self.left_out = left, Candidates.ranked(found.candidates, P, self.others)
-        return self
-
-    def forget_training(self) -> None:
-        """Forget `left_out`."""
-        self.left_out = None
+        return left, Candidates.ranked(found.candidates, P, self.others)
 
     def candidates(self, X: Any, known: NDArray[np.int8] | None = None) -> Candidates:
         """Return the candidates of new rows, with their confidences.
@@ -175,7 +173,8 @@ class CandidateModel:
             table = self.forest.read(X[rows])
             found = self._found(table, NOTHING)
             every = np.arange(len(found.candidates))
-            scores = self.svms.scores(table, self.forest.n_features, every, found.candidates)
+            asked = table, self.forest.n_features, every, found.candidates
+            scores = svm_scores(self.svms, *asked)
             P = self.cells.probability(self._inputs(found, scores))
             labels = found.candidates
             if known is not None:
@@ -201,7 +200,8 @@ class CandidateModel:
             which = np.arange(rows.start, rows.stop)
             given = self.means.likeliest(table, which, from_means, own)
             leaves = self.forest.leaves(table, which, out_of_bag=len(own[1]) > 0)
-            candidates, shares = self.forest.shares(leaves, given, most)
+            how = self.forest.held, self.forest.labels, self.forest.n_labels
+            candidates, shares = candidate_shares(leaves, *how, given, most)
             return Found(candidates, shares, self.means.cosines(table, which, candidates, own))
 
         jobs = (delayed(find)(rows) for rows in gen_batches(n, BLOCK_ROWS))
@@ -228,7 +228,7 @@ class CandidateModel:
 
             def loss(C: float) -> float:
                 svms = trained(asked, few, np.where(fold == 0, 0, C * weights))
-                scores = svms.scores(table, d, left, asked[left])[cells]
+                scores = svm_scores(svms, table, d, left, asked[left])[cells]
                 return log_loss_of_cells(scores[:, None].astype(np.float64), y, w)
 
             self.C = _least(loss) if len(y) else FIRST_COST
@@ -236,7 +236,7 @@ class CandidateModel:
         for one in range(int(fold.max()) + 1):
             left = np.flatnonzero(fold == one)
             svms = trained(candidates, Y, np.where(fold == one, 0, self.C * weights))
-            scores[left] = svms.scores(table, d, left, candidates[left])
+            scores[left] = svm_scores(svms, table, d, left, candidates[left])
         self.svms = trained(candidates, Y, self.C * weights)
         return scores
 

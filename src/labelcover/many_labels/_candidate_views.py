@@ -1,6 +1,5 @@
-"""What is known of the candidate labels of a row: means of labels, leaves of a forest, SVMs."""
+"""What is known of the candidate labels of a row: means of labels, and linear SVMs."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,10 +7,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.parallel import delayed
 
-from labelcover.learners import MeanForest, csr_arrays, in_threads, problem_blocks
+from labelcover.learners import csr_arrays, in_threads, problem_blocks
 from labelcover.many_labels._candidate_kernels import (
     candidate_products,
-    candidate_shares,
     likeliest_means,
     train_svms,
 )
@@ -21,8 +19,6 @@ from labelcover.many_labels._candidates import true_candidates
 MOST_POSTS = 50_000
 # What new rows have in the means: nothing.
 NOTHING = (np.zeros(0, np.int32), np.zeros(1, np.int64)), np.zeros(0)
-# Least number of draws in a leaf.
-MIN_LEAF = 2
 # Weights that an SVM keeps: the largest.
 MOST_FEATURES = 1_024
 # Rounds of descent, and the tolerance: more rounds do not predict better.
@@ -121,75 +117,6 @@ def _cells_of(
     return data[chosen], indices[chosen], np.diff(indptr)[rows]
 
 
-class CandidateForest(MeanForest):
-    """Trees that split by means (`MeanForest`), asked for the likeliest labels of rows.
-
-    Parameters
-    ----------
-    given : ReadTable
-    labels : CSR array of shape (n, n_labels)
-    """
-
-    def grow_all(
-        self,
-        n_trees: int,
-        weights: NDArray[np.float64] | None,
-        seed: int,
-        *,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        """Grow the trees; in parallel, as many as numba has threads by default."""
-        seeds = np.random.SeedSequence(seed).spawn(n_trees)
-        self.grow(seeds, weights, 1, MIN_LEAF, n_jobs, text="growing trees", verbose=verbose)
-        del self.unit_labels
-
-    def shares(
-        self, leaves: NDArray[np.int32], given: NDArray[np.int32], most: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Return up to `most` candidates of rows, first those given; and their label shares."""
-        return candidate_shares(leaves, self.held, self.labels, self.n_labels, given, most)
-
-
-@dataclass(frozen=True)
-class CandidateSvms:
-    """One-vs-rest linear SVMs with the squared hinge loss, on hard rows only.
-
-    A row is a negative example of a label only where the label is one of its candidates: the
-    other rows, nearly all, are easily told apart. The work grows with rows times candidates, not
-    with rows times labels.
-
-    Attributes
-    ----------
-    weights : (starts, features, values, biases)
-        Those of each label.
-
-    References
-    ----------
-    Hsieh, C.-J., Chang, K.-W., Lin, C.-J., Keerthi, S. S., & Sundararajan, S. (2008). A dual
-    coordinate descent method for large-scale linear SVM. ICML 2008, 408-415.
-
-    Prabhu, Y., Kag, A., Harsola, S., Agrawal, R., & Varma, M. (2018). Parabel: Partitioned label
-    trees for extreme classification. WWW 2018, 993-1002.
-    """
-
-    weights: tuple[NDArray[Any], ...]
-
-    def scores(
-        self,
-        table: tuple[Any, ...],
-        n_features: int,
-        rows: NDArray[np.int64],
-        candidates: NDArray[np.int32],
-    ) -> NDArray[np.float32]:
-        """Return the scores of the candidates of some rows."""
-        starts, features, values, biases = self.weights
-        vectors = values, features, starts
-        products = candidate_products(table, n_features, rows, candidates, vectors)
-        found = np.where(candidates >= 0, products + biases[candidates], 0.0)
-        return found.astype(np.float32)
-
-
 def train_on_candidates(
     table: tuple[Any, ...],
     n_features: int,
@@ -200,8 +127,12 @@ def train_on_candidates(
     *,
     n_jobs: int | None = None,
     verbose: bool = False,
-) -> CandidateSvms:
-    """Return the SVMs of all labels.
+) -> tuple[NDArray[Any], ...]:
+    """Return one-vs-rest linear SVMs with the squared hinge loss, on hard rows only.
+
+    A row is a negative example of a label only where the label is one of its candidates: the
+    other rows, nearly all, are easily told apart. The work grows with rows times candidates, not
+    with rows times labels.
 
     Parameters
     ----------
@@ -212,29 +143,49 @@ def train_on_candidates(
     labels : CSR array of shape (n, n_labels)
     costs : ndarray of shape (n,)
         That of an error in each row; a row of cost 0 is left out.
+
+    Returns
+    -------
+    starts, features, values, biases : ndarray
+        The weights of each label.
+
+    References
+    ----------
+    Hsieh, C.-J., Chang, K.-W., Lin, C.-J., Keerthi, S. S., & Sundararajan, S. (2008). A dual
+    coordinate descent method for large-scale linear SVM. ICML 2008, 408-415.
+
+    Prabhu, Y., Kag, A., Harsola, S., Agrawal, R., & Varma, M. (2018). Parabel: Partitioned label
+    trees for extreme classification. WWW 2018, 993-1002.
     """
     samples, targets, starts = hard_samples(candidates, labels, costs > 0)
     blocks = list(problem_blocks(starts, BLOCK_SAMPLES))
     states = np.random.default_rng(seed).integers(1, 2**63, size=len(blocks)).astype(np.uint64)
+    svms = table, n_features, samples, targets
     jobs = (
         delayed(train_svms)(
-            table,
-            n_features,
-            samples,
-            targets,
-            starts[block.start : block.stop + 1],
-            costs,
-            MOST_FEATURES,
-            STOP,
-            state[None],
+            *svms, starts[own.start : own.stop + 1], costs, MOST_FEATURES, STOP, state[None]
         )
-        for block, state in zip(blocks, states, strict=True)
+        for own, state in zip(blocks, states, strict=True)
     )
     found = in_threads(jobs, n_jobs, text="training linear SVMs", verbose=verbose)
     weight_starts, *rest = zip(*found, strict=True)
     sizes = np.concatenate([np.diff(own) for own in weight_starts])
     kept = [np.concatenate(parts) for parts in rest]
-    return CandidateSvms((np.concatenate([[0], np.cumsum(sizes)]), *kept))
+    return np.concatenate([[0], np.cumsum(sizes)]), *kept
+
+
+def svm_scores(
+    svms: tuple[NDArray[Any], ...],
+    table: tuple[Any, ...],
+    n_features: int,
+    rows: NDArray[np.int64],
+    candidates: NDArray[np.int32],
+) -> NDArray[np.float32]:
+    """Return the scores of the candidates of some rows of a table by their linear SVMs."""
+    starts, features, values, biases = svms
+    vectors = values, features, starts
+    products = candidate_products(table, n_features, rows, candidates, vectors)
+    return np.where(candidates >= 0, products + biases[candidates], 0.0).astype(np.float32)
 
 
 def hard_samples(

@@ -176,16 +176,14 @@ class Candidates:
 
 def joined(parts: list[Candidates], others: NDArray[np.float64]) -> Candidates:
     """Return the candidates of some rows, then of others; all as many as of those with most."""
-    n = sum(len(part.labels) for part in parts)
     most = max((part.labels.shape[1] for part in parts), default=0)
-    labels, confidence = np.full((n, most), -1, np.int32), np.zeros((n, most))
-    at = 0
+    labels = [np.zeros((0, most), np.int32)]
+    confidence = [np.zeros((0, most))]
     for part in parts:
-        rows = slice(at, at + len(part.labels))
-        labels[rows, : part.labels.shape[1]] = part.labels
-        confidence[rows, : part.labels.shape[1]] = part.confidence
-        at = rows.stop
-    return Candidates(labels, confidence, others)
+        missing = (0, 0), (0, most - part.labels.shape[1])
+        labels.append(np.pad(part.labels, missing, constant_values=-1))
+        confidence.append(np.pad(part.confidence, missing))
+    return Candidates(np.concatenate(labels), np.concatenate(confidence), others)
 
 
 def true_candidates(labels: NDArray[np.int32], Y: csr_array) -> NDArray[np.bool_]:

@@ -4,9 +4,8 @@ from typing import Any
 
 from labelcover.ensemble._cover_view import CoverView, LeastSquaresView, LogisticView
 from labelcover.ensemble._many_label_pool import ManyLabelView
-from labelcover.ensemble._views._near_rows import NeighboursView
+from labelcover.ensemble._views._rows_in_memory import BoostedView, ForestView, NeighboursView
 from labelcover.ensemble._views._scores import ScoresView
-from labelcover.ensemble._views._trees import BoostedView, ForestView
 
 # By the names that a plan has for them.
 VIEWS: dict[str, Any] = {

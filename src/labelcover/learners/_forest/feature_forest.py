@@ -180,8 +180,9 @@ class FeatureForest(GrownForest):
         if not self.is_sparse:
             self.training = np.ascontiguousarray(self.table[0].T)
 
-    def _forget_training(self) -> None:
-        super()._forget_training()
+    def forget_training(self) -> None:
+        """Forget what only growing and `left_out` need."""
+        super().forget_training()
         self.__dict__.pop("training", None)
 
     def _read(self, X: Any) -> tuple[Any, ...]:

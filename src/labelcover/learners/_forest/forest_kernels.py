@@ -31,6 +31,15 @@ def next_random(state):
 
 
 @njit(nogil=True)
+def longer(array, size):
+    """Return an array that begins with `array` and has twice `size`."""
+    found = np.empty(2 * size, array.dtype)
+    for at in range(len(array)):
+        found[at] = array[at]
+    return found
+
+
+@njit(nogil=True)
 def _forget(rows, labels, totals):
     label_indices, label_starts = labels
     for i in rows:

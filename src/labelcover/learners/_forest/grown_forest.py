@@ -160,10 +160,11 @@ class GrownForest(ABC):
         trees are grown, with these weights of rows: what only this and they need is forgotten.
         """
         found = self.out_of_bag(rows, n_jobs)[0]
-        self._forget_training()
+        self.forget_training()
         return found
 
-    def _forget_training(self) -> None:
+    def forget_training(self) -> None:
+        """Forget what only growing and `left_out` need."""
         del self.table
         if self.known is not None:
             self.known, self._given, self._chances = self.known[:0], None, None

@@ -84,11 +84,12 @@ class MeanForest(GrownForest):
         if len(own) > 1 and self.known is None:
             how = self.label_table[own], None if weights is None else weights[own]
             self.correction, shares[own] = fit_share_regression(shares[own], *how)
-        self._forget_training()
+        self.forget_training()
         return shares[rows]
 
-    def _forget_training(self) -> None:
-        super()._forget_training()
+    def forget_training(self) -> None:
+        """Forget what only growing and `left_out` need."""
+        super().forget_training()
         del self.unit_labels
 
     def confidence_of(self, table, n) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ CSR: ``(data, indices, indptr)``.
 import numpy as np
 
 from labelcover._compiled import njit
-from labelcover.learners._forest.forest_kernels import next_random
+from labelcover.learners._forest.forest_kernels import longer, next_random
 
 # A node has at most this many children.
 MOST_CHILDREN = 4
@@ -50,9 +50,7 @@ def _label_groups(sketch, counts, chosen, centres, sums, group, state):
             centres[j, c] = sketch[start, j]
     similarity_of = np.zeros(k, np.float32)
     for step in range(ROUNDS):
-        for j in range(q):
-            for c in range(k):
-                sums[j, c] = 0
+        sums[:] = 0
         for at in range(n):
             i = chosen[at]
             for c in range(k):
@@ -148,8 +146,7 @@ def _drop_small(table, own, counts, means, offsets, is_child, min_leaf, child):
     k = len(is_child)
     draws = np.zeros(k)
     while True:
-        for c in range(k):
-            draws[c] = 0
+        draws[:] = 0
         for at in range(len(own)):
             child[at] = _nearest(table, own[at], means, offsets, is_child)
             draws[child[at]] += counts[own[at]]
@@ -245,8 +242,7 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
         _label_groups(sketch, counts, chosen, centres, sums, group, state)
 
         n_seen = 0
-        for c in range(k):
-            weights[c] = 0
+        weights[:] = 0
         for a in range(n_chosen):
             i = chosen[a]
             weights[group[a]] += counts[i]
@@ -280,8 +276,7 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
         )
         for a in range(n_seen):
             mark[seen[a]] = False
-            for c in range(k):
-                means[seen[a], c] = 0
+            means[seen[a]] = 0
         if n_left < 2:
             continue
         for at in range(e - s):
@@ -296,11 +291,8 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
             end[n_nodes], mean_sizes[n_nodes] = at, sizes[c]
             begin, stop = stop, stop + sizes[c]
             if stop > len(mean_values):
-                more_features = np.empty(2 * stop, np.int32)
-                more_values = np.empty(2 * stop, np.float32)
-                for a in range(begin):
-                    more_features[a], more_values[a] = mean_features[a], mean_values[a]
-                mean_features, mean_values = more_features, more_values
+                mean_features = longer(mean_features, stop)
+                mean_values = longer(mean_values, stop)
             for a in range(sizes[c]):
                 mean_features[begin + a] = kept_features[c, a]
                 mean_values[begin + a] = kept_values[c, a]

@@ -15,7 +15,7 @@ times the number of draws.
 import numpy as np
 
 from labelcover._compiled import njit
-from labelcover.learners._forest.forest_kernels import next_random
+from labelcover.learners._forest.forest_kernels import longer, next_random
 
 # Numbers of a row: columns of the sketch, and one for the draws.
 WIDTH = 8
@@ -238,15 +238,6 @@ def _may_split(total, square, min_leaf):
 
 
 @njit(nogil=True)
-def _longer(array, size):
-    """Return an array that begins with `array` and has twice `size`."""
-    found = np.empty(2 * size, array.dtype)
-    for at in range(len(array)):
-        found[at] = array[at]
-    return found
-
-
-@njit(nogil=True)
 def _n_entries(own, indptr):
     size = 0
     for i in own:
@@ -354,7 +345,7 @@ def grow_sparse_tree(table, labels, directions, drawn, counts, is_used, wanted, 
             begin = nodes[child - 1, 3]
             most = begin + _n_entries(small, indptr)
             if most > len(values):
-                values, owners = _longer(values, most), _longer(owners, most)
+                values, owners = longer(values, most), longer(owners, most)
             columns = (values, owners, starts[child], ends[child])
             n_present[child], nodes[child, 3] = _fill_columns(
                 small, own, columns, begin, present[child], sizes, least

@@ -3,7 +3,7 @@
 import numpy as np
 
 from labelcover._compiled import njit
-from labelcover.learners._forest.forest_kernels import next_random
+from labelcover.learners._forest.forest_kernels import longer, next_random
 
 # Features of a path in which a row and the origin part; where there are more, the row is followed.
 MOST_APART = 64
@@ -204,10 +204,7 @@ def swap_parts(table, origin, nodes, roots, means, weights, asked, bent):
                 x[columns[at]] = 0.0
         first = indptr[a]
         if first + n_seen > len(data):
-            more_data = np.empty(2 * (first + n_seen))
-            more_indices = np.empty(2 * (first + n_seen), np.int32)
-            more_data[:first], more_indices[:first] = data[:first], indices[:first]
-            data, indices = more_data, more_indices
+            data, indices = longer(data, first + n_seen), longer(indices, first + n_seen)
         for at in range(n_seen):
             f = seen[at]
             data[first + at], indices[first + at] = sums[f], f
