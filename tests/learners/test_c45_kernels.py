@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
 from labelcover.learners._c45.growing_kernels import grow
 from labelcover.learners._c45.pruning_kernels import added_errors
 from labelcover.learners._c45.row_kernels import split_rows
 from labelcover.learners._c45.split_kernels import (
-    Switches,
     count_switches,
     nominal_split,
     numeric_split_weights,
@@ -24,18 +22,9 @@ from labelcover.learners._c45.tree import FeatureTable, value_ranks
 TWENTY = np.int32(20)  # values of a nominal feature
 
 
-def switches_of(rare, pair, rare_is_high):
-    (row, feature), (column, rare_row) = np.nonzero(rare), np.nonzero(rare.T)
-    return Switches(
-        starts=np.searchsorted(row, np.arange(len(rare) + 1)),
-        features=feature.astype(np.int32),
-        column_starts=np.searchsorted(column, np.arange(rare.shape[1] + 1)),
-        rows=rare_row.astype(np.int32),
-        is_rare=rare,
-        pair=pair,
-        rare_is_high=rare_is_high,
-        branching=np.zeros(0, np.int64),
-    )
+def table_of(value, n_values=0, *, weighted=False):
+    """Return the table of one feature."""
+    return FeatureTable.of(value[:, None], np.array([n_values], np.int32), weighted=weighted)
 
 
 def information(weights):
@@ -117,8 +106,10 @@ def test_numeric_splits_by_counts_are_those_of_numpy(node, min_leaf, scale):
     expected = numeric_oracle(value, label, weight, n_classes, min_leaf)
     found = np.array([[0.0, -1.0, 0.0]])
     xlogx = table_of_xlogx(len(value) + 1)
-    ranked = np.zeros(1, np.int64), value[None, :], rank, far
-    numeric_splits_counts(ranked, order, label, counts, min_leaf, xlogx, found)
+    # Two values are sorted here, too.
+    own = {"sorted_features": np.zeros(1, np.int64), "order": order, "rank": rank, "far": far}
+    table = table_of(value)._replace(**own)
+    numeric_splits_counts(table, order, label, counts, min_leaf, xlogx, found)
     assert agrees(found[0], expected)
     by_weights = numeric_split_weights(
         value, order[0], label, weight, n_classes, weight.sum(), min_leaf
@@ -137,19 +128,16 @@ def test_splits_of_two_values_are_those_of_numpy(node, min_leaf, n_outside, n_va
     high = value > np.median(value)
     pair = np.array([[0.0, 1.0]]) if n_values else np.array([[-1.5, 2.0]])
     value = np.where(high, pair[0, 1], pair[0, 0])
-    rare_is_high = high.mean() <= 0.5
-    rare = high == rare_is_high
-    switches = switches_of(rare[:, None], pair, np.array([rare_is_high]))
+    table = table_of(value, n_values)
     inside = slice(min(n_outside, len(value) - 2), None)  # a node need not have all rows
     rows = np.arange(len(value), dtype=np.int32)[inside]
     counts = np.bincount(label[inside], minlength=n_classes)
     found = np.array([[0.0, -1.0, 0.0]])
     xlogx = table_of_xlogx(len(value) + 1)
-    kinds = np.array([n_values], np.int32)
-    table, present = np.zeros((1, n_classes + 1), np.int32), np.zeros(1, np.int32)
-    n_present = count_switches(switches, rows, label, 1, table, present)
+    rare, present = np.zeros((1, n_classes + 1), np.int32), np.zeros(1, np.int32)
+    n_present = count_switches(table, rows, label, 1, rare, present)
     switch_splits_counts(
-        switches, kinds, present[:n_present], table, len(rows), counts, min_leaf, xlogx, found
+        table, present[:n_present], rare, len(rows), counts, min_leaf, xlogx, found
     )
     of_node = value[inside], label[inside], weight[inside]
     if n_values:
@@ -165,8 +153,10 @@ def test_splits_of_two_values_are_those_of_numpy(node, min_leaf, n_outside, n_va
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_what_is_left_of_counts_is_what_the_other_rows_count(seed, n_classes):
     random = np.random.default_rng(seed)
-    words = sparse.random(12, 7, density=0.3, format="csr", random_state=random)
-    switches = switches_of(words.toarray() > 0, np.zeros((7, 2)), np.ones(7, bool))
+    words = (random.random((12, 7)) < 0.3).astype(float)
+    switches = FeatureTable.of(words, np.zeros(7, np.int32), weighted=False)
+    dense = words == (words.mean(axis=0) <= 0.5)  # the rarer value
+    dense &= switches.is_switch
     label = random.integers(n_classes, size=12).astype(np.int32)
     rows = random.permutation(12).astype(np.int32)
 
@@ -177,7 +167,6 @@ def test_what_is_left_of_counts_is_what_the_other_rows_count(seed, n_classes):
         return table
 
     table = counted(rows)
-    dense = words.toarray() > 0
     for c in range(n_classes):
         assert (table[:, c] == dense[label == c].sum(axis=0)).all()
     assert (table[:, -1] == dense.sum(axis=0)).all()
@@ -210,7 +199,8 @@ def test_nominal_splits_are_those_of_numpy(node):
 def test_splitting_rows_keeps_all_weight(node):
     value, _, weight, _ = node
     rows = np.arange(len(value), dtype=np.int32)
-    child_rows, child_weights, starts, route, _ = split_rows(value, 3.0, False, 2, rows, weight)
+    table = table_of(value, weighted=True)
+    child_rows, child_weights, starts, route, _ = split_rows(table, 0, 3.0, 2, rows, weight)
     assert child_weights.sum() == pytest.approx(weight.sum())
     left = set(child_rows[: starts[1]])
     assert set(np.flatnonzero(value <= 3.0)) <= left
@@ -225,15 +215,13 @@ def test_grown_nodes_have_the_rows_that_their_splits_send_to_them(seed, are_word
     n_values = np.array([0, 0, 0, 4, 4], np.int32)
     table = FeatureTable.of(X, n_values, weighted=False)
     label = random.integers(3, size=40).astype(np.int32)
-    arrays = table.values, n_values, table.sorted, table.switches
-    every = np.ones(5, bool)
-    tree, (members, low, high) = grow(arrays, label, np.ones(40), 3, 2.0, True, every)
+    tree, rows_of, _ = grow(table, label, np.ones(40), 3, 2.0, np.ones(5, bool))
     feature, threshold, first, n_children, dist = tree
     for node in range(len(feature)):
-        own = members[low[node] : high[node]]
+        own = rows_of[node]
         assert (np.bincount(label[own], minlength=3) == dist[node]).all()
         for child in range(n_children[node]):
-            rows = members[low[first[node] + child] : high[first[node] + child]]
+            rows = rows_of[first[node] + child]
             values = X[rows, feature[node]]
             is_nominal = n_values[feature[node]] > 0
             assert ((values if is_nominal else values > threshold[node]) == child).all()

@@ -49,62 +49,43 @@ def _best_split(splits, in_mean):
 
 
 @njit
-def _splits_by_counts(
-    table, rows, weights, order, label, dist, min_leaf, xlogx, switch_table, present
-):
-    """Return gain, gain ratio and cut of the best split on every feature; all weights are 1.
+def _all_splits(table, rows, weight, order, label, dist, min_leaf, xlogx, rare, features):
+    """Return gain, gain ratio and cut of the best split on every feature.
 
-    `switch_table` has the counts of features of two values, and `present` those to be rated.
+    If all weights are 1, `rare` has the counts of features of two values, and `features` are those
+    to be rated.
     """
-    values, n_values, (sorted_features, numeric, _, rank, far), switches = table
-    splits, counts = np.zeros((len(n_values), 3)), np.empty(len(dist), np.int64)
-    for f in range(len(n_values)):
+    splits, total = np.zeros((len(table.n_values), 3)), dist.sum()
+    for f in range(len(splits)):
         splits[f, 1] = -1.0
-    for c in range(len(dist)):
-        counts[c] = np.int64(np.rint(dist[c]))
-    ranked = sorted_features, numeric, rank, far
-    numeric_splits_counts(ranked, order, label, counts, min_leaf, xlogx, splits)
-    switch_splits_counts(
-        switches, n_values, present, switch_table, len(rows), counts, min_leaf, xlogx, splits
-    )
-    for f in switches.branching:
+    if table.unit:
+        counts = np.empty(len(dist), np.int64)
+        for c in range(len(dist)):
+            counts[c] = np.int64(np.rint(dist[c]))
+        numeric_splits_counts(table, order, label, counts, min_leaf, xlogx, splits)
+        n = len(rows)
+        switch_splits_counts(table, features, rare, n, counts, min_leaf, xlogx, splits)
+    else:
+        for k in range(len(order)):
+            f = table.sorted_features[k]
+            splits[f, 0], splits[f, 1], splits[f, 2] = numeric_split_weights(
+                table.values[f], order[k], label, weight, len(dist), total, min_leaf
+            )
+    for f in table.branching:
+        value, n_values = table.values[f], table.n_values[f]
         splits[f, 0], splits[f, 1], splits[f, 2] = nominal_split(
-            values[f], n_values[f], rows, label, weights, len(dist), dist.sum(), min_leaf, xlogx
+            value, n_values, rows, label, weight, len(dist), total, min_leaf, xlogx
         )
-    return splits
-
-
-@njit
-def _splits_by_weights(table, rows, weights, order, label, dist, min_leaf, xlogx, weight_of):
-    """Return gain, gain ratio and cut of the best split on every feature."""
-    values, n_values, _, _ = table
-    splits = np.empty((len(n_values), 3))
-    total = dist.sum()
-    for i in range(len(rows)):  # here and below: assignments of arrays take seconds to compile
-        weight_of[rows[i]] = weights[i]
-    k = 0
-    for f in range(len(n_values)):
-        if n_values[f] == 0:
-            found = numeric_split_weights(
-                values[f], order[k], label, weight_of, len(dist), total, min_leaf
-            )
-            k += 1
-        else:
-            found = nominal_split(
-                values[f], n_values[f], rows, label, weight_of, len(dist), total, min_leaf, xlogx
-            )
-        splits[f, 0], splits[f, 1], splits[f, 2] = found
     return splits
 
 
 @njit
 def _largest_value_up_to(table, f, cut):
     """Return the largest known value of a numeric feature that is at most `cut`."""
-    values, _, _, switches = table
-    if switches.column_starts[f] < switches.column_starts[f + 1]:
-        return switches.pair[f, 0]
+    if table.is_switch[f]:
+        return table.pair[f, 0]
     largest = -np.inf
-    for v in values[f]:
+    for v in table.values[f]:
         if largest < v <= cut:
             largest = v
     return largest
@@ -149,7 +130,7 @@ def _split_order(order, starts, heavy, wanted, child_of):
 
 
 @njit
-def _heir(switches, rows, starts, largest, wanted, switch_table, features):
+def _heir(table, rows, starts, wanted, counts, features):
     """Return the child that goes on with the counts of its parent, less its siblings; -1 if none.
 
     It has most of the rarer values, so that taking out the others is less work than counting anew,
@@ -158,14 +139,13 @@ def _heir(switches, rows, starts, largest, wanted, switch_table, features):
     """
     total = 0
     for f in features:
-        total += switch_table[f, switch_table.shape[1] - 1]
-    sizes = np.empty(len(wanted), np.int64)
+        total += counts[f, counts.shape[1] - 1]
+    sizes, largest = np.zeros(len(wanted), np.int64), np.argmax(np.diff(starts))
     sizes[largest] = total
     for child in range(len(wanted)):
         if child != largest:
-            sizes[child] = 0
             for row in rows[starts[child] : starts[child + 1]]:
-                sizes[child] += switches.starts[row + 1] - switches.starts[row]
+                sizes[child] += table.starts[row + 1] - table.starts[row]
             sizes[largest] -= sizes[child]
     heir = np.argmax(sizes)
     if wanted[heir] and 2 * sizes[heir] > total and sizes[heir] > len(features):
@@ -174,73 +154,46 @@ def _heir(switches, rows, starts, largest, wanted, switch_table, features):
 
 
 @njit
-def _clear(switch_table, features):
+def _clear(counts, features):
     for f in features:
-        for c in range(switch_table.shape[1]):
-            switch_table[f, c] = 0
-
-
-@njit
-def _enlarged(array, capacity):
-    larger = np.zeros(capacity, array.dtype)
-    for i in range(len(array)):
-        larger[i] = array[i]
-    return larger
+        for c in range(counts.shape[1]):
+            counts[f, c] = 0
 
 
 @njit(nogil=True)
-def grow(table, label, weights, n_classes, min_leaf, unit, in_mean):
-    """Return the unpruned tree, its five arrays, and where rows went.
+def grow(table, label, weights, n_classes, min_leaf, in_mean):
+    """Return the unpruned tree, its five arrays, and the rows of each node and their weights.
 
     Parameters
     ----------
-    table : (values, n_values, sorted, switches)
-        ``values`` of shape (features, n), NaN where missing; ``n_values`` of each feature, 0 if
-        numeric; the rest as in `FeatureTable`.
+    table : FeatureTable
     label : ndarray of shape (n,)
         Classes 0 to `n_classes` - 1.
     weights : ndarray of shape (n,)
         All above 0.
-    unit : bool
-        Whether all weights are 1 and no value is missing.
     in_mean : ndarray of bool
         Which features count in the mean gain.
-
-    Returns
-    -------
-    tree : tuple of ndarray
-    segments : (members, low, high)
-        Node ``i`` has the rows ``members[low[i]:high[i]]``; none unless `unit`.
     """
-    values, n_values, (_, _, root_order, _, _), switches = table
-    n = len(label)
-    xlogx = np.empty(n + 2)
-    for i in range(n + 2):
+    n, n_values, unit = len(label), table.n_values, table.unit
+    xlogx = np.empty(n + 2 if unit else 0)
+    for i in range(len(xlogx)):
         xlogx[i] = xlog2x(float(i))
-    weight_of, child_of = np.zeros(n), np.zeros(n, np.int32)
+    weight_of, child_of = weights.copy(), np.zeros(n, np.int32)
     # Counts of features of two values, each with the features that are counted. Those of a node
     # that waits are held; the node at hand has the next.
     counted = [np.zeros((len(n_values), n_classes + 1), np.int32)]
     present = [np.empty(len(n_values), np.int32)]
     n_present, n_held = [0], 0
 
-    size, capacity = 1, 64
-    feature = np.full(capacity, -1, np.int32)
-    threshold = np.zeros(capacity)
-    first = np.zeros(capacity, np.int32)
-    n_children = np.zeros(capacity, np.int32)
-    low, high = np.zeros(capacity, np.int32), np.zeros(capacity, np.int32)
-    high[0] = n
-    dist = np.zeros((capacity, n_classes))
-    members = np.arange(n).astype(np.int32)
-    put_class_weights(label, members, weights, dist[0])
-    waiting, waiting_rows, waiting_weights, waiting_order = [0], [members], [weights], [root_order]
-    holds = [False]
+    feature, threshold, first, n_children = [-1], [0.0], [0], [0]
+    rows_of, weights_of, dist = [np.arange(n).astype(np.int32)], [weights], [np.empty(n_classes)]
+    put_class_weights(label, rows_of[0], weights, dist[0])
+    waiting, orders, holds = [0], [table.order], [False]
     if _is_leaf(dist[0], min_leaf):
         waiting.pop()
     while len(waiting):
-        node, rows, w = waiting.pop(), waiting_rows.pop(), waiting_weights.pop()
-        order = waiting_order.pop()
+        node, order = waiting.pop(), orders.pop()
+        rows, w = rows_of[node], weights_of[node]
         if holds.pop():
             n_held -= 1
         elif unit:
@@ -249,94 +202,72 @@ def grow(table, label, weights, n_classes, min_leaf, unit, in_mean):
                 present.append(np.empty_like(present[0]))
                 n_present.append(0)
             n_present[n_held] = count_switches(
-                switches, rows, label, np.int64(1), counted[n_held], present[n_held]
-            )
-        switch_table, features = counted[n_held], present[n_held][: n_present[n_held]]
-        if unit:
-            splits = _splits_by_counts(
-                table,
-                rows,
-                weights,
-                order,
-                label,
-                dist[node],
-                min_leaf,
-                xlogx,
-                switch_table,
-                features,
+                table, rows, label, np.int64(1), counted[n_held], present[n_held]
             )
         else:
-            splits = _splits_by_weights(
-                table, rows, w, order, label, dist[node], min_leaf, xlogx[:0], weight_of
-            )
+            for i in range(len(rows)):
+                weight_of[rows[i]] = w[i]
+        counts, features = counted[n_held], present[n_held][: n_present[n_held]]
+        splits = _all_splits(
+            table, rows, weight_of, order, label, dist[node], min_leaf, xlogx, counts, features
+        )
         f = _best_split(splits, in_mean)
         if f < 0:
-            _clear(switch_table, features)
+            _clear(counts, features)
             continue
-        children = 2 if n_values[f] == 0 else n_values[f]
-        if size + children > capacity:
-            while size + children > capacity:
-                capacity *= 2
-            feature, threshold = _enlarged(feature, capacity), _enlarged(threshold, capacity)
-            first, n_children = _enlarged(first, capacity), _enlarged(n_children, capacity)
-            low, high = _enlarged(low, capacity), _enlarged(high, capacity)
-            dist = _enlarged(dist.ravel(), capacity * n_classes).reshape((capacity, n_classes))
+        children, size = int(n_values[f]) if n_values[f] > 0 else 2, len(feature)
         feature[node], first[node], n_children[node] = f, size, children
         if n_values[f] == 0:
             threshold[node] = _largest_value_up_to(table, f, splits[f, 2])
-        wanted = np.zeros(children, np.bool_)
-        heavy = np.ones(children, np.bool_)
-        largest = 0
+        wanted, heavy = np.zeros(children, np.bool_), np.ones(children, np.bool_)
         if unit:
-            child_rows, child_weights = rows, w
+            below, w_below = rows, w
             starts = part_rows(table, f, threshold[node], children, rows)
-            for child in range(1, children):
-                if starts[child + 1] - starts[child] > starts[largest + 1] - starts[largest]:
-                    largest = child
-            for c in range(n_classes):
-                dist[size + largest, c] = dist[node, c]
         else:
-            child_rows, child_weights, starts, route, heavy = split_rows(
-                values[f], threshold[node], n_values[f] > 0, children, rows, w
+            below, w_below, starts, route, heavy = split_rows(
+                table, f, threshold[node], children, rows, w
             )
             for i in range(len(rows)):
                 child_of[rows[i]] = route[i]
         for child in range(children):
-            new, begin, end = size + child, starts[child], starts[child + 1]
-            feature[new] = -1
-            if child != largest or not unit:
-                put_class_weights(label, child_rows[begin:end], child_weights[begin:end], dist[new])
-            if unit:
-                low[new], high[new] = low[node] + begin, low[node] + end
-                if child != largest:
-                    for c in range(n_classes):
-                        dist[size + largest, c] -= dist[new, c]
-        for child in range(children):
-            wanted[child] = not _is_leaf(dist[size + child], min_leaf)
+            begin, end = starts[child], starts[child + 1]
+            own, own_w = below[begin:end], w_below[begin:end]
+            of_class = np.empty(n_classes)
+            put_class_weights(label, own, own_w, of_class)
+            wanted[child] = not _is_leaf(of_class, min_leaf)
             if unit and len(order):
-                for row in child_rows[starts[child] : starts[child + 1]]:
+                for row in own:
                     child_of[row] = child
+            rows_of.append(own)
+            weights_of.append(own_w)
+            dist.append(of_class)
+            feature.append(-1)
+            threshold.append(0.0)
+            first.append(0)
+            n_children.append(0)
         buffer, begins = _split_order(order, starts, heavy, wanted, child_of)
-        heir = -1
-        if unit:
-            most = np.int64(largest)  # a constant would have `_heir` compiled twice
-            heir = _heir(switches, rows, starts, most, wanted, switch_table, features)
+        heir = _heir(table, below, starts, wanted, counts, features) if unit else -1
         if heir >= 0:
             gone = np.int64(-1)
-            count_switches(switches, rows[: starts[heir]], label, gone, switch_table, features)
-            count_switches(switches, rows[starts[heir + 1] :], label, gone, switch_table, features)
+            count_switches(table, rows[: starts[heir]], label, gone, counts, features)
+            count_switches(table, rows[starts[heir + 1] :], label, gone, counts, features)
             n_held += 1
         else:
-            _clear(switch_table, features)
+            _clear(counts, features)
         for child in range(children - 1, -1, -1):
             if wanted[child]:
-                begin, end = starts[child], starts[child + 1]
                 waiting.append(size + child)
                 holds.append(child == heir)
-                waiting_rows.append(child_rows[begin:end])
-                waiting_weights.append(child_weights[begin:end])
                 part = buffer[begins[child] : begins[child + 1]]
-                waiting_order.append(part.reshape((len(order), end - begin)))
-        size += children
-    tree = feature[:size], threshold[:size], first[:size], n_children[:size], dist[:size]
-    return tree, (members, low[:size], high[:size])
+                orders.append(part.reshape((len(order), starts[child + 1] - starts[child])))
+    of_classes = np.empty((len(dist), n_classes))
+    for node in range(len(dist)):
+        of_classes[node] = dist[node]
+    tree = (
+        np.array(feature, np.int32),
+        np.array(threshold),
+        np.array(first, np.int32),
+        np.array(n_children, np.int32),
+        of_classes,
+    )
+    return tree, rows_of, weights_of

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from labelcover._compiled import njit
+from labelcover.learners._c45.growing_kernels import grow
 from labelcover.learners._c45.row_kernels import part_rows, put_class_weights, split_rows
 from labelcover.learners._c45.split_kernels import TOLERANCE
 
@@ -68,14 +69,16 @@ def collapse(tree):
 
 @njit(nogil=True)
 def _send_down(tree, table, node, rows, weights):
-    """Return the rows and weights of the children of `node`, child by child, and their bounds."""
-    values, n_values, _, _ = table
+    """Return the rows and weights of the children of `node`, child by child, and their bounds.
+
+    Rows of weight 1 without missing values are put into another order for it.
+    """
     feature, threshold, _, n_children, _ = tree
-    f = feature[node]
-    child_rows, child_weights, starts, _, _ = split_rows(
-        values[f], threshold[node], n_values[f] > 0, np.int64(n_children[node]), rows, weights
-    )
-    return child_rows, child_weights, starts
+    f, children = np.int64(feature[node]), np.int64(n_children[node])
+    if table.unit:
+        return rows, weights, part_rows(table, f, threshold[node], children, rows)
+    below, w, starts, _, _ = split_rows(table, f, threshold[node], children, rows, weights)
+    return below, w, starts
 
 
 @njit(nogil=True)
@@ -83,27 +86,27 @@ def _branch_errors(tree, table, label, branch, rows, weights, confidence, z):
     """Return the estimated errors of the subtree at `branch` if these rows came to it."""
     feature, _, first, n_children, dist = tree
     errors, here = 0.0, np.empty(dist.shape[1])
-    waiting, waiting_rows, waiting_weights = [branch], [rows], [weights]
+    waiting, rows_of, weights_of = [branch], [rows], [weights]
     while len(waiting):
-        node, rows, weights = waiting.pop(), waiting_rows.pop(), waiting_weights.pop()
+        node, rows, weights = waiting.pop(), rows_of.pop(), weights_of.pop()
         if feature[node] < 0:
             put_class_weights(label, rows, weights, here)
             errors += estimated_errors(here, confidence, z)
             continue
-        child_rows, child_weights, starts = _send_down(tree, table, node, rows, weights)
+        below, w, starts = _send_down(tree, table, node, rows, weights)
         for i in range(n_children[node]):
-            waiting.append(first[node] + i)
-            waiting_rows.append(child_rows[starts[i] : starts[i + 1]])
-            waiting_weights.append(child_weights[starts[i] : starts[i + 1]])
+            waiting.append(np.int64(first[node] + i))
+            rows_of.append(below[starts[i] : starts[i + 1]])
+            weights_of.append(w[starts[i] : starts[i + 1]])
     return errors
 
 
 @njit(nogil=True)
 def _errors_with(tree, table, label, branch, rows, errors, confidence, z):
-    """Return the estimated errors of the subtree at `branch` if these rows came to it as well.
+    """Return the same if these rows came to it as well, of weight 1 and without missing values.
 
-    For rows of weight 1 without missing values, which go their way whatever the others do: what
-    they do not reach has the `errors` that it had. The rows are put into another order.
+    They go their way whatever the others do: what they do not reach has the `errors` that it had.
+    The rows are put into another order.
     """
     feature, threshold, first, n_children, dist = tree
     total = 0.0
@@ -118,52 +121,24 @@ def _errors_with(tree, table, label, branch, rows, errors, confidence, z):
             continue
         f, children = np.int64(feature[node]), np.int64(n_children[node])
         starts = part_rows(table, f, threshold[node], children, rows[start:stop])
-        for i in range(n_children[node]):
+        for i in range(children):
             if starts[i] == starts[i + 1]:
                 total += errors[first[node] + i]
             else:
-                waiting.append(first[node] + i)
+                waiting.append(np.int64(first[node] + i))
                 low.append(start + starts[i])
                 high.append(start + starts[i + 1])
     return total
 
 
 @njit(nogil=True)
-def _distribute(tree, table, label, top, rows_of, weights_of, pending):
-    """Give every node below `top` its rows of those of `top`; return the last of these nodes.
+def _send_again(tree, table, label, top, rows_of, weights_of, pending):
+    """Give every node below `top` its rows of those of `top`; return the last to be pruned again.
 
-    All of them are to be pruned, and `pending` says so.
-    """
-    feature, _, first, n_children, dist = tree
-    last = top
-    waiting = [top]
-    while len(waiting):
-        node = waiting.pop()
-        pending[node] = True
-        last = max(last, node)
-        put_class_weights(label, rows_of[node], weights_of[node], dist[node])
-        if feature[node] < 0:
-            continue
-        child_rows, child_weights, starts = _send_down(
-            tree, table, node, rows_of[node], weights_of[node]
-        )
-        for i in range(n_children[node]):
-            child = first[node] + i
-            rows_of[child] = child_rows[starts[i] : starts[i + 1]]
-            weights_of[child] = child_weights[starts[i] : starts[i + 1]]
-            waiting.append(child)
-    return last
-
-
-@njit(nogil=True)
-def _part_again(tree, segments, table, label, weights, top, pending):
-    """Give every node below `top` its rows of those of `top`; return the last that gets more.
-
-    For rows of weight 1 without missing values: a node that gets no more stays as it is, and need
+    If all rows weigh 1 and no value is missing, a node that gets no more stays as it is, and need
     not be pruned again.
     """
-    feature, threshold, first, n_children, dist = tree
-    members, low, high = segments
+    feature, _, first, n_children, dist = tree
     pending[top] = True
     last = top
     waiting = [top]
@@ -171,33 +146,26 @@ def _part_again(tree, segments, table, label, weights, top, pending):
         node = waiting.pop()
         if feature[node] < 0:
             continue
-        f, children = np.int64(feature[node]), np.int64(n_children[node])
-        starts = part_rows(table, f, threshold[node], children, members[low[node] : high[node]])
-        for i in range(children):
-            child, n_before = (
-                np.int64(first[node]) + i,
-                high[first[node] + i] - low[first[node] + i],
-            )
-            low[child], high[child] = low[node] + starts[i], low[node] + starts[i + 1]
+        below, w, starts = _send_down(tree, table, node, rows_of[node], weights_of[node])
+        for i in range(n_children[node]):
+            child = np.int64(first[node] + i)
+            n_before = len(rows_of[child])
+            rows_of[child] = below[starts[i] : starts[i + 1]]
+            weights_of[child] = w[starts[i] : starts[i + 1]]
             waiting.append(child)
-            if high[child] - low[child] > n_before:
+            if not table.unit or len(rows_of[child]) > n_before:
                 pending[child] = True
                 last = max(last, child)
-                rows = members[low[child] : high[child]]
-                put_class_weights(label, rows, weights[: len(rows)], dist[child])
+                put_class_weights(label, rows_of[child], weights_of[child], dist[child])
     return last
 
 
 @njit(nogil=True)
-def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
-    """Prune the tree of all rows, from the last node to the root.
+def prune(tree, rows_of, weights_of, table, label, raising, confidence, z):
+    """Prune the tree that `grow` returns, from the last node to the root.
 
     Parameters
     ----------
-    tree, segments, table : tuples
-        Of `labelcover.learners._c45.growing_kernels`; the tree is changed.
-    unit : bool
-        Whether all weights are 1 and no value is missing.
     raising : bool
         Whether a node may be replaced by its largest branch.
     confidence, z : float
@@ -210,13 +178,6 @@ def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
     for node in range(size):
         for child in range(first[node], first[node] + n_children[node]):
             pending[child] = pending[node]
-    members, low, high = segments
-    n_lists = 0 if unit else size
-    rows_of = [members for _ in range(n_lists)]
-    weights_of = [weights for _ in range(n_lists)]
-    if not unit:
-        # Nodes and features are int64 in every call: a constant would have it compiled twice.
-        _distribute(tree, table, label, np.int64(0), rows_of, weights_of, pending)
     errors = np.zeros(size)
     limit = PRUNE_SLACK + TOLERANCE
     node = size
@@ -229,19 +190,22 @@ def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
         if feature[node] < 0:
             continue
         as_tree, largest, largest_weight = 0.0, np.int64(-1), 0.0
+        before = end = 0  # the rows of the children before the largest, and up to it
+        n_so_far = 0
         for child in range(first[node], first[node] + n_children[node]):
             as_tree += errors[child]
+            n_so_far += len(rows_of[child])
             if dist[child].sum() > largest_weight - TOLERANCE:
                 largest, largest_weight = np.int64(child), dist[child].sum()
+                before, end = n_so_far - len(rows_of[child]), n_so_far
         as_branch = np.inf
-        if raising and unit:
-            before, after = members[low[node] : low[largest]], members[high[largest] : high[node]]
-            beside = np.concatenate((before, after))
-            as_branch = _errors_with(tree, table, label, largest, beside, errors, confidence, z)
-        elif raising:
-            as_branch = _branch_errors(
-                tree, table, label, largest, rows_of[node], weights_of[node], confidence, z
-            )
+        if raising:
+            rows, w = rows_of[node], weights_of[node]
+            if table.unit:
+                beside = np.concatenate((rows[:before], rows[end:]))
+                as_branch = _errors_with(tree, table, label, largest, beside, errors, confidence, z)
+            else:
+                as_branch = _branch_errors(tree, table, label, largest, rows, w, confidence, z)
         if errors[node] < as_tree + limit and errors[node] < as_branch + limit:
             feature[node], n_children[node] = -1, 0
         elif as_branch < as_tree + limit:
@@ -249,11 +213,7 @@ def prune(tree, segments, table, label, weights, unit, raising, confidence, z):
             first[node], n_children[node] = first[largest], n_children[largest]
             feature[largest], n_children[largest] = -1, 0  # its children have another parent now
             # The subtree has other rows now: prune it again, from its last node.
-            if unit:
-                last = _part_again(tree, segments, table, label, weights, node, pending)
-            else:
-                last = _distribute(tree, table, label, node, rows_of, weights_of, pending)
-            node = last + 1
+            node = _send_again(tree, table, label, node, rows_of, weights_of, pending) + 1
         else:
             errors[node] = as_tree
 
@@ -276,3 +236,13 @@ def compact(tree):
                 size += 1
     keep = old[:size]
     return feature[keep], threshold[keep], new_first[:size], n_children[keep], dist[keep]
+
+
+@njit(nogil=True)
+def grown_and_pruned(table, label, weights, n_classes, least, in_mean, pruned, raising, level, z):
+    """Return the five arrays of the finished tree; parameters are those of `grow` and `prune`."""
+    tree, rows_of, weights_of = grow(table, label, weights, n_classes, least, in_mean)
+    collapse(tree)
+    if pruned:
+        prune(tree, rows_of, weights_of, table, label, raising, level, z)
+    return compact(tree)

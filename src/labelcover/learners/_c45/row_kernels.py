@@ -11,12 +11,13 @@ BLOCK_ROWS = 128  # so many rows go through a tree while both are at hand in the
 
 
 @njit(nogil=True)
-def split_rows(value, threshold, nominal, n_children, rows, weights):
+def split_rows(table, f, threshold, n_children, rows, weights):
     """Return rows and weights of all children in turn, where each starts, and the routes.
 
     The route of a row is the number of its child, or -1 when its value is missing and it goes to
     every child that has some weight; the last thing returned says which children have.
     """
+    value, nominal = table.values[f], table.n_values[f] > 0
     n = len(rows)
     route = np.empty(n, np.int32)
     share = np.zeros(n_children)
@@ -60,19 +61,14 @@ def part_rows(table, f, threshold, n_children, rows):
     For rows of weight 1 whose value is known. Two children have the values up to `threshold`,
     which is 0 for a nominal feature, and the others; several have one nominal value each.
     """
-    value, switches = table[0][f], table[3]
+    value = table.values[f]
     starts = np.zeros(n_children + 1, np.int64)
     starts[n_children] = len(rows)
     if n_children == 2:
         left = 0
-        is_switch = switches.column_starts[f] < switches.column_starts[f + 1]
         for i in range(len(rows)):
             row = rows[i]
-            if is_switch:  # a row's marks stand side by side, and rows go through many splits
-                goes_left = switches.is_rare[row, f] != switches.rare_is_high[f]
-            else:
-                goes_left = value[row] <= threshold
-            if goes_left:
+            if value[row] <= threshold:
                 rows[i] = rows[left]
                 rows[left] = row
                 left += 1
@@ -101,7 +97,7 @@ def put_class_weights(label, rows, weights, dist):
 
 
 @njit(nogil=True)
-def distributions(X, nodes, roots, answers, answer_at, offsets):
+def distributions(X, nodes, roots, answers, offsets):
     """Return, for every row of `X`, the class distributions of all trees side by side.
 
     Parameters
@@ -113,8 +109,7 @@ def distributions(X, nodes, roots, answers, answer_at, offsets):
         tells whether the node's feature is, ``weight`` is the node's training weight.
     roots : ndarray of shape (trees,)
         The roots' numbers.
-    answers, answer_at : ndarray
-        The distribution of node ``i`` begins at ``answers[answer_at[i]]``.
+    answers : ndarray of shape (nodes, most classes)
     offsets : ndarray of shape (trees + 1,)
         The columns of tree ``j`` are ``offsets[j]:offsets[j + 1]``.
     """
@@ -130,42 +125,35 @@ def distributions(X, nodes, roots, answers, answer_at, offsets):
                 missing = False
                 while f >= 0:
                     v = X[i, f]
-                    if v != v:
-                        missing = True
+                    missing = v != v
+                    if missing or (v < 0.0 and nominal[node]):
                         break
-                    if nominal[node]:
-                        if v < 0.0:
-                            break
-                        node = first[node] + int(v)
-                    else:
-                        node = first[node] + (v > threshold[node])
+                    node = first[node] + (int(v) if nominal[node] else int(v > threshold[node]))
                     f = feature[node]
                 if missing:
-                    _spread(X[i], nodes, node, answers, answer_at, out[i, low : low + width])
+                    _spread(X[i], nodes, node, answers, out[i, low : low + width])
                     continue
-                at = answer_at[node]
                 for c in range(width):
-                    out[i, low + c] = answers[at + c]
+                    out[i, low + c] = answers[node, c]
     return out
 
 
 @njit(nogil=True)
-def _spread(x, nodes, top, answers, answer_at, out):
+def _spread(x, nodes, top, answers, out):
     """Add to `out` the answer of the subtree at `top`, divided where values are missing."""
     feature, threshold, first, n_children, nominal, weight = nodes
     waiting, parts = [top], [1.0]
     while len(waiting):
         node, part = waiting.pop(), parts.pop()
         v = x[feature[node]] if feature[node] >= 0 else 0.0
-        if feature[node] >= 0 and math.isnan(v):
+        if math.isnan(v):
             for child in range(first[node], first[node] + n_children[node]):
                 if weight[child] > 0.0:
                     waiting.append(child)
                     parts.append(part * weight[child] / weight[node])
         elif feature[node] < 0 or (v < 0.0 and nominal[node]):
-            at = answer_at[node]
             for c in range(len(out)):
-                out[c] += part * answers[at + c]
+                out[c] += part * answers[node, c]
         else:
             waiting.append(first[node] + (int(v) if nominal[node] else int(v > threshold[node])))
             parts.append(part)

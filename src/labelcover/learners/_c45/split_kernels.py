@@ -1,15 +1,15 @@
 """The best split of one node on one feature, by the rules of C4.5 as WEKA's J48 has them.
 
-Weights are numbers per row. When all of them are 1 and no value is missing, the `_counts` kernels
-look entropies up in a table of n·log2(n); otherwise they are computed. All give gain, gain ratio
-and cut; a gain ratio below zero means that there is no valid split.
+What loops share: `table` is a `FeatureTable`, and `label` has the class of each of its rows. If all
+rows weigh 1 and no value is missing, the `_counts` loops look entropies up: entry i of `xlogx` is
+i·log2(i), and `class_counts` has the rows of the node in each class. Otherwise `weight` has the
+weight of each row of the table. All give gain, gain ratio and cut, the `_counts` loops in a row of
+`splits` for each feature; a gain ratio below zero means that there is no valid split.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labelcover._compiled import njit
 
@@ -18,35 +18,6 @@ VALUE_STEP = 1e-5  # neighbouring values closer than this are never separated
 MOST_PER_SIDE = 25.0  # no more than this is ever demanded of each side of a cut
 
 NO_SPLIT = (0.0, -1.0, 0.0)
-
-
-class Switches(NamedTuple):
-    """The features of two values, which need no sorting; all others have no rarer value here.
-
-    Attributes
-    ----------
-    starts, features : ndarray
-        Row ``i`` has the rarer value in ``features[starts[i]:starts[i + 1]]``.
-    column_starts, rows : ndarray
-        Feature ``f`` has its rarer value in ``rows[column_starts[f]:column_starts[f + 1]]``.
-    is_rare : ndarray of bool of shape (n, features)
-        The same once more.
-    pair : ndarray of shape (features, 2)
-        The lower and the higher value.
-    rare_is_high : ndarray of bool
-        Which of them is rarer.
-    branching : ndarray
-        The nominal features of more values.
-    """
-
-    starts: NDArray[np.int64]
-    features: NDArray[np.int32]
-    column_starts: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    is_rare: NDArray[np.bool_]
-    pair: NDArray[np.float64]
-    rare_is_high: NDArray[np.bool_]
-    branching: NDArray[np.int64]
 
 
 @njit
@@ -73,27 +44,12 @@ def _middle(low, high):
 
 
 @njit
-def numeric_splits_counts(ranked, order, label, class_counts, min_leaf, xlogx, splits):
-    """Write the best cut of every numeric feature to `splits`; rows of weight 1, none missing.
+def numeric_splits_counts(table, order, label, class_counts, min_leaf, xlogx, splits):
+    """Write the best cut of every sorted feature to `splits`.
 
-    Parameters
-    ----------
-    ranked : (features, values, rank, far)
-        Which are the numeric features, and with a row each, ``(features, n)``: their values; the
-        number of a row's value among all distinct values in order; and, for each such number,
-        that of the next value which may be separated from it.
-    order : ndarray of shape (features, rows of the node)
-        The rows of the node, by ascending value.
-    label : ndarray of shape (n,)
-        The class of every row.
-    class_counts : ndarray of shape (n_classes,), int64
-        Of the rows of the node.
-    xlogx : ndarray
-        ``xlogx[i]`` is i·log2(i), up to the number of rows.
-    splits : ndarray of shape (all features, 3)
-        Gain, gain ratio and cut; a ratio of -1 where there is no split.
+    `order` has the rows of the node by ascending value, a row of it for each of these features.
     """
-    features, values, rank, far = ranked
+    rank, far = table.rank, table.far
     n, n_classes = order.shape[1], len(class_counts)
     # A cut after i rows has the entropy sides[i] minus the sum of x·log2(x) over the classes of
     # both sides.
@@ -135,67 +91,47 @@ def numeric_splits_counts(ranked, order, label, class_counts, min_leaf, xlogx, s
             gain = (sides[0] + best - xlogx[n_candidates] / n_candidates) / n
             if gain >= TOLERANCE:
                 low, high = order[k, best_left - 1], order[k, best_left]
-                f = features[k]
+                f = table.sorted_features[k]
                 splits[f, 0] = gain
                 splits[f, 1] = gain * n / (sides[0] - sides[best_left])
-                splits[f, 2] = _middle(values[k, low], values[k, high])
+                splits[f, 2] = _middle(table.values[f, low], table.values[f, high])
 
 
 @njit
-def count_switches(switches, rows, label, step, table, found):
+def count_switches(table, rows, label, step, counts, found):
     """Count the rarer values of the rows; return for how many features there were none before.
 
     Parameters
     ----------
-    switches : Switches
-    rows : ndarray of int32
-    label : ndarray of shape (n,)
-        The class of every row.
     step : int
         1, or -1 to take rows out that were counted.
-    table : ndarray of shape (features, n_classes + 1), int32
+    counts : ndarray of shape (features, n_classes + 1), int32
         The number of rows with the rarer value of a feature, by class, and in all: zeros at first.
     found : ndarray of shape (features,), int32
         Gets the features that had no counts before, at its beginning.
     """
-    starts, feature = switches.starts, switches.features
-    n_found, everyone = 0, table.shape[1] - 1
+    n_found, everyone = 0, counts.shape[1] - 1
     for row in rows:
         c = label[row]
-        for at in range(starts[row], starts[row + 1]):
-            f = feature[at]
-            if table[f, everyone] == 0:
+        for at in range(table.starts[row], table.starts[row + 1]):
+            f = table.rare[at]
+            if counts[f, everyone] == 0:
                 found[n_found] = f
                 n_found += 1
-            table[f, c] += step
-            table[f, everyone] += step
+            counts[f, c] += step
+            counts[f, everyone] += step
     return n_found
 
 
 @njit
-def switch_splits_counts(
-    switches, n_values, features, table, n, class_counts, min_leaf, xlogx, splits
-):
-    """Write the split of some features of two values to `splits`; rows of weight 1, none missing.
+def switch_splits_counts(table, features, rare, n, class_counts, min_leaf, xlogx, splits):
+    """Write the split of some features of two values to `splits`.
 
     Only the rarer values are counted, so that a bag of words costs no more than its words; where
-    the node has none, `splits` stays as it is.
-
-    Parameters
-    ----------
-    switches : Switches
-    n_values : ndarray of shape (features,)
-        Number of values of a nominal feature, 0 for a numeric one.
-    features : ndarray of int32
-        Those to be rated.
-    table : ndarray of shape (features, n_classes + 1)
-        The counts of `count_switches`, of the rows of the node.
-    n : int
-        Number of rows of the node.
-    class_counts, xlogx, splits
-        As in `numeric_splits_counts`.
+    the node has none, `splits` stays as it is. Of its `n` rows, `rare` has what `count_switches`
+    counts.
     """
-    pair = switches.pair
+    n_values, pair = table.n_values, table.pair
     n_classes = len(class_counts)
     # Classes that occur in the node, side by side.
     present = np.empty(n_classes, np.int32)
@@ -209,14 +145,14 @@ def switch_splits_counts(
     fewest = math.ceil(least_per_side(float(n), n_classes, min_leaf) - TOLERANCE)
     fewest_nominal = math.ceil(min_leaf - TOLERANCE)
     for f in features:
-        there = table[f, n_classes]
+        there = rare[f, n_classes]
         least = fewest if n_values[f] == 0 else fewest_nominal
         if there == 0 or there < least or n - there < least:
             continue
         split = xlogx[n] - xlogx[there] - xlogx[n - there]
         gained = split
         for p in range(n_present):
-            inside = table[f, present[p]]
+            inside = rare[f, present[p]]
             if inside > 0:
                 gained += xlogx[inside] + xlogx[counts[p] - inside] - xlogx[counts[p]]
         if n_values[f] > 0:
@@ -231,7 +167,7 @@ def switch_splits_counts(
 def numeric_split_weights(value, order, label, weight, n_classes, total, min_leaf):
     """Return the best cut of a numeric feature; rows with a missing value come last in `order`.
 
-    `weight` holds the weight of every row of the node, `total` is their sum with the missing ones.
+    `total` is the weight of all rows of the node, with those whose value is missing.
     """
     right = np.zeros(n_classes)
     n_known, known = 0, 0.0

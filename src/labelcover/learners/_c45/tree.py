@@ -4,24 +4,22 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover.learners._c45.growing_kernels import grow
-from labelcover.learners._c45.pruning_kernels import collapse, compact, prune
+from labelcover.learners._c45.pruning_kernels import grown_and_pruned
 from labelcover.learners._c45.row_kernels import distributions
-from labelcover.learners._c45.split_kernels import TOLERANCE, VALUE_STEP, Switches
+from labelcover.learners._c45.split_kernels import TOLERANCE, VALUE_STEP
 from labelcover.learners._features import read_only
 from labelcover.learners._problems import Members
 
 MANY_VALUES = 0.3  # a nominal feature with more values than this times n is left out of mean gains
 
 
-@dataclass(frozen=True)
-class FeatureTable:
+class FeatureTable(NamedTuple):
     """The features of the training rows, laid out for growing any number of trees.
 
     Attributes
@@ -30,21 +28,35 @@ class FeatureTable:
         NaN where missing, value numbers from 0 for nominal features.
     n_values : ndarray of shape (features,), int32
         Number of values of a nominal feature, 0 for a numeric one.
-    sorted : (features, values, order, rank, far)
-        The numeric features whose rows are sorted: which those are, and, with a row each, their
-        values; the rows by ascending value, missing values last; the ranks of the values and
-        which may be separated (`value_ranks`, empty unless `unit`).
-    switches : Switches
-        The features of two values, if `unit`.
     unit : bool
         Whether no value is missing and all rows weigh the same.
+    sorted_features : ndarray
+        The numeric features whose rows are sorted: all but those of two values, if `unit`.
+    order, rank, far : ndarray
+        With a row for each of these, their rows by ascending value, missing values last; and
+        `value_ranks`, empty unless `unit`.
+    starts, rare : ndarray
+        Row ``i`` has the rarer of two values in the features ``rare[starts[i]:starts[i + 1]]``.
+    is_switch : ndarray of bool
+        Which features have two values, if `unit`, that are not too close to be separated.
+    pair : ndarray of shape (features, 2)
+        The lowest and the highest value.
+    branching : ndarray
+        The nominal features but those of two values, if `unit`.
     """
 
     values: NDArray[np.float64]
     n_values: NDArray[np.int32]
-    sorted: tuple[NDArray, ...]
-    switches: Switches
     unit: bool
+    sorted_features: NDArray[np.int64]
+    order: NDArray[Any]
+    rank: NDArray[Any]
+    far: NDArray[Any]
+    starts: NDArray[np.int64]
+    rare: NDArray[np.int32]
+    is_switch: NDArray[np.bool_]
+    pair: NDArray[np.float64]
+    branching: NDArray[np.int64]
 
     @classmethod
     def of(
@@ -52,31 +64,18 @@ class FeatureTable:
     ) -> "FeatureTable":
         """Return the table of `X` (rows by features), preparing every numeric feature once."""
         values = np.array(X.T, dtype=np.float64, order="C")
-        unit = not weighted and not np.isnan(values).any()
+        unit = not weighted and not bool(np.isnan(values).any())
         lowest, highest = values.min(axis=1), values.max(axis=1)
         high = values == highest[:, None]
         two_values = (high | (values == lowest[:, None])).all(axis=1)
         switch = unit & two_values & ((n_values == 0) | (n_values == 2))
-        rare_is_high = 2 * high.sum(axis=1) <= len(X)
-        rare = high == rare_is_high[:, None]
         # Values that are too close are one, and one value alone never splits.
-        rare[~switch | ~(lowest + VALUE_STEP < highest)] = False
-        is_rare = np.ascontiguousarray(rare.T)
-        row, feature = np.nonzero(is_rare)
-        column, rare_row = np.nonzero(rare)
-        switches = Switches(
-            starts=np.searchsorted(row, np.arange(len(X) + 1)),
-            features=feature.astype(np.int32),
-            column_starts=np.searchsorted(column, np.arange(len(values) + 1)),
-            rows=rare_row.astype(np.int32),
-            is_rare=is_rare,
-            pair=np.column_stack([lowest, highest]),
-            rare_is_high=rare_is_high,
-            branching=np.flatnonzero((n_values > 0) & ~switch),
-        )
+        is_switch = switch & (lowest + VALUE_STEP < highest)
+        rare = (high == (2 * high.sum(axis=1) <= len(X))[:, None]) & is_switch[:, None]
+        row, feature = np.nonzero(rare.T)
 
         sorted_features = np.flatnonzero((n_values == 0) & ~switch)
-        numeric = values if len(sorted_features) == len(values) else values[sorted_features]
+        numeric = values[sorted_features]
         # Half the bytes where they are enough: the tables are read over and over.
         small = np.uint16 if len(X) < 2**16 else np.int32
         order = np.argsort(numeric, axis=1, kind="stable").astype(small)
@@ -84,9 +83,16 @@ class FeatureTable:
         return cls(
             values,
             n_values,
-            (sorted_features, numeric, order, rank, far),
-            switches,
             unit,
+            sorted_features,
+            order,
+            rank,
+            far,
+            starts=np.searchsorted(row, np.arange(len(X) + 1)),
+            rare=feature.astype(np.int32),
+            is_switch=is_switch,
+            pair=np.column_stack([lowest, highest]),
+            branching=np.flatnonzero((n_values > 0) & ~switch),
         )
 
 
@@ -186,12 +192,10 @@ class TreeStack(Members):
             np.concatenate([tree.nominal for tree in trees]),
             np.concatenate([tree.dist.sum(axis=1) for tree in trees]),
         )
-        answers = [_answers(tree, laplace=laplace).ravel() for tree in trees]
-        self.answers = np.concatenate(answers)
-        ends = np.cumsum([0, *(len(a) for a in answers)])
-        self.answer_at = np.concatenate(
-            [at + np.arange(n) * w for at, n, w in zip(ends, sizes, widths, strict=False)]
-        )
+        self.answers = np.zeros((sum(sizes), max(widths)))
+        for at, tree in zip(self.roots, trees, strict=True):
+            own = _answers(tree, laplace=laplace)
+            self.answers[at : at + len(own), : own.shape[1]] = own
 
     def prepare(self, X: Any) -> NDArray[np.float64]:
         """Return `X` dense, row by row: the trees are compiled for one layout."""
@@ -203,7 +207,7 @@ class TreeStack(Members):
         return distributions(
             *read_only(prepared),
             read_only(*self.nodes),
-            *read_only(self.roots[problems], self.answers, self.answer_at),
+            *read_only(self.roots[problems], self.answers),
             offsets - offsets[0],
         )
 
@@ -239,17 +243,12 @@ def grown_tree(
 
     `weights` are given if the table was made as `weighted`, and only then.
     """
-    if weights is None:
-        weights = np.ones(len(label))
-    features = table.values, table.n_values, table.sorted, table.switches
-    few = (table.n_values == 0) | (MANY_VALUES * weights.sum() - table.n_values > TOLERANCE)
-    in_mean = few if few.any() else ~few
-    tree, segments = grow(features, label, weights, n_classes, float(min_leaf), table.unit, in_mean)
-    collapse(tree)
-    if pruned:
-        z = NormalDist().inv_cdf(1.0 - confidence)
-        prune(tree, segments, features, label, weights, table.unit, subtree_raising, confidence, z)
-    feature, threshold, first, n_children, dist = compact(tree)
+    w = np.ones(len(label)) if weights is None else weights
+    few = (table.n_values == 0) | (MANY_VALUES * w.sum() - table.n_values > TOLERANCE)
+    how = few if few.any() else ~few, pruned, subtree_raising, confidence
+    z = NormalDist().inv_cdf(1.0 - confidence)
+    grown = grown_and_pruned(table, label, w, n_classes, float(min_leaf), *how, z)
+    feature, threshold, first, n_children, dist = grown
     nominal = (feature >= 0) & (table.n_values[feature] > 0)
     return Tree(feature, threshold, first, n_children, dist, nominal)
 
@@ -263,53 +262,35 @@ def tree_text(
     classes: NDArray[Any],
 ) -> str:
     """Return the tree as WEKA's J48 prints it: a line per branch, weight and errors of leaves."""
-    if tree.feature[0] < 0:
-        body = ": " + _leaf(tree.dist[0], tree.dist[0], classes)
-    else:
-        body = "\n".join(_lines(tree, 0, "", feature_names, categories, classes))
+
+    def leaf(node: int, parent: int) -> str:
+        total, errors = tree.dist[node].sum(), tree.dist[node].sum() - tree.dist[node].max()
+        dist, most = tree.dist[node if total > TOLERANCE else parent], 0
+        for c in range(len(dist)):
+            if dist[c] - dist[most] > TOLERANCE:
+                most = c
+        wrong = f"/{_rounded(errors)}" if errors > TOLERANCE else ""
+        return f"{classes[most]} ({_rounded(total)}{wrong})"
+
+    def lines(node: int, indent: str) -> Iterator[str]:
+        f = tree.feature[node]
+        values: Any = categories[f]
+        for branch in range(tree.n_children[node]):
+            child = tree.first[node] + branch
+            if tree.nominal[node]:
+                test = f"= {values[branch]}"
+            else:
+                test = f"{'<=' if branch == 0 else '>'} {_decimal(tree.threshold[node])}"
+            answer = f": {leaf(child, node)}" if tree.feature[child] < 0 else ""
+            yield f"{indent}{feature_names[f]} {test}{answer}"
+            if not answer:
+                yield from lines(child, indent + "|   ")
+
+    body = "\n".join(lines(0, "")) if tree.feature[0] >= 0 else f": {leaf(0, 0)}"
     return (
         f"J48 {'pruned' if pruned else 'unpruned'} tree\n------------------\n\n{body}\n\n"
         f"Number of Leaves  : \t{tree.n_leaves}\n\nSize of the tree : \t{len(tree.feature)}\n"
     )
-
-
-def _lines(
-    tree: Tree,
-    node: int,
-    indent: str,
-    feature_names: Sequence[str],
-    categories: Sequence[Any],
-    classes: NDArray[Any],
-) -> Iterator[str]:
-    name = feature_names[tree.feature[node]]
-    for branch in range(tree.n_children[node]):
-        child = tree.first[node] + branch
-        if tree.nominal[node]:
-            test = f"= {categories[tree.feature[node]][branch]}"
-        else:
-            test = f"{'<=' if branch == 0 else '>'} {_decimal(tree.threshold[node])}"
-        line = f"{indent}{name} {test}"
-        if tree.feature[child] < 0:
-            yield f"{line}: {_leaf(tree.dist[child], tree.dist[node], classes)}"
-        else:
-            yield line
-            yield from _lines(tree, child, indent + "|   ", feature_names, categories, classes)
-
-
-def _leaf(dist: NDArray[np.float64], parent: NDArray[np.float64], classes: NDArray[Any]) -> str:
-    total = dist.sum()
-    errors = total - dist.max()
-    label = classes[_majority(dist if total > TOLERANCE else parent)]
-    return f"{label} ({_rounded(total)}{f'/{_rounded(errors)}' if errors > TOLERANCE else ''})"
-
-
-def _majority(dist: NDArray[np.float64]) -> int:
-    """Return the class of largest weight, the first of equals."""
-    best = 0
-    for c in range(1, len(dist)):
-        if dist[c] - dist[best] > TOLERANCE:
-            best = c
-    return best
 
 
 def _decimal(value: float) -> str:
