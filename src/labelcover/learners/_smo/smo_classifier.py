@@ -91,7 +91,7 @@ class SMOClassifier(WekaClassifier):
     ) -> "PairStack":
         """Return the binary SVMs of all problems, trained on one matrix of products."""
         features = LinearFilter.of(X, problems.n_values, problems.weights)
-        table = TrainingTable.of(features.columns(X))
+        table = training_table(features.columns(X))
         how = {"text": "training SVMs", "verbose": verbose}
         svms = self._fitted(fit_pairs, table, problems, n_jobs, **how)
         return PairStack(features, svms, problems.offsets, couples=bool(self.logistic))
@@ -137,17 +137,15 @@ class LinearFilter:
 
     @classmethod
     def of(
-        cls,
-        X: Any,
-        n_values: NDArray[np.int32],
-        weights: NDArray[np.float64] | None = None,
+        cls, X: Any, n_values: NDArray[np.int32], weights: NDArray[np.float64] | None
     ) -> "LinearFilter":
         """Return the filter of the training table `X`, whose rows have these weights."""
+        w = np.ones(X.shape[0]) if weights is None else weights
         if sparse.issparse(X):
-            fill, low, high = _sparse_statistics(X, n_values > 0, weights)
+            fill, low, high = _sparse_statistics(X, n_values > 0, w)
             source, value = np.arange(X.shape[1]), np.full(X.shape[1], PLAIN)
         else:
-            fill = _fill(X, n_values, weights)
+            fill = _fill(X, n_values, w)
             source, value = one_hot_columns(n_values)
             columns = one_hot(_filled(X, n_values, fill), source, value)
             low, high = columns.min(axis=0), columns.max(axis=0)
@@ -168,40 +166,23 @@ class LinearFilter:
         return _divided(one_hot(numbers, self.source, self.value) - self.low, self.width)
 
 
-@dataclass(frozen=True)
-class TrainingTable:
-    """Training rows as the solver wants them, ready for any number of problems.
-
-    Attributes
-    ----------
-    columns : ndarray or CSR array of shape (n, columns)
-    arrays : (data, indices, indptr, gram)
-        The same in CSR, without indices if dense, and the products of all pairs of rows,
-        ``(n, n)``, or of shape (0, 0) if there are too many rows.
-    """
-
-    columns: Any
-    arrays: tuple[NDArray[Any], ...]
-
-    @classmethod
-    def of(cls, columns: Any) -> "TrainingTable":
-        """Return the table of these rows."""
-        n, d = columns.shape
-        few = n <= MOST_GRAM_ROWS
-        if sparse.issparse(columns):
-            columns.sum_duplicates()
-            gram = (columns @ columns.T).toarray() if few else np.zeros((0, 0))
-            return cls(columns, (*csr_arrays(columns), gram))
-        columns = np.ascontiguousarray(columns)
-        gram = np.empty((n, n) if few else (0, 0))
-        if few:
-            dense_gram(columns, columns.T.copy(), gram)
-        indptr = np.arange(n + 1) * d
-        return cls(columns, (columns.ravel(), np.empty(0, np.int32), indptr, gram))
+def training_table(columns: Any) -> tuple[Any, tuple[NDArray[Any], ...]]:
+    """Return training rows, dense or CSR, and the arrays in which the solver takes them."""
+    n, d = columns.shape
+    few = n <= MOST_GRAM_ROWS
+    if sparse.issparse(columns):
+        columns.sum_duplicates()
+        gram = (columns @ columns.T).toarray() if few else np.zeros((0, 0))
+        return columns, (*csr_arrays(columns), gram)
+    columns = np.ascontiguousarray(columns)
+    gram = np.empty((n, n) if few else (0, 0))
+    if few:
+        dense_gram(columns, columns.T.copy(), gram)
+    return columns, (columns.ravel(), np.empty(0, np.int32), np.arange(n + 1) * d, gram)
 
 
 def fit_pairs(
-    table: TrainingTable,
+    table: tuple[Any, tuple[NDArray[Any], ...]],
     label: NDArray[np.int32],
     n_classes: int,
     *,
@@ -215,19 +196,13 @@ def fit_pairs(
     Where only one class of a pair occurs, the SVM always speaks for it. What is returned are
     arrays with an entry per pair, as `PairStack` has them.
     """
+    columns, arrays = table
     first, second = np.triu_indices(n_classes, 1)
     w = np.ones(len(label)) if weights is None else weights
     count = np.bincount(label, minlength=n_classes)
-    pair_weights, threshold = fit_binary_svms(
-        table.arrays,
-        table.columns.shape[1],
-        np.argsort(label, kind="stable"),
-        np.cumsum([0, *count]),
-        first,
-        second,
-        C * w,
-        tol,
-    )
+    by_class, starts = np.argsort(label, kind="stable"), np.cumsum([0, *count])
+    pairs = columns.shape[1], by_class, starts, first, second
+    pair_weights, threshold = fit_binary_svms(arrays, *pairs, C * w, tol)
     class_weight = np.bincount(label, w, n_classes).astype(np.float64)
     seen = (count[first] > 0) | (count[second] > 0)
     first, second = first[seen].astype(np.int32), second[seen].astype(np.int32)
@@ -236,7 +211,7 @@ def fit_pairs(
     trained = (count[first] > 0) & (count[second] > 0)
     for p in np.flatnonzero(trained) if logistic else ():
         rows = np.flatnonzero((label == first[p]) | (label == second[p]))
-        outputs = table.columns[rows] @ pair_weights[p] + bias[p]
+        outputs = columns[rows] @ pair_weights[p] + bias[p]
         model = LogisticRegression(C=LOGISTIC_C, solver="newton-cholesky", max_iter=200)
         model.fit(outputs[:, None], label[rows] == second[p], w[rows])
         fitted[p] = model.coef_[0, 0], model.intercept_[0]
@@ -247,15 +222,8 @@ def fit_pairs(
 class PairStack(Members):
     """The linear SVMs of many problems side by side: one product answers them all.
 
-    Parameters
-    ----------
-    features : LinearFilter
-        From a table to the columns that the SVMs take.
-    problems : sequence of tuples of ndarray
-        The SVMs of each, as `fit_pairs` returns them.
-    offsets : ndarray of shape (n_problems + 1,)
-    couples : bool
-        Whether the fitted probabilities are coupled, instead of counting votes.
+    They are given as `fit_pairs` returns those of each. Votes are counted, unless it `couples` the
+    fitted probabilities.
 
     Attributes
     ----------
@@ -312,15 +280,8 @@ def vote_distributions(
 ) -> NDArray[np.float64]:
     """Return, for every row and problem, each class's share of the votes of its pairs.
 
-    Parameters
-    ----------
-    is_second : ndarray of shape (n, pairs)
-        Whether the vote of a pair is for the second class, else for the first.
-    first, second : ndarray of shape (pairs,)
-    starts : ndarray of shape (problems + 1,)
-        The pairs of problem ``j`` are ``starts[j]:starts[j + 1]``.
-    offsets : ndarray of shape (problems + 1,)
-        Its classes are the columns ``offsets[j]:offsets[j + 1]`` of the answer.
+    ``is_second`` of shape (n, pairs) says whether the vote of a pair is for its second class;
+    other parameters are those of `coupled_distributions`.
     """
     n, n_pairs, n_classes = len(is_second), np.diff(starts), np.diff(offsets)
     before = np.repeat(offsets[:-1], n_pairs)
@@ -339,10 +300,9 @@ def _divided(values: NDArray[np.float64], width: NDArray[np.float64]) -> NDArray
 
 
 def _fill(
-    numbers: NDArray[np.float64], n_values: NDArray[np.int32], weights: NDArray[np.float64] | None
+    numbers: NDArray[np.float64], n_values: NDArray[np.int32], w: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the mean of numeric features and the most frequent value of nominal ones."""
-    w = np.ones(len(numbers)) if weights is None else weights
     known = ~np.isnan(numbers)
     total = w @ known
     # Row after row, as WEKA does; a matrix product would round differently.
@@ -356,12 +316,11 @@ def _fill(
 
 
 def _sparse_statistics(
-    X: Any, nominal: NDArray[np.bool_], weights: NDArray[np.float64] | None
+    X: Any, nominal: NDArray[np.bool_], w: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return fill values, minima and maxima of the columns; a zero may be implicit."""
     n, d = X.shape
     X = sparse.csr_array(X, dtype=np.float64, copy=True)
-    w = np.ones(n) if weights is None else weights
     missing = np.isnan(X.data)
     row_of = np.repeat(np.arange(n), np.diff(X.indptr))
     known = w.sum() - np.bincount(X.indices[missing], w[row_of[missing]], d)

@@ -70,18 +70,9 @@ def dense_gram(x, transposed, gram):
 def fit_binary_svms(table, n_columns, by_class, starts, first, second, bound, tol):
     """Return weights and threshold of every pair of classes; the output is ``w @ x - threshold``.
 
-    Parameters
-    ----------
-    table : (data, indices, indptr, gram)
-        See above; `gram` of shape (0, 0) if it is not at hand.
-    n_columns : int
-    by_class, starts : ndarray, int64
-        The rows of class ``c`` are ``by_class[starts[c]:starts[c + 1]]``.
-    first, second : ndarray of shape (pairs,)
-        All pairs of classes. Where only one of the two has rows, the threshold alone speaks for it.
-    bound : ndarray of shape (n,)
-        The cost of a row outside the margin.
-    tol : float
+    The rows of class ``c`` are ``by_class[starts[c]:starts[c + 1]]``, and `bound` is what each row
+    costs outside the margin. Where only one class of a pair has rows, the threshold alone speaks
+    for it.
     """
     weights = np.zeros((len(first), n_columns))
     threshold = np.zeros(len(first))
