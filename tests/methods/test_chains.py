@@ -91,7 +91,7 @@ def test_least_squares_links_from_one_factorisation_are_those_fitted_one_by_one(
         table_of_link = np.hstack([X[100:], before[:, :link]])
         scores = members.scores(members.prepare(table_of_link), slice(0, 1))[:, 1]
         p = shared.probability(shared.prepare(new), None, link, before[:, :link])
-        logits = np.log(p / (1 - p)) / shared.inverse_temperatures[link]
+        logits = np.log(p / (1 - p)) / shared.varying.inverse_temperatures[link]
         np.testing.assert_allclose((logits + 1) / 2, scores, atol=1e-9)
 
 

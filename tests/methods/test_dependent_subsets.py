@@ -21,14 +21,12 @@ from labelcover.methods import (
     LabelPowersetClassifier,
 )
 from labelcover.methods._label_partitions import (
-    RowsRight,
+    Trials,
     best_partitions,
     cluster_labels,
-    conditional_dependence,
     diverse_partitions,
     partition_weights,
     random_partitions,
-    shuffled_folds,
     unconditional_dependence,
 )
 
@@ -83,8 +81,8 @@ def test_conditional_dependence_is_the_paired_t_test_over_folds(kind):
     X, Y = dependent_table(120)
     learner = AnyClassifier(LogisticRegression())
     training = TrainingRows(tables(X)[kind], Y[:, [0, 1, 3]], NO_VALUES, None, {})
-    found = conditional_dependence(learner, training, n_folds=5, random=np.random.default_rng(0))
-    folds = list(shuffled_folds(120, 5, np.random.default_rng(0)))
+    found = Trials(learner, training, 5, np.random.default_rng(0)).conditional_dependence(0.01)
+    folds = Trials(learner, training, 5, np.random.default_rng(0)).drawn_folds()
     t = np.zeros((3, 3))
     for i in range(3):
         for j in set(range(3)) - {i}:
@@ -108,7 +106,7 @@ def test_ten_folds_have_the_critical_value_of_the_publication():
     X, Y = dependent_table(60)
     training = TrainingRows(X, Y[:, :2], NO_VALUES, None, {})
     learner = AnyClassifier(DecisionTreeClassifier(max_depth=1))
-    found = conditional_dependence(learner, training, random=np.random.default_rng(0))
+    found = Trials(learner, training, 10, np.random.default_rng(0)).conditional_dependence(0.01)
     assert found.critical_value == pytest.approx(3.25, abs=1e-3)
 
 
@@ -166,11 +164,11 @@ def test_rows_are_judged_by_models_that_have_not_seen_them(data):
     X, Y, _ = data
     training = TrainingRows(X, Y, NO_VALUES, None, {})
     tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    judge = RowsRight(AnyClassifier(tree), training, 4, random=np.random.default_rng(0))
+    trials = Trials(AnyClassifier(tree), training, 4, np.random.default_rng(0))
     subsets = [(0, 3), (1,), (0, 1, 2)]
-    for subset, right in zip(subsets, judge(subsets), strict=True):
+    for subset, right in zip(subsets, trials.rows_right(subsets), strict=True):
         labelsets, classes = np.unique(Y[:, subset], axis=0, return_inverse=True)
-        predicted = cross_val_predict(tree, X, classes.ravel(), cv=judge.folds)
+        predicted = cross_val_predict(tree, X, classes.ravel(), cv=trials.folds)
         np.testing.assert_array_equal(right, (labelsets[predicted] == Y[:, subset]).all(axis=1))
 
 

@@ -15,13 +15,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labelcover.learners import LeastSquaresClassifier
 from labelcover.methods import BinaryRelevanceClassifier, LeadClassifier
-from labelcover.methods._member_rows import with_labels
-from labelcover.methods._network_search import (
+from labelcover.methods._lead import (
     GaussianBic,
     correlations,
     network_levels,
     search_network,
 )
+from labelcover.methods._member_rows import with_labels
 from labelcover.models import load_model, save_model
 
 # The search

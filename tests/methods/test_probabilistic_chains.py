@@ -16,7 +16,7 @@ from labelcover.methods import (
     EnsembleOfProbabilisticChainsClassifier,
     ProbabilisticChainClassifier,
 )
-from labelcover.methods._chain_inference import Labelsets, beam, epsilon_approximate, mean_of
+from labelcover.methods._probabilistic_chains import Labelsets, beam, epsilon_approximate, mean_of
 from labelcover.metrics import example_f1, hamming_loss, subset_accuracy
 
 LOSSES = {

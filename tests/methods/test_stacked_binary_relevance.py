@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from labelcover.ensemble._cover_view import CoverView
 from labelcover.learners import C45Classifier, LeastSquaresClassifier
 from labelcover.methods import BinaryRelevanceClassifier, StackedBinaryRelevanceClassifier
-from labelcover.methods._network_search import correlations
+from labelcover.methods._lead import correlations
 
 
 @pytest.fixture(scope="module")

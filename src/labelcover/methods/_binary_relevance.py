@@ -19,8 +19,13 @@ from labelcover.ensemble import (
     drawn_seed,
     single_labels,
 )
-from labelcover.methods._member_rows import fitted_leaving_out, fitted_singles, with_labels
-from labelcover.methods._network_search import correlations
+from labelcover.methods._lead import correlations
+from labelcover.methods._member_rows import (
+    fitted,
+    fitted_leaving_out,
+    fitted_singles,
+    with_labels,
+)
 
 # Confidences that differ by no more are the same but for rounding.
 ALIKE = 1e-9
@@ -110,16 +115,11 @@ class StackedBinaryRelevanceClassifier(ThresholdParameters, LabelModel):
     passthrough: bool = False
     n_folds: int = 5
 
-    def _make_view(self, learner, training, seed):
-        return StackedView(
-            learner, float(self.phi), bool(self.passthrough), int(self.n_folds), seed
-        )
+    correlated_ = fitted("correlated", "Row ``j``: the labels that the model of ``j`` sees.")
 
-    @property
-    def correlated_(self) -> NDArray[np.bool_]:
-        """Row ``j``: the labels that the second model of label ``j`` sees."""
-        view: Any = self.view_
-        return view.correlated
+    def _make_view(self, learner, training, seed):
+        own = float(self.phi), bool(self.passthrough), int(self.n_folds)
+        return StackedView(learner, *own, seed)
 
     def _check_parameters(self, n_labels, *, weighted):
         check_real("phi", self.phi, low=0, high=1)
@@ -139,16 +139,8 @@ class StackedBinaryRelevanceClassifier(ThresholdParameters, LabelModel):
 class StackedView(View):
     """Two levels of members for single labels.
 
-    Attributes
-    ----------
-    first : CoverView
-        From X to the outputs of all labels.
-    second : list of CoverView
-        Each of the labels that see the same outputs.
-    correlated : ndarray of shape (n_labels, n_labels), bool
-        Row ``j``: the outputs that label ``j`` sees.
-    outputs : ndarray of shape (n, n_labels)
-        What the second level was trained on: outputs for left-out rows.
+    The `first` go from X to the outputs of all labels. The `second` are trained on `outputs` for
+    left-out rows: for each set of outputs, which these are, the labels that see them, and a view.
     """
 
     no_shares = "each label is predicted from others"
@@ -168,26 +160,21 @@ class StackedView(View):
         self.outputs = self._unseen_outputs(training, seed, n_jobs)
         self.correlated = np.abs(correlations(training.Y, training.weights)) >= self.phi
         np.fill_diagonal(self.correlated, True)
-        self.seen, group = np.unique(self.correlated, axis=0, return_inverse=True)
-        self.labels = [np.flatnonzero(group == g) for g in range(len(self.seen))]
-        seeds = draw_seeds(drawn_seed(seed), len(self.labels)).tolist()
-        self.second = [
-            fitted_singles(
-                self.learner,
-                labels,
-                self._second_rows(rows, self.outputs[:, seen]),
-                own,
-                n_jobs=n_jobs,
-            )
-            for seen, labels, own in zip(self.seen, self.labels, seeds, strict=True)
-        ]
+        seen_by, group = np.unique(self.correlated, axis=0, return_inverse=True)
+        seeds = draw_seeds(drawn_seed(seed), len(seen_by)).tolist()
+        self.second = []
+        for g, (seen, own) in enumerate(zip(seen_by, seeds, strict=True)):
+            labels = np.flatnonzero(group == g)
+            table = self._second_rows(rows, self.outputs[:, seen])
+            view = fitted_singles(self.learner, labels, table, own, n_jobs=n_jobs)
+            self.second.append((seen, labels, view))
         return self
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the confidences of the second level, ``(n, n_labels)``."""
         outputs = self.first.confidences(X)[0]
         confidence = np.empty_like(outputs)
-        for view, seen, labels in zip(self.second, self.seen, self.labels, strict=True):
+        for seen, labels, view in self.second:
             table = self._table(X, outputs[:, seen])
             confidence[:, labels] = view.confidences(table)[0][:, labels]
         return [confidence]

@@ -1,7 +1,7 @@
 """Chains of binary models, each with the labels before it as features, and ensembles (ECC)."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,16 +45,33 @@ class ChainModel(LabelModel):
     def _bags(self, learner: Any, training: TrainingRows, seed: int) -> dict[str, Any]:
         """Return the parameters of `ChainsView`."""
         self.orders_ = self._orders(training.Y.shape[1], seed)
-        share = 1.0 if self.bagging is None else BAGGING[self.bagging]
-        return {
-            "learner": learner,
-            "orders": self.orders_,
-            "bagging": self.bagging,
-            "fraction": share if self.sample_fraction is None else float(self.sample_fraction),
-        }
+        share = (
+            BAGGING.get(self.bagging, 1.0) if self.sample_fraction is None else self.sample_fraction
+        )
+        own = {"bagging": self.bagging, "fraction": float(share)}
+        return {"learner": learner, "orders": self.orders_, **own}
 
     def _orders(self, n_labels: int, seed: int) -> NDArray[np.int64]:
-        return chain_orders(self.order, self.n_chains, n_labels, seed)
+        """Return the order of the labels in each chain, ``(n_chains, n_labels)``."""
+        order, n_chains = self.order, self.n_chains
+        if isinstance(order, str) and order == "random":
+            random = np.random.default_rng(seed)
+            return np.array([random.permutation(n_labels) for _ in range(n_chains)])
+        try:
+            given = np.atleast_2d(np.asarray(order))
+        except ValueError:  # lists of different lengths
+            given = np.empty((0, 0))
+        wanted = np.arange(n_labels)
+        if (
+            given.dtype.kind not in "iu"
+            or given.shape not in ((1, n_labels), (n_chains, n_labels))
+            or not (np.sort(given, axis=1) == wanted).all()
+        ):
+            raise ValueError(
+                f"order must be 'random' or the numbers 0 to {n_labels - 1} of the labels in some "
+                f"order, once or for each of n_chains={n_chains} chains, got {order!r}."
+            )
+        return np.ascontiguousarray(np.broadcast_to(given, (n_chains, n_labels)), dtype=np.int64)
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
         check_integer("n_chains", self.n_chains, low=1)
@@ -155,21 +172,7 @@ class EnsembleOfChainsClassifier(ThresholdParameters, ChainModel):
 class ChainsView(MeanOfMembers):
     """Chains, each fitted on its own sample of the rows: mean confidences, or votes.
 
-    Parameters
-    ----------
-    learner : batch learner
-    orders : ndarray of shape (n_chains, n_labels)
-    bagging : {"bootstrap", "subsample"} or None
-    fraction : float
-        Rows drawn, as a share of all.
-    votes : bool
-        Whether a chain says which labels it predicts, or how sure it is of each.
-
-    Attributes
-    ----------
-    members : list of Chain
-    sample_seeds : ndarray of shape (n_chains,)
-        For labelsets that are sampled from each chain.
+    `sample_seeds`, one for each chain, are for labelsets that are sampled from it.
     """
 
     no_shares = "each label of a chain is predicted from those before it"
@@ -192,7 +195,11 @@ class ChainsView(MeanOfMembers):
             # All chains have the same rows, so they may share work.
             self.members = fitted_chains(self.learner, rows, self.orders, of_links)
             return self
-        counts = [self._drawn(len(rows.Y), int(own)) for own in of_rows]
+        n, counts = len(rows.Y), []
+        size, replace_rows = max(1, round(self.fraction * n)), self.bagging == "bootstrap"
+        for own in of_rows.tolist():
+            drawn = np.random.default_rng(own).choice(n, size, replace=replace_rows)
+            counts.append(np.bincount(drawn, minlength=n))
         jobs = (
             delayed(fitted_chains)(self.learner, rows, order[None], links[None], drawn=drawn)
             for drawn, order, links in zip(counts, self.orders, of_links, strict=True)
@@ -201,12 +208,6 @@ class ChainsView(MeanOfMembers):
         self.members = [chain for (chain,) in in_parallel(jobs, n_jobs, **how)]
         self.keep_left_out(rows, [np.flatnonzero(drawn == 0) for drawn in counts])
         return self
-
-    def _drawn(self, n: int, seed: int) -> NDArray[np.int64]:
-        """Return how often each of `n` rows is drawn."""
-        random, size = np.random.default_rng(seed), max(1, round(self.fraction * n))
-        rows = random.choice(n, size, replace=self.bagging == "bootstrap")
-        return np.bincount(rows, minlength=n)
 
     def says(self, member: "Chain", X: Any) -> NDArray[np.float64]:
         """Return the confidences of a chain, or which labels it predicts.
@@ -223,66 +224,44 @@ class ChainsView(MeanOfMembers):
         return (confidence > 0.5).astype(np.float64) if self.votes else confidence
 
 
-def chain_orders(order: Any, n_chains: int, n_labels: int, seed: int) -> NDArray[np.int64]:
-    """Return the order of the labels in each chain, ``(n_chains, n_labels)``.
+@dataclass(frozen=True)
+class Chain:
+    """A fitted chain.
 
-    Raises
-    ------
-    ValueError
-        If `order` is neither ``"random"`` nor one or `n_chains` permutations of the labels.
+    Attributes
+    ----------
+    order : ndarray of shape (n_labels,)
+        The label of each link: those that are the same in all training rows come first.
+    constants : ndarray of shape (n_constant,)
+        What these are.
+    varying : LinkedChain, or the chain of a `LabelSystem`, optional
+        The links of the others.
     """
-    if isinstance(order, str) and order == "random":
-        random = np.random.default_rng(seed)
-        return np.array([random.permutation(n_labels) for _ in range(n_chains)])
-    try:
-        given = np.atleast_2d(np.asarray(order))
-    except ValueError:  # lists of different lengths
-        given = np.empty((0, 0))
-    wanted = np.arange(n_labels)
-    if (
-        given.dtype.kind not in "iu"
-        or given.shape not in ((1, n_labels), (n_chains, n_labels))
-        or not (np.sort(given, axis=1) == wanted).all()
-    ):
-        raise ValueError(
-            f"order must be 'random' or the numbers 0 to {n_labels - 1} of the labels in some "
-            f"order, once or for each of n_chains={n_chains} chains, got {order!r}."
-        )
-    return np.ascontiguousarray(np.broadcast_to(given, (n_chains, n_labels)), dtype=np.int64)
 
-
-class Chain(Protocol):
-    """A fitted chain."""
-
-    @property
-    def order(self) -> NDArray[np.int64]:
-        """The label of each link, ``(n_labels,)``."""
-        ...
+    order: NDArray[np.int64]
+    constants: NDArray[np.float64]
+    varying: Any
 
     def prepare(self, X: Any) -> Any:
         """Return what `probability` takes: the work on new rows that all links share."""
-        ...
+        return None if self.varying is None else self.varying.prepare(X), X.shape[0]
 
     def probability(self, prepared: Any, rows: Rows, link: int, before: Labels) -> Floats:
         """Return the probability of a link's label, given ``before``, the labels before it.
 
         `rows` says which of the prepared rows each row of ``before`` belongs to; None: all.
         """
-        ...
+        of_varying, n = prepared
+        first = len(self.constants)
+        if link < first:
+            return np.full(n if rows is None else len(rows), self.constants[link])
+        return self.varying.probability(of_varying, rows, link - first, before[:, first:])
 
 
 @dataclass(frozen=True)
 class LinkedChain:
-    """A chain with one model of the learner for each link.
+    """The links of a chain, each with a model of the learner for one problem."""
 
-    Attributes
-    ----------
-    order : ndarray of shape (n_labels,)
-    links : list of Members
-        One problem each.
-    """
-
-    order: NDArray[np.int64]
     links: list[Members]
 
     @classmethod
@@ -308,14 +287,14 @@ class LinkedChain:
                 training.metadata,
             )
             links.append(learner.fit_problems(X, problems))
-        return cls(order, links)
+        return cls(links)
 
     def prepare(self, X: Any) -> Any:
         """Return `X`."""
         return X
 
     def probability(self, prepared: Any, rows: Rows, link: int, before: Labels) -> Floats:
-        """Return the probability of a link's label, given the labels before it; see `Chain`."""
+        """Return what `Chain.probability` does."""
         members = self.links[link]
         answers = np.empty(len(before))
         width = prepared.shape[1] + link + members.row_width
@@ -325,37 +304,6 @@ class LinkedChain:
             X = with_labels(prepared if whole else rows_of(prepared, chosen), before[block])
             answers[block] = members.distributions(members.prepare(X), slice(0, 1))[:, 1]
         return answers
-
-
-@dataclass(frozen=True)
-class WithConstants:
-    """A chain of the labels that vary in training, and those that do not before it.
-
-    Attributes
-    ----------
-    order : ndarray of shape (n_labels,)
-        Constant labels first, then those of the chain.
-    constants : ndarray of shape (n_constant,)
-        Their values.
-    chain : Chain or None
-        Of the labels that vary, numbered among all; None if there are none.
-    """
-
-    order: NDArray[np.int64]
-    constants: NDArray[np.float64]
-    chain: Chain | None
-
-    def prepare(self, X: Any) -> Any:
-        """Return what the chain prepares, and the number of rows."""
-        return None if self.chain is None else self.chain.prepare(X), X.shape[0]
-
-    def probability(self, prepared: Any, rows: Rows, link: int, before: Labels) -> Floats:
-        """Return the probability of a link's label, given the labels before it; see `Chain`."""
-        varying, n = prepared
-        first = len(self.constants)
-        if link < first or self.chain is None:
-            return np.full(n if rows is None else len(rows), self.constants[link])
-        return self.chain.probability(varying, rows, link - first, before[:, first:])
 
 
 def fitted_chains(
@@ -378,7 +326,13 @@ def fitted_chains(
     drawn : ndarray of shape (n,), optional
         How often each row counts; by default once.
     """
-    counted = training if drawn is None else _weighted(training, drawn)
+    counted = sample = training
+    if drawn is not None:
+        # A row drawn twice has weight 2: leave-one-out leaves both out.
+        counted = training.rows(np.flatnonzero(drawn))
+        weights = drawn[drawn > 0].astype(np.float64)
+        weights *= 1 if counted.weights is None else counted.weights
+        counted = replace(counted, weights=None if (weights == 1).all() else weights)
     varies = np.ptp(counted.Y, axis=0) > 0
     labels = np.flatnonzero(varies)
     system: LabelSystem | None = None
@@ -391,29 +345,16 @@ def fitted_chains(
             seeds[0, :1],
         )
         system = learner.label_system(counted.X, problems)
-    if drawn is None or system is not None:
-        sample = counted
-    else:
-        sample = training.rows(np.repeat(np.arange(len(drawn)), drawn))
-    chains: list[Chain] = []
+        if drawn is not None and system is None:
+            sample = training.rows(np.repeat(np.arange(len(drawn)), drawn))
+    chains = []
     for order, of_links in zip(orders, seeds, strict=True):
         constant, varying = order[~varies[order]], order[varies[order]]
-        chain: Chain | None = None
+        chain: Any = None
         if system is not None:
             chain = system.chain(np.searchsorted(labels, varying))
         elif len(labels):
             chain = LinkedChain.fitted(learner, sample, varying, of_links)
-        if len(constant):
-            values = sample.Y[0, constant].astype(np.float64)
-            chain = WithConstants(np.concatenate([constant, varying]), values, chain)
-        assert chain is not None
-        chains.append(chain)
+        constants = counted.Y[0, constant].astype(np.float64)
+        chains.append(Chain(np.concatenate([constant, varying]), constants, chain))
     return chains
-
-
-def _weighted(training: TrainingRows, drawn: NDArray[np.int64]) -> TrainingRows:
-    """Return each row drawn once, with weight 2 if drawn twice: leave-one-out leaves both out."""
-    rows = np.flatnonzero(drawn)
-    sample = training.rows(rows)
-    weights = drawn[rows].astype(np.float64) * (1 if sample.weights is None else sample.weights)
-    return replace(sample, weights=None if (weights == 1).all() else weights)

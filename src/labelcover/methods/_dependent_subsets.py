@@ -5,44 +5,32 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice, check_integer, check_real
 from labelcover._progress import tell
 from labelcover.covers import Cover
-from labelcover.ensemble import CoverView, LabelModel, ThresholdParameters, TrainingRows
+from labelcover.ensemble import CoverView, ThresholdParameters, TrainingRows
 from labelcover.methods._label_partitions import (
-    LabelPairDependence,
-    RowsRight,
+    Trials,
     best_partitions,
     cluster_labels,
-    conditional_dependence,
     diverse_partitions,
     unconditional_dependence,
 )
 from labelcover.methods._label_powerset import LabelsetModel, LabelsetView
 from labelcover.methods._member_rows import AGGREGATES
 
-DEPENDENCES = ("unconditional", "conditional")
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class DependenceModel(ThresholdParameters):
+    """An estimator that looks at the dependence of pairs of labels."""
 
-class DependenceModel(LabelModel):
-    """An estimator with the parameters ``dependence``, ``alpha`` and ``n_folds``.
-
-    Attributes
-    ----------
-    dependence_ : LabelPairDependence
-        The scores of all pairs of labels and the critical value.
-    """
-
-    dependence_: LabelPairDependence
-    cover_: Cover
-    dependence: str
-    alpha: float
-    n_folds: int
+    dependence: str = "unconditional"
+    alpha: float = 0.01
+    n_folds: int = 10
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
-        check_choice("dependence", self.dependence, DEPENDENCES)
+        check_choice("dependence", self.dependence, ("unconditional", "conditional"))
         check_real("alpha", self.alpha, above=0, below=1)
         check_integer("n_folds", self.n_folds, low=2)
         super()._check_parameters(n_labels, weighted=weighted)
@@ -68,24 +56,19 @@ class DependenceModel(LabelModel):
     def _views_to_tune(self, learner, training, random, *, whole):
         return lambda: self._view(learner), np.arange(training.Y.shape[1])
 
-    def _measured(
-        self, learner: Any, training: TrainingRows, random: np.random.Generator
-    ) -> LabelPairDependence:
-        alpha = float(self.alpha)
+    def _measured(self, learner: Any, training: TrainingRows, seed: int) -> Trials:
+        """Set ``dependence_``; return what it was tried by."""
+        random = np.random.default_rng(seed)
+        trials = Trials(learner, training, int(self.n_folds), random, self.n_jobs)
         if self.dependence == "unconditional":
-            return unconditional_dependence(training.Y, alpha)
-        return conditional_dependence(
-            learner,
-            training,
-            alpha,
-            n_folds=int(self.n_folds),
-            random=random,
-            n_jobs=self.n_jobs,
-        )
+            self.dependence_ = unconditional_dependence(training.Y, float(self.alpha))
+        else:
+            self.dependence_ = trials.conditional_dependence(float(self.alpha))
+        return trials
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DependentSubsetsClassifier(ThresholdParameters, DependenceModel, LabelsetModel):
+class DependentSubsetsClassifier(DependenceModel, LabelsetModel):
     """Label powerset within disjoint subsets of dependent labels (Tenenboim-Chekina et al.).
 
     Starting from single labels, which is binary relevance, the subsets of the most dependent pair
@@ -151,10 +134,7 @@ class DependentSubsetsClassifier(ThresholdParameters, DependenceModel, LabelsetM
     [[0, 3], [1], [2]]
     """
 
-    dependence: str = "unconditional"
-    alpha: float = 0.01
     max_failures: int = 10
-    n_folds: int = 10
     threshold: Any = None
 
     def _check_parameters(self, n_labels, *, weighted):
@@ -166,19 +146,9 @@ class DependentSubsetsClassifier(ThresholdParameters, DependenceModel, LabelsetM
         return several and (super()._needs_folds(training) or not self._gives_left_out())
 
     def _make_view(self, learner, training, seed):
-        random = np.random.default_rng(seed)
-        m = training.Y.shape[1]
-        self.dependence_ = self._measured(learner, training, random)
-        rows_right = RowsRight(
-            learner, training, int(self.n_folds), random=random, n_jobs=self.n_jobs
-        )
-        found = cluster_labels(
-            self.dependence_.pairs(),
-            m,
-            rows_right,
-            rows_right.share,
-            max_failures=int(self.max_failures),
-        )
+        m, trials = training.Y.shape[1], self._measured(learner, training, seed)
+        pairs, most = self.dependence_.pairs(), int(self.max_failures)
+        found = cluster_labels(pairs, m, trials.rows_right, trials.share, max_failures=most)
         self.cover_ = Cover(found.subsets, m, method="dependent subsets")
         self.score_, self.n_tried_ = found.score, found.n_tried
         tell(
@@ -189,11 +159,11 @@ class DependentSubsetsClassifier(ThresholdParameters, DependenceModel, LabelsetM
         return self._view(learner)
 
     def _view(self, learner):
-        return LabelsetView(learner, [self.cover_])
+        return LabelsetView(learner, self.cover_)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class EnsembleOfDependentSubsetsClassifier(ThresholdParameters, DependenceModel):
+class EnsembleOfDependentSubsetsClassifier(DependenceModel):
     """Label powerset within the subsets of several partitions of the labels, averaged per label.
 
     Random partitions are weighted by the dependence of the pairs of labels that they keep
@@ -252,9 +222,6 @@ class EnsembleOfDependentSubsetsClassifier(ThresholdParameters, DependenceModel)
 
     n_members: int = 10
     n_partitions: int = 50000
-    dependence: str = "unconditional"
-    alpha: float = 0.01
-    n_folds: int = 10
     aggregate: str = "votes"
 
     def _check_parameters(self, n_labels, *, weighted):
@@ -264,22 +231,17 @@ class EnsembleOfDependentSubsetsClassifier(ThresholdParameters, DependenceModel)
         super()._check_parameters(n_labels, weighted=weighted)
 
     def _make_view(self, learner, training, seed):
-        random = np.random.default_rng(seed)
-        m = training.Y.shape[1]
-        self.dependence_ = self._measured(learner, training, random)
+        m, random = training.Y.shape[1], self._measured(learner, training, seed).random
         excess = self.dependence_.scores - self.dependence_.critical_value
         best = best_partitions(excess, int(self.n_partitions), random)
-        self.partitions_ = [
-            Cover(_subsets(partition), m, method="dependent subsets")
+        of_each = (
+            [np.flatnonzero(partition == first).tolist() for first in np.unique(partition)]
             for partition in diverse_partitions(best, int(self.n_members))
-        ]
+        )
+        self.partitions_ = [Cover(each, m, method="dependent subsets") for each in of_each]
         subsets = [labels.tolist() for partition in self.partitions_ for labels in partition]
         self.cover_ = Cover(subsets, m, method="dependent subsets")
         return self._view(learner)
 
     def _view(self, learner):
         return CoverView(learner, [self.cover_], aggregate=self.aggregate)
-
-
-def _subsets(partition: NDArray[np.int64]) -> list[list[int]]:
-    return [np.flatnonzero(partition == first).tolist() for first in np.unique(partition)]

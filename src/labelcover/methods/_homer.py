@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from labelcover.ensemble import (
     drawn_seed,
 )
 from labelcover.methods._binary_relevance import BinaryRelevanceClassifier
+from labelcover.methods._member_rows import fitted
 
 CLUSTERINGS = ("balanced", "random", "k-means")
 # The authors' own implementation stops after so many rounds.
@@ -96,21 +97,12 @@ class HomerClassifier(ThresholdParameters, LabelModel):
     clustering: str = "balanced"
     method: Any = None
 
-    @property
-    def tree_(self) -> "LabelTree":
-        """The tree of labels."""
-        view: Any = self.view_
-        return view.tree
+    tree_ = fitted("tree", "The tree of labels.")
 
     def _make_view(self, learner, training, seed):
-        return HomerView(
-            learner,
-            self._node_method(),
-            tuple(map(str, self.label_names_in_)),
-            int(self.clusters),
-            self.clustering,
-            seed,
-        )
+        names = tuple(map(str, self.label_names_in_))
+        own = self._node_method(), names, int(self.clusters), self.clustering
+        return HomerView(learner, *own, seed)
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
         super()._check_parameters(n_labels, weighted=weighted)
@@ -142,26 +134,10 @@ class HomerClassifier(ThresholdParameters, LabelModel):
 
 @dataclass(eq=False, repr=False)
 class HomerView(View):
-    """A tree of labels and a view of meta-labels at each inner node.
+    """A tree of labels and a view of meta-labels at each inner node, made by `method`.
 
-    Parameters
-    ----------
-    learner : batch learner
-    method : LabelModel
-        Makes the view of a node.
-    names : tuple of str
-        Of the labels.
-    clusters, clustering
-        As in `HomerClassifier`.
-    seed : int
-        Of the division into clusters.
-
-    Attributes
-    ----------
-    tree : LabelTree
-    views : dict of int to View
-        By the number of the inner node. One whose labels no training row has is never entered
-        and has none.
+    `views` has them by the number of the node. One whose labels no training row has is never
+    entered and has none.
     """
 
     no_shares = "each label is reached through a tree of models"
@@ -177,23 +153,21 @@ class HomerView(View):
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
     ) -> Self:
         """Grow the tree, then fit the nodes from the root down."""
-        self.tree = grow_tree(
-            rows.Y,
-            self.names,
-            clusters=self.clusters,
-            clustering=self.clustering,
-            weights=rows.weights,
-            random=np.random.default_rng(self.seed),
-        )
+        division = self.clusters, self.clustering, np.random.default_rng(self.seed)
+        self.tree = grow_tree(rows.Y, self.names, *division, weights=rows.weights)
         random = np.random.default_rng(drawn_seed(seed))
-        inner = [i for i, node in enumerate(self.tree.nodes) if node.children]
+        nodes = self.tree.nodes
+        inner = [i for i, node in enumerate(nodes) if node.children]
         self.views: dict[int, View] = {}
         with progress_bar("fitting nodes", len(inner), show=verbose) as bar:
             for i in inner:
-                own = self._rows_of_node(i, rows)
+                children = nodes[i].children
+                metas = [rows.Y[:, nodes[child].labels].any(axis=1) for child in children]
+                own = replace(rows, Y=np.column_stack(metas).astype(np.uint8))
+                if i > 0:
+                    own = own.rows(np.flatnonzero(own.Y.any(axis=1)))
                 if len(own.Y):
-                    method, children = clone(self.method), self.tree.nodes[i].children
-                    names = [self.tree.name(child) for child in children]
+                    method, names = clone(self.method), list(map(self.tree.name, children))
                     method.label_names_in_ = np.array(names, dtype=object)
                     view = method._make_view(self.learner, own, int(random.integers(MOST_SEED)))
                     self.views[i] = view.fit(own, int(random.integers(MOST_SEED)), n_jobs=n_jobs)
@@ -218,27 +192,9 @@ class HomerView(View):
                     waiting.append((child, rows[entered], least[entered]))
         return [confidence]
 
-    def _rows_of_node(self, i: int, training: TrainingRows) -> TrainingRows:
-        """Return the rows that a node is trained on, with its meta-labels as labels."""
-        nodes = self.tree.nodes
-        if i > 0:
-            has_any = training.Y[:, nodes[i].labels].any(axis=1)
-            training = training.rows(np.flatnonzero(has_any))
-        on = [training.Y[:, nodes[child].labels].any(axis=1) for child in nodes[i].children]
-        return replace(training, Y=np.column_stack(on).astype(np.uint8))
 
-
-@dataclass(frozen=True)
-class LabelNode:
-    """A set of labels in the tree.
-
-    Attributes
-    ----------
-    labels : tuple of int
-        The labels below, ascending; a leaf has one.
-    children : tuple of int
-        The numbers of the nodes that these labels are divided into; empty for a leaf.
-    """
+class LabelNode(NamedTuple):
+    """The labels below a node of the tree, ascending, and the numbers of its children."""
 
     labels: tuple[int, ...]
     children: tuple[int, ...] = ()
@@ -248,13 +204,8 @@ class LabelNode:
 class LabelTree:
     """A tree whose leaves are the labels; printed, it is a drawing.
 
-    Attributes
-    ----------
-    nodes : tuple of LabelNode
-        The root comes first, and every node before its children. A list of nodes rather than nodes
-        in nodes: plain k-means may make a tree deeper than Python can recurse.
-    names : tuple of str
-        The names of all labels.
+    The root of `nodes` comes first, and every node before its children. A list of nodes rather than
+    nodes in nodes: plain k-means may make a tree deeper than Python can recurse.
 
     Examples
     --------
@@ -305,25 +256,15 @@ class LabelTree:
 def grow_tree(
     Y: NDArray[np.uint8],
     names: Sequence[str],
-    *,
     clusters: int,
     clustering: str,
-    weights: NDArray[np.float64] | None = None,
     random: np.random.Generator,
+    weights: NDArray[np.float64] | None = None,
 ) -> LabelTree:
     """Return a tree of the columns of `Y`: each node's labels are divided until one is left.
 
     A node of no more than `clusters` labels has a leaf for each. Labels are near each other if
     they agree in many rows (by the weights of the rows).
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n, n_labels)
-    names : sequence of str
-        One for each label.
-    clusters : int
-        How many children a node has at most.
-    clustering : {"balanced", "random", "k-means"}
     """
     columns = (Y if weights is None else Y * np.sqrt(weights)[:, None]).T
     nodes = [LabelNode(tuple(range(Y.shape[1])))]
@@ -371,27 +312,6 @@ def balanced_k_means(
     A cluster holds at most ``ceil(n / n_clusters)`` points, as published. So that no cluster is
     much smaller than another, only ``n mod n_clusters`` clusters may have that many, the others
     one less.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, dimensions)
-    n_clusters : int
-        At most `n`.
-    random : Generator
-
-    References
-    ----------
-    Tsoumakas, Katakis, Vlahavas: Effective and efficient multilabel classification in domains
-    with large number of labels. ECML/PKDD Workshop on Mining Multidimensional Data, 2008.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from labelcover.methods._homer import balanced_k_means
-    >>> points = np.array([[0.0], [0.1], [0.2], [8.9], [9.0]])
-    >>> clusters = balanced_k_means(points, 2, np.random.default_rng(0))
-    >>> sorted(cluster.tolist() for cluster in clusters)
-    [[0, 1, 2], [3, 4]]
     """
     centres = points[np.sort(random.choice(len(points), n_clusters, replace=False))]
     clusters: list[NDArray[np.int64]] = []

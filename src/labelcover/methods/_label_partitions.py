@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from sklearn.model_selection import KFold
 
 from labelcover._table_numbers import blocks
 from labelcover.covers import Cover
 from labelcover.dependence import phi
 from labelcover.ensemble import MOST_SEED, CoverView, TrainingRows, leaving_out_some, single_labels
-from labelcover.methods._member_rows import rows_with_labels, shuffled_folds
+from labelcover.methods._member_rows import rows_with_labels
 
 Subset = tuple[int, ...]
 
@@ -51,95 +53,131 @@ class LabelPairDependence:
 
 
 def unconditional_dependence(Y: NDArray[np.uint8], alpha: float = 0.01) -> LabelPairDependence:
-    """Return χ² of every pair of labels, and its critical value at the level `alpha`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from labelcover.methods._label_partitions import unconditional_dependence
-    >>> Y = np.array([[1, 1, 0], [1, 1, 1], [0, 0, 1], [0, 0, 0]] * 5, dtype=np.uint8)
-    >>> dependence = unconditional_dependence(Y)
-    >>> dependence.scores[0], round(dependence.critical_value, 3)
-    (array([ 0., 20.,  0.]), 6.635)
-    """
+    """Return χ² of every pair of labels, and its critical value at the level `alpha`."""
     scores = len(Y) * phi(Y) ** 2
     np.fill_diagonal(scores, 0)
     return LabelPairDependence(scores, float(stats.chi2.isf(alpha, 1)))
 
 
-def conditional_dependence(
-    learner: Any,
-    training: TrainingRows,
-    alpha: float = 0.01,
-    *,
-    n_folds: int = 10,
-    random: np.random.Generator,
-    n_jobs: int | None = None,
-) -> LabelPairDependence:
-    """Return how much better a label is predicted if another label is a feature.
+@dataclass
+class Trials:
+    """Label powerset on some of the training rows, asked which labels of others it predicts right.
 
-    For every label, two binary models are compared in cross-validation: one on the features, one
-    on the features and the other label. The score of a pair is the t statistic of the paired
-    differences of their accuracies over the folds, of the two directions the larger; it is
-    negative where the other label does harm. The critical value is two-sided, as published.
-
-    In each fold all labels are fitted together, once without and once with each other label.
+    Each fit, and each division into folds, draws a seed from `random`.
     """
-    m = training.Y.shape[1]
-    critical_value = float(stats.t.isf(alpha / 2, n_folds - 1))
-    if m == 1:
-        return LabelPairDependence(np.zeros((1, 1)), critical_value)
-    folds = list(shuffled_folds(len(training.Y), n_folds, random))
-    gains = np.zeros((n_folds, m, m))
-    for fold, (train, test) in enumerate(folds):
-        rows, held = training.rows(train), training.rows(test)
-        labels = np.arange(m)
-        alone = _accuracies(learner, rows, held, labels, random, n_jobs)
-        for j in range(m):
-            others = np.delete(labels, j)
-            accuracy = _accuracies(
-                learner,
-                rows_with_labels(rows, np.array([j])),
-                rows_with_labels(held, np.array([j])),
-                others,
-                random,
-                n_jobs,
-            )
-            gains[fold, others, j] = accuracy - alone[others]
-    # The spread of a few folds may be 0 by chance: it is at least that of one row in one fold.
-    least = 1 / (max(len(test) for _, test in folds) * n_folds)
-    error = np.maximum(gains.std(axis=0, ddof=1) / np.sqrt(n_folds), least)
-    t = gains.mean(axis=0) / error
-    return LabelPairDependence(np.maximum(t, t.T), critical_value)
+
+    learner: Any
+    training: TrainingRows
+    n_folds: int
+    random: np.random.Generator
+    n_jobs: int | None = None
+
+    def conditional_dependence(self, alpha: float) -> LabelPairDependence:
+        """Return how much better a label is predicted if another label is a feature.
+
+        For every label, two binary models are compared in cross-validation: one on the features,
+        one on the features and the other label. The score of a pair is the t statistic of the
+        paired differences of their accuracies over the folds, of the two directions the larger; it
+        is negative where the other label does harm. The critical value is two-sided, as published.
+
+        In each fold all labels are fitted together, once without and once with each other label.
+        """
+        m, n_folds = self.training.Y.shape[1], self.n_folds
+        critical_value = float(stats.t.isf(alpha / 2, n_folds - 1))
+        if m == 1:
+            return LabelPairDependence(np.zeros((1, 1)), critical_value)
+        folds, labels, gains = self.drawn_folds(), np.arange(m), np.zeros((n_folds, m, m))
+        for fold, (train, test) in enumerate(folds):
+            rows, held = self.training.rows(train), self.training.rows(test)
+            alone = self._accuracies(rows, held, labels)
+            for j in range(m):
+                others, known = np.delete(labels, j), np.array([j])
+                with_it = rows_with_labels(rows, known), rows_with_labels(held, known)
+                gains[fold, others, j] = self._accuracies(*with_it, others) - alone[others]
+        # The spread of a few folds may be 0 by chance: it is at least that of one row in one fold.
+        least = 1 / (max(len(test) for _, test in folds) * n_folds)
+        error = np.maximum(gains.std(axis=0, ddof=1) / np.sqrt(n_folds), least)
+        t = gains.mean(axis=0) / error
+        return LabelPairDependence(np.maximum(t, t.T), critical_value)
+
+    def _accuracies(
+        self, rows: TrainingRows, held: TrainingRows, labels: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the accuracy of a binary model for each of some labels."""
+        view = self._fitted([single_labels(labels, rows.Y.shape[1])], rows)
+        right = (view.confidences(held.X)[0] > 0.5) == held.Y
+        return np.average(right[:, labels], axis=0, weights=held.weights)
+
+    def rows_right(self, subsets: list[Subset]) -> list[NDArray[np.bool_]]:
+        """Return in which training rows all labels of a subset are predicted right, for each.
+
+        Rows are predicted by models fitted without them: by leave-one-out where the learner gives
+        that (for the rows for which it does), else in cross-validation.
+        """
+        groups = list(_disjoint_groups(subsets))
+        covers = [Cover(group, self.training.Y.shape[1]) for group in groups]
+        right: dict[Subset, NDArray[np.bool_]] = {}
+        for group, table in zip(groups, self._right_labels(covers), strict=True):
+            for subset in group:
+                right[subset] = np.logical_and.reduce(table[:, list(subset)], axis=1)
+        return [right[subset] for subset in subsets]
+
+    def share(self, right: NDArray[np.bool_]) -> float:
+        """Return the share of the rows that are right, by their weights."""
+        weights, rows = self.training.weights, self._rows
+        return float(np.average(right, weights=None if weights is None else weights[rows]))
+
+    def _right_labels(self, covers: list[Cover]) -> list[NDArray[np.bool_]]:
+        """Return for each cover of disjoint subsets which labels are right, a row per row."""
+        self._rows: Any = slice(None)
+        if self.learner.gives_left_out:
+            seed = int(self.random.integers(MOST_SEED))
+            training = leaving_out_some(self.training, self.learner, covers, seed)
+            self._rows, votes = self._fitted(covers, training).left_out(training)
+            return [(each > 0.5) == self.training.Y[self._rows] for each in votes]
+        tables = [np.empty(self.training.Y.shape, dtype=bool) for _ in covers]
+        for train, test in self.folds:
+            view, held = self._fitted(covers, self.training.rows(train)), self.training.rows(test)
+            for table, each in zip(tables, view.confidences(held.X), strict=True):
+                table[test] = (each > 0.5) == held.Y
+        return tables
+
+    def drawn_folds(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Return the training and the test rows of each fold."""
+        seed = int(self.random.integers(MOST_SEED))
+        folds = KFold(self.n_folds, shuffle=True, random_state=seed)
+        return list(folds.split(np.empty(len(self.training.Y))))
+
+    @cached_property
+    def folds(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Those of all calls of `rows_right`."""
+        return self.drawn_folds()
+
+    def _fitted(self, covers: list[Cover], training: TrainingRows) -> CoverView:
+        view = CoverView(self.learner, covers, aggregate="votes")
+        return view.fit(training, int(self.random.integers(MOST_SEED)), n_jobs=self.n_jobs)
 
 
-def _accuracies(
-    learner: Any,
-    rows: TrainingRows,
-    held: TrainingRows,
-    labels: NDArray[np.int64],
-    random: np.random.Generator,
-    n_jobs: int | None,
-) -> NDArray[np.float64]:
-    """Return the accuracy of a binary model for each of some labels."""
-    view = CoverView(learner, [single_labels(labels, rows.Y.shape[1])], aggregate="votes")
-    view.fit(rows, int(random.integers(MOST_SEED)), n_jobs=n_jobs)
-    right = (view.confidences(held.X)[0] > 0.5) == held.Y
-    return np.average(right[:, labels], axis=0, weights=held.weights)
+def _disjoint_groups(subsets: list[Subset]) -> Iterator[list[Subset]]:
+    """Yield the subsets in few groups whose subsets have no label in common."""
+    left = list(subsets)
+    while left:
+        taken: set[int] = set()
+        group: list[Subset] = []
+        rest: list[Subset] = []
+        for subset in left:
+            fits = taken.isdisjoint(subset)
+            (group if fits else rest).append(subset)
+            taken |= set(subset) if fits else set()
+        yield group
+        left = rest
 
 
-@dataclass(frozen=True)
-class Clustering:
-    """The subsets that were found.
+class Clustering(NamedTuple):
+    """The subsets that were found: a partition of the labels, in the order of their first labels.
 
-    Attributes
-    ----------
-    subsets : list of tuple of int
-        A partition of the labels, in the order of their first labels.
-    score : float
-        Its subset accuracy in cross-validation; NaN if no union was tried.
-    n_tried : int
-        How many unions were tried.
+    `score` is its subset accuracy for left-out rows, NaN if there was nothing to try, and `n_tried`
+    how many unions were tried.
     """
 
     subsets: list[Subset]
@@ -165,137 +203,46 @@ def cluster_labels(
     ----------
     pairs : sequence of pairs of labels
         The most dependent first.
-    rows_right : callable
-        Returns for each of some subsets in which rows all of its labels are predicted right, by
-        models fitted without the row.
-    share : callable
-        Returns the share of the rows that are right, by their weights.
+    rows_right, share : callable
+        As those of `Trials`.
     """
     subset_of: list[Subset] = [(label,) for label in range(n_labels)]
     if not pairs or n_labels == 1:
-        return Clustering(_distinct(subset_of), np.nan, 0)
+        return Clustering(subset_of, np.nan, 0)
     known = dict(zip(subset_of, rows_right(subset_of), strict=True))
 
-    def score(subsets: list[Subset]) -> float:
-        return float(share(np.logical_and.reduce([known[subset] for subset in subsets])))
+    def union(a: int, b: int) -> Subset:
+        return tuple(sorted({*subset_of[a], *subset_of[b]}))
+
+    def score(partition: Sequence[Subset]) -> float:
+        return float(share(np.logical_and.reduce([known[subset] for subset in set(partition)])))
 
     best = score(subset_of)
-    rejected: set[tuple[Subset, ...]] = set()  # partitions
+    rejected: set[tuple[Subset, ...]] = set()
     n_tried = failures = 0
     for i, (a, b) in enumerate(pairs):
         if failures > max_failures or len(subset_of[a]) == n_labels:
             break
-        union = _union(subset_of, a, b)
-        united = [union if label in union else subset_of[label] for label in range(n_labels)]
+        both = union(a, b)
+        united = [both if label in both else subset_of[label] for label in range(n_labels)]
         if subset_of[a] == subset_of[b] or tuple(united) in rejected:
             continue
-        if union not in known:
-            ahead = _next_unions(pairs[i:], subset_of, known)
-            known |= dict(zip(ahead, rows_right(ahead), strict=True))
-        reached = score(_distinct(united))
+        if both not in known:
+            ahead: dict[Subset, None] = {}  # the unions that the next pairs ask for
+            for pair in pairs[i:]:
+                if (each := union(*pair)) not in known:
+                    ahead[each] = None
+                if len(ahead) == AHEAD:
+                    break
+            known |= dict(zip(ahead, rows_right(list(ahead)), strict=True))
+        reached = score(united)
         n_tried += 1
         if reached >= best:
             subset_of, best, failures = united, reached, 0
         else:
             rejected.add(tuple(united))
             failures += 1
-    return Clustering(_distinct(subset_of), best, n_tried)
-
-
-def _union(subset_of: list[Subset], a: int, b: int) -> Subset:
-    return tuple(sorted({*subset_of[a], *subset_of[b]}))
-
-
-def _distinct(subset_of: list[Subset]) -> list[Subset]:
-    return list(dict.fromkeys(subset_of))
-
-
-def _next_unions(
-    pairs: Sequence[tuple[int, int]],
-    subset_of: list[Subset],
-    known: dict[Subset, NDArray[np.bool_]],
-) -> list[Subset]:
-    """Return the unions that the next pairs ask for as the subsets are now."""
-    ahead: dict[Subset, None] = {}
-    for a, b in pairs:
-        union = _union(subset_of, a, b)
-        if subset_of[a] != subset_of[b] and union not in known:
-            ahead[union] = None
-        if len(ahead) == AHEAD:
-            break
-    return list(ahead)
-
-
-class RowsRight:
-    """In which training rows label powerset predicts all labels of a subset right.
-
-    Rows are predicted by models fitted without them: by leave-one-out where the learner gives
-    that (for the rows for which it does), else in cross-validation.
-    """
-
-    def __init__(
-        self,
-        learner: Any,
-        training: TrainingRows,
-        n_folds: int,
-        *,
-        random: np.random.Generator,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.learner, self.training, self.random, self.n_jobs = learner, training, random, n_jobs
-        # A single label has no unions, whose rows would be asked for.
-        folds_used = not learner.gives_left_out and training.Y.shape[1] > 1
-        self.folds = list(shuffled_folds(len(training.Y), n_folds, random)) if folds_used else []
-        self.weights = training.weights
-
-    def share(self, right: NDArray[np.bool_]) -> float:
-        """Return the share of the rows that are right, by their weights."""
-        return float(np.average(right, weights=self.weights))
-
-    def __call__(self, subsets: list[Subset]) -> list[NDArray[np.bool_]]:
-        """Return the rows of each of some subsets."""
-        groups = list(_disjoint_groups(subsets))
-        covers = [Cover(group, self.training.Y.shape[1]) for group in groups]
-        right: dict[Subset, NDArray[np.bool_]] = {}
-        for group, table in zip(groups, self._right_labels(covers), strict=True):
-            for subset in group:
-                right[subset] = np.logical_and.reduce(table[:, list(subset)], axis=1)
-        return [right[subset] for subset in subsets]
-
-    def _right_labels(self, covers: list[Cover]) -> list[NDArray[np.bool_]]:
-        """Return for each cover of disjoint subsets which labels are right, a row per row."""
-        if not self.folds:
-            seed = int(self.random.integers(MOST_SEED))
-            training = leaving_out_some(self.training, self.learner, covers, seed)
-            rows, votes = self._fitted(covers, training).left_out(training)
-            if self.training.weights is not None:
-                self.weights = self.training.weights[rows]
-            return [(each > 0.5) == self.training.Y[rows] for each in votes]
-        tables = [np.empty(self.training.Y.shape, dtype=bool) for _ in covers]
-        for train, test in self.folds:
-            view, held = self._fitted(covers, self.training.rows(train)), self.training.rows(test)
-            for table, each in zip(tables, view.confidences(held.X), strict=True):
-                table[test] = (each > 0.5) == held.Y
-        return tables
-
-    def _fitted(self, covers: list[Cover], training: TrainingRows) -> CoverView:
-        view = CoverView(self.learner, covers, aggregate="votes")
-        return view.fit(training, int(self.random.integers(MOST_SEED)), n_jobs=self.n_jobs)
-
-
-def _disjoint_groups(subsets: list[Subset]) -> Iterator[list[Subset]]:
-    """Yield the subsets in few groups whose subsets have no label in common."""
-    left = list(subsets)
-    while left:
-        taken: set[int] = set()
-        group: list[Subset] = []
-        rest: list[Subset] = []
-        for subset in left:
-            fits = taken.isdisjoint(subset)
-            (group if fits else rest).append(subset)
-            taken |= set(subset) if fits else set()
-        yield group
-        left = rest
+    return Clustering(list(dict.fromkeys(subset_of)), best, n_tried)
 
 
 def random_partitions(

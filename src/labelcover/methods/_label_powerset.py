@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.parallel import delayed
-from sklearn.utils.validation import check_is_fitted
 
 from labelcover._arguments import check_choice, check_integer, check_real
 from labelcover.covers import Cover
@@ -23,11 +23,83 @@ from labelcover.ensemble import (
 from labelcover.learners import in_parallel
 from labelcover.methods._member_rows import AGGREGATES, MeanOfMembers
 
-STRATEGIES = ("A", "B")
+
+@dataclass(frozen=True)
+class Pruning:
+    """Which labelsets are pruned, and with which of their subsets the rows are kept.
+
+    `p`, `strategy` and `b` are those of `PrunedSetsClassifier`.
+    """
+
+    p: int
+    strategy: str
+    b: int
+
+    def __post_init__(self) -> None:
+        check_integer("p", self.p, low=0)
+        check_choice("strategy", self.strategy, ("A", "B"))
+        check_integer("b", self.b, low=0)
+
+    def rows(
+        self, Y: NDArray[np.uint8], weights: NDArray[np.float64] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Return the rows to train on, some of them repeatedly, and the labels each then has.
+
+        Subsets with equally many labels and rows are ranked by the lexicographic order of their
+        patterns of zeros and ones.
+        """
+        labelsets, labelset_of = np.unique(Y, axis=0, return_inverse=True)
+        labelset_of = labelset_of.ravel()
+        counts = np.bincount(labelset_of, weights=weights)
+        is_frequent = counts > self.p
+        if not is_frequent.any():
+            warnings.warn(
+                f"p={self.p} prunes every labelset; those that occur most often, "
+                f"{counts.max():g} times, are kept.",
+                UserWarning,
+                stacklevel=2,
+            )
+            is_frequent = counts == counts.max()
+        frequent, rare = np.flatnonzero(is_frequent), np.flatnonzero(~is_frequent)
+        sizes = labelsets.sum(axis=1, dtype=np.int64)
+        best_first = frequent[np.lexsort((-counts[frequent], -sizes[frequent]))]
+        # As which frequent labelsets, the best first, the rows of each labelset are kept.
+        kept = np.zeros((len(labelsets), len(best_first)), bool)
+        kept[best_first, np.arange(len(best_first))] = True
+        # The empty labelset is a subset of all and says nothing of a row: it is left out.
+        common = labelsets[rare].astype(np.float32) @ labelsets[best_first].T.astype(np.float32)
+        subsets = (common == sizes[best_first]) & (sizes[best_first] > 0)
+        if self.strategy == "A":
+            kept[rare] = subsets & (np.cumsum(subsets, axis=1) <= self.b)
+        else:
+            kept[rare] = subsets & (sizes[best_first] > self.b)
+        of_rows = sparse.csr_array(kept)[labelset_of]
+        rows = np.repeat(np.arange(len(Y)), np.diff(of_rows.indptr))
+        return rows, labelsets[best_first[of_rows.indices]]
+
+    def training_rows(self, training: TrainingRows) -> TrainingRows:
+        """Return what a member is trained on in place of `training`."""
+        rows, Y = self.rows(training.Y, training.weights)
+        unchanged = len(rows) == len(training.Y) and np.array_equal(Y, training.Y)
+        return training if unchanged else replace(training.rows(rows), Y=Y)
 
 
 class LabelsetView(CoverView):
-    """Members over disjoint labelsets, which also say which pattern of theirs is most probable."""
+    """Members over disjoint labelsets, of which the most probable patterns can be asked for.
+
+    With a `Pruning`, they are fitted on what that makes of the rows.
+    """
+
+    def __init__(
+        self, learner: Any, cover: Cover, pruning: Pruning | None = None, aggregate: str = "mean"
+    ) -> None:
+        super().__init__(learner, [cover], aggregate=aggregate)
+        self.pruning = pruning
+
+    def fit(self, rows: TrainingRows, seed: int, **how: Any) -> Self:
+        """Fit the members."""
+        rows = rows if self.pruning is None else self.pruning.training_rows(rows)
+        return super().fit(rows, seed, **how)
 
     def most_probable(self, X: Any) -> NDArray[np.bool_]:
         """Return the labels in the most probable class of every member, the first of equals."""
@@ -37,17 +109,14 @@ class LabelsetView(CoverView):
 
 
 class LabelsetModel(LabelModel):
-    """An estimator that predicts the most probable labelset, unless it is given a threshold.
-
-    Its view has ``most_probable``, as `LabelsetView` does.
-    """
+    """An estimator that predicts what is ``most_probable`` to its view, if it has no threshold."""
 
     view_: Any
     cover_: Cover
 
     def predict(self, X: Any) -> Any:
         """Return zeros and ones, ``(n, n_labels)``; sparse if the labels were sparse in `fit`."""
-        check_is_fitted(self, "view_")
+        self._check_fitted()
         if self.threshold_ is not None:
             return super().predict(X)
         return self._predicted(self.view_.most_probable(self._coding.read(self, X)), X)
@@ -121,114 +190,7 @@ class LabelPowersetClassifier(ThresholdParameters, LabelsetModel):
 
     def _make_view(self, learner, training, seed):
         self.cover_ = one_labelset(training.Y.shape[1])
-        return LabelsetView(learner, [self.cover_])
-
-
-@dataclass(frozen=True)
-class Pruning:
-    """Which labelsets are pruned, and with which of their subsets the rows are kept.
-
-    Attributes
-    ----------
-    p, strategy, b
-        As for `PrunedSetsClassifier`.
-    """
-
-    p: int
-    strategy: str
-    b: int
-
-    def check(self) -> None:
-        """Raise a ``ValueError`` if a parameter has a value that is not accepted."""
-        check_integer("p", self.p, low=0)
-        check_choice("strategy", self.strategy, STRATEGIES)
-        check_integer("b", self.b, low=0)
-
-    def rows(
-        self, Y: NDArray[np.uint8], weights: NDArray[np.float64] | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Return the rows to train on, some of them repeatedly, and the labels each then has.
-
-        Subsets with equally many labels and rows are ranked by the lexicographic order of their
-        patterns of zeros and ones.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from labelcover.methods._label_powerset import Pruning
-        >>> Y = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
-        >>> rows, labels = Pruning(p=1, strategy="A", b=2).rows(Y.astype(np.uint8))
-        >>> rows
-        array([0, 1, 2, 3, 4, 4])
-        >>> labels[4:].tolist()
-        [[0, 1, 0], [1, 0, 0]]
-        """
-        labelsets, labelset_of = np.unique(Y, axis=0, return_inverse=True)
-        labelset_of = labelset_of.ravel()
-        counts = np.bincount(labelset_of, weights=weights)
-        is_frequent = self._frequent(counts)
-        frequent, rare = np.flatnonzero(is_frequent), np.flatnonzero(~is_frequent)
-        sizes = labelsets.sum(axis=1, dtype=np.int64)
-        best_first = frequent[np.lexsort((-counts[frequent], -sizes[frequent]))]
-        of_rare, subset = np.nonzero(self._kept_subsets(labelsets[rare], labelsets[best_first]))
-
-        # Pairs (labelset, what its rows are trained as), grouped by labelset.
-        source = np.concatenate([frequent, rare[of_rare]])
-        target = np.concatenate([frequent, best_first[subset]])
-        by_source = np.argsort(source, kind="stable")
-        target = target[by_source]
-        starts = np.searchsorted(source[by_source], np.arange(len(labelsets) + 1))
-        times = np.diff(starts)[labelset_of]
-        rows = np.repeat(np.arange(len(Y)), times)
-        copy = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)
-        return rows, labelsets[target[starts[labelset_of[rows]] + copy]]
-
-    def training_rows(self, training: TrainingRows) -> TrainingRows:
-        """Return what a member is trained on in place of `training`."""
-        rows, Y = self.rows(training.Y, training.weights)
-        unchanged = len(rows) == len(training.Y) and np.array_equal(Y, training.Y)
-        return training if unchanged else replace(training.rows(rows), Y=Y)
-
-    def _frequent(self, counts: NDArray) -> NDArray[np.bool_]:
-        frequent = counts > self.p
-        if frequent.any():
-            return frequent
-        warnings.warn(
-            f"p={self.p} prunes every labelset; those that occur most often, "
-            f"{counts.max():g} times, are kept.",
-            UserWarning,
-            stacklevel=2,
-        )
-        return counts == counts.max()
-
-    def _kept_subsets(
-        self, rare: NDArray[np.uint8], best_first: NDArray[np.uint8]
-    ) -> NDArray[np.bool_]:
-        """Return which frequent labelsets, ranked, the rows of each pruned one are kept with.
-
-        The empty labelset is a subset of all and says nothing of a row: it is left out.
-        """
-        sizes = best_first.sum(axis=1, dtype=np.int64)
-        common = rare.astype(np.float32) @ best_first.T.astype(np.float32)
-        subsets = (common == sizes) & (sizes > 0)
-        if self.strategy == "A":
-            return subsets & (np.cumsum(subsets, axis=1) <= self.b)
-        return subsets & (sizes > self.b)
-
-
-class PrunedSetsView(LabelsetView):
-    """Label powerset on pruned rows."""
-
-    def __init__(
-        self, learner: Any, cover: Cover, pruning: Pruning, *, aggregate: str = "mean"
-    ) -> None:
-        super().__init__(learner, [cover], aggregate=aggregate)
-        self.pruning = pruning
-
-    def fit(self, rows: TrainingRows, seed: int, **how: Any) -> "PrunedSetsView":
-        """Fit the member on what pruning makes of the rows."""
-        super().fit(self.pruning.training_rows(rows), seed, **how)
-        return self
+        return LabelsetView(learner, self.cover_)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -290,27 +252,21 @@ class PrunedSetsClassifier(ThresholdParameters, LabelsetModel):
     threshold: Any = None
 
     def _check_parameters(self, n_labels, *, weighted):
-        Pruning(self.p, self.strategy, self.b).check()
+        Pruning(self.p, self.strategy, self.b)
         super()._check_parameters(n_labels, weighted=weighted)
 
     def _make_view(self, learner, training, seed):
         self.cover_ = one_labelset(training.Y.shape[1])
-        pruning = Pruning(int(self.p), self.strategy, int(self.b))
-        return PrunedSetsView(learner, self.cover_, pruning)
+        return LabelsetView(learner, self.cover_, Pruning(self.p, self.strategy, self.b))
 
     def _gives_left_out(self) -> bool:
         return self.p == 0 and super()._gives_left_out()
 
 
 class SubsampledView(MeanOfMembers):
-    """Pruned sets on several samples of the rows, and the mean of what they say.
+    """Pruned sets, each on a sample of the rows, and the mean of what they say."""
 
-    Attributes
-    ----------
-    members : list of PrunedSetsView
-    """
-
-    def __init__(self, members: list[PrunedSetsView], subsample: float) -> None:
+    def __init__(self, members: list[LabelsetView], subsample: float) -> None:
         self.members, self.subsample = members, subsample
 
     def fit(
@@ -329,7 +285,7 @@ class SubsampledView(MeanOfMembers):
         self.keep_left_out(rows, [np.setdiff1d(np.arange(n), sample) for sample in samples])
         return self
 
-    def says(self, member: PrunedSetsView, X: Any) -> NDArray[np.float64]:
+    def says(self, member: LabelsetView, X: Any) -> NDArray[np.float64]:
         """Return the confidences of a member."""
         return member.confidences(X)[0]
 
@@ -340,8 +296,8 @@ def sample_size(n: int, subsample: float) -> int:
 
 
 def _fitted(
-    view: PrunedSetsView, training: TrainingRows, sample: NDArray[np.int64], seed: int
-) -> PrunedSetsView:
+    view: LabelsetView, training: TrainingRows, sample: NDArray[np.int64], seed: int
+) -> LabelsetView:
     return view.fit(training.rows(sample), seed)
 
 
@@ -412,7 +368,7 @@ class EnsembleOfPrunedSetsClassifier(ThresholdParameters, LabelModel):
     def _check_parameters(self, n_labels, *, weighted):
         check_integer("n_members", self.n_members, low=1)
         check_real("subsample", self.subsample, above=0, high=1)
-        Pruning(self.p, self.strategy, self.b).check()
+        Pruning(self.p, self.strategy, self.b)
         check_choice("aggregate", self.aggregate, AGGREGATES)
         super()._check_parameters(n_labels, weighted=weighted)
 
@@ -427,11 +383,8 @@ class EnsembleOfPrunedSetsClassifier(ThresholdParameters, LabelModel):
 
     def _make_view(self, learner, training, seed):
         cover = one_labelset(training.Y.shape[1])
-        pruning = Pruning(int(self.p), self.strategy, int(self.b))
-        members = [
-            PrunedSetsView(learner, cover, pruning, aggregate=self.aggregate)
-            for _ in range(self.n_members)
-        ]
+        own = learner, cover, Pruning(self.p, self.strategy, self.b), self.aggregate
+        members = [LabelsetView(*own) for _ in range(self.n_members)]
         return SubsampledView(members, float(self.subsample))
 
     def _gives_left_out(self) -> bool:

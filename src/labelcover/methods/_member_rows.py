@@ -1,18 +1,16 @@
 """The rows and columns that members of a method are trained on."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import KFold
 
 from labelcover._table_numbers import rows_of
 from labelcover.ensemble import (
-    MOST_SEED,
     CoverView,
     TrainingRows,
     View,
@@ -24,6 +22,11 @@ from labelcover.learners import is_frame
 
 # What members say of a label: how probable it is, or whether they predict it.
 AGGREGATES = ("mean", "votes")
+
+
+def fitted(name: str, doc: str) -> property:
+    """Return an attribute of an estimator that its view has found."""
+    return property(attrgetter(f"view_.{name}"), doc=doc)
 
 
 def rows_with_labels(training: TrainingRows, labels: NDArray[np.int64]) -> TrainingRows:
@@ -43,10 +46,7 @@ def with_labels(X: Any, labels: NDArray[Any]) -> Any:
         return _frame_with_labels(X, labels)
     if sparse.issparse(X):
         return sparse.hstack([X, sparse.csr_matrix(labels, dtype=X.dtype)], format="csr")
-    table = np.empty((len(labels), X.shape[1] + labels.shape[1]), X.dtype)
-    table[:, : X.shape[1]] = X
-    table[:, X.shape[1] :] = labels
-    return table
+    return np.hstack([X, labels.astype(X.dtype)])
 
 
 def _frame_with_labels(X: Any, labels: NDArray[Any]) -> Any:
@@ -105,12 +105,7 @@ def fitted_leaving_out(
 
 
 class MeanOfMembers(View):
-    """The mean of what members say, each fitted on some of the rows.
-
-    Attributes
-    ----------
-    members : list
-    """
+    """The mean of what `members` say, each fitted on some of the rows."""
 
     members: list[Any]
 
@@ -133,11 +128,3 @@ class MeanOfMembers(View):
                 times[rows] += 1
         found = np.flatnonzero(times)
         self._left_out = found, [sums[found] / times[found, None]]
-
-
-def shuffled_folds(
-    n: int, n_folds: int, random: np.random.Generator
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield the training and the test rows of each fold."""
-    seed = int(random.integers(MOST_SEED))
-    return KFold(n_folds, shuffle=True, random_state=seed).split(np.empty(n))
