@@ -1,4 +1,4 @@
-"""scikit-learn's trees and support vector machines get a table that they need not copy."""
+"""Members of scikit-learn share one table, which is checked once."""
 
 import numpy as np
 import pandas as pd
@@ -6,13 +6,11 @@ import pytest
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from labelcover.covers import Cover
 from labelcover.ensemble._encoding import encode
-from labelcover.learners._batch_classifier import shared_table
 
 LEARNERS = [
     DecisionTreeClassifier(random_state=0),
@@ -51,18 +49,6 @@ def test_members_are_those_fitted_alone_on_the_table_given(data, fit_view, estim
     for own, model in zip(classes.array(), models, strict=True):
         alone = clone(estimator).fit(X, own)
         np.testing.assert_array_equal(model.predict(X), alone.predict(X))
-
-
-@pytest.mark.parametrize("estimator", LEARNERS, ids=repr)
-def test_a_table_in_the_right_form_is_not_copied(data, estimator):
-    X = shared_table(estimator, np.asfortranarray(data[0]), fitting=True)
-    assert X.flags["C_CONTIGUOUS"]
-    assert shared_table(estimator, X, fitting=False) is X
-
-
-def test_other_estimators_get_the_table_as_it_is(data):
-    X = np.asfortranarray(data[0])
-    assert shared_table(LogisticRegression(), X, fitting=True) is X
 
 
 def test_values_are_checked_once_but_metadata_still_are(data, fit_view):

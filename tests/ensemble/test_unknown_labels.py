@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from labelcover import InlacClassifier, LabelCoverClassifier, RakelClassifier
 from labelcover.learners import C45Classifier, LabelForest, LeastSquaresClassifier
 from labelcover.learners._chunked_table import TableBlock
-from labelcover.learners._least_squares.choosing import exact_system
+from labelcover.learners._least_squares.choosing import ridge_system
 from labelcover.learners._least_squares.known_cells import KnownSystem, filled_targets
 from labelcover.learners._least_squares.ridge_systems import PrimalSystem
 from labelcover.learners._least_squares.scaled_features import Kernel
@@ -110,7 +110,7 @@ def test_known_cells_are_solved_as_each_label_alone(seed, hidden, linear):
         kernel = Kernel((0.3,))
         shape = np.zeros((m, n), np.int32), 2 * np.arange(m + 1), np.zeros(5, np.int32)
         problems = Problems(*shape, weights, targets=targets)
-        _, system = exact_system(TableBlock(X, weights), kernel, problems)
+        system = ridge_system(TableBlock(X, weights), kernel, problems)
         K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
     known = KnownSystem(system, targets)
     solved = known.solve(known.pose(targets, np.arange(n)), ridge)

@@ -13,8 +13,7 @@ from labelcover.learners._least_squares import choosing, ridge_systems
 from labelcover.learners._least_squares.choosing import (
     RIDGES,
     Judge,
-    exact_system,
-    nystroem_system,
+    ridge_system,
     some_problems,
 )
 from labelcover.learners._least_squares.scaled_features import Kernel, KernelMap, median_distance
@@ -58,7 +57,7 @@ def test_kernel_values_are_those_of_the_formula(kernel):
 def test_cholesky_factors_and_eigenvectors_agree(n, d, kernel, weighted):
     X, problems = problems_of(n, d)
     weights = np.random.default_rng(1).uniform(0.5, 2, n) if weighted else None
-    _, system = exact_system(TableBlock(X, weights), kernel, replace(problems, weights=weights))
+    system = ridge_system(TableBlock(X, weights), kernel, replace(problems, weights=weights))
     # More than a third of the rows, and less.
     for rows in (np.arange(n), np.arange(0, n, 5)):
         posed = system.pose(problems.targets, rows)
@@ -77,7 +76,7 @@ def test_cholesky_factors_and_eigenvectors_agree(n, d, kernel, weighted):
 def test_leverages_in_single_precision_are_those_in_double(monkeypatch):
     X, problems = problems_of(90, 20)
     targets, rows = problems.targets, np.arange(40)
-    _, system = exact_system(TableBlock(X, None), Kernel(), problems)
+    system = ridge_system(TableBlock(X, None), Kernel(), problems)
     posed = system.pose(targets, rows)
     exact = system.solve(posed, system.unit)
     monkeypatch.setattr(ridge_systems, "MANY_PRODUCTS", 0)
@@ -97,7 +96,7 @@ def test_sparse_rows_are_solved_as_dense_ones(weighted, by_inverse, monkeypatch)
     weights = np.random.default_rng(1).uniform(0.5, 2, 60) if weighted else None
     weighted_problems = replace(problems, weights=weights)
     systems = [
-        exact_system(TableBlock(table, weights), Kernel(), weighted_problems)[1]
+        ridge_system(TableBlock(table, weights), Kernel(), weighted_problems)
         for table in (X, sparse.csr_array(X))
     ]
     for rows in (np.arange(60)[::-1], np.arange(0, 60, 10)):
@@ -118,10 +117,10 @@ def test_landmarks_in_blocks_are_landmarks_at_once(monkeypatch, weighted):
     X, problems = problems_of(90, 6)
     weights = np.random.default_rng(1).uniform(0.5, 2, 90) if weighted else None
     table, weighted_problems = TableBlock(X, weights), replace(problems, weights=weights)
-    whole = nystroem_system(table, KERNELS["mean"], weighted_problems, np.arange(20))[1]
+    whole = ridge_system(table, KERNELS["mean"], weighted_problems, np.arange(20))
     monkeypatch.setattr(ridge_systems, "BLOCK_NUMBERS", 20 * 7)
-    mapped, blocks = nystroem_system(table, KERNELS["mean"], weighted_problems, np.arange(20))
-    features = mapped.transform(X)
+    blocks = ridge_system(table, KERNELS["mean"], weighted_problems, np.arange(20))
+    features = blocks.map.transform(X)
     w = np.ones(90) if weights is None else weights
     centred = features - np.average(features, axis=0, weights=weights)
     np.testing.assert_allclose(blocks.matrix, centred.T @ (centred * w[:, None]), atol=1e-8)
@@ -135,7 +134,7 @@ def test_landmarks_in_blocks_are_landmarks_at_once(monkeypatch, weighted):
 @pytest.mark.parametrize("start", [0, 6, 10])
 def test_going_downhill_finds_the_best_of_all_ridges(seed, start):
     X, problems = problems_of(120, 10, seed=seed)
-    _, system = exact_system(TableBlock(X), KERNELS["mean"], problems)
+    system = ridge_system(TableBlock(X), KERNELS["mean"], problems)
     judge = Judge(problems, np.arange(120))
     posed = system.pose(problems.targets, judge.rows)
     scores = [judge.score(system, posed, ridge * system.unit)[0] for ridge in RIDGES]
@@ -147,7 +146,7 @@ def test_going_downhill_finds_the_best_of_all_ridges(seed, start):
 def test_the_effective_dimension_is_the_trace_of_the_hat_matrix():
     X, problems = problems_of(80, 6)
     kernel = Kernel((0.5 / median_distance(X) ** 2,))
-    _, system = exact_system(TableBlock(X), kernel, problems)
+    system = ridge_system(TableBlock(X), kernel, problems)
     judge = Judge(problems, np.arange(80))
     posed = system.pose(problems.targets, judge.rows)
     values = np.linalg.eigvalsh(system.matrix)

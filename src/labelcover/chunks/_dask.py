@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
@@ -17,13 +18,13 @@ from joblib.parallel import get_active_backend
 from labelcover._arguments import check_real
 from labelcover._imports import naming_extra
 from labelcover.chunks._row_chunks import (
-    RUN,
     Chunk,
     ChunkError,
     LocalChunks,
     Place,
     RowChunks,
     checked_chunk,
+    summed,
 )
 from labelcover.chunks._sources import not_encoded
 
@@ -167,18 +168,14 @@ class DaskChunks(RowChunks):
         token = uuid4().hex
         # One node of the graph, which workers fetch once, whatever the function carries.
         shared = delayed(function, name=f"labelcover-function-{token}", traverse=False)
-        runs: list[Any] = []
-        for number, (name, X, Y) in enumerate(self.parts):
-            key = f"{TASK}-{number}-{token}"
-            place = self._place(number)
-            part = delayed(_performed)(shared, name, X, Y, place, dask_key_name=key)
-            if number % RUN == 0:
-                runs.append(part)
-            else:
-                runs[-1] = delayed(_added)(add, runs[-1], part)
-        total = runs[0]
-        for run in runs[1:]:
-            total = delayed(_added)(add, total, run)
+
+        def part(number: int) -> Any:
+            name, X, Y = self.parts[number]
+            how = {"dask_key_name": f"{TASK}-{number}-{token}"}
+            return delayed(_performed)(shared, name, X, Y, self._place(number), **how)
+
+        add_later = partial(delayed(_added), add)
+        total: Any = summed(map(part, range(len(self.parts))), add_later)
         try:
             return total.compute(optimize_graph=False)
         except Exception as error:

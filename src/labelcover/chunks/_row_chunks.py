@@ -4,9 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+from itertools import islice
 from operator import iadd
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from labelcover._label_values import as_booleans, unknown_cells
 from labelcover._table_numbers import canonical_rows, check_size
 
 T = TypeVar("T")
+# Where a chunk was when chunks were read before: its first row, how many, their weights.
+Place = tuple[int, int, NDArray[np.float64] | None]
 
 # Sums are made of so many consecutive chunks first, then of those sums: the same order here and on
 # a cluster, where it leaves workers something to do at the same time.
@@ -109,14 +112,14 @@ class RowChunks(ABC):
         other._weights = weights
         return other
 
-    def _place(self, number: int) -> "Place | None":
-        """Return the place of a chunk in the table, if it is known."""
+    def _place(self, number: int) -> Place | None:
+        """Return where a chunk was when chunks were read before, if they were."""
         if self._sizes is None:
             return None
         # A chunk more than there were is said to have had no rows.
         start, n_rows = int(self._sizes[:number].sum()), int(self._sizes[number : number + 1].sum())
         weights = None if self._weights is None else self._weights[start : start + n_rows]
-        return Place(start, n_rows, weights)
+        return start, n_rows, weights
 
 
 class LocalChunks(RowChunks):
@@ -146,26 +149,13 @@ class LocalChunks(RowChunks):
 
     def reduce(self, function: Callable[[Chunk], T], add: Callable[[T, T], T]) -> T:
         """Return the sum over all chunks of what a function makes of each."""
-        total: Any = None
-        run: Any = None
-        for number, chunk in enumerate(self):
-            part = function(chunk)
-            run = part if number % RUN == 0 else add(run, part)
-            # Neither is needed while the next chunk is read.
-            del chunk, part
-            if number % RUN == RUN - 1:
-                total, run = run if total is None else add(total, run), None
-        if run is None:
-            return total
-        return run if total is None else add(total, run)
+        return summed(map(function, self), add)
 
 
-class Place(NamedTuple):
-    """Where a chunk was when chunks were read before: its first row, how many, their weights."""
-
-    start: int
-    n_rows: int
-    weights: NDArray[np.float64] | None
+def summed(parts: Iterator[T], add: Callable[[T, T], T]) -> T:
+    """Return the sum of some parts: of `RUN` consecutive ones first, then of those sums."""
+    runs = (reduce(add, islice(parts, RUN - 1), first) for first in parts)
+    return reduce(add, runs)
 
 
 def checked_chunk(name: str, X: Any, Y: Any, place: Place | None = None) -> Chunk:
@@ -187,16 +177,16 @@ def checked_chunk(name: str, X: Any, Y: Any, place: Place | None = None) -> Chun
         )
     if place is None:
         return Chunk(name, X, Y)
-    if X.shape[0] != place.n_rows:
+    start, n_rows, weights = place
+    if X.shape[0] != n_rows:
         raise ChunkError(
-            f"{name}: {X.shape[0]} rows, but {place.n_rows} when it was read before. Chunks must "
-            "be the same every time."
+            f"{name}: {X.shape[0]} rows, but {n_rows} when it was read before. Chunks must be the "
+            "same every time."
         )
-    weights = place.weights
     if weights is not None:
         # Weights that come over a network need not be aligned nor writable.
         weights = np.require(weights, requirements=["A", "W"])
-    return Chunk(name, X, Y, place.start, weights)
+    return Chunk(name, X, Y, start, weights)
 
 
 def _numbers(X: Any) -> Any:

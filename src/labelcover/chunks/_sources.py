@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from scipy import sparse
 
 from labelcover._arguments import check_integer
 from labelcover._imports import naming_extra
+from labelcover._table_numbers import blocks
 from labelcover.chunks._row_chunks import ChunkError, LocalChunks
 
 if TYPE_CHECKING:
@@ -83,27 +85,25 @@ class ArraySource:
 
     feature_names = label_names = None
 
-    @property
-    def is_in_memory(self) -> bool:
-        """Whether features are in memory, so that a cluster has to be sent its chunks."""
-        return sparse.issparse(self.X) or isinstance(self.X, np.ndarray)
-
     def __init__(self, X: Any, Y: Any, chunk_rows: int | None) -> None:
         self.X, self.Y = X, Y
+        # Features in memory have to be sent to a cluster, chunk by chunk.
+        self.is_in_memory = sparse.issparse(X) or isinstance(X, np.ndarray)
         wanted = SPARSE_ROWS if sparse.issparse(X) else CHUNK_NUMBERS // max(1, X.shape[1])
         step = max(1, wanted) if chunk_rows is None else chunk_rows
-        self.starts = np.append(np.arange(0, X.shape[0], step), X.shape[0])
+        self.slices = list(blocks(X.shape[0], step))
 
     def __len__(self) -> int:
-        return len(self.starts) - 1
+        return len(self.slices)
 
     def name(self, number: int) -> str:
         """Return what a chunk is called."""
-        return f"chunk {number} (rows {self.starts[number]} to {self.starts[number + 1] - 1})"
+        rows = self.slices[number]
+        return f"chunk {number} (rows {rows.start} to {rows.stop - 1})"
 
     def chunk(self, number: int) -> Named:
         """Return one chunk."""
-        rows = slice(*self.starts[number : number + 2])
+        rows = self.slices[number]
         return self.name(number), self.X[rows], self.Y[rows]
 
     def chunks(self) -> Iterator[Named]:
@@ -115,24 +115,18 @@ class FileArray:
     """An array in a file. Every slice is read by a mapping of its own.
 
     Pages of a mapping that stays open would count as memory in use as long as it does.
+
+    Parameters
+    ----------
+    mapped : callable
+        Returns a mapping of the file; it can be pickled.
     """
 
-    def __init__(self, path: str | os.PathLike[str], memmap: np.memmap | None = None) -> None:
-        self.path = os.fspath(path)
-        self.form: dict[str, Any] | None = None
-        if memmap is not None:
-            order = "C" if memmap.flags.c_contiguous else "F"
-            self.form = {"dtype": memmap.dtype, "offset": memmap.offset, "order": order}
-            self.form["shape"] = memmap.shape
-        self.shape = self._opened().shape
+    def __init__(self, mapped: Callable[[], NDArray[Any]]) -> None:
+        self.mapped, self.shape = mapped, mapped().shape
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
-        return np.array(self._opened()[rows])
-
-    def _opened(self) -> NDArray[Any]:
-        if self.form is None:
-            return np.load(self.path, mmap_mode="r", allow_pickle=False)
-        return np.memmap(self.path, mode="r", **self.form)
+        return np.array(self.mapped()[rows])
 
 
 class FunctionSource:
@@ -162,7 +156,7 @@ class ParquetSource:
     def __init__(
         self, path: str | os.PathLike[str], labels: Sequence[str], chunk_rows: int | None
     ) -> None:
-        from pyarrow import parquet
+        from pyarrow import parquet, types
 
         self.files = _parquet_files(Path(path))
         schema = parquet.read_schema(self.files[0])
@@ -173,7 +167,9 @@ class ParquetSource:
         if not self.feature_names:
             raise ValueError(f"labels must leave a column as feature, got all of {self.files[0]}.")
         for name in self.feature_names:
-            _check_type(str(self.files[0]), name, schema.field(name).type)
+            kind = schema.field(name).type
+            if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+                raise not_encoded(str(self.files[0]), name, kind)
         for file in self.files[1:]:
             _check_columns(file, parquet.read_schema(file).names, columns, self.files[0])
         self.chunk_rows = chunk_rows or max(1, CHUNK_NUMBERS // len(columns))
@@ -229,14 +225,6 @@ def _columns(name: str, table: Any, columns: list[str], dtype: Any) -> NDArray[A
     return np.column_stack(found).astype(dtype or found[0].dtype, copy=False)
 
 
-def _check_type(where: str, column: str, kind: pa.DataType) -> None:
-    """Raise a `ChunkError` if a column is not of numbers: known before anything is read."""
-    from pyarrow import types
-
-    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-        raise not_encoded(where, column, kind)
-
-
 def not_encoded(where: str, column: str, kind: Any) -> ChunkError:
     """Return the error about a column of chunks that holds no numbers."""
     return ChunkError(
@@ -275,9 +263,14 @@ def _check_columns(path: Path, columns: list[str], expected: list[str], first: P
 
 def _array(value: Any, name: str) -> Any:
     if isinstance(value, str | os.PathLike):
-        return FileArray(value)
+        return FileArray(partial(np.load, os.fspath(value), mmap_mode="r", allow_pickle=False))
     if isinstance(value, np.memmap):
-        return _mapped(value)
+        # A part of one has the offset of the whole, so that it could not be found again.
+        if value.filename is None or isinstance(value.base, np.memmap):
+            return value
+        order: Any = "C" if value.flags.c_contiguous else "F"
+        where = value.dtype, "r", value.offset, value.shape, order
+        return FileArray(partial(np.memmap, os.fspath(value.filename), *where))
     if sparse.issparse(value):
         return value.tocsr()
     if value is None or not hasattr(value, "shape") or len(value.shape) != 2:
@@ -287,13 +280,3 @@ def _array(value: Any, name: str) -> Any:
             f"got {shown}."
         )
     return value
-
-
-def _mapped(value: np.memmap) -> Any:
-    """Return a memory-mapped array as one that maps each slice anew, where it is the whole file's.
-
-    A part of one has the offset of the whole, so that it could not be found again.
-    """
-    if value.filename is None or isinstance(value.base, np.memmap):
-        return value
-    return FileArray(value.filename, value)

@@ -51,7 +51,7 @@ def read_chunks(
             "sample_weight must be above 0 for rows in chunks, got 0: leave such rows out of them."
         )
     weights = relative_weights(weights)
-    table, sample = ChunkedTable(chunks.weighted(weights), chunks.shape[1]), None
+    table, sample = ChunkedTable(chunks.weighted(weights)), None
     if len(Y) <= EXACT_ROWS:
         model._coding, X = learner.read_table(model, table[np.arange(len(Y))])
     else:

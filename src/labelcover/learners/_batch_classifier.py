@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -48,12 +47,7 @@ class BatchLearner(TableLearner, ABC):
 
     @abstractmethod
     def fit_problems(
-        self,
-        X: Any,
-        problems: Problems,
-        *,
-        n_jobs: int | None = None,
-        verbose: bool = False,
+        self, X: Any, problems: Problems, *, n_jobs: int | None = None, verbose: bool = False
     ) -> Members:
         """Return the fitted models of all problems.
 
@@ -239,18 +233,11 @@ class AnyClassifier(BatchLearner):
         return coding, coding.read(owner, X, reset=True)
 
     def fit_problems(
-        self,
-        X: Any,
-        problems: Problems,
-        *,
-        n_jobs: int | None = None,
-        verbose: bool = False,
+        self, X: Any, problems: Problems, *, n_jobs: int | None = None, verbose: bool = False
     ) -> "Clones":
         """Fit a clone per problem of more than one class."""
-        params = dict(problems.metadata)
-        if problems.weights is not None:
-            params["sample_weight"] = problems.weights
-        X = shared_table(self.estimator, X, fitting=True)
+        weights = {} if problems.weights is None else {"sample_weight": problems.weights}
+        params = {**problems.metadata, **weights}
         trained = np.flatnonzero(problems.n_classes > 1).tolist()
         seeds = np.zeros(len(problems), np.int64) if problems.seeds is None else problems.seeds
         unset = _unset_seeds(self.estimator)
@@ -264,7 +251,7 @@ class AnyClassifier(BatchLearner):
         fitted = in_parallel(jobs, n_jobs, text="fitting members", verbose=verbose, shared=[X])
         for p, model in zip(trained, fitted, strict=True):
             models[p] = model
-        return Clones(self.estimator, models, problems.offsets, n_jobs)
+        return Clones(models, problems.offsets, n_jobs)
 
 
 class Clones(Members):
@@ -276,17 +263,9 @@ class Clones(Members):
     """
 
     def __init__(
-        self,
-        estimator: BaseEstimator,
-        models: list[BaseEstimator | None],
-        offsets: NDArray[np.int64],
-        n_jobs: int | None,
+        self, models: list[BaseEstimator | None], offsets: NDArray[np.int64], n_jobs: int | None
     ) -> None:
-        self.estimator, self.models, self.offsets, self.n_jobs = estimator, models, offsets, n_jobs
-
-    def prepare(self, X: Any) -> Any:
-        """Return `X` in the form that all clones share."""
-        return shared_table(self.estimator, X, fitting=False)
+        self.models, self.offsets, self.n_jobs = models, offsets, n_jobs
 
     def distributions(self, prepared: Any, problems: slice) -> NDArray[np.float64]:
         """Return the class distributions of some problems side by side."""
@@ -342,28 +321,6 @@ def _distribution(model: BaseEstimator, X: Any) -> NDArray[np.float64]:
     # Scores of three pairs of three classes look like those of classes.
     agrees = scores.argmax(axis=1) == is_class.argmax(axis=1)
     return np.where(agrees[:, None], softmax(scores, axis=1), sure)
-
-
-def shared_table(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Any:
-    """Return `X` once in the form to which every member would else copy it again.
-
-    Known of scikit-learn's own trees (32-bit floats, columns side by side to fit on sparse data)
-    and support vector machines (64-bit floats); other estimators get `X` as it is.
-    """
-    if is_frame(X):
-        return X
-    from sklearn.svm import SVC, LinearSVC  # slow to import
-    from sklearn.tree import BaseDecisionTree
-
-    if isinstance(estimator, BaseDecisionTree):
-        dtype, form = "float32", "csc" if fitting else "csr"
-    elif isinstance(estimator, (SVC, LinearSVC)):
-        dtype, form = "float64", "csr"
-    else:
-        return X
-    if sparse.issparse(X):
-        return X.astype(dtype, copy=False).asformat(form)
-    return np.ascontiguousarray(X, dtype=dtype)
 
 
 def _already_checked(X: Any) -> AbstractContextManager:

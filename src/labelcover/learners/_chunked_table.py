@@ -34,12 +34,7 @@ class TableBlock:
         """Rows and columns."""
         return self.table.shape
 
-    @property
-    def is_sparse(self) -> bool:
-        """Whether the table is sparse."""
-        return bool(sparse.issparse(self.table))
-
-    def mapped(self, step: Step, n_columns: int | None = None) -> "TableBlock":
+    def mapped(self, step: Step) -> "TableBlock":
         """Return the table after a step that works row by row."""
         return replace(self, table=step(self.table))
 
@@ -69,18 +64,16 @@ class ChunkedTable:
     Attributes
     ----------
     chunks : RowChunks
-    n_columns : int
-        After all steps.
     steps : tuple of callables
         What a table becomes, one after another; they can be pickled.
     kept : ndarray of int64
         Rows that are in memory, ascending.
     kept_rows : ndarray or CSR matrix
-        Their features, after all steps.
+        Their features, after all steps. Until some rows are kept, no step changes the number of
+        columns.
     """
 
     chunks: RowChunks
-    n_columns: int
     steps: tuple[Step, ...] = ()
     kept: NDArray[np.int64] | None = None
     kept_rows: Any = None
@@ -88,18 +81,18 @@ class ChunkedTable:
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-        return self.chunks.shape[0], self.n_columns
+        rows = self.chunks if self.kept_rows is None else self.kept_rows
+        return self.chunks.shape[0], rows.shape[1]
 
     @property
     def is_sparse(self) -> bool:
         """Whether chunks are sparse."""
         return self.chunks.is_sparse
 
-    def mapped(self, step: Step, n_columns: int | None = None) -> "ChunkedTable":
-        """Return the table after one more step, with as many columns as before unless given."""
+    def mapped(self, step: Step) -> "ChunkedTable":
+        """Return the table after one more step."""
         kept_rows = None if self.kept_rows is None else step(self.kept_rows)
-        n_columns = self.n_columns if n_columns is None else n_columns
-        return replace(self, n_columns=n_columns, steps=(*self.steps, step), kept_rows=kept_rows)
+        return replace(self, steps=(*self.steps, step), kept_rows=kept_rows)
 
     def keeping(self, rows: NDArray[np.int64]) -> "ChunkedTable":
         """Return the table with some rows in memory, read in one pass."""

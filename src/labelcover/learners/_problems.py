@@ -261,7 +261,7 @@ class Problems:
     weights: NDArray[np.float64] | None = None
     seeds: NDArray[np.int64] | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    targets: LinearTargets | None = None
+    targets: Any = None
     left_out_rows: NDArray[np.int64] | None = None
     quick: bool = False
     cells: NDArray[np.float64] | None = None

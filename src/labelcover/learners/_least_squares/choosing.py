@@ -88,7 +88,6 @@ class Judge:
     """Leave-one-out Brier scores of some rows and problems, to compare systems and ridges by."""
 
     def __init__(self, problems: Problems, rows: NDArray[np.int64]) -> None:
-        assert problems.targets is not None
         self.problems, self.rows, self.targets = problems, rows, problems.targets
         self.own = np.ascontiguousarray(problems.classes[:, rows])
 
@@ -140,31 +139,8 @@ class Judge:
         return known[at]
 
 
-class Sketch:
-    """A Nyström approximation of some rows with few landmarks, on which kernels are compared."""
-
-    def __init__(self, X: Any, problems: Problems, judged: NDArray[np.int64], seed: int) -> None:
-        self.landmarks = sample(X.shape[0], SKETCH_LANDMARKS, seed)
-        self.landmark_rows = X[self.landmarks]
-        self.products = inner_products(X, self.landmark_rows)
-        self.squares = squared_lengths(X)
-        self.weights = problems.weights
-        self.judge = Judge(problems, judged)
-
-    def best_ridge(self, kernel: Kernel, start: int) -> Chosen:
-        """Return the best ridge with a kernel."""
-        values = self.products.copy()
-        kernel.from_products(values, self.squares, self.squares[self.landmarks])
-        combine = landmark_combination(values[self.landmarks])
-        table, mapped = TableBlock(values, self.weights), KernelMap(Kernel(), combine=combine)
-        system = PrimalSystem(table, self.judge.targets, mapped, self.weights)
-        return self.judge.best_ridge(system, start, step=2)
-
-
-def chosen_system(
-    X: Blocks, problems: Problems, settings: Settings
-) -> tuple[KernelMap, RidgeSystem, float]:
-    """Return the features, the ridge system of all rows, and the ridge.
+def chosen_system(X: Blocks, problems: Problems, settings: Settings) -> tuple[RidgeSystem, float]:
+    """Return the ridge system of all rows, and the ridge.
 
     Kernel and ridge are those that are best by leave-one-out, unless the settings name them.
     """
@@ -181,15 +157,14 @@ def chosen_system(
         n_landmarks *= 2
     if not kernel.is_linear and settings.alpha is None:
         most = min(most, max(QUICK_ROWS, int(ROWS_FOR_LANDMARK * n_landmarks)))
-    if min(n, d if kernel.is_linear else n) <= most:
-        mapped, system = exact_system(X, kernel, problems)
-    else:
-        mapped, system = nystroem_system(X, kernel, problems, sample(n, n_landmarks, settings.seed))
+    is_exact = min(n, d if kernel.is_linear else n) <= most
+    landmarks = None if is_exact else sample(n, n_landmarks, settings.seed)
+    system = ridge_system(X, kernel, problems, landmarks)
     if settings.alpha is not None:
-        return mapped, system, settings.alpha
+        return system, settings.alpha
     # Few landmarks hold little of a line through many features, and want a smaller ridge.
     start = FIRST_RIDGE if found is None or kernel.is_linear else found.number
-    return mapped, system, Judge(seen, sketched[judged]).best_ridge(system, start).ridge
+    return system, Judge(seen, sketched[judged]).best_ridge(system, start).ridge
 
 
 def _chosen_kernel(
@@ -204,17 +179,29 @@ def _chosen_kernel(
         return Kernel(), None
     if settings.kernel == "rbf" and settings.gammas is not None:
         return Kernel(settings.gammas), None
-    sketch = Sketch(X[sketched], rows_of_problems(seen, sketched), judged, settings.seed)
-    best, *widths = gaussian_kernels(sketch.landmark_rows, settings)
-    found = sketch.best_ridge(best, FIRST_RIDGE)
+    # A Nyström approximation of some rows, the sketch.
+    rows, judge = X[sketched], Judge(rows_of_problems(seen, sketched), judged)
+    landmarks = sample(len(sketched), SKETCH_LANDMARKS, settings.seed)
+    squares, weights = squared_lengths(rows), judge.problems.weights
+    products = inner_products(rows, rows[landmarks])
+
+    def best_ridge(kernel: Kernel, start: int) -> Chosen:
+        values = products.copy()
+        kernel.from_products(values, squares, squares[landmarks])
+        mapped = KernelMap(Kernel(), combine=landmark_combination(values[landmarks]))
+        table = TableBlock(values, weights)
+        return judge.best_ridge(PrimalSystem(table, judge.targets, mapped, weights), start, step=2)
+
+    best, *widths = gaussian_kernels(rows[landmarks], settings)
+    found = best_ridge(best, FIRST_RIDGE)
     if settings.kernel == "auto":
-        linear = sketch.best_ridge(Kernel(), FIRST_RIDGE)
+        linear = best_ridge(Kernel(), FIRST_RIDGE)
         # The wider a Gaussian, the more linear: where a line is better than the mean of all widths,
         # a wide one alone is hardly better than the line, which is solved faster.
         if linear.score < found.score:
             return Kernel(), linear
     for kernel in [] if seen.quick else reversed(widths):
-        tried = sketch.best_ridge(kernel, found.number)
+        tried = best_ridge(kernel, found.number)
         if tried.score < found.score:
             best, found = kernel, tried
     return best, found
@@ -237,7 +224,7 @@ def least_brier_score(X: Any, problems: Problems, settings: Settings) -> float:
     judge = Judge(some_problems(problems, settings.seed), np.arange(X.shape[0]))
     scores = []
     for kernel in kernels:
-        _, system = exact_system(TableBlock(X, problems.weights), kernel, judge.problems)
+        system = ridge_system(TableBlock(X, problems.weights), kernel, judge.problems)
         if settings.alpha is None:
             scores.append(judge.best_ridge(system, step=2).score)
         else:
@@ -253,10 +240,9 @@ def some_problems(problems: Problems, seed: int) -> Problems:
     few = max(1, int((np.cumsum(sizes[order]) <= CHOICE_CLASSES).sum()))
     kept = np.sort(order[:few])
     offsets = np.concatenate([[0], np.cumsum(sizes[kept])])
-    classes, assigned = problems.classes[kept], problems.targets
-    assert assigned is not None
     of_kept = np.repeat(problems.offsets[kept] - offsets[:-1], sizes[kept])
-    targets = assigned.of_some(of_kept + np.arange(offsets[-1]))
+    targets = problems.targets.of_some(of_kept + np.arange(offsets[-1]))
+    classes = problems.classes[kept]
     cells = None if problems.cells is None else problems.cells[kept]
     return replace(problems, classes=classes, offsets=offsets, targets=targets, cells=cells)
 
@@ -269,7 +255,7 @@ def rows_of_problems(problems: Problems, rows: NDArray[np.int64]) -> Problems:
         problems,
         classes=np.ascontiguousarray(problems.classes[:, rows]),
         weights=None if problems.weights is None else problems.weights[rows],
-        targets=None if problems.targets is None else problems.targets.of_rows(rows),
+        targets=problems.targets.of_rows(rows),
         cells=None if problems.cells is None else problems.cells[:, rows],
     )
 
@@ -300,26 +286,22 @@ def _scalings(X: Blocks, scale: str) -> list[FeatureScaling]:
     return [FeatureScaling(each).set(sums) for each in scales]
 
 
-def exact_system(X: Blocks, kernel: Kernel, problems: Problems) -> tuple[KernelMap, RidgeSystem]:
-    """Return features and system without approximation: primal if that is smaller."""
-    assert problems.targets is not None
-    if kernel.is_linear and X.shape[1] < X.shape[0]:
+def ridge_system(
+    X: Blocks, kernel: Kernel, problems: Problems, landmarks: NDArray[np.int64] | None = None
+) -> RidgeSystem:
+    """Return the system of all rows, with a Nyström approximation if some rows are landmarks.
+
+    Else it is primal if that is smaller.
+    """
+    if landmarks is not None:
+        rows = X[landmarks]
+        mapped = KernelMap(kernel, rows)
+        mapped.combine = landmark_combination(mapped.values(rows, alone=False))
+    elif kernel.is_linear and X.shape[1] < X.shape[0]:
         mapped = KernelMap(kernel)
-        return mapped, PrimalSystem(X, problems.targets, mapped, problems.weights)
-    table = X[np.arange(X.shape[0])]
-    mapped = KernelMap(kernel, table)
-    return mapped, DualSystem(mapped.values(table, alone=False), problems.weights)
-
-
-def nystroem_system(
-    X: Blocks, kernel: Kernel, problems: Problems, numbers: NDArray[np.int64]
-) -> tuple[KernelMap, RidgeSystem]:
-    """Return features and system of a Nyström approximation: the landmarks are rows `numbers`."""
-    assert problems.targets is not None
-    landmarks = X[numbers]
-    mapped = KernelMap(kernel, landmarks)
-    mapped.combine = landmark_combination(mapped.values(landmarks, alone=False))
-    return mapped, PrimalSystem(X, problems.targets, mapped, problems.weights)
+    else:
+        return DualSystem(KernelMap(kernel, X[np.arange(X.shape[0])]), problems.weights)
+    return PrimalSystem(X, problems.targets, mapped, problems.weights)
 
 
 def sample(n: int, most: int, seed: int) -> NDArray[np.int64]:

@@ -56,33 +56,9 @@ def logarithm_beyond_one(x):
     z = x / (2.0 + x)
     square = z * z
     series = 1.0 / 31.0
-    series = series * square + 1.0 / 29.0
-    series = series * square + 1.0 / 27.0
-    series = series * square + 1.0 / 25.0
-    series = series * square + 1.0 / 23.0
-    series = series * square + 1.0 / 21.0
-    series = series * square + 1.0 / 19.0
-    series = series * square + 1.0 / 17.0
-    series = series * square + 1.0 / 15.0
-    series = series * square + 1.0 / 13.0
-    series = series * square + 1.0 / 11.0
-    series = series * square + 1.0 / 9.0
-    series = series * square + 1.0 / 7.0
-    series = series * square + 1.0 / 5.0
-    series = series * square + 1.0 / 3.0
+    for odd in range(29, 2, -2):
+        series = series * square + 1.0 / odd
     return 2.0 * z * (series * square + 1.0)
-
-
-@njit(nogil=True)
-def _combine(targets, combination, c, row):
-    """Write the scores of class `c`."""
-    starts, columns, values, constant = combination
-    for i in range(len(row)):  # an assignment of arrays takes seconds to compile
-        row[i] = constant[c]
-    for at in range(starts[c], starts[c + 1]):
-        value, target = values[at], targets[columns[at]]
-        for i in range(len(row)):
-            row[i] += value * target[i]
 
 
 @njit(nogil=True)
@@ -92,25 +68,26 @@ def _fill_gaps(targets, combination, low, classes, factor, gaps):
     The first of its classes is `low`. Unless `factor`, ``1 / (1 - leverage)``, is empty, scores are
     those of models fitted without the row.
     """
+    starts, columns, values, constant = combination
+    top = np.full(gaps.shape[1], -np.inf)
     for c in range(len(gaps)):
         row = gaps[c]
-        _combine(targets, combination, low + c, row)
+        for i in range(len(row)):  # an assignment of arrays takes seconds to compile
+            row[i] = constant[low + c]
+        for at in range(starts[low + c], starts[low + c + 1]):
+            value, target = values[at], targets[columns[at]]
+            for i in range(len(row)):
+                row[i] += value * target[i]
         for i in range(len(factor)):
             row[i] *= factor[i]
     for i in range(len(factor)):
         gaps[classes[i], i] += 1.0 - factor[i]
-    _subtract_top(gaps)
-
-
-@njit(nogil=True)
-def _subtract_top(scores):
-    top = scores[0].copy()
-    for c in range(1, len(scores)):
-        row = scores[c]
+    for c in range(len(gaps)):
+        row = gaps[c]
         for i in range(len(row)):
             top[i] = max(top[i], row[i])
-    for c in range(len(scores)):
-        row = scores[c]
+    for c in range(len(gaps)):
+        row = gaps[c]
         for i in range(len(row)):
             row[i] -= top[i]
 

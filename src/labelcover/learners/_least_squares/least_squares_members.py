@@ -70,7 +70,6 @@ class LeastSquaresMembers(SoftmaxMembers):
     def __init__(
         self, scaling: FeatureScaling, mapped: KernelMap, ridge: float, problems: Problems
     ) -> None:
-        assert problems.targets is not None
         self.scaling, self.map, self.ridge = scaling, mapped, ridge
         self.n_values, self.offsets = problems.n_values, problems.offsets
         self.combination = problems.targets.combination
@@ -169,9 +168,9 @@ def solve(X: Any, problems: Problems, settings: Settings, bar: Progress) -> Leas
     table = _numeric(as_blocks(X, problems.weights), problems, settings, rows)
     scaling, n_scale_rows = choose_scaling(table, problems, settings)
     system: Any
-    mapped, system, ridge = chosen_system(table.mapped(scaling.transform), problems, settings)
+    system, ridge = chosen_system(table.mapped(scaling.transform), problems, settings)
     bar.describe(f"solving members (scale: {scaling.scale})")
-    members = LeastSquaresMembers(scaling, mapped, ridge, problems)
+    members = LeastSquaresMembers(scaling, system.map, ridge, problems)
     few = rows[:TEMPERATURE_ROWS]
     members.n_scale_rows, members.n_choice_rows = n_scale_rows, min(X.shape[0], CHOICE_ROWS)
     members.n_temperature_rows = len(few)
@@ -213,9 +212,8 @@ def targets_of(problems: Problems) -> LinearTargets:
 
 def _numeric(X: Blocks, problems: Problems, settings: Settings, rows: NDArray[np.int64]) -> Blocks:
     """Return the table with nominal features one-hot, rows that any sample may hold in memory."""
-    n, n_values = X.shape[0], problems.n_values
+    n = X.shape[0]
     sizes = [SCALE_ROWS, SKETCH_ROWS, settings.n_landmarks, 2 * settings.n_landmarks]
     samples = [sample(n, most, settings.seed) for most in sizes]
     X = X.keeping(np.concatenate([*samples, rows]))
-    n_columns = X.shape[1] if X.is_sparse else int(np.where(n_values > 2, n_values, 1).sum())
-    return X.mapped(partial(numeric, n_values=n_values), n_columns)
+    return X.mapped(partial(numeric, n_values=problems.n_values))

@@ -108,6 +108,8 @@ class RidgeSystem(ABC):
 
     Attributes
     ----------
+    map : KernelMap
+        What makes features of rows.
     weights : ndarray of shape (n,)
         Weights of the training rows.
     total : float
@@ -120,6 +122,7 @@ class RidgeSystem(ABC):
         Whether all rows are alike but for rounding: nothing is known but the frequencies.
     """
 
+    map: KernelMap
     weights: NDArray[np.float64]
     total: float
     centre: NDArray[np.float64]
@@ -308,9 +311,8 @@ class DualSystem(RidgeSystem):
     The features of a row are its kernel values with the training rows.
     """
 
-    def __init__(
-        self, kernel: NDArray[np.float64], weights: NDArray[np.float64] | None = None
-    ) -> None:
+    def __init__(self, mapped: KernelMap, weights: NDArray[np.float64] | None = None) -> None:
+        self.map, kernel = mapped, mapped.values(mapped.rows, alone=False)
         self.weights = np.ones(len(kernel)) if weights is None else weights
         self.total = float(self.weights.sum())
         self.centre = self.weights @ kernel / self.total

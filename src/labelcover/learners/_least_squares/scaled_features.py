@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import cholesky
 from scipy.linalg.lapack import dtrtri
+from sklearn.utils.extmath import row_norms
 
 from labelcover._table_numbers import ROUNDING, RareValues, binary_columns, blocks
 from labelcover.chunks import Chunk
@@ -82,7 +83,7 @@ class FeatureScaling:
             return X
         X = self.rare.transform(X)
         if self.scale == "rows":
-            return rows_times(X, 1 / _divisors(row_lengths(X)))
+            return rows_times(X, 1 / _divisors(row_norms(X)))
         return self._scaled_columns(sparse.csr_array(X) if self.is_thin else X)
 
     def divided_columns(self, n_columns: int) -> NDArray[np.bool_]:
@@ -95,7 +96,7 @@ class FeatureScaling:
         scaled = np.ascontiguousarray(X - self.shift, dtype=np.float64)
         scaled *= self.factor
         if self.words.any():
-            lengths = row_lengths(X if self.words.all() else X[:, self.words])
+            lengths = row_norms(X if self.words.all() else X[:, self.words])
             scaled *= np.where(self.words, self._word_factors(lengths)[:, None], 1.0)
         return scaled
 
@@ -103,7 +104,7 @@ class FeatureScaling:
         values = X.data * self.factor[X.indices]
         if self.words.any():
             are_words = self.words[X.indices]
-            lengths = _lengths_of_cells(X, X.data * are_words)
+            lengths = row_norms(_with_cells(X, X.data * are_words))
             values *= np.where(are_words, _of_cells(X, self._word_factors(lengths)), 1.0)
         return _with_cells(X, values)
 
@@ -153,7 +154,7 @@ class ColumnSums:
         """Return the sums over the rows of a table, dense or CSR."""
         shares = np.ones(X.shape[0]) if weights is None else weights
         total = float(shares.sum())
-        lengths = row_lengths(X)
+        lengths = row_norms(X)
         lengths = lengths[lengths > 0]
         is_sparse = sparse.issparse(X)
         if is_sparse:
@@ -248,13 +249,6 @@ def _squared_deviations(
     return np.sum([shares[rows] @ (X[rows] - mean) ** 2 for rows in parts], axis=0)
 
 
-def row_lengths(X: Any) -> NDArray[np.float64]:
-    """Return the Euclidean length of each row of an array or a CSR matrix."""
-    if sparse.issparse(X):
-        return _lengths_of_cells(X, X.data)
-    return np.sqrt(np.einsum("ij,ij->i", X, X))
-
-
 def rows_times(X: Any, factors: NDArray[np.float64]) -> Any:
     """Return `X` with each row multiplied by its factor, sparse if it was."""
     if sparse.issparse(X):
@@ -270,12 +264,6 @@ def _of_cells(X: Any, of_rows: NDArray[np.float64]) -> NDArray[np.float64]:
 def _with_cells(X: Any, values: NDArray[np.float64]) -> Any:
     """Return a CSR matrix with other values in its cells."""
     return type(X)((values, X.indices, X.indptr), shape=X.shape)
-
-
-def _lengths_of_cells(X: Any, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the length of each row of a CSR matrix with other values in its cells."""
-    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    return np.sqrt(np.bincount(row, values**2, X.shape[0]))
 
 
 def _divisors(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
