@@ -3,10 +3,12 @@
 import random
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from labelcover.datasets import read_table
-from labelcover.tables._column_encoders import OptionsColumn, found_options
+from labelcover.tables import Cells
+from labelcover.tables._column_encoders import CategoryColumn, found_options
 
 WHERE = ["At home", "At home, At the office", "At the office", "On the go, At home", "On the go"]
 OPENINGS = ["The screen", "My printer, the old one,", "After the update, it", "Sadly, the sound"]
@@ -22,6 +24,14 @@ def prose(n):
         + " ".join(source.choices(some, k=8))
         for _ in range(n)
     ]
+
+
+def coded(cells):
+    return Cells(pa.chunked_array([pa.array(cells, pa.string())])).coded
+
+
+def fitted(name, cells):
+    return CategoryColumn.fitted(name, coded(cells), found_options(cells))
 
 
 def write(tmp_path, cells, last="rain"):
@@ -45,7 +55,7 @@ def test_forty_names_that_recur_are_options():
     names = [f"{first} {last}" for first in ("Ann", "Bo", "Cy", "Di") for last in "ABCDEFGHIJ"]
     source = random.Random(0)
     cells = [", ".join(source.sample(names, source.randint(1, 4))) for _ in range(400)]
-    assert len(OptionsColumn.fitted("cast", cells).options) == 40
+    assert len(fitted("cast", cells).values) == 40
 
 
 def test_a_file_to_predict_is_read_in_the_same_way(tmp_path):
@@ -60,10 +70,10 @@ def test_a_file_to_predict_is_read_in_the_same_way(tmp_path):
 
 def test_rare_and_new_options_share_a_feature():
     cells = [*WHERE * 8, "At home, In a park", "On the go, In a car"]
-    column = OptionsColumn.fitted("where", cells)
+    column = fitted("where", cells)
     assert column.feature_names[-1] == "where: (rare)"
     np.testing.assert_array_equal(
-        column.encode(["In a tent, At home", None, "In a car"]).toarray()[:, [0, -1]],
+        column.encode(coded(["In a tent, At home", None, "In a car"])).toarray()[:, [0, -1]],
         [[1, 1], [0, 0], [0, 1]],
     )
 
@@ -88,14 +98,14 @@ def test_what_does_not_hold_options_that_recur_is_none(cells):
 @pytest.mark.parametrize("mark", ["; ", "|", " / ", ",", " & "])
 def test_options_are_found_whatever_separates_them(mark):
     cells = [cell.replace(", ", mark) for cell in WHERE * 10]
-    column = OptionsColumn.fitted("where", cells)
-    assert column.options == ["At home", "At the office", "On the go"]
+    column = fitted("where", cells)
+    assert column.values == ["At home", "At the office", "On the go"]
 
 
 def test_lists_that_are_written_out_hold_options():
-    column = OptionsColumn.fitted("sites", ["['oak', 'ash']", "['ash']", "['elm', 'oak']"] * 5)
+    column = fitted("sites", ["['oak', 'ash']", "['ash']", "['elm', 'oak']"] * 5)
     assert column.feature_names == ["sites: ash", "sites: elm", "sites: oak"]
-    assert column.encode(["['elm']"]).toarray().tolist() == [[0, 1, 0]]
+    assert column.encode(coded(["['elm']"])).toarray().tolist() == [[0, 1, 0]]
 
 
 def test_what_is_given_as_text_or_category_is_read_so(tmp_path):

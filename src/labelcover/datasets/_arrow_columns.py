@@ -40,11 +40,11 @@ from labelcover.datasets._text_format import (
 from labelcover.tables import (
     MISSING,
     UNNAMED,
+    Cells,
     DataError,
     arrow_csv,
     arrow_json,
     as_table,
-    is_text,
     pa,
     pc,
     shown,
@@ -126,7 +126,7 @@ def read_columns(source: CsvFile, as_text: Collection[str] = ()) -> tuple[pa.Tab
         are = "has no name, is empty and was" if one else "have no name, are empty, were"
         notes = [f"{', '.join(unnamed).capitalize()} {are} left out."]
     for name, column in made.items():
-        if is_text(column):
+        if Cells(column).is_text:
             made[name] = _settled(column, source.decimal, name in numbers)
     columns = pa.table(made)
     _check_last_quote(source, columns)
@@ -297,7 +297,7 @@ def _check_last_quote(source: CsvFile, columns: pa.Table) -> None:
     Arrow takes the end of the file for the end of such a cell.
     """
     last = columns.column(columns.num_columns - 1)
-    cell = last[-1].as_py() if columns.num_rows and is_text(last) else None
+    cell = last[-1].as_py() if columns.num_rows and Cells(last).is_text else None
     if cell is not None and "\n" in cell.rstrip("\r\n"):
         try:
             with closing(numbered_rows(source)) as rows:

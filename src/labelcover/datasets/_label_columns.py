@@ -24,18 +24,7 @@ from labelcover._tags import (
 )
 from labelcover.datasets._dataset import EMPTY, choose_labels, settled_labels
 from labelcover.datasets._file_limits import check_bytes
-from labelcover.tables import (
-    DataError,
-    ReadingWarning,
-    as_strings,
-    as_truth,
-    is_missing,
-    is_plain,
-    is_text,
-    pa,
-    pc,
-    shown,
-)
+from labelcover.tables import DataError, ReadingWarning, is_missing, pa, pc, shown
 
 if TYPE_CHECKING:
     from labelcover.datasets._raw_tables import RawTable
@@ -165,12 +154,8 @@ class LabelColumns:
         known = set(self.names)
         others = [tag for row in rows for tag in row if tag not in known]
         if warn and not any(rows):
-            _warn(
-                table,
-                f"column {self.tags!r} has no tags in {len(rows)} rows, expected some to compare "
-                "predictions with.",
-                UserWarning,
-            )
+            text = f"has no tags in {len(rows)} rows, expected some to compare predictions with."
+            _warn(table, f"column {self.tags!r} {text}", UserWarning)
         if others and warn:
             strange = sorted(set(others))
             _warn(
@@ -181,10 +166,9 @@ class LabelColumns:
             )
         size = f"a table of {len(rows)} rows and {len(self.names)} tags"
         check_bytes(table.path, len(rows) * len(self.names), size)
-        Y, empty = tag_table(rows, self.names)[0], self._is_empty(table)
-        if self.empty != "unknown" or not empty.any():
-            return Y, len(others)
-        Y = np.where(empty[:, None], np.float32(np.nan), Y)
+        Y = tag_table(rows, self.names)[0]
+        if self.empty == "unknown":
+            Y = np.where(self._is_empty(table)[:, None], np.float32(np.nan), Y)
         return settled_labels(table.path, Y, self.names, self.empty), len(others)
 
     def known(self, table: RawTable) -> NDArray[np.float64]:
@@ -204,11 +188,12 @@ class LabelColumns:
             text = f"no column is a label of the model, expected some of {shown(self.names)}."
             raise DataError(table.path, text)
         for name in given:
-            read = as_truth(table.columns.column(name))
+            cells = table.cells(name)
+            read = cells.truth()
             if read.bad.any():
-                row = int(np.flatnonzero(read.bad)[0])
+                row = int(np.argmax(read.bad))
                 where, line = table.place(row)
-                value = table.columns.column(name)[row].as_py()
+                value = cells.column[row].as_py()
                 text = f"label {name!r} must be 0, 1 or empty, got {value!r} in {where}."
                 raise DataError(table.path, text, line)
             found[:, self.names.index(name)] = read.numbers
@@ -227,14 +212,14 @@ class LabelColumns:
 
     def _zeros_and_ones(self, table: RawTable, name: str) -> NDArray[np.float32]:
         """Return a label as zeros and ones, NaN where its cell is empty."""
-        column = table.columns.column(name)
-        filled = column.drop_null()
-        if is_text(column) and filled and CROSSES.issuperset(filled.unique().to_pylist()):
-            return column.is_valid().to_numpy().astype(np.float32)
-        read = as_truth(column)
+        cells = table.cells(name)
+        filled = cells.column.drop_null()
+        if cells.is_text and filled and CROSSES.issuperset(filled.unique().to_pylist()):
+            return cells.column.is_valid().to_numpy().astype(np.float32)
+        read = cells.truth()
         if read.bad.any():
             row = int(np.argmax(read.bad))
-            value = column[row].as_py()
+            value = cells.column[row].as_py()
             holds = f"{value:g}" if isinstance(value, float) else value
             raise table.error(
                 f"label {name!r} in {{place}} is {holds}, expected 0 or 1 (or yes and no, true and "
@@ -258,24 +243,49 @@ def _found_tags(
         as_marks(separator)
     kept = LabelColumns([], name, empty=empty).without_skipped(table)
     rows, separators, no_value = _tag_rows(kept, name, separator)
-    counts = Counter(tag for row in rows for tag in row)
+    n, counts = len(rows), Counter(tag for row in rows for tag in row)
+    if not counts:
+        raise DataError(table.path, f"column {name!r} has no tags in {n} rows, expected some.")
     names = in_order(tag for tag in counts if counts[tag] >= FEWEST_ROWS)
     rare = in_order(counts.keys() - set(names))
-    _check_counts(kept, name, separators, rows, counts, names, rare)
-    n_empty = sum(not row for row in rows)
-    if empty == "skip":
-        n_empty = len(table) - len(kept)
-    elif empty == "unknown":
-        n_empty = table.columns.column(name).null_count
-    if empty is None and 2 * n_empty > len(rows):
+    if not names:
+        raise DataError(
+            table.path,
+            f"column {name!r} has {_tags(len(rare))}, each in one row only ({shown(rare)}), "
+            f"expected tags that recur; they were {separators.told()}; "
+            f"{parameter('separator')} sets what separates them.",
+        )
+    if rare:
+        row = next(i for i, tags in enumerate(rows) if rare[0] in tags)
         _warn(
             table,
-            f"column {name!r} has no tags in {n_empty} of {len(rows)} rows "
-            f"({n_empty / len(rows):.0%}), which are learned from as rows without tags; "
-            f"{parameter('empty', 'skip')} leaves rows with an empty cell out, "
-            f"{parameter('empty', 'unknown')} takes their tags as not known, "
+            f"column {name!r} has {_tags(len(rare))} in one row only, which "
+            f"{_are(len(rare))} left out, as a tag is learned from {FEWEST_ROWS} rows or more: "
+            f"{shown(rare)} (the first in {kept.place(row)[0]}).",
+        )
+    if len(names) == 1:
+        _warn(
+            table,
+            f"column {name!r} has one tag only, {names[0]!r}, expected several (tags are "
+            f"{separators.told()}); whether a row has it is all that is learned.",
+        )
+    if everywhere := sorted(tag for tag in counts if counts[tag] == n > 1):
+        _warn(
+            table,
+            f"column {name!r} has {_tags(len(everywhere))} in all {n} rows, of which nothing can "
+            f"be learned: {shown(everywhere)}.",
+        )
+    n_empty = sum(not row for row in rows)
+    if empty is None and 2 * n_empty > n:
+        _warn(
+            table,
+            f"column {name!r} has no tags in {n_empty} of {n} rows ({n_empty / n:.0%}), which are "
+            f"learned from as rows without tags; {parameter('empty', 'skip')} leaves rows with an "
+            f"empty cell out, {parameter('empty', 'unknown')} takes their tags as not known, "
             f"{parameter('empty', 'none')} keeps them.",
         )
+    if empty in ("skip", "unknown"):
+        n_empty = table.columns.column(name).null_count
     between = separators.marks[0].strip() or " " if separators.marks else ";"
     where = LabelColumns(
         names,
@@ -294,13 +304,13 @@ def _tag_rows(
     table: RawTable, name: str, separator: str | Sequence[str] | Separators | None
 ) -> tuple[list[list[str]], Separators, set[str]]:
     """Return the tags of each row, what separates them, and what means no value."""
-    column = table.columns.column(name)
-    kind = column.type
+    cells = table.cells(name)
+    column, kind = cells.column, cells.column.type
     is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
     is_list = is_list or pa.types.is_fixed_size_list(kind)
     n_tags = (pc.sum(pc.list_value_length(column)).as_py() or 0) if is_list else 0
     check_bytes(table.path, TAG_BYTES * (len(column) + n_tags), f"the tags of {len(column)} rows")
-    if not is_plain(column) and (not is_list or pa.types.is_nested(kind.value_type)):
+    if not cells.is_plain and (not is_list or pa.types.is_nested(kind.value_type)):
         raise DataError(
             table.path,
             f"column {name!r} holds {kind}, expected tags: lists of strings, or strings with "
@@ -308,11 +318,11 @@ def _tag_rows(
         )
     try:
         if is_list:
-            cells = column.to_pylist()
-            filled = ((str(tag) for tag in row or () if tag is not None) for row in cells)
-            rows, found = [distinct_tags(row) for row in filled], Separators((), listed=True)
+            held = ((tag for tag in row or () if tag is not None) for row in column.to_pylist())
+            rows = [distinct_tags(map(str, row)) for row in held]
+            found = Separators((), listed=True)
         else:
-            rows, found = separated_tags(as_strings(column), separator)
+            rows, found = separated_tags(cells.strings, separator)
     except UnreadableTags as error:
         raise table.error(
             f"column {name!r} in {{place}} holds {error.text}, expected all in quotes, or none.",
@@ -328,42 +338,6 @@ def _tag_rows(
     if markers:
         rows = [[tag for tag in row if tag not in markers] for row in rows]
     return rows, found, markers
-
-
-def _check_counts(table, name, separators, rows, counts, names, rare) -> None:
-    if not counts:
-        raise DataError(
-            table.path,
-            f"column {name!r} has no tags in {len(rows)} rows, expected some.",
-        )
-    everywhere = sorted(tag for tag in counts if counts[tag] == len(rows) > 1)
-    if not names:
-        raise DataError(
-            table.path,
-            f"column {name!r} has {_tags(len(rare))}, each in one row only ({shown(rare)}), "
-            f"expected tags that recur; they were {separators.told()}; "
-            f"{parameter('separator')} sets what separates them.",
-        )
-    if rare:
-        row = next(i for i, tags in enumerate(rows) if rare[0] in tags)
-        _warn(
-            table,
-            f"column {name!r} has {_tags(len(rare))} in one row only, which "
-            f"{_are(len(rare))} left out, as a tag is learned from {FEWEST_ROWS} rows or more: "
-            f"{shown(rare)} (the first in {table.place(row)[0]}).",
-        )
-    if len(names) == 1:
-        _warn(
-            table,
-            f"column {name!r} has one tag only, {names[0]!r}, expected several (tags are "
-            f"{separators.told()}); whether a row has it is all that is learned.",
-        )
-    if everywhere:
-        _warn(
-            table,
-            f"column {name!r} has {_tags(len(everywhere))} in all {len(rows)} rows, of which "
-            f"nothing can be learned: {shown(everywhere)}.",
-        )
 
 
 def _warn(table: RawTable, text: str, category: type[Warning] = ReadingWarning) -> None:

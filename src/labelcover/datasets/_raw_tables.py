@@ -32,14 +32,7 @@ from labelcover.datasets._file_limits import (
     reason,
 )
 from labelcover.datasets._text_format import CsvFile, find_format, hint, numbered_rows
-from labelcover.tables import (
-    DataError,
-    Table,
-    is_number,
-    pa,
-    parquet,
-    plain_columns,
-)
+from labelcover.tables import Cells, DataError, Table, pa, parquet, plain_columns
 
 CSV, PARQUET, JSON_LINES, JSON, EXCEL = "CSV", "Parquet", "JSON lines", "JSON", "Excel"
 KINDS = {
@@ -280,7 +273,8 @@ def _read_parquet(path) -> pa.Table:
             found = file.metadata
             groups = (found.row_group(i) for i in range(found.num_row_groups))
             # Whatever is written once for many rows is a cell in each of them.
-            row = sum(8 if is_number(field) else STRING_BYTES for field in file.schema_arrow)
+            are_numbers = [Cells(field).is_number for field in file.schema_arrow]
+            row = sum(8 if is_number else STRING_BYTES for is_number in are_numbers)
             unpacked = max(row * found.num_rows, sum(group.total_byte_size for group in groups))
             size = f"a table of {found.num_rows} rows and {found.num_columns} columns"
             check_bytes(path, unpacked, size)

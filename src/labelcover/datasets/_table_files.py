@@ -20,9 +20,7 @@ from labelcover.tables import (
     AS_STRINGS,
     DataError,
     TableEncoder,
-    as_numbers,
     check_plain,
-    found_numbers,
     pa,
     shown,
     strings_of,
@@ -227,14 +225,15 @@ def read_csv(
     names = [table.names[j] for j in chosen]
     X = np.empty((len(table), len(names)))
     for j, name in enumerate(names):
-        column = table.columns.column(name)
+        cells = table.cells(name)
+        column = cells.column
         if pa.types.is_nested(column.type) or pa.types.is_temporal(column.type):
             raise DataError(table.path, f"column {name!r} holds {column.type}, expected numbers.")
-        found = found_numbers(column, decimal=table.decimal)
+        found = cells.found_numbers(decimal=table.decimal)
         if found.both:
             text = f"{table.path}: column {name!r}: {found.both}."
             warnings.warn(text, UserWarning, stacklevel=2)
-        read = as_numbers(column, found.format)
+        read = cells.numbers(found.format)
         if read.bad.any():
             row = int(np.argmax(read.bad))
             value = str(column[row].as_py())[:40]

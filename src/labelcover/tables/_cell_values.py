@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,12 +16,7 @@ from scipy import sparse
 from labelcover._words import WORDS
 from labelcover.tables._arrow import pa, pc
 from labelcover.tables._date_cells import DateFormat
-from labelcover.tables._number_cells import (
-    Found,
-    NumberFormat,
-    find_numbers,
-    other_sign,
-)
+from labelcover.tables._number_cells import Found, NumberFormat, find_numbers, other_sign
 
 Features: TypeAlias = "NDArray[np.float64] | sparse.csr_array"
 #: What the first column is called if it has no name: pandas writes the numbers of rows there.
@@ -81,19 +77,26 @@ class ReadingWarning(UserWarning):
 
 
 @dataclass(frozen=True)
+class Readable:
+    """Cells as numbers: NaN where a cell is empty, or `bad`: it cannot be read."""
+
+    numbers: NDArray[np.float64]
+    bad: NDArray[np.bool_]
+
+    @property
+    def share(self) -> float:
+        """The share of the cells that are not empty that can be read; 0 if all are empty."""
+        read = np.count_nonzero(~np.isnan(self.numbers))
+        filled = read + np.count_nonzero(self.bad)
+        return read / filled if filled else 0.0
+
+
+@dataclass(frozen=True)
 class Coded:
     """A column as positions among its distinct values: -1 where a cell is empty."""
 
     codes: NDArray[np.int64]
     values: list[Any]
-
-    @classmethod
-    def of(cls, column: pa.ChunkedArray) -> Coded:
-        """Return the coding of a column of any plain type, its values as strings."""
-        text = column if is_text(column) else column.cast(pa.string())
-        coded = text.dictionary_encode().combine_chunks()
-        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        return cls(codes, coded.dictionary.to_pylist())
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -109,90 +112,136 @@ class Coded:
 
 
 @dataclass(frozen=True)
-class Readable:
-    """Cells as numbers: NaN where a cell is empty, or `bad`: it cannot be read."""
+class Cells:
+    """The cells of a column of Arrow: of which type they are, and what they can be read as."""
 
-    numbers: NDArray[np.float64]
-    bad: NDArray[np.bool_]
+    column: pa.ChunkedArray
 
     @property
-    def share(self) -> float:
-        """The share of the cells that are not empty that can be read; 0 if all are empty."""
-        read = np.count_nonzero(~np.isnan(self.numbers))
-        filled = read + np.count_nonzero(self.bad)
-        return read / filled if filled else 0.0
+    def is_text(self) -> bool:
+        """Whether the cells are strings."""
+        return pa.types.is_string(self.column.type)
 
+    @property
+    def is_number(self) -> bool:
+        """Whether the cells are numbers."""
+        kind = self.column.type
+        return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
-def is_text(column: pa.ChunkedArray) -> bool:
-    """Return whether a column holds strings."""
-    return pa.types.is_string(column.type)
+    @property
+    def is_time(self) -> bool:
+        """Whether the cells are dates, with or without the time of day."""
+        return pa.types.is_date(self.column.type) or pa.types.is_timestamp(self.column.type)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a cell is one value that can be written: no list, no bytes."""
+        is_bytes = pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view
+        no_value = (*is_bytes, pa.types.is_fixed_size_binary, pa.types.is_nested)
+        return not any(is_one(self.column.type) for is_one in no_value)
 
-def is_number(column: pa.ChunkedArray) -> bool:
-    """Return whether a column holds numbers."""
-    kind = column.type
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    @property
+    def are_iso_dates(self) -> bool:
+        """Whether the cells are strings such as 2024-12-31, or 2024-12-31 23:59."""
+        return self.is_text and self._all(ISO_DATES)
 
+    @property
+    def are_months(self) -> bool:
+        """Whether the cells are strings such as 05.2021, some with a zero."""
+        return self.is_text and self._all(MONTHS) and self._any(r"^\s*0")
 
-def is_time(column: pa.ChunkedArray) -> bool:
-    """Return whether a column holds dates, with or without the time of day."""
-    return pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)
+    @property
+    def strings(self) -> list[str | None]:
+        """The cells as strings, None where they are empty."""
+        return (self.column if self.is_text else self.column.cast(pa.string())).to_pylist()
 
+    @cached_property
+    def coded(self) -> Coded:
+        """The cells of any plain type as positions among the values that they are as strings."""
+        text = self.column if self.is_text else self.column.cast(pa.string())
+        coded = text.dictionary_encode().combine_chunks()
+        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        return Coded(codes, coded.dictionary.to_pylist())
 
-def is_plain(column: pa.ChunkedArray) -> bool:
-    """Return whether a cell of a column is one value that can be written: no list, no bytes."""
-    kind = column.type
-    is_bytes = (
-        pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
-    )
-    return not (pa.types.is_nested(kind) or is_bytes or pa.types.is_fixed_size_binary(kind))
+    def numbers(self, written: NumberFormat = PLAIN) -> Readable:
+        """Return the cells as numbers; truth values are 0 and 1, infinity cannot be read.
 
+        Strings are numbers if they are written like this. Of dates, lists and bytes no cell can be
+        read.
+        """
+        column = self.column
+        if self.is_text:
+            quick = self._quick_numbers(written)
+            return self.coded.numbers(written.read) if quick is None else quick
+        if self.is_time or not self.is_plain:
+            return self._unreadable()
+        if pa.types.is_time(column.type):
+            column = column.cast(pa.time64("us")).cast(pa.int64())
+        elif pa.types.is_duration(column.type):
+            column = column.cast(pa.duration("us"), safe=False).cast(pa.int64())
+        return _finite(column.cast(pa.float64(), safe=False).to_numpy())
 
-def as_strings(column: pa.ChunkedArray) -> list[str | None]:
-    """Return the cells as strings, None where they are empty."""
-    return (column if is_text(column) else column.cast(pa.string())).to_pylist()
+    def found_numbers(self, *, decimal: str | None = None, likely: str | None = None) -> Found:
+        """Return how the numbers of a column are written; see `find_numbers`."""
+        if not self.is_text:
+            return Found(PLAIN, decided=False)
+        quick = self.quick_format(decimal)
+        if quick is not None:
+            return Found(quick, decided=True)
+        values, counts = self.coded.values, self.coded.counts.tolist()
+        return find_numbers(values, counts, decimal=decimal, likely=likely)
 
+    def quick_format(self, decimal: str | None = None) -> NumberFormat | None:
+        """Return how numbers are written that Arrow can read and that show it; else None."""
+        signs = [sign for sign in DECIMALS if self._all(_numbers_with(sign, grouped=True))]
+        if len(signs) != 1 or decimal not in (None, *signs) or self._any(ADDRESSES):
+            return None
+        grouped = not self._all(_numbers_with(signs[0], grouped=False))
+        return NumberFormat(signs[0], other_sign(signs[0]) if grouped else "")
 
-def as_numbers(column: pa.ChunkedArray, written: NumberFormat = PLAIN) -> Readable:
-    """Return the cells as numbers; truth values are 0 and 1, infinity cannot be read.
+    def _quick_numbers(self, written: NumberFormat) -> Readable | None:
+        """Return the numbers of a column that Arrow can read; None if it cannot."""
+        if written.decimal not in DECIMALS or written.unit:
+            return None
+        other = other_sign(written.decimal)
+        pattern = _numbers_with(written.decimal, grouped=other in written.thousands)
+        if not self._all(pattern) or self._any(ADDRESSES):
+            return None
+        plain = pc.replace_substring(pc.utf8_trim_whitespace(self.column), other, "")
+        plain = pc.replace_substring(pc.utf8_ltrim(plain, "+"), written.decimal, ".")
+        return _finite(plain.cast(pa.float64()).to_numpy())
 
-    Strings are numbers if they are written like this. Of dates, lists and bytes no cell can be
-    read.
-    """
-    if is_text(column):
-        quick = _quick_numbers(column, written)
-        return Coded.of(column).numbers(written.read) if quick is None else quick
-    if is_time(column) or not is_plain(column):
-        return _unreadable(column)
-    if pa.types.is_time(column.type):
-        column = column.cast(pa.time64("us")).cast(pa.int64())
-    elif pa.types.is_duration(column.type):
-        column = column.cast(pa.duration("us"), safe=False).cast(pa.int64())
-    numbers = column.cast(pa.float64(), safe=False).to_numpy()
-    bad = np.isinf(numbers)
-    return Readable(np.where(bad, np.nan, numbers) if bad.any() else numbers, bad)
+    def truth(self) -> Readable:
+        """Return the cells as 0 and 1: yes and no, true and false in three languages, y and n."""
+        if self.is_text:
+            return self.coded.numbers(lambda text: TRUTH.get(text.strip().lower()))
+        read = self.numbers()
+        bad = read.bad | ((read.numbers != 0) & (read.numbers != 1) & ~np.isnan(read.numbers))
+        return Readable(np.where(bad, np.nan, read.numbers), bad)
 
+    def seconds(self, written: DateFormat) -> Readable:
+        """Return the cells as seconds since 1970; see `DateFormat` for strings."""
+        cells = self
+        if self.are_iso_dates:
+            with suppress(pa.ArrowInvalid):  # some day is in no calendar
+                cells = Cells(self.column.cast(pa.timestamp("s")))
+        if cells.is_time:
+            days = cells.column.cast(pa.timestamp("s"), safe=False)
+            seconds = days.cast(pa.int64()).cast(pa.float64()).to_numpy()
+            return Readable(seconds, np.zeros(len(seconds), dtype=bool))
+        return self.coded.numbers(written.read) if self.is_plain else self._unreadable()
 
-def found_numbers(
-    column: pa.ChunkedArray, *, decimal: str | None = None, likely: str | None = None
-) -> Found:
-    """Return how the numbers of a column are written; see `find_numbers`."""
-    if not is_text(column):
-        return Found(PLAIN, decided=False)
-    quick = quick_format(column, decimal)
-    if quick is not None:
-        return Found(quick, decided=True)
-    coded = Coded.of(column)
-    return find_numbers(coded.values, coded.counts.tolist(), decimal=decimal, likely=likely)
+    def _unreadable(self) -> Readable:
+        """Return a column of which no cell can be read."""
+        filled = self.column.is_valid().to_numpy()
+        return Readable(np.full(len(filled), np.nan), filled)
 
+    def _all(self, pattern: str) -> bool:
+        """Return whether all strings that are not empty match; False if there are none."""
+        return bool(pc.all(pc.match_substring_regex(self.column, pattern)).as_py())
 
-def quick_format(column: pa.ChunkedArray, decimal: str | None = None) -> NumberFormat | None:
-    """Return how numbers are written that Arrow can read and that show it; else None."""
-    signs = [sign for sign in DECIMALS if _are_all(column, _numbers_with(sign, grouped=True))]
-    if len(signs) != 1 or decimal not in (None, *signs) or _is_any(column, ADDRESSES):
-        return None
-    grouped = not _are_all(column, _numbers_with(signs[0], grouped=False))
-    return NumberFormat(signs[0], other_sign(signs[0]) if grouped else "")
+    def _any(self, pattern: str) -> bool:
+        return bool(pc.any(pc.match_substring_regex(self.column, pattern)).as_py())
 
 
 def _numbers_with(decimal: str, *, grouped: bool) -> str:
@@ -200,66 +249,9 @@ def _numbers_with(decimal: str, *, grouped: bool) -> str:
     return rf"^\s*[-+]?({digits})([eE][-+]?\d{{1,3}})?\s*$"
 
 
-def _are_all(column: pa.ChunkedArray, pattern: str) -> bool:
-    """Return whether all cells that are not empty match a pattern; False if there are none."""
-    return bool(pc.all(pc.match_substring_regex(column, pattern)).as_py())
-
-
-def _is_any(column: pa.ChunkedArray, pattern: str) -> bool:
-    return bool(pc.any(pc.match_substring_regex(column, pattern)).as_py())
-
-
-def _quick_numbers(column: pa.ChunkedArray, written: NumberFormat) -> Readable | None:
-    """Return the numbers of a column that Arrow can read; None if it cannot."""
-    if written.decimal not in DECIMALS:
-        return None
-    other = other_sign(written.decimal)
-    pattern = _numbers_with(written.decimal, grouped=other in written.thousands)
-    if written.unit or not _are_all(column, pattern) or _is_any(column, ADDRESSES):
-        return None
-    plain = pc.replace_substring(pc.utf8_trim_whitespace(column), other, "")
-    plain = pc.replace_substring(pc.utf8_ltrim(plain, "+"), written.decimal, ".")
-    numbers = plain.cast(pa.float64()).to_numpy()
+def _finite(numbers: NDArray[np.float64]) -> Readable:
     bad = np.isinf(numbers)
-    return Readable(np.where(bad, np.nan, numbers), bad)
-
-
-def _unreadable(column: pa.ChunkedArray) -> Readable:
-    """Return a column of which no cell can be read."""
-    filled = column.is_valid().to_numpy()
-    return Readable(np.full(len(filled), np.nan), filled)
-
-
-def as_truth(column: pa.ChunkedArray) -> Readable:
-    """Return the cells as 0 and 1: yes and no, true and false in three languages, or y, n, t, f."""
-    if not is_text(column):
-        read = as_numbers(column)
-        bad = read.bad | ((read.numbers != 0) & (read.numbers != 1) & ~np.isnan(read.numbers))
-        return Readable(np.where(bad, np.nan, read.numbers), bad)
-    return Coded.of(column).numbers(lambda text: TRUTH.get(text.strip().lower()))
-
-
-def are_months(column: pa.ChunkedArray) -> bool:
-    """Return whether all cells of a column of strings look like 05.2021, some with a zero."""
-    return _are_all(column, MONTHS) and _is_any(column, r"^\s*0")
-
-
-def are_iso_dates(column: pa.ChunkedArray) -> bool:
-    """Return whether all cells of a column of strings look like 2024-12-31, or 2024-12-31 23:59."""
-    return _are_all(column, ISO_DATES)
-
-
-def as_seconds(column: pa.ChunkedArray, written: DateFormat) -> Readable:
-    """Return the cells as seconds since 1970; see `DateFormat` for strings."""
-    if is_text(column) and are_iso_dates(column):
-        with suppress(pa.ArrowInvalid):  # some day is in no calendar
-            column = column.cast(pa.timestamp("s"))
-    if is_time(column):
-        seconds = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()).cast(pa.float64())
-        return Readable(seconds.to_numpy(), np.zeros(len(seconds), dtype=bool))
-    if not is_plain(column):
-        return _unreadable(column)
-    return Coded.of(column).numbers(written.read)
+    return Readable(np.where(bad, np.nan, numbers) if bad.any() else numbers, bad)
 
 
 def shown_cell(value: Any) -> str:

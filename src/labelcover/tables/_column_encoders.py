@@ -4,14 +4,15 @@ import calendar
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
 from labelcover._tag_separators import MARKS, PART_OF_NAMES, Separators, UnclearSeparators
-from labelcover._tags import UnreadableTags, separated_tags, tag_table
+from labelcover._tags import UnreadableTags, in_order, separated_tags
 from labelcover.tables._cell_values import Coded
 
 MISSING = "(missing)"
@@ -34,10 +35,11 @@ WITH_SEVERAL = 0.05
 FIRST_LOOK = 300  # distinct cells in which pieces must recur, before all are looked at
 
 
+@dataclass
 class NumberColumn:
     """A number; a missing one is the median, marked by a feature of its own if that says something.
 
-    Parameters
+    Attributes
     ----------
     name : str
         The column, and its feature.
@@ -47,84 +49,78 @@ class NumberColumn:
         Whether there is a feature ``name (missing)``.
     """
 
-    def __init__(self, name: str, fill: float, marked: bool) -> None:
-        self.name, self.fill, self.marked = name, fill, marked
+    name: str
+    fill: float
+    marked: bool
 
     @classmethod
-    def fitted(
-        cls, name: str, numbers: NDArray[np.float64], Y: NDArray[np.uint8]
-    ) -> "NumberColumn":
+    def fitted(cls, name: str, numbers: NDArray[np.float64], Y: NDArray[np.uint8]) -> Self:
         """Return the encoder for the numbers of the training rows, NaN where missing."""
         missing = np.isnan(numbers)
-        return cls(name, _median(numbers, missing), says_something(missing, Y))
+        # The median of what is known, of at most some 10,000 rows evenly spread.
+        known = numbers[~missing] if missing.any() else numbers
+        some = known[:: 1 + len(known) // MEDIAN_ROWS]
+        return cls(name, float(np.median(some)) if len(some) else 0.0, says_something(missing, Y))
 
     @property
     def feature_names(self) -> list[str]:
         """The names of the features."""
-        return [self.name, f"{self.name} {MISSING}"] if self.marked else [self.name]
+        return [*self._names, *[f"{self.name} {MISSING}"] * self.marked]
 
     @property
     def is_number(self) -> list[bool]:
         """Which features are numbers; the others say whether something is so."""
         return [True, False] if self.marked else [True]
 
+    @property
+    def _names(self) -> list[str]:
+        return [self.name]
+
     def encode(self, numbers: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """Return the features, each an array."""
         missing = np.isnan(numbers)
         filled = np.where(missing, self.fill, numbers) if missing.any() else numbers
-        return [filled, missing.astype(np.float64)] if self.marked else [filled]
+        return [*self._features(filled), *[missing.astype(np.float64)] * self.marked]
+
+    def _features(self, numbers: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        return [numbers]
 
 
-class DateColumn:
+@dataclass
+class DateColumn(NumberColumn):
     """A date: its year, month, weekday and hour, where these differ, and its age.
 
-    Parameters
+    Attributes
     ----------
-    name : str
-        The column; features are ``name (year)``, ``name (month = May)`` and so on.
     newest : float
         The newest date in training, from which ages count, in seconds since 1970.
-    fill : float
-        What stands for a missing date.
-    marked : bool
-        Whether there is a feature ``name (missing)``.
     parts : list of str
-        Which features there are.
+        Which features ``name (year)``, ``name (month = May)`` and so on there are.
     """
 
-    def __init__(
-        self, name: str, newest: float, fill: float, marked: bool, parts: list[str]
-    ) -> None:
-        self.name, self.newest, self.fill = name, newest, fill
-        self.marked, self.parts = marked, parts
+    newest: float = 0.0
+    parts: list[str] = field(default_factory=list)
 
     @classmethod
-    def fitted(cls, name: str, seconds: NDArray[np.float64], Y: NDArray[np.uint8]) -> "DateColumn":
+    def fitted(cls, name: str, seconds: NDArray[np.float64], Y: NDArray[np.uint8]) -> Self:
         """Return the encoder for the dates of the training rows, in seconds since 1970."""
-        missing = np.isnan(seconds)
-        known = seconds[~missing]
-        fill = _median(seconds, missing)
-        made = cls(name, known.max(), fill, says_something(missing, Y), [])
+        made, known = super().fitted(name, seconds, Y), seconds[~np.isnan(seconds)]
+        made.newest = known.max()
         made.parts = [part for part, values in made._parts(known).items() if np.ptp(values) > 0]
         return made
-
-    @property
-    def feature_names(self) -> list[str]:
-        """The names of the features."""
-        parts = [*self.parts, "missing"] if self.marked else self.parts
-        return [f"{self.name} ({part})" for part in parts]
 
     @property
     def is_number(self) -> list[bool]:
         """Which features are numbers; the others say whether something is so."""
         return [part in NUMBERS for part in self.parts] + [False] * self.marked
 
-    def encode(self, seconds: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """Return the features, each an array."""
-        missing = np.isnan(seconds)
-        parts = self._parts(np.where(missing, self.fill, seconds))
-        features = [parts[part] for part in self.parts]
-        return [*features, missing.astype(np.float64)] if self.marked else features
+    @property
+    def _names(self) -> list[str]:
+        return [f"{self.name} ({part})" for part in self.parts]
+
+    def _features(self, seconds: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        parts = self._parts(seconds)
+        return [parts[part] for part in self.parts]
 
     def _parts(self, seconds: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         days = np.floor(seconds / DAY)
@@ -142,62 +138,87 @@ class DateColumn:
         return parts
 
 
+@dataclass
 class CategoryColumn:
-    """A category: a feature of zeros and ones for each value, one for all rare or new ones.
+    """Categories: a feature of zeros and ones for each value, one for all rare or new ones.
 
-    Parameters
+    Attributes
     ----------
     name : str
-        The column; features are ``name = value``.
+        The column; features are ``name = value``, of options ``name: value``.
+    separators : Separators or None
+        What separates the options of a cell, of which a missing one has none; None if a cell is
+        one category, a missing one too.
     values : list of str
         The values that are a feature, in order.
     rare : list of str
         The values of training that share a feature with all that are new.
     """
 
-    def __init__(self, name: str, values: list[str], rare: list[str]) -> None:
-        self.name, self.values, self.rare = name, values, rare
+    name: str
+    separators: Separators | None
+    values: list[str] = field(default_factory=list)
+    rare: list[str] = field(default_factory=list)
 
     @classmethod
-    def fitted(cls, name: str, cells: Coded) -> "CategoryColumn":
+    def fitted(cls, name: str, cells: Coded, separators: Separators | None = None) -> Self:
         """Return the encoder for the values of the training rows."""
+        made, counts = cls(name, separators), Counter[str]()
+        n_missing = int(np.count_nonzero(cells.codes < 0))
+        for held, n in zip(made._held(cells), [*cells.counts.tolist(), n_missing], strict=True):
+            counts.update(dict.fromkeys(held, n))
         often = max(RARE_ROWS, int(RARE_SHARE * len(cells.codes)))
-        counts = Counter({MISSING: int(np.count_nonzero(cells.codes < 0))})
-        for value, n in zip(cells.values, cells.counts.tolist(), strict=True):
-            counts[value.strip()] += n
-        values = sorted(value for value, n in counts.items() if n >= often)
-        return cls(name, values, sorted(value for value, n in counts.items() if 0 < n < often))
+        ordered = sorted(counts) if separators is None else in_order(counts)
+        made.values = [value for value in ordered if counts[value] >= often]
+        made.rare = [value for value in ordered if 0 < counts[value] < often]
+        return made
 
     @property
     def feature_names(self) -> list[str]:
         """The names of the features."""
-        return [f"{self.name} = {value}" for value in self.codes_mean]
+        between = " = " if self.separators is None else ": "
+        return [f"{self.name}{between}{value}" for value in self.codes_mean]
 
     @property
     def codes_mean(self) -> list[str]:
         """What the codes stand for, in order."""
         return [*self.values, *([RARE] if self.rare else [])]
 
+    def _held(self, cells: Coded) -> list[list[str]]:
+        """Return what each distinct value holds, and behind them what a missing cell does."""
+        if self.separators is None:
+            return [*([value.strip()] for value in cells.values), [MISSING]]
+        try:
+            return [*separated_tags(cells.values, self.separators)[0], []]
+        except UnreadableTags as error:
+            row = int(np.argmax(cells.codes == error.row))
+            raise UnreadableTags(row, error.text) from None
+
     def codes(self, cells: Coded) -> NDArray[np.int64]:
-        """Return the place of each cell among `codes_mean`; -1 for a value that is none of them."""
-        other = len(self.values) if self.rare else -1
-        place = {value: j for j, value in enumerate(self.values)}
-        values = [*(value.strip() for value in cells.values), MISSING]
-        return np.array([place.get(value, other) for value in values])[cells.codes]
+        """Return the place of each category among `codes_mean`; -1 if it is none of them."""
+        return np.array([own[0] if own else -1 for own in self._places(cells)])[cells.codes]
+
+    def _places(self, cells: Coded) -> list[list[int]]:
+        """Return where what each distinct value holds, and a missing cell, is in `codes_mean`."""
+        place, other = {value: j for j, value in enumerate(self.values)}, len(self.values)
+        other = other if self.rare else -1
+        held = ({place.get(value, other) for value in own} for own in self._held(cells))
+        return [sorted(own - {-1}) for own in held]
 
     def new(self, cells: Coded) -> NDArray[np.bool_]:
-        """Return which cells hold a value that is not in training."""
+        """Return which cells hold a category that is not in training."""
         known = {*self.values, *self.rare}
-        return np.array([value.strip() not in known for value in cells.values] + [False])[
-            cells.codes
-        ]
+        is_new = [value.strip() not in known for value in cells.values]
+        return np.array([*is_new, False])[cells.codes]
 
     def encode(self, cells: Coded) -> sparse.csr_array:
         """Return the features as a sparse table."""
-        codes = self.codes(cells).astype(np.int32)  # as scikit-learn's trees take indices
-        starts = np.concatenate([[0], np.cumsum(codes >= 0)]).astype(np.int32)
-        shape = len(codes), len(self.codes_mean)
-        return sparse.csr_array((np.ones(starts[-1]), codes[codes >= 0], starts), shape=shape)
+        places = self._places(cells)
+        starts = np.cumsum([0, *map(len, places)], dtype=np.int32)
+        columns = np.array([j for own in places for j in own], dtype=np.int32)
+        shape = len(places), len(self.codes_mean)
+        table = sparse.csr_array((np.ones(len(columns)), columns, starts), shape=shape)
+        return table[cells.codes.astype(np.int32)]  # as scikit-learn's trees take indices
 
     def __getstate__(self) -> dict[str, Any]:
         # A model file would hold an entry for each value.
@@ -206,12 +227,6 @@ class CategoryColumn:
     def __setstate__(self, state: dict[str, Any]) -> None:
         values, rare = json.loads(state["values"]), json.loads(state["rare"])
         self.__dict__.update(state, values=values, rare=rare)
-
-
-def _median(numbers: NDArray[np.float64], missing: NDArray[np.bool_]) -> float:
-    """Return the median of what is known, of at most some 10,000 rows evenly spread."""
-    known = numbers[~missing] if missing.any() else numbers
-    return float(np.median(known[:: 1 + len(known) // MEDIAN_ROWS])) if len(known) else 0.0
 
 
 def says_something(marks: NDArray[np.bool_], Y: NDArray[np.uint8]) -> bool:
@@ -273,49 +288,3 @@ def _may_hold_options(distinct: Sequence[str]) -> bool:
             if 2 * sum(count for count in counts.values() if count > 1) > counts.total():
                 return True
     return False
-
-
-class OptionsColumn:
-    """Options: a feature of zeros and ones for each, one for all rare or new ones.
-
-    Parameters
-    ----------
-    name : str
-        The column; features are ``name: option``.
-    separators : Separators
-        What separates the options of a cell.
-    options : list of str
-        The options that are a feature.
-    rare : bool
-        Whether there is a feature for all others.
-    """
-
-    def __init__(self, name: str, separators: Separators, options: list[str], rare: bool) -> None:
-        self.name, self.separators = name, separators
-        self.options, self.rare = options, rare
-
-    @classmethod
-    def fitted(cls, name: str, cells: Sequence[str | None]) -> "OptionsColumn":
-        """Return the encoder for the options of the training rows, None where missing."""
-        separators = found_options(cells)
-        assert separators is not None  # what makes the column one of options
-        rows, separators = separated_tags(cells, separators)
-        table, options = tag_table(rows, as_sparse=True)
-        often = max(RARE_ROWS, int(RARE_SHARE * len(cells)))
-        counts = np.asarray(table.sum(axis=0)).ravel()
-        kept = [option for option, n in zip(options, counts, strict=True) if n >= often]
-        return cls(name, separators, kept, rare=len(kept) < len(options))
-
-    @property
-    def feature_names(self) -> list[str]:
-        """The names of the features."""
-        return [f"{self.name}: {option}" for option in [*self.options, *[RARE] * self.rare]]
-
-    def encode(self, cells: Sequence[str | None]) -> sparse.csr_array:
-        """Return the features as a sparse table."""
-        rows = separated_tags(cells, self.separators)[0]
-        if self.rare:
-            known = set(self.options)
-            rows = [[option if option in known else RARE for option in row] for row in rows]
-        columns = [*self.options, *[RARE] * self.rare]
-        return sparse.csr_array(tag_table(rows, columns, as_sparse=True)[0], dtype=np.float64)

@@ -15,25 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labelcover._arguments import parameter
+from labelcover._tag_separators import Separators
 from labelcover.tables._arrow import pa, pc
 from labelcover.tables._cell_values import (
     DAY_FIRST,
     DECIMALS,
     PLAIN,
+    Cells,
     Coded,
     DataError,
     Readable,
-    are_iso_dates,
-    are_months,
-    as_numbers,
-    as_seconds,
-    as_truth,
-    found_numbers,
-    is_number,
-    is_plain,
-    is_text,
-    is_time,
-    quick_format,
     shown_cell,
 )
 from labelcover.tables._column_encoders import found_options
@@ -86,6 +77,8 @@ class ColumnKind:
         Two readings of a cell, if it is unknown which one is right; else empty.
     option : str
         The parameter that takes in a column that is not used; empty if none does.
+    separators : Separators or None
+        What separates the options of a cell.
     """
 
     name: str
@@ -97,10 +90,17 @@ class ColumnKind:
     decided: bool = False
     both: str = ""
     option: str = ""
+    separators: Separators | None = None
 
     def told(self, taken_in: str) -> str:
         """Return what the column holds and, if it is not used, what takes it in."""
         return f"{self.why}; {taken_in} takes it in" if self.option else self.why
+
+    def read(self, cells: Cells) -> Readable:
+        """Return the cells of a column of numbers, truth values or dates, as numbers."""
+        if self.kind == "date":
+            return cells.seconds(self.dates)
+        return cells.truth() if self.kind == "truth value" else cells.numbers(self.numbers)
 
 
 class ColumnKinds(Sequence[ColumnKind]):
@@ -212,21 +212,21 @@ def _column_kind(
 
     `likely` are the decimal sign and the order of dates of other columns, if they show it.
     """
-    column = table.columns.column(name)
     if given is None:
         return _found_kind(table, name, likely)
     if given in ("id", "text", "category"):
         check_plain(table, name, given)
     if given in ("drop", "id"):
         return ColumnKind(name, NOT_USED if given == "drop" else AS_ID, "as given")
+    cells = table.cells(name)
     if given in ("text", "category"):
-        if column.null_count == len(column):
+        if not cells.column.drop_null():
             raise DataError(table.path, f"column {name!r} is empty, expected {given}.")
         return ColumnKind(name, given, "as given")
     kind, read = (_as_numbers if given == "number" else _as_dates)(table, name, likely)
     if read.share == 0:
         row = int(np.argmax(read.bad)) if read.bad.any() else 0
-        value = column[row].as_py()
+        value = cells.column[row].as_py()
         holds = "nothing" if value is None else shown_cell(value)
         expected = "dates such as 2024-12-31" if given == "date" else "numbers"
         raise table.error(
@@ -240,83 +240,78 @@ def _column_kind(
 
 def _as_numbers(table: Table, name: str, likely: Mapping[str, str]) -> tuple[ColumnKind, Readable]:
     """Return a column as numbers, and its cells."""
-    column = table.columns.column(name)
-    found = found_numbers(column, decimal=table.decimal, likely=likely.get("decimal"))
+    cells = table.cells(name)
+    found = cells.found_numbers(decimal=table.decimal, likely=likely.get("decimal"))
     # Arrow reads numbers with a point only, if nothing else was given.
-    decided = found.decided or pa.types.is_floating(column.type)
-    kind = ColumnKind(
-        name, "number", found.words, numbers=found.format, decided=decided, both=found.both
-    )
-    return kind, as_numbers(column, found.format)
+    decided = found.decided or pa.types.is_floating(cells.column.type)
+    known = {"numbers": found.format, "decided": decided, "both": found.both}
+    return ColumnKind(name, "number", found.words, **known), cells.numbers(found.format)
 
 
 def _as_dates(table: Table, name: str, likely: Mapping[str, str]) -> tuple[ColumnKind, Readable]:
     """Return a column as dates, and its cells."""
-    column = table.columns.column(name)
-    if is_number(column):
-        column = column.cast("string")
-    if is_text(column) and not are_iso_dates(column):
-        coded = Coded.of(column)
-        found = find_dates(coded.values, coded.counts.tolist(), likely=likely.get("order"))
+    cells = table.cells(name)
+    cells = Cells(cells.column.cast("string")) if cells.is_number else cells
+    found, why = Found(DAY_FIRST, decided=False), "written as ISO 8601"
+    if cells.is_text and not cells.are_iso_dates:
+        values = cells.coded.values
+        found = find_dates(values, cells.coded.counts.tolist(), likely=likely.get("order"))
         order = found.format.words if found.decided else ""
-        first = next(filter(date_parts, coded.values), "")
+        first = next(filter(date_parts, values), "")
         why = ", ".join(filter(None, [f"such as {first!r}", found.both or order]))
-    else:
-        found, why = Found(DAY_FIRST, decided=False), "written as ISO 8601"
-    kind = ColumnKind(name, "date", why, dates=found.format, decided=found.decided, both=found.both)
-    return kind, as_seconds(column, found.format)
+    known = {"dates": found.format, "decided": found.decided, "both": found.both}
+    return ColumnKind(name, "date", why, **known), cells.seconds(found.format)
 
 
 def check_plain(table: Table, name: str, expected: str) -> None:
     """Raise a `DataError` if a column holds lists, structures or bytes, which are no strings."""
-    column = table.columns.column(name)
-    if not is_plain(column):
+    cells = table.cells(name)
+    if not cells.is_plain:
         raise DataError(
             table.path,
-            f"column {name!r} holds {column.type}, which cannot be read as {expected}, expected "
-            "plain values.",
+            f"column {name!r} holds {cells.column.type}, which cannot be read as {expected}, "
+            "expected plain values.",
         )
 
 
 def _found_kind(table: Table, name: str, likely: Mapping[str, str]) -> ColumnKind:
-    column, n = table.columns.column(name), len(table)
+    cells, n = table.cells(name), len(table)
+    column, kind_of_cells = cells.column, cells.column.type
     filled = n - column.null_count
     if filled == 0:
         return ColumnKind(name, NOT_USED, "empty")
-    is_day = pa.types.is_integer(column.type) and _are_compact_dates(column)
-    if is_time(column) or is_day or (is_text(column) and are_months(column)):
+    is_day = pa.types.is_integer(kind_of_cells) and _are_compact_dates(cells)
+    if cells.is_time or is_day or cells.are_months:
         return _as_dates(table, name, likely)[0]
-    if pa.types.is_boolean(column.type):
+    if pa.types.is_boolean(kind_of_cells):
         return ColumnKind(name, "truth value", "true or false")
-    is_count = is_number(column) or pa.types.is_time(column.type)
-    is_count = is_count or pa.types.is_duration(column.type)
-    if is_count or (is_text(column) and quick_format(column, table.decimal) is not None):
-        return _kind_of_numbers(column, *_as_numbers(table, name, likely))
-    if not is_text(column):
-        return ColumnKind(name, NOT_USED, f"holds {column.type}, not plain values")
-    coded = Coded.of(column)
-    if len(coded.values) == 1 and filled == n:
+    is_count = pa.types.is_time(kind_of_cells) or pa.types.is_duration(kind_of_cells)
+    is_count = is_count or cells.is_number
+    if is_count or (cells.is_text and cells.quick_format(table.decimal) is not None):
+        return _kind_of_numbers(cells, *_as_numbers(table, name, likely))
+    if not cells.is_text:
+        return ColumnKind(name, NOT_USED, f"holds {kind_of_cells}, not plain values")
+    coded = cells.coded
+    distinct = len(coded.values)
+    if distinct == 1 and filled == n:
         return ColumnKind(name, NOT_USED, "one value only")
-    if as_truth(column).share == 1:
+    if cells.truth().share == 1:
         return ColumnKind(name, "truth value", "yes or no")
     if _most(coded.values, number_parts):
         kind, read = _as_numbers(table, name, likely)
         missing = _missing_words(coded, read)
         if missing is not None and not _are_codes(coded, read) and not _are_bands(coded):
-            return _kind_of_numbers(column, replace(kind, missing=missing), read)
+            return _kind_of_numbers(cells, replace(kind, missing=missing), read)
     if _most(coded.values, date_parts):
         kind, read = _as_dates(table, name, likely)
         missing = _missing_words(coded, read)
         if missing is not None:
             return replace(kind, missing=missing)
-    cells = [coded.values[code] for code in coded.codes if code >= 0]
-    separators = found_options(cells)
+    separators = found_options([coded.values[code] for code in coded.codes if code >= 0])
     if separators is not None:
-        return ColumnKind(name, "options", separators.told())
-    distinct = len(coded.values)
+        return ColumnKind(name, "options", separators.told(), separators=separators)
     n_words = float(np.mean([len(value.split()) for value in coded.values]))
-    recur = 2 * distinct <= filled
-    if n_words >= 2 and not (recur and distinct <= FEW):
+    if n_words >= 2 and not (2 * distinct <= filled and distinct <= FEW):
         return ColumnKind(name, "text", f"{n_words:.0f} words a cell")
     if distinct < ALMOST_ALL * filled:
         return ColumnKind(name, "category", f"{distinct} values")
@@ -324,10 +319,10 @@ def _found_kind(table: Table, name: str, likely: Mapping[str, str]) -> ColumnKin
     return ColumnKind(name, AS_ID, why, option="text")
 
 
-def _are_compact_dates(column: pa.ChunkedArray) -> bool:
+def _are_compact_dates(cells: Cells) -> bool:
     """Return whether all whole numbers of a column are days such as 20241231."""
-    low, high = (bound.as_py() for bound in pc.min_max(column).values())
-    return low >= FIRST_DAY and high <= LAST_DAY and as_seconds(column, DAY_FIRST).share == 1
+    low, high = (bound.as_py() for bound in pc.min_max(cells.column).values())
+    return low >= FIRST_DAY and high <= LAST_DAY and cells.seconds(DAY_FIRST).share == 1
 
 
 def _most(values: Sequence[str], parts_of: Callable[[str], Any]) -> bool:
@@ -373,23 +368,23 @@ def _are_bands(coded: Coded) -> bool:
     return recur and len(coded.values) <= FEW and 2 * ranges > len(coded.values)
 
 
-def _kind_of_numbers(column: pa.ChunkedArray, kind: ColumnKind, read: Readable) -> ColumnKind:
-    numbers = read.numbers
+def _kind_of_numbers(cells: Cells, kind: ColumnKind, read: Readable) -> ColumnKind:
+    numbers, is_integer = read.numbers, pa.types.is_integer(cells.column.type)
     known = numbers[~np.isnan(numbers)]
     if not len(known):
         return ColumnKind(kind.name, NOT_USED, "empty")
     if len(known) < len(numbers):
         return kind
     low, high = known.min(), known.max()
-    if pa.types.is_integer(column.type):  # which may be too large to be exact as floats
-        low, high = (bound.as_py() for bound in pc.min_max(column).values())
+    if is_integer:  # which may be too large to be exact as floats
+        low, high = (bound.as_py() for bound in pc.min_max(cells.column).values())
     if low == high:
         return ColumnKind(kind.name, NOT_USED, "one value only")
     n = len(numbers)
     if n >= FEWEST_IDS and (high - low == n - 1 or ID_NAME.fullmatch(kind.name)):
         whole = kind.numbers.is_plain and bool((numbers == np.floor(numbers)).all())
-        distinct = pa.types.is_integer(column.type) or is_text(column)
-        if whole and distinct and pc.count_distinct(column).as_py() == n:
+        counts = is_integer or cells.is_text
+        if whole and counts and pc.count_distinct(cells.column).as_py() == n:
             why = "whole numbers, all different"
             return ColumnKind(kind.name, AS_ID, why, option="number")
     return kind

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcover.tables._column_encoders import CategoryColumn, DateColumn, NumberColumn
+from labelcover.tables._column_encoders import DateColumn, NumberColumn
 from labelcover.tables._text_columns import WORDS, TextColumn
 
 # Words in more than four fifths of the rows tell nothing: their weight is at most ln 5/4 + 1.
@@ -72,20 +72,19 @@ class FeatureWords:
             own = slice(at, at + len(made.feature_names))
             self.first.append(at)
             self.column[own] = c
-            if isinstance(made, NumberColumn | DateColumn):
+            if isinstance(made, NumberColumn):
                 self.is_number[own] = made.is_number
+            elif isinstance(made, TextColumn) and made.kind != WORDS:
+                self.terms[c] = made.terms
+            elif isinstance(made, TextColumn):
+                self.is_told[own] = np.logical_not(_are_common(made.terms, made.idf))
+            if isinstance(made, DateColumn):
                 kinds = [name.partition(" = ")[0] for name in made.feature_names]
-                if isinstance(made, NumberColumn):  # the mark of a missing number belongs to it
-                    kinds = [made.name] * len(kinds)
                 self.unit[own] = [at + kinds.index(kind) for kind in kinds]
-            elif isinstance(made, CategoryColumn):
-                self.unit[own] = at
-            else:
+            elif isinstance(made, TextColumn) or getattr(made, "separators", None):
                 self.is_word[own] = True
-                if isinstance(made, TextColumn) and made.kind == WORDS:
-                    self.is_told[own] = np.logical_not(_are_common(made.terms, made.idf))
-                elif isinstance(made, TextColumn):
-                    self.terms[c] = made.terms
+            else:
+                self.unit[own] = at  # the mark of a missing number belongs to it
             at = own.stop
 
     def __call__(self, f: int, value: float) -> str:

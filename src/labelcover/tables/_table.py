@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from labelcover._imports import naming_extra
 from labelcover._table_numbers import is_categorical, is_frame
 from labelcover.tables._arrow import pa
-from labelcover.tables._cell_values import DataError, Features, is_text, shown, without_markers
+from labelcover.tables._cell_values import Cells, DataError, Features, shown, without_markers
 
 if TYPE_CHECKING:
     from labelcover.tables._table_encoder import TableEncoder
@@ -71,6 +71,10 @@ class Table:
         """Return a table of some of the rows, which knows where they are in the whole one."""
         whole = rows if self.rows is None else self.rows[rows]
         return replace(self, columns=self.columns.take(rows), rows=whole, known=None)
+
+    def cells(self, name: str) -> Cells:
+        """Return the cells of a column."""
+        return Cells(self.columns.column(name))
 
     def place(self, row: int) -> tuple[str, int | None]:
         """Return where a row is, in words and, in a file of lines, as the line."""
@@ -173,7 +177,7 @@ def plain_columns(
         if kind != own.type:
             with suppress(pa.ArrowInvalid):  # bytes that are no text stay what they are
                 column = column.cast(kind)
-        made[own.name] = without_markers(column) if is_text(column) else column
+        made[own.name] = without_markers(column) if Cells(column).is_text else column
     return pa.table(made), tuple(listed)
 
 

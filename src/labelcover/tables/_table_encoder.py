@@ -16,26 +16,13 @@ from labelcover._label_values import drawn_by_frequency, split_unknown
 from labelcover.tables._arrow import pa, pc
 from labelcover.tables._cell_values import (
     UNNAMED,
-    Coded,
     DataError,
     Features,
-    Readable,
     ReadingWarning,
-    as_numbers,
-    as_seconds,
-    as_strings,
-    as_truth,
-    is_text,
     shown,
     shown_cell,
 )
-from labelcover.tables._column_encoders import (
-    RARE_ROWS,
-    CategoryColumn,
-    DateColumn,
-    NumberColumn,
-    OptionsColumn,
-)
+from labelcover.tables._column_encoders import RARE_ROWS, CategoryColumn, DateColumn, NumberColumn
 from labelcover.tables._column_kinds import AS_ID, NOT_USED, ColumnKind, check_plain, column_kinds
 from labelcover.tables._feature_words import FeatureWords
 from labelcover.tables._table import Table, as_table, keep_names
@@ -166,16 +153,16 @@ class TableEncoder:
         Raises a `DataError` if what must be strings holds lists, structures or bytes.
         """
         for kind in kinds.values():
-            column = table.columns.column(kind.name)
             if kind.kind in AS_STRINGS:
                 check_plain(table, kind.name, kind.kind)
                 continue
-            bad = readable(table, kind).bad
-            if kind.missing and is_text(column):
-                bad = bad & ~pc.is_in(column, pa.array(kind.missing)).to_numpy()
+            cells = table.cells(kind.name)
+            bad = kind.read(cells).bad
+            if kind.missing and cells.is_text:
+                bad = bad & ~pc.is_in(cells.column, pa.array(kind.missing)).to_numpy()
             yield from odd_cells(table, kind, bad)
         for made in self.encoders:
-            if isinstance(made, CategoryColumn):
+            if isinstance(made, CategoryColumn) and made.separators is None:
                 kind, counted = kinds[made.name], "rare" if made.rare else "missing"
                 yield from odd_cells(table, kind, made.new(cells_of(table, kind)), counted)
 
@@ -245,7 +232,7 @@ class TableEncoder:
         """
         if self.nominal:
             return None
-        n = sum(len(made.feature_names) for made in self._in_order if _is_numbers(made))
+        n = self._n_numbers
         shift = np.zeros(n) if self.shift is None else self.shift
         factor = np.ones(n) if self.factor is None else self.factor
         texts = None if X is None else self.texts(as_table(X))
@@ -259,10 +246,16 @@ class TableEncoder:
     @property
     def _in_order(self) -> list[Any]:
         """The encoders as their features are: numbers and dates before all others."""
-        return sorted(self.encoders, key=_is_numbers, reverse=True)
+        return sorted(self.encoders, key=lambda made: not isinstance(made, NumberColumn))
+
+    @property
+    def _n_numbers(self) -> int:
+        """How many features come from numbers and dates."""
+        return sum(len(own.feature_names) for own in self.encoders if isinstance(own, NumberColumn))
 
     def _is_one(self, made: Any) -> bool:
-        return self.nominal and isinstance(made, CategoryColumn)
+        is_category = isinstance(made, CategoryColumn) and made.separators is None
+        return self.nominal and is_category
 
     def _parts(
         self, table: Table, kinds: Mapping[str, ColumnKind]
@@ -271,11 +264,10 @@ class TableEncoder:
 
         Cells are read column by column, so that a large table is not held twice.
         """
-        width = sum(len(made.feature_names) for made in self.encoders if _is_numbers(made))
-        numbers, wide, at = np.empty((len(table), width)), [], 0
+        numbers, wide, at = np.empty((len(table), self._n_numbers)), [], 0
         for made in self._in_order:
             cells = cells_of(table, kinds[made.name])
-            if _is_numbers(made):
+            if isinstance(made, NumberColumn):
                 for column in made.encode(cells):
                     numbers[:, at] = column
                     at += 1
@@ -300,10 +292,6 @@ class TableEncoder:
         return sparse.hstack([scaled, *wide], format="csr")
 
 
-def _is_numbers(made: Any) -> bool:
-    return isinstance(made, NumberColumn | DateColumn)
-
-
 def _first_id(table: Table, kinds: Sequence[ColumnKind]) -> str | None:
     """Return the first id that names the rows: filled and different in all of them.
 
@@ -317,34 +305,33 @@ def _first_id(table: Table, kinds: Sequence[ColumnKind]) -> str | None:
 
 def strings_of(table: Table, name: str) -> list[str]:
     """Return the cells of a column as strings, empty where they are missing."""
-    return [cell or "" for cell in as_strings(table.columns.column(name))]
+    return [cell or "" for cell in table.cells(name).strings]
 
 
 def fitted_column(
     table: Table, kind: ColumnKind, Y: NDArray[np.uint8]
 ) -> tuple[Any, ColumnKind, list[str]]:
     """Return the encoder of a column, None if it is not used, what to tell of it, and remarks."""
-    name, column = kind.name, table.columns.column(kind.name)
+    name, cells = kind.name, table.cells(kind.name)
     if kind.kind == AS_ID and kind.option == "text":
         return *_fitted_to_names(table, kind, Y, instead_of=None), []
     if kind.kind in (AS_ID, NOT_USED):
         return None, kind, []
     if kind.kind in AS_STRINGS:
         remarks = []
-        if kind.kind == "text" and kind.why == "as given" and as_numbers(column).share == 1:
-            row = next(i for i, cell in enumerate(column) if cell.is_valid)
+        if kind.kind == "text" and kind.why == "as given" and cells.numbers().share == 1:
+            row = next(i for i, cell in enumerate(cells.column) if cell.is_valid)
             remarks = [
                 f"column {name!r} is read as text, as asked for, but holds numbers, such as "
-                f"{column[row].as_py()!r} in {table.place(row)[0]}; given as number, it would be "
-                "read as such."
+                f"{cells.column[row].as_py()!r} in {table.place(row)[0]}; given as number, it "
+                "would be read as such."
             ]
         return *_fitted_to_strings(table, kind, Y), remarks
-    read = readable(table, kind)
+    read = kind.read(cells)
     remarks = list(odd_cells(table, kind, read.bad))
     words = ", ".join(map(repr, kind.missing))
     told = [kind.why, f"{words} taken for missing" if words else ""]
-    made: Any = DateColumn if kind.kind == "date" else NumberColumn
-    made = made.fitted(name, read.numbers, Y)
+    made = (DateColumn if kind.kind == "date" else NumberColumn).fitted(name, read.numbers, Y)
     missing = np.isnan(read.numbers).mean()
     if kind.kind != "date" and missing:
         marked = ", marked by a feature" if made.marked else ""
@@ -362,15 +349,14 @@ def _fitted_to_strings(
         if text is None:
             return None, ColumnKind(name, NOT_USED, "text in which no word recurs")
         return text, _told_of(text)
-    if kind.kind == "options":
-        options = OptionsColumn.fitted(name, cells)
-        return options, ColumnKind(name, "options", f"{len(options.options)}, {kind.why}")
     distinct = len(cells.values) + bool((cells.codes < 0).any())
-    if kind.why != "as given" and 2 * distinct > len(cells.codes):
+    if kind.kind == "category" and kind.why != "as given" and 2 * distinct > len(cells.codes):
         text, told = _fitted_to_names(table, kind, Y, instead_of=WORDS)
         if text is not None:
             return text, told
-    category = CategoryColumn.fitted(name, cells)
+    category = CategoryColumn.fitted(name, cells, kind.separators)
+    if kind.kind == "options":
+        return category, ColumnKind(name, "options", f"{len(category.values)}, {kind.why}")
     if kind.why != "as given" and len(category.feature_names) < 2:
         why = f"{distinct} values, each in fewer than {RARE_ROWS} rows"
         return None, ColumnKind(name, NOT_USED, why, option="text")
@@ -381,7 +367,7 @@ def _fitted_to_names(
     table: Table, kind: ColumnKind, Y: NDArray[np.uint8], *, instead_of: str | None
 ) -> tuple[Any, ColumnKind]:
     """Return the encoder of names that are mostly different, if their characters say something."""
-    cells = as_strings(table.columns.column(kind.name))
+    cells = table.cells(kind.name).strings
     text = TextColumn.of_names(kind.name, cells, Y, instead_of=instead_of)
     return text, kind if text is None else _told_of(text)
 
@@ -392,18 +378,10 @@ def _told_of(text: TextColumn) -> ColumnKind:
 
 def cells_of(table: Table, kind: ColumnKind) -> Any:
     """Return the cells of a column as its encoder takes them."""
-    column = table.columns.column(kind.name)
-    if kind.kind == "category":
-        return Coded.of(column)
-    return as_strings(column) if kind.kind in AS_STRINGS else readable(table, kind).numbers
-
-
-def readable(table: Table, kind: ColumnKind) -> Readable:
-    """Return the cells of a column of numbers, truth values or dates, as numbers."""
-    column = table.columns.column(kind.name)
-    if kind.kind == "date":
-        return as_seconds(column, kind.dates)
-    return as_truth(column) if kind.kind == "truth value" else as_numbers(column, kind.numbers)
+    cells = table.cells(kind.name)
+    if kind.kind == "text":
+        return cells.strings
+    return cells.coded if kind.kind in AS_STRINGS else kind.read(cells).numbers
 
 
 def two_readings(kinds: Sequence[ColumnKind]) -> Iterator[str]:

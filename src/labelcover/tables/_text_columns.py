@@ -6,6 +6,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -41,10 +42,11 @@ WORTH = 0.02
 CLEARLY = 2.0
 
 
+@dataclass(eq=False)
 class TextColumn:
     """Text as TF-IDF, with logarithmic counts and rows of length one.
 
-    Parameters
+    Attributes
     ----------
     name : str
         The column; features are ``name: word``.
@@ -56,8 +58,10 @@ class TextColumn:
         Their weights.
     """
 
-    def __init__(self, name: str, kind: str, terms: list[str], idf: NDArray[np.float64]) -> None:
-        self.name, self.kind, self.terms, self.idf = name, kind, terms, idf
+    name: str
+    kind: str
+    terms: list[str]
+    idf: NDArray[np.float64]
 
     @classmethod
     def fitted(
