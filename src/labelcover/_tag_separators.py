@@ -75,8 +75,20 @@ class Separators:
 
     def split(self, cell: str) -> Tags:
         """Return the tags of a cell without blanks around them, each once."""
-        parts = self._parts(cell)
-        return list(dict.fromkeys(self._joined(parts) if self.phrases else parts))
+        if not self.marks:
+            parts = [cell]
+        elif MAY_PROTECT.search(cell):
+            at, parts = 0, []
+            for found in _patterns(self.marks)[1].finditer(cell):
+                if found[1] is not None:
+                    parts.append(cell[at : found.start()])
+                    at = found.end()
+            parts = [part.strip() for part in (*parts, cell[at:])]
+            parts = [part[1:-1] if QUOTED.fullmatch(part) else part for part in parts]
+        else:
+            parts = _patterns(self.marks)[0].split(cell)
+        tags = [tag for part in parts if (tag := part.strip())]
+        return list(dict.fromkeys(self._joined(tags) if self.phrases else tags))
 
     def told(self) -> str:
         """Return what separates, for people to read."""
@@ -91,22 +103,6 @@ class Separators:
         shown = ", ".join(map(repr, self.phrases[:3])) + (", …" if len(self.phrases) > 3 else "")
         one = "is one tag" if len(self.phrases) == 1 else "are one tag each"
         return f"{shown} {one}, as the parts of such a tag never occur apart"
-
-    def _parts(self, cell: str) -> Tags:
-        if not self.marks:
-            parts = [cell]
-        elif MAY_PROTECT.search(cell):
-            at, parts = 0, []
-            for found in _patterns(self.marks)[1].finditer(cell):
-                if found[1] is not None:
-                    parts.append(cell[at : found.start()])
-                    at = found.end()
-            parts.append(cell[at:])
-            parts = [part.strip() for part in parts]
-            parts = [part[1:-1] if QUOTED.fullmatch(part) else part for part in parts]
-        else:
-            parts = _patterns(self.marks)[0].split(cell)
-        return [tag for part in parts if (tag := part.strip())]
 
     def _joined(self, parts: Tags) -> Tags:
         tags, at = [], 0
@@ -373,13 +369,18 @@ def _is_no_shorter(best: _Reading, whole: _Reading, counts: Counter[str]) -> boo
 
 
 def _unclear(*both: _Reading) -> UnclearSeparators:
-    one, two = both
-    # The shortest cell in which they differ.
+    """Return an error with the shortest cell in which two readings differ."""
     at = min(
-        (i for i in range(len(one.rows)) if one.rows[i] != two.rows[i]),
-        key=lambda i: sum(map(len, one.rows[i])),
+        (i for i, row in enumerate(both[0].rows) if row != both[1].rows[i]),
+        key=lambda i: sum(map(len, both[0].rows[i])),
     )
-    return UnclearSeparators([(each.separators, _example(each, at)) for each in both])
+    told = []
+    for each in both:
+        tags = {tag for row in each.rows for tag in row}
+        shown = " + ".join(map(repr, each.rows[at]))
+        shown = shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+        told.append((each.separators, f"{len(tags)} tags, such as {shown}"))
+    return UnclearSeparators(told)
 
 
 def _prior(marks: tuple[str, ...]) -> float:
@@ -388,8 +389,7 @@ def _prior(marks: tuple[str, ...]) -> float:
 
 def _bits(rows: list[Tags], weights: list[int]) -> float:
     """Return the length of the description of cells as rows of tags, in bits."""
-    counts: Counter[str] = Counter()
-    sizes: Counter[int] = Counter()
+    counts, sizes = Counter[str](), Counter[int]()
     for row, weight in zip(rows, weights, strict=True):
         sizes[len(row)] += weight
         for tag in row:
@@ -401,10 +401,3 @@ def _bits(rows: list[Tags], weights: list[int]) -> float:
 def _code_bits(counts: Counter) -> float:
     total = counts.total()
     return sum(count * math.log2(total / count) for count in counts.values())
-
-
-def _example(reading: _Reading, at: int) -> str:
-    tags = {tag for row in reading.rows for tag in row}
-    shown = " + ".join(map(repr, reading.rows[at]))
-    shown = shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
-    return f"{len(tags)} tags, such as {shown}"

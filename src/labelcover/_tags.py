@@ -25,9 +25,8 @@ from labelcover._tag_separators import (
 BETWEEN_TAGS = (";", "|", ",", "\t", "\n")
 # A string in quotes, in a list as Python, JSON or NumPy print it.
 QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'" + r'|"(?:[^"\\]|\\.)*"')
-LIST = re.compile(r"\[[^][]*\]")
-# A tuple or a set as Python prints it, or an array of a database, without its strings.
-TUPLE_OR_SET = re.compile(r"\([^()]*\)|\{[^{}]*\}")
+# A list, a tuple or a set as Python prints it, or an array of a database, without its strings.
+LIST = re.compile(r"\[[^][]*\]|\([^()]*\)|\{[^{}]*\}")
 ASIDE = re.compile(r"\([^(),'\"]+\)")  # brackets that are part of a tag
 EMPTY_SET = "set()"
 OBJECTS = re.compile(r"\[\s*\{.*\}\s*\]|\[\s*\]|\{\s*[\"'].*:.*\}|\{\s*\}", re.DOTALL)
@@ -40,10 +39,11 @@ def separated_tags(
     separator: str | Sequence[str] | Separators | None = None,
     marks: Iterable[str] = MARKS,
 ) -> tuple[list[Tags], Separators]:
-    """Return the tags of each cell, and what separates them: as given, or found among `marks`.
+    """Return the tags of each cell, each once, and what separates them: given, or found.
 
-    Cells may be lists as Python, JSON or NumPy print them, or Python's tuples and sets, as they are
-    in a CSV file that was written from a column of lists; nothing separates these.
+    None has no tags. Cells may be lists as Python, JSON or NumPy print them, or Python's tuples and
+    sets, as they are in a CSV file that was written from a column of lists; nothing separates
+    these.
 
     Raises
     ------
@@ -67,7 +67,8 @@ def separated_tags(
         separators = found_separators(cells, marks)
     else:
         separators = with_phrases(cells, as_marks(separator))
-    return split_tags(cells, separators), separators
+    known = {cell: separators.split(cell or "") for cell in dict.fromkeys(cells)}
+    return [list(known[cell]) for cell in cells], separators
 
 
 def as_marks(separator: str | Sequence[str]) -> tuple[str, ...]:
@@ -83,24 +84,6 @@ def as_marks(separator: str | Sequence[str]) -> tuple[str, ...]:
         if not isinstance(mark, str) or not mark:
             raise ValueError(f"separator must be one or more characters, got {mark!r}.")
     return marks
-
-
-def split_tags(cells: Iterable[str | None], separators: Separators) -> list[Tags]:
-    """Return the tags of each cell without blanks around them, each once; None has no tags.
-
-    Examples
-    --------
-    >>> from labelcover._tags import Separators, split_tags
-    >>> split_tags(["rain; wind ;rain", "", None], Separators((";",)))
-    [['rain', 'wind'], [], []]
-    """
-    known: dict[str | None, Tags] = {None: []}
-    rows = []
-    for cell in cells:
-        if cell not in known:
-            known[cell] = separators.split(cell or "")
-        rows.append(list(known[cell]))
-    return rows
 
 
 def free_separator(tags: Iterable[str], wanted: str = BETWEEN_TAGS[0]) -> str:
@@ -197,14 +180,27 @@ def read_tags(
     cells = _cells(Y)
     if cells is None:
         return None
+    are_lists = [isinstance(cell, list | tuple | np.ndarray) for cell in cells]
     if any(isinstance(cell, str) for cell in cells):
         rows = _rows_of_strings(cells, name, known)
-    elif any(_is_tags(cell) for cell in cells):
+    elif any(
+        isinstance(cell, set | frozenset) or (is_list and any(isinstance(t, str) for t in cell))
+        for cell, is_list in zip(cells, are_lists, strict=True)
+    ):
         rows = [_row_of_tags(i, cell, name) for i, cell in enumerate(cells)]
-    elif cells and all(_is_missing(cell) or _is_empty(cell) for cell in cells):
+    elif cells and all(
+        len(cell) == 0 if is_list else _is_missing(cell)
+        for cell, is_list in zip(cells, are_lists, strict=True)
+    ):
         rows = [[] for _ in cells]
     else:
-        _check_lengths(cells, name)
+        lengths = [len(cell) for cell in cells] if all(are_lists) else []
+        if len(set(lengths)) > 1:  # no table has such rows
+            row = next(i for i, length in enumerate(lengths) if length != lengths[0])
+            raise ValueError(
+                f"{name} must be a table of zeros and ones, or rows of tags that are strings, got "
+                f"{lengths[0]} values in row 0, {lengths[row]} in row {row}, and no strings."
+            )
         return None
     if not any(rows) and not may_be_empty:
         raise ValueError(f"{name} holds no tag in its {len(rows)} rows, expected at least one.")
@@ -222,33 +218,10 @@ def _cells(Y: Any) -> list[Any] | None:
     return list(Y.to_list()) if is_series else None
 
 
-def _is_tags(cell: Any) -> bool:
-    """Tell whether a row can only be tags: a set, or a list that holds a string."""
-    if isinstance(cell, set | frozenset):
-        return True
-    return isinstance(cell, list | tuple | np.ndarray) and any(isinstance(t, str) for t in cell)
-
-
 def _is_missing(cell: Any) -> bool:
     """Tell whether a cell is None, NaN, or the missing value of pandas."""
-    if cell is None or isinstance(cell, float):
-        return cell is None or cell != cell
-    return type(cell).__name__ in ("NAType", "NaTType")
-
-
-def _is_empty(cell: Any) -> bool:
-    return isinstance(cell, list | tuple | np.ndarray) and len(cell) == 0
-
-
-def _check_lengths(cells: list[Any], name: str) -> None:
-    """Raise a ``ValueError`` if rows are lists of different lengths, which no table has."""
-    lengths = [len(cell) for cell in cells if isinstance(cell, list | tuple | np.ndarray)]
-    if len(lengths) == len(cells) and len(set(lengths)) > 1:
-        row = next(i for i, length in enumerate(lengths) if length != lengths[0])
-        raise ValueError(
-            f"{name} must be a table of zeros and ones, or rows of tags that are strings, got "
-            f"{lengths[0]} values in row 0, {lengths[row]} in row {row}, and no strings."
-        )
+    is_nan = isinstance(cell, float) and cell != cell
+    return cell is None or is_nan or type(cell).__name__ in ("NAType", "NaTType")
 
 
 def _rows_of_strings(cells: list[Any], name: str, known: Collection[str] | None) -> list[Tags]:
@@ -325,26 +298,19 @@ def listed_tags(cells: Sequence[str | None]) -> list[Tags] | None:
         return [distinct_tags(re.findall(r"<([^<>]+)>", cell)) for cell in plain]
     if any(":" in cell for cell in filled) and all(map(OBJECTS.fullmatch, filled)):
         return [_names(i, cell) for i, cell in enumerate(plain)]
-    if all(map(_is_list, filled)) and not all(map(ASIDE.fullmatch, filled)):
+    are_lists = all(cell == EMPTY_SET or LIST.fullmatch(QUOTED.sub("", cell)) for cell in filled)
+    if are_lists and not all(map(ASIDE.fullmatch, filled)):
         return [_listed(i, cell.removeprefix("set")) for i, cell in enumerate(plain)]
     return None
-
-
-def _is_list(cell: str) -> bool:
-    """Tell whether a cell is a list, a tuple or a set that is written out."""
-    bare = QUOTED.sub("", cell)
-    return cell == EMPTY_SET or any(kind.fullmatch(bare) for kind in (LIST, TUPLE_OR_SET))
 
 
 def _listed(i: int, cell: str) -> Tags:
     """Return the tags of a list that is written out."""
     inside = cell[1:-1]
-    quoted = QUOTED.findall(inside)
-    if not quoted:
+    quoted, others = QUOTED.findall(inside), QUOTED.sub("", inside).replace(",", "").strip()
+    if not quoted or (others and cell[0] == "{"):  # a database quotes only what it must
         return COMMA.split(inside)
-    if QUOTED.sub("", inside).replace(",", "").strip():
-        if cell[0] == "{":  # a database quotes only what it must
-            return COMMA.split(inside)
+    if others:
         raise UnreadableTags(i, f"the list [{inside}], in which only some tags are in quotes")
     return distinct_tags(map(_unquoted, quoted))
 
@@ -362,16 +328,15 @@ def _names(i: int, cell: str) -> Tags:
         objects = [objects]
     if not isinstance(objects, list) or not all(isinstance(each, dict) for each in objects):
         raise UnreadableTags(i, f"{cell}, which is no list of JSON objects")
-    return distinct_tags(_name(i, each) for each in objects)
-
-
-def _name(i: int, of: dict[str, Any]) -> str:
-    strings = [value for value in of.values() if isinstance(value, str)]
-    if isinstance(of.get("name"), str):
-        return str(of["name"])
-    if len(strings) != 1:
-        raise UnreadableTags(i, f"the object {of}, which has no name and not one string only")
-    return strings[0]
+    names = []
+    for each in objects:
+        named = [value for value in each.values() if isinstance(value, str)]
+        named = [each["name"]] if isinstance(each.get("name"), str) else named
+        if len(named) != 1:
+            text = f"the object {each}, which has no name and not one string only"
+            raise UnreadableTags(i, text)
+        names += named
+    return distinct_tags(names)
 
 
 def distinct_tags(tags: Iterable[str]) -> Tags:

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -35,6 +36,7 @@ MARKS = (
 SAMPLE = 1 << 18  # characters from which the delimiter is found
 SAMPLE_ROWS = 1000
 MOST_TITLES = 5
+# How a cell begins that may be a number: with digits, perhaps after a sign.
 NUMBER_LIKE = re.compile(r"\s*[-+(]?[\d.,]*\d")
 SHOWN_LINES = 5
 MOST_IN_MEMORY = 1 << 26  # bytes of a file of lines in several encodings
@@ -107,7 +109,7 @@ def find_format(
         check_choice("decimal", decimal, DECIMALS)
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise ValueError(f"delimiter must be one character, such as ',' or ';', got {delimiter!r}.")
-    how = _encoding(path) if encoding is None else _known_encoding(path, encoding)
+    how = _encoding(path, encoding)
     found = CsvFile(path, decimal=decimal, header=header is not False, **how)
     with text_of(found) as stream:
         text = stream.read(SAMPLE)
@@ -159,59 +161,40 @@ def long_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _encoding(path: str | os.PathLike[str]) -> dict[str, Any]:
+def _encoding(path: str | os.PathLike[str], given: str | None) -> dict[str, Any]:
     """Return the encoding of a file, as attributes of a `CsvFile`."""
     with opened(path) as file:
         start = file.read(4)
-    marked = next((name for mark, name in MARKS if start.startswith(mark)), "utf-8")
-    if marked not in ("utf-8", "utf-8-sig"):
-        return _known_encoding(path, marked)
-    for block, n_lines, is_utf8 in _decoding(path, "utf-8"):
-        if (at := block.find(b"\0")) >= 0:
-            remedy = parameter("encoding", "utf-16-le")
-            said = f"not a text file, expected CSV; if it is UTF-16, give {remedy}."
-            raise DataError(path, said, n_lines + block.count(b"\n", 0, at) + 1)
-        check_not_blank(path, block)
-        if not block and not is_utf8:
-            return _by_lines(path)
-    return {"encoding": marked}
-
-
-def _decoding(path: str | os.PathLike[str], name: str) -> Iterator[tuple[bytes, int, bool]]:
-    """Yield the blocks of a file, at last an empty one; with each the number of lines before it.
-
-    Behind that is whether all so far is text in an encoding. At the end it is not if the last
-    character is cut off.
-    """
-    decoder, n_lines, is_text = codecs.getincrementaldecoder(name)(), 0, True
-    with opened(path) as file:
-        block = b"-"
-        while block:
-            block = file.read(BLOCK)
-            if is_text:
-                try:
-                    decoder.decode(block, not block)
-                except UnicodeDecodeError:
-                    is_text = False
-            yield block, n_lines, is_text
-            n_lines += block.count(b"\n")
-
-
-def _known_encoding(path: str | os.PathLike[str], name: str) -> dict[str, Any]:
+    name = given or next((name for mark, name in MARKS if start.startswith(mark)), "utf-8")
+    may_be_others = given is None and name in ("utf-8", "utf-8-sig")
     try:
         "".encode(name)  # base64 and the like are no encodings of text
-        codecs.getincrementaldecoder(name)
+        decoder = codecs.getincrementaldecoder("utf-8" if may_be_others else name)()
     except LookupError:
         raise ValueError(
             f"encoding must be one that Python knows, such as 'utf-8' or 'cp1252', got {name!r}."
         ) from None
-    for block, n_lines, is_text in _decoding(path, name):
-        if not is_text and not block:
-            said = f"ends in the middle of a character of {name}, expected CSV."
-            raise DataError(path, said)
-        if not is_text:
-            raise DataError(path, f"not a text file in {name}, expected CSV.", n_lines + 1)
-    return {"encoding": name}
+    n_lines, is_text, block = 0, True, b"-"
+    with opened(path) as file:
+        while block:
+            block = file.read(BLOCK)
+            if may_be_others and (at := block.find(b"\0")) >= 0:
+                remedy = parameter("encoding", "utf-16-le")
+                said = f"not a text file, expected CSV; if it is UTF-16, give {remedy}."
+                raise DataError(path, said, n_lines + block.count(b"\n", 0, at) + 1)
+            if may_be_others:
+                check_not_blank(path, block)
+            try:
+                decoder.decode(block if is_text else b"", not block)
+            except UnicodeDecodeError:
+                is_text = False
+            if not is_text and not may_be_others:
+                if block:
+                    raise DataError(path, f"not a text file in {name}, expected CSV.", n_lines + 1)
+                said = f"ends in the middle of a character of {name}, expected CSV."
+                raise DataError(path, said)
+            n_lines += block.count(b"\n")
+    return {"encoding": name} if is_text else _by_lines(path)
 
 
 def _delimiter(text: str) -> str:
@@ -253,28 +236,20 @@ def title_above(rows: list[tuple[list[str], int]]) -> tuple[int, list[str]]:
     """
     rows = [(row, line) for row, line in rows if any(map(str.strip, row))]
     width = usual_width([row for row, _ in rows]) if rows else 1
-    n = next((i for i, (row, _) in enumerate(rows) if _filled(row) != 1), 0)
+    filled = [sum(bool(cell.strip()) for cell in row) for row, _ in rows]
+    n = next((i for i, n_filled in enumerate(filled) if n_filled != 1), 0)
     if not 0 < n <= MOST_TITLES or width < 2 or len(rows) < n + 2:
         return 0, []
     names, line = rows[n]
     below = [row for row, _ in rows[n + 1 :] if len(row) == width]
-    is_named = len(names) == width == len({name.strip() for name in names}) == _filled(names)
-    if not is_named or any(map(is_number_like, names)) or not below:
+    is_named = len(names) == width == len({name.strip() for name in names}) == filled[n]
+    if not is_named or any(map(NUMBER_LIKE.match, names)) or not below:
         return 0, []
     columns = zip(*below, strict=True)
-    has_numbers = any(all(is_number_like(cell) for cell in cells if cell) for cells in columns)
+    has_numbers = any(all(map(NUMBER_LIKE.match, filter(None, cells))) for cells in columns)
     if width == 2 and not (has_numbers and all(len(row) == 1 for row, _ in rows[:n])):
         return 0, []
     return line - 1, [next(filter(None, map(str.strip, row))) for row, _ in rows[:n]]
-
-
-def is_number_like(cell: str) -> bool:
-    """Return whether a cell begins as a number does: digits, perhaps after a sign."""
-    return NUMBER_LIKE.match(cell) is not None
-
-
-def _filled(row: list[str]) -> int:
-    return sum(bool(cell.strip()) for cell in row)
 
 
 def _by_lines(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -343,9 +318,15 @@ def hint(source: CsvFile, wanted: str = "") -> str:
     usual = usual_width(rows)
     if any(cell[:1] == " " and cell.lstrip()[:1] == '"' for row in rows for cell in row):
         return "; blanks stand before quotes, which are then part of the cells: remove these blanks"
-    other = _other_delimiter(names, wanted)
+    other = None
+    for delimiter in ODD_DELIMITERS:
+        for name in names:
+            parts = [part.strip(' "') for part in name.split(delimiter)]
+            if len(parts) > 1 and (wanted in parts or (len(names) == 1 and all(parts))):
+                other = other or delimiter
     if usual > len(names):
-        other = _regular_delimiter([source.delimiter.join(row) for row in rows])
+        lines = [source.delimiter.join(row) for row in rows]
+        other = next(filter(partial(_is_regular, lines), ODD_DELIMITERS), None)
         if other is None:
             return (
                 f"; most rows have {usual} cells, and the first has {len(names)}: if it is a "
@@ -366,23 +347,10 @@ def hint(source: CsvFile, wanted: str = "") -> str:
     return ""
 
 
-def _regular_delimiter(lines: Sequence[str]) -> str | None:
-    """Return what cuts the first line and most others into as many cells, None if nothing does."""
-    for delimiter in ODD_DELIMITERS:
-        widths = [line.count(delimiter) + 1 for line in lines]
-        if widths[0] > 1 and 2 * widths.count(widths[0]) > len(lines):
-            return delimiter
-    return None
-
-
-def _other_delimiter(names: Sequence[str], wanted: str) -> str | None:
-    """Return by what else the names seem to be separated, None if by nothing."""
-    for delimiter in ODD_DELIMITERS:
-        for name in names:
-            parts = [part.strip(' "') for part in name.split(delimiter)]
-            if len(parts) > 1 and (wanted in parts or (len(names) == 1 and all(parts))):
-                return delimiter
-    return None
+def _is_regular(lines: Sequence[str], delimiter: str) -> bool:
+    """Return whether a delimiter cuts the first line and most others into as many cells."""
+    widths = [line.count(delimiter) + 1 for line in lines]
+    return widths[0] > 1 and 2 * widths.count(widths[0]) > len(lines)
 
 
 def looks_like_data(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
@@ -390,7 +358,7 @@ def looks_like_data(names: Sequence[str], below: Sequence[Sequence[str]]) -> boo
     rows = [row for row in below if len(row) == len(names)]
     for name, *cells in zip(names, *rows, strict=True):
         filled = [cell for cell in cells if cell.strip()]
-        if filled and is_number_like(name) and all(map(is_number_like, filled)):
+        if filled and all(map(NUMBER_LIKE.match, [name, *filled])):
             return True
         if name.strip() and name in filled:
             return True
