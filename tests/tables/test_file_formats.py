@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labelcover.datasets import DataError, is_table, read_raw, read_table
-from labelcover.datasets._raw_tables import _kept_input
+from labelcover.datasets import DataError, is_table, local_file, read_raw, read_table
 from labelcover.methods import BinaryRelevanceClassifier
 from labelcover.models import fit_model
 
@@ -153,14 +152,14 @@ def test_standard_input_is_read_for_what_it_is(frame, tmp_path, command, monkeyp
     assert command("train", tmp_path / "t.csv", *words)[0] == 0
     written = []
     for content in (frame.to_csv(index=False), frame.to_json(orient="records")):
-        _kept_input.cache_clear()
+        local_file.cache_clear()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
         code, _, said = command("predict", model, "-", "-o", tmp_path / "p.csv")
         assert code == 0, said
         written.append((tmp_path / "p.csv").read_text())
     assert written[0] == written[1]
-    _kept_input.cache_clear()
+    local_file.cache_clear()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b" \n")))
     code, _, said = command("predict", model, "-", "-o", tmp_path / "p.csv")
     assert (code, said) == (2, "labelcover: -: nothing came in, expected a table.\n")
-    _kept_input.cache_clear()
+    local_file.cache_clear()

@@ -122,11 +122,11 @@ def read_arff(
     if sparse.issparse(X):
         X = X.toarray() if X.nnz > DENSEST * np.prod(X.shape) else sparse.csr_array(X)
     return Dataset(
-        name=Path(path).stem,
-        X=X,
-        Y=settled_labels(path, _label_bits(path, table, at), label_names, empty),
-        feature_names=[attribute.name for attribute in kept],
-        label_names=label_names,
+        Path(path).stem,
+        X,
+        settled_labels(path, _label_bits(path, table, at), label_names, empty),
+        [attribute.name for attribute in kept],
+        label_names,
         categorical=np.array([attribute.values is not None for attribute in kept], dtype=bool),
         train_rows=np.arange(number) if is_split else None,
         test_rows=np.arange(number, n) if is_split else None,
@@ -150,34 +150,26 @@ def _labels(path, table, labels, prefix):
                 "does not say which attributes are labels, expected a MULAN label file beside it, "
                 "-C in the relation's name, or labels=….",
             )
-    if isinstance(labels, str | os.PathLike):
-        return _labels_of_file(path, names, labels)
     if isinstance(labels, int):
         if not 0 < abs(labels) < len(names):
             raise DataError(
                 path, f"{labels} labels, expected 1 to {len(names) - 1} of {len(names)} attributes."
             )
         at = list(range(labels) if labels > 0 else range(len(names) + labels, len(names)))
-    else:
+    elif not isinstance(labels, str | os.PathLike):
         at = choose_labels(path, names, labels, prefix)
+    else:
+        positions = {_unescaped(name): j for j, name in enumerate(names)}
+        positions |= {name: j for j, name in enumerate(names)}
+        found, at = read_label_file(labels), []
+        for name, line in found.items():
+            j = positions.get(name, positions.get(_unescaped(name)))
+            if j is None:
+                text = f"label {name!r} is not in {path}, expected an attribute of that name."
+                raise DataError(labels, text, line)
+            at.append(j)
+        return list(found), at
     return [names[j] for j in at], at
-
-
-def _labels_of_file(path, names, label_file):
-    positions = {_unescaped(name): j for j, name in enumerate(names)}
-    positions |= {name: j for j, name in enumerate(names)}
-    found = read_label_file(label_file)
-    at = []
-    for name, line in found.items():
-        j = positions.get(name, positions.get(_unescaped(name)))
-        if j is None:
-            raise DataError(
-                label_file,
-                f"label {name!r} is not in {path}, expected an attribute of that name.",
-                line,
-            )
-        at.append(j)
-    return list(found), at
 
 
 def _unescaped(name: str) -> str:
@@ -318,20 +310,19 @@ def _plain(line: str) -> str:
     return RELATION.sub(r"\1", line.strip().replace("\t", " "))
 
 
-def _number(cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        if cell.strip() == "?":
-            return MISSING
-        raise
-
-
 def _reader_of(attribute: Attribute) -> Callable[[str], float]:
+    def number(cell: str) -> float:
+        try:
+            return float(cell)
+        except ValueError:
+            if cell.strip() == "?":
+                return MISSING
+            raise
+
     if attribute.is_text:
         return lambda cell: MISSING
     if attribute.values is None:
-        return _number
+        return number
     codes = {value: float(code) for code, value in enumerate(attribute.values)} | {"?": MISSING}
     return lambda cell: codes[cell.strip()]
 
@@ -347,8 +338,7 @@ def _dense_cells(path, header, attributes, rows):
             _refuse_if_plain(path, number, line, attributes)
             unusual.append(i)
     if unusual:
-        decoded = _decode(path, header, [rows[i] for i in unusual], arff.DENSE)
-        cells[unusual] = [[_cell(value) for value in row] for row in decoded]
+        cells[unusual] = _decode(path, header, [rows[i] for i in unusual], arff.DENSE)
     return cells
 
 
@@ -385,13 +375,8 @@ def _sparse_cells(path, header, attributes, rows):
         decoded = _decode(path, header, [rows[i] for i in unusual], arff.LOD)
         for i, row in zip(unusual, decoded, strict=True):
             for j, value in row.items():
-                table[i, j] = _cell(value)
+                table[i, j] = value
     return canonical_rows(table)
-
-
-def _cell(value):
-    """Return a value as liac-arff decodes it; what is missing or text is NaN."""
-    return MISSING if value is None or isinstance(value, str) else float(value)
 
 
 def _refuse_if_plain(path, number, line, attributes):
@@ -419,15 +404,22 @@ def _refuse_if_plain(path, number, line, attributes):
 
 
 def _decode(path, header, rows, kind):
-    """Rows that are not plain, by liac-arff."""
+    """Rows that are not plain, by liac-arff; what is missing or text is NaN."""
+
+    def as_number(value):
+        return MISSING if value is None or isinstance(value, str) else float(value)
+
     plain = [_plain(line) for line in header]
     try:
         text = "\n".join(plain + [line for _, line in rows])
-        return arff.loads(text, encode_nominal=True, return_type=kind)["data"]
+        data = arff.loads(text, encode_nominal=True, return_type=kind)["data"]
     except arff.ArffException as error:
         at = error.line - len(plain) - 1
         number = rows[at][0] if 0 <= at < len(rows) else None
         raise DataError(path, _reason(error), number) from None
+    if kind == arff.DENSE:
+        return [list(map(as_number, row)) for row in data]
+    return [{j: as_number(value) for j, value in row.items()} for row in data]
 
 
 def _reason(error: arff.ArffException) -> str:

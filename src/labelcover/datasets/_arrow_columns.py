@@ -10,14 +10,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import deque
 from collections.abc import Collection, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labelcover._safe_text import MAYBE_GUARDED, unguarded
 from labelcover.datasets._file_limits import (
@@ -42,8 +40,6 @@ from labelcover.tables import (
     UNNAMED,
     Cells,
     DataError,
-    arrow_csv,
-    arrow_json,
     as_table,
     pa,
     pc,
@@ -73,8 +69,7 @@ STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.S)
 KEY = re.compile(rb"(%b)\s*:" % STRING.pattern, re.S)
 # A part of a line that does not end within a string, as a line may be very long.
 PART = re.compile(rb'(?:[^"]{1,1000}+|%b){1,1000}+' % STRING.pattern, re.S)
-OPENING = b"[{"
-BRACKETS = OPENING + b"]}"
+NO_BRACKETS = bytes(set(range(256)).difference(b"[{]}"))
 EXPECTED = "expected JSON lines, each an object with the same kinds of values"
 VALUE_BYTES = 8  # of Python, for each byte of an array
 
@@ -129,7 +124,6 @@ def read_columns(source: CsvFile, as_text: Collection[str] = ()) -> tuple[pa.Tab
         if Cells(column).is_text:
             made[name] = _settled(column, source.decimal, name in numbers)
     columns = pa.table(made)
-    _check_last_quote(source, columns)
     columns, said = _without_blank_rows(source, skipped, columns, blank[0] > 0)
     pa.default_memory_pool().release_unused()  # as much as the table, which encoding will need
     return columns, [*notes, *said]
@@ -239,6 +233,8 @@ def _settled(column: pa.ChunkedArray, decimal: str | None, may_be_numbers: bool)
 
 
 def _arrow_csv(source: CsvFile, skipped: int, types: dict[str, Any], blank: list[int]) -> pa.Table:
+    import pyarrow.csv as arrow_csv
+
     def of_another_width(row: Any) -> str:
         is_row = row.text.replace(source.delimiter, "").strip()
         blank[0] += not is_row
@@ -291,34 +287,24 @@ def _csv_error(source: CsvFile, width: int, error: Exception) -> DataError:
     return DataError(source.path, f"{reason(error)}, expected CSV.")
 
 
-def _check_last_quote(source: CsvFile, columns: pa.Table) -> None:
-    """Raise a `DataError` if the last cell holds all lines after a quote that is never closed.
-
-    Arrow takes the end of the file for the end of such a cell.
-    """
-    last = columns.column(columns.num_columns - 1)
-    cell = last[-1].as_py() if columns.num_rows and Cells(last).is_text else None
-    if cell is not None and "\n" in cell.rstrip("\r\n"):
-        try:
-            with closing(numbered_rows(source)) as rows:
-                deque(rows, maxlen=0)
-        except UnclosedQuote:
-            raise
-        except DataError:  # Python's reader is stricter than Arrow's
-            pass
-
-
 def _without_blank_rows(
     source: CsvFile, skipped: int, columns: pa.Table, some_skipped: bool
 ) -> tuple[pa.Table, list[str]]:
-    """Return the rows that are not made of delimiters only, and a sentence on those that are."""
+    """Return the rows that are not made of delimiters only, and a sentence on those that are.
+
+    Raises a `DataError` if the last cell holds all lines after a quote that is never closed: Arrow
+    takes the end of the file for the end of such a cell.
+    """
+    width, last = columns.num_columns, Cells(columns.column(columns.num_columns - 1))
+    cell = last.column[-1].as_py() if columns.num_rows and last.is_text else None
+    may_be_open = cell is not None and "\n" in cell.rstrip("\r\n")
     empty = np.ones(columns.num_rows, dtype=bool)
     for column in columns.columns:
         empty &= column.is_null().to_numpy() if column.null_count else False
         if not empty.any():
             break
-    width = columns.num_columns
-    if not (empty.any() or some_skipped) or width == 1:
+    may_be_blank = (empty.any() or some_skipped) and width > 1
+    if not (may_be_blank or may_be_open):
         return columns, []
     blank, lines, at = empty.copy(), [], 0
     try:
@@ -331,9 +317,10 @@ def _without_blank_rows(
                 elif at < len(empty):  # of missing values, but a row
                     blank[at] = False
                 at += len(row) == width
-    except DataError:  # Python's reader is stricter than Arrow's
-        pass
-    if not lines:
+    except DataError as error:  # Python's reader is stricter than Arrow's
+        if may_be_open and isinstance(error, UnclosedQuote):
+            raise
+    if not lines or not may_be_blank:
         return columns, []
     named = shown([str(line) for line in lines], SHOWN_LINES)
     said = f"{len(lines)} lines hold delimiters only and are no rows: {named}."
@@ -351,7 +338,21 @@ def read_json(path: str | os.PathLike[str]) -> pa.Table:
         If the file is no JSON lines, is nested too deeply, or has so many keys that a table of all
         lines and keys would take more memory than it may.
     """
-    _check_keys(path)
+    import pyarrow.json as arrow_json
+
+    n_lines, keys = 0, set[bytes]()
+    with opened(path) as file:
+        for block in whole_lines(file):
+            check_not_blank(path, block)
+            for number, line in enumerate(block.split(b"\n"), start=n_lines + 1):
+                may_be_deep = line.count(b"[") + line.count(b"{") > DEEPEST
+                if may_be_deep and (depth := _depth(line)) > DEEPEST:
+                    said = f"values nested {depth} deep, expected at most {DEEPEST}."
+                    raise DataError(path, said, number)
+            n_lines += block.count(b"\n")
+            keys.update(found[1] for found in KEY.finditer(block))
+            what = f"a table of {n_lines} lines and {len(keys)} keys"
+            check_bytes(path, CELL_BYTES * max(1, n_lines) * len(keys), what)
 
     def read(block_size: int) -> pa.Table:
         with opened(path) as file:
@@ -366,44 +367,15 @@ def read_json(path: str | os.PathLike[str]) -> pa.Table:
         raise DataError(path, f"{said}, {EXPECTED}.") from None
 
 
-def _check_keys(path: str | os.PathLike[str]) -> None:
-    n_lines, keys = 0, set[bytes]()
-    with opened(path) as file:
-        for block in whole_lines(file):
-            check_not_blank(path, block)
-            _check_depth(path, block, n_lines)
-            n_lines += block.count(b"\n")
-            keys.update(found[1] for found in KEY.finditer(block))
-            what = f"a table of {n_lines} lines and {len(keys)} keys"
-            check_bytes(path, CELL_BYTES * max(1, n_lines) * len(keys), what)
-
-
-def _check_depth(path: str | os.PathLike[str], block: bytes, n_lines: int) -> None:
-    signs = _only(OPENING + b"\n", block)
-    ends = np.append(np.flatnonzero(signs == ord("\n")), len(signs))
-    n_opened = np.diff(ends, prepend=-1) - 1
-    if n_opened.max() <= DEEPEST:
-        return
-    for number, (line, n) in enumerate(zip(block.split(b"\n"), n_opened, strict=True)):
-        if n > DEEPEST and (depth := _depth(line)) > DEEPEST:
-            said = f"values nested {depth} deep, expected at most {DEEPEST}."
-            raise DataError(path, said, n_lines + number + 1)
-
-
 def _depth(line: bytes) -> int:
     """Return how deep values are nested; brackets in strings do not count."""
     depth = deepest = 0
     for part in PART.finditer(line):
-        signs = _only(BRACKETS, STRING.sub(b"", part[0]))
+        signs = np.frombuffer(STRING.sub(b"", part[0]).translate(None, NO_BRACKETS), np.uint8)
         if len(signs):
-            depths = depth + np.cumsum(np.where(np.isin(signs, list(OPENING)), 1, -1))
+            depths = depth + np.cumsum(np.where(np.isin(signs, list(b"[{")), 1, -1))
             depth, deepest = int(depths[-1]), max(deepest, int(depths.max()))
     return deepest
-
-
-def _only(signs: bytes, text: bytes) -> NDArray[np.uint8]:
-    """Return the bytes of a text that are among some signs."""
-    return np.frombuffer(text.translate(None, bytes(set(range(256)).difference(signs))), np.uint8)
 
 
 def read_json_array(path: str | os.PathLike[str]) -> pa.Table:

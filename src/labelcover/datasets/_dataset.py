@@ -306,10 +306,14 @@ def row_contents(dataset: Dataset, rows: Iterable[int]) -> dict[int, list[tuple[
     """
     rows = sorted(set(rows))
     if dataset.texts:
-        return {
-            i: [(name, _shortened(cells[i])) for name, cells in dataset.texts.items() if cells[i]]
-            for i in rows
-        }
+
+        def shortened(text: str) -> str:
+            text = " ".join(text.split())
+            is_long = len(text) > MOST_CHARACTERS
+            return text[:MOST_CHARACTERS].rstrip() + " …" if is_long else text
+
+        texts = dataset.texts.items()
+        return {i: [(name, shortened(own[i])) for name, own in texts if own[i]] for i in rows}
     words = feature_words(dataset)
     X: Any = dataset.X
     if sparse.issparse(X):
@@ -328,8 +332,3 @@ def row_contents(dataset: Dataset, rows: Iterable[int]) -> dict[int, list[tuple[
         told = [words(int(f), float(row[f])) for f in most if unusual[f] > 0]
         found[i] = [("strongest features", "; ".join(told))] if told else []
     return found
-
-
-def _shortened(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS].rstrip() + " …"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from labelcover._tags import (
 )
 from labelcover.datasets._dataset import EMPTY, choose_labels, settled_labels
 from labelcover.datasets._file_limits import check_bytes
-from labelcover.tables import DataError, ReadingWarning, is_missing, pa, pc, shown
+from labelcover.tables import DataError, is_missing, pa, pc, shown
 
 if TYPE_CHECKING:
     from labelcover.datasets._raw_tables import RawTable
@@ -121,8 +120,7 @@ class LabelColumns:
         self._check(table)
         empty = self._is_empty(table)
         if empty.all():
-            raise DataError(
-                table.path,
+            raise table.error(
                 f"the labels are empty in all {len(table)} rows, expected some to be filled with "
                 f"{parameter('empty', 'skip')}.",
             )
@@ -155,11 +153,10 @@ class LabelColumns:
         others = [tag for row in rows for tag in row if tag not in known]
         if warn and not any(rows):
             text = f"has no tags in {len(rows)} rows, expected some to compare predictions with."
-            _warn(table, f"column {self.tags!r} {text}", UserWarning)
+            table.warn(f"column {self.tags!r} {text}", UserWarning)
         if others and warn:
             strange = sorted(set(others))
-            _warn(
-                table,
+            table.warn(
                 f"column {self.tags!r} has {_tags(len(strange))} that the model does not know and "
                 f"that {_are(len(strange))} not counted: {shown(strange)}.",
                 UserWarning,
@@ -186,7 +183,7 @@ class LabelColumns:
         given = [name for name in self.names if name in table.names]
         if not given:
             text = f"no column is a label of the model, expected some of {shown(self.names)}."
-            raise DataError(table.path, text)
+            raise table.error(text)
         for name in given:
             cells = table.cells(name)
             read = cells.truth()
@@ -201,9 +198,7 @@ class LabelColumns:
 
     def _check(self, table: RawTable) -> None:
         for name in self.columns:
-            if name not in table.names:
-                text = f"no column {name!r}, expected the labels to be there."
-                raise DataError(table.path, text, name=name)
+            table.check_there(name, "expected the labels to be there")
 
     def _is_empty(self, table: RawTable) -> NDArray[np.bool_]:
         """Return which rows have an empty cell among the labels."""
@@ -232,53 +227,43 @@ class LabelColumns:
 def _found_tags(
     table: RawTable, name: str, separator: str | Sequence[str] | None, empty: str | None
 ) -> tuple[LabelColumns, RawTable]:
-    if name not in table.names:
-        raise DataError(
-            table.path,
-            f"no column {name!r}, expected {parameter('tags')} to name one of "
-            f"{shown(table.names)}.",
-            name=name,
-        )
+    expected = f"expected {parameter('tags')} to name one of {shown(table.names)}"
+    table.check_there(name, expected)
     if separator is not None:
         as_marks(separator)
     kept = LabelColumns([], name, empty=empty).without_skipped(table)
     rows, separators, no_value = _tag_rows(kept, name, separator)
     n, counts = len(rows), Counter(tag for row in rows for tag in row)
     if not counts:
-        raise DataError(table.path, f"column {name!r} has no tags in {n} rows, expected some.")
+        raise table.error(f"column {name!r} has no tags in {n} rows, expected some.")
     names = in_order(tag for tag in counts if counts[tag] >= FEWEST_ROWS)
     rare = in_order(counts.keys() - set(names))
     if not names:
-        raise DataError(
-            table.path,
+        raise table.error(
             f"column {name!r} has {_tags(len(rare))}, each in one row only ({shown(rare)}), "
             f"expected tags that recur; they were {separators.told()}; "
             f"{parameter('separator')} sets what separates them.",
         )
     if rare:
         row = next(i for i, tags in enumerate(rows) if rare[0] in tags)
-        _warn(
-            table,
+        table.warn(
             f"column {name!r} has {_tags(len(rare))} in one row only, which "
             f"{_are(len(rare))} left out, as a tag is learned from {FEWEST_ROWS} rows or more: "
             f"{shown(rare)} (the first in {kept.place(row)[0]}).",
         )
     if len(names) == 1:
-        _warn(
-            table,
+        table.warn(
             f"column {name!r} has one tag only, {names[0]!r}, expected several (tags are "
             f"{separators.told()}); whether a row has it is all that is learned.",
         )
     if everywhere := sorted(tag for tag in counts if counts[tag] == n > 1):
-        _warn(
-            table,
+        table.warn(
             f"column {name!r} has {_tags(len(everywhere))} in all {n} rows, of which nothing can "
             f"be learned: {shown(everywhere)}.",
         )
     n_empty = sum(not row for row in rows)
     if empty is None and 2 * n_empty > n:
-        _warn(
-            table,
+        table.warn(
             f"column {name!r} has no tags in {n_empty} of {n} rows ({n_empty / n:.0%}), which are "
             f"learned from as rows without tags; {parameter('empty', 'skip')} leaves rows with an "
             f"empty cell out, {parameter('empty', 'unknown')} takes their tags as not known, "
@@ -311,8 +296,7 @@ def _tag_rows(
     n_tags = (pc.sum(pc.list_value_length(column)).as_py() or 0) if is_list else 0
     check_bytes(table.path, TAG_BYTES * (len(column) + n_tags), f"the tags of {len(column)} rows")
     if not cells.is_plain and (not is_list or pa.types.is_nested(kind.value_type)):
-        raise DataError(
-            table.path,
+        raise table.error(
             f"column {name!r} holds {kind}, expected tags: lists of strings, or strings with "
             "separated tags.",
         )
@@ -331,17 +315,12 @@ def _tag_rows(
     except UnclearSeparators as error:
         marks = [each.marks for each, _ in error.readings]
         ways = [parameter("separator", own[0] if len(own) == 1 else list(own)) for own in marks]
-        raise DataError(
-            table.path, f"column {name!r}: {error}; say which: {' or '.join(ways)}."
-        ) from None
+        said = f"column {name!r}: {error}; say which: {' or '.join(ways)}."
+        raise table.error(said) from None
     markers = {tag for row in rows for tag in row if is_missing(tag)}
     if markers:
         rows = [[tag for tag in row if tag not in markers] for row in rows]
     return rows, found, markers
-
-
-def _warn(table: RawTable, text: str, category: type[Warning] = ReadingWarning) -> None:
-    warnings.warn(f"{table.path}: {text}", category, stacklevel=2)
 
 
 def _tags(count: int) -> str:

@@ -116,7 +116,12 @@ def load(
     elif download and known.openml is not None:
         dataset = _from_openml(name, known, drop)
     else:
-        raise FileNotFoundError(_how_to_get(name, known))
+        files, or_else = ", ".join(known.files), "; or load it with download=True."
+        raise FileNotFoundError(
+            f"data set {name!r} is not on this machine: put {files} into a folder {name!r} and set "
+            f"LABELCOVER_DATA to the folder above it ({known.source})"
+            f"{or_else if known.openml else '.'}"
+        )
     if verify:
         check_figures(dataset, known, drop)
     return replace(dataset, name=name, description=known.source)
@@ -130,11 +135,8 @@ def cache_folder() -> Path:
 
 def find_folder(name: str) -> Path | None:
     """Return the folder that holds the files of the set `name`, if there is one."""
-    places = [os.environ.get("LABELCOVER_DATA"), cache_folder()]
-    for place in places:
-        if place and (folder := Path(place) / name).is_dir():
-            return folder
-    return None
+    places = [place for place in (os.environ.get("LABELCOVER_DATA"), cache_folder()) if place]
+    return next((Path(place) / name for place in places if (Path(place) / name).is_dir()), None)
 
 
 def is_here(name: str) -> bool:
@@ -170,17 +172,23 @@ def _from_folder(name, known, folder, drop, verify):
             _check_sum(stored, recorded.read_text(encoding="utf-8").strip())
         return _with_features(_read_npz(stored), lambda feature: feature not in drop)
     *rows, labels = _checked(folder, known, verify)
-    parts = [read_arff(path, labels, drop=drop) for path in rows]
-    return parts[0] if len(parts) == 1 else _joined(*parts)
+    train, *more = [read_arff(path, labels, drop=drop) for path in rows]
+    if not more:
+        return train
+    (test,) = more
+    if (train.feature_names, train.categories) != (test.feature_names, test.categories):
+        raise ValueError(f"{test.name} must have the attributes of {train.name}, got others.")
+    stack = sparse.vstack if sparse.issparse(train.X) else np.vstack
+    X, Y = stack([train.X, test.X]), np.vstack([train.Y, test.Y])
+    train_rows, test_rows = np.split(np.arange(len(Y)), [len(train.Y)])  # the set's own split
+    return replace(train, X=X, Y=Y, train_rows=train_rows, test_rows=test_rows)
 
 
 def _checked(folder: Path, known: KnownSet, verify: bool) -> list[Path]:
     """Return the files of a set, after comparing their checksums."""
-    paths = [folder / file for file in known.files]
-    for path, expected in zip(paths, known.files.values(), strict=True):
-        if verify:
-            _check_sum(path, expected)
-    return paths
+    for file, expected in known.files.items() if verify else ():
+        _check_sum(folder / file, expected)
+    return [folder / file for file in known.files]
 
 
 def _check_sum(path: Path, expected: str) -> None:
@@ -191,21 +199,6 @@ def _check_sum(path: Path, expected: str) -> None:
 
 def _checksum_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.sha256")
-
-
-def _joined(train: Dataset, test: Dataset) -> Dataset:
-    """One set of two files, with the files as its own split."""
-    if (train.feature_names, train.categories) != (test.feature_names, test.categories):
-        raise ValueError(f"{test.name} must have the attributes of {train.name}, got others.")
-    stack = sparse.vstack if sparse.issparse(train.X) else np.vstack
-    n = len(train.Y)
-    return replace(
-        train,
-        X=stack([train.X, test.X]),
-        Y=np.vstack([train.Y, test.Y]),
-        train_rows=np.arange(n),
-        test_rows=np.arange(n, n + len(test.Y)),
-    )
 
 
 def _from_openml(name, known, drop):
@@ -230,12 +223,7 @@ def _from_openml(name, known, drop):
     check_figures(dataset, known)
     folder = cache_folder() / name
     folder.mkdir(parents=True, exist_ok=True)
-    _store(dataset, folder / f"{name}.npz")
-    return _with_features(dataset, lambda feature: feature not in drop)
-
-
-def _store(dataset: Dataset, path: Path) -> None:
-    """Write a set, and its checksum beside it; without the latter it would not be read."""
+    path = folder / f"{name}.npz"
     with replacing(path) as temporary:
         np.savez_compressed(
             temporary,
@@ -247,26 +235,20 @@ def _store(dataset: Dataset, path: Path) -> None:
             categories=np.array(json.dumps(dataset.categories)),
         )
         checksum = hashlib.sha256(temporary.read_bytes()).hexdigest()
-    with replacing(_checksum_file(path)) as temporary:
+    with replacing(_checksum_file(path)) as temporary:  # without which it would not be read
         temporary.write_text(checksum + "\n", encoding="utf-8")
+    return _with_features(dataset, lambda feature: feature not in drop)
 
 
 def _read_npz(path: Path) -> Dataset:
     with np.load(path, allow_pickle=False) as stored:
-        X = stored["X"].astype(np.float64)
-        # The embedded set has neither nominal features nor these two arrays.
-        categories = json.loads(str(stored["categories"])) if "categories" in stored else {}
-        return Dataset(
-            name=path.stem,
-            X=X,
-            Y=stored["Y"].astype(np.uint8),
-            feature_names=stored["feature_names"].tolist(),
-            label_names=stored["label_names"].tolist(),
-            categorical=stored["categorical"]
-            if "categorical" in stored
-            else np.zeros(X.shape[1], dtype=bool),
-            categories={feature: tuple(values) for feature, values in categories.items()},
-        )
+        X, Y = stored["X"].astype(np.float64), stored["Y"].astype(np.uint8)
+        features, labels = stored["feature_names"].tolist(), stored["label_names"].tolist()
+        categorical, values = np.zeros(X.shape[1], dtype=bool), {}
+        if "categories" in stored:  # the embedded set has none
+            categorical, values = stored["categorical"], json.loads(str(stored["categories"]))
+    categories = {feature: tuple(own) for feature, own in values.items()}
+    return Dataset(path.stem, X, Y, features, labels, categorical, categories=categories)
 
 
 def _with_features(dataset: Dataset, is_kept: Callable[[str], bool]) -> Dataset:
@@ -278,15 +260,6 @@ def _with_features(dataset: Dataset, is_kept: Callable[[str], bool]) -> Dataset:
         categorical=dataset.categorical[keep],
         categories={f: values for f, values in dataset.categories.items() if is_kept(f)},
     )
-
-
-def _how_to_get(name: str, known: KnownSet) -> str:
-    files = ", ".join(known.files)
-    text = (
-        f"data set {name!r} is not on this machine: put {files} into a folder {name!r} and set "
-        f"LABELCOVER_DATA to the folder above it ({known.source})"
-    )
-    return text + ("; or load it with download=True." if known.openml else ".")
 
 
 def read(

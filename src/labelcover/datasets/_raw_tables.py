@@ -32,7 +32,7 @@ from labelcover.datasets._file_limits import (
     reason,
 )
 from labelcover.datasets._text_format import CsvFile, find_format, hint, numbered_rows
-from labelcover.tables import Cells, DataError, Table, pa, parquet, plain_columns
+from labelcover.tables import Cells, DataError, Table, pa, plain_columns
 
 CSV, PARQUET, JSON_LINES, JSON, EXCEL = "CSV", "Parquet", "JSON lines", "JSON", "Excel"
 KINDS = {
@@ -139,6 +139,7 @@ def is_table(path: str | os.PathLike[str]) -> bool:
     return SQL in os.fspath(path) or suffix_of(path).lower() in KINDS
 
 
+@cache
 def local_file(source: str) -> str:
     """Return a file to read: ``-`` is standard input, kept as what it looks like.
 
@@ -147,11 +148,8 @@ def local_file(source: str) -> str:
     DataError
         If nothing comes in.
     """
-    return _kept_input() if source == STANDARD_INPUT else source
-
-
-@cache
-def _kept_input() -> str:
+    if source != STANDARD_INPUT:
+        return source
     import atexit
     import shutil
     import sys
@@ -268,6 +266,8 @@ def _without_password(path: str | os.PathLike[str]) -> str:
 
 
 def _read_parquet(path) -> pa.Table:
+    from pyarrow import parquet
+
     try:
         with parquet.ParquetFile(path) as file:
             found = file.metadata
@@ -330,6 +330,8 @@ def write_table(
     suffix = suffix or table_suffix(path)
     with replacing(path) as temporary:
         if KINDS[suffix] == PARQUET:
+            from pyarrow import parquet
+
             parquet.write_table(pa.table(dict(columns)), temporary)
             return
         with ExitStack() as opened:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover._arguments import parameter
-from labelcover.tables import AS_ID, NOT_USED, ColumnKind, ColumnKinds
+from labelcover.tables import AS_ID, NOT_USED, ColumnKind, ColumnKinds, shown
 
 if TYPE_CHECKING:
     from labelcover.datasets._label_columns import LabelColumns
@@ -179,7 +179,7 @@ class LabelFacts:
         tags = [*names, *labels.left_out]
         return cls(
             n_rows=len(Y),
-            counts={names[j]: int(counts[j]) for j in np.argsort(-counts, kind="stable").tolist()},
+            counts=_most_first(names, counts, least=0),
             without=int(np.count_nonzero(~Y.any(axis=1) & ~unknown.any(axis=1))),
             n_empty=labels.n_empty,
             empty=labels.empty or "none",
@@ -189,22 +189,23 @@ class LabelFacts:
             alike=_groups(("".join(name.split()).casefold(), name) for name in tags),
             no_value=list(labels.no_value),
             together=_groups((np.packbits(Y[:, j]).tobytes(), names[j]) for j in some),
-            unknown={
-                names[j]: int(n_unknown[j])
-                for j in np.argsort(-n_unknown, kind="stable").tolist()
-                if n_unknown[j]
-            },
+            unknown=_most_first(names, n_unknown),
         )
 
     def sentences(self) -> Iterator[str]:
         """Yield what there is to say, each in a sentence."""
-        commonest = [f"{name} ({n})" for name, n in list(self.counts.items())[:COMMONEST]]
-        more = ", …" if len(self.counts) > COMMONEST else ""
-        yield f"{_counted(len(self.counts), 'label')}: {', '.join(commonest)}{more}"
-        if len(self.counts) == 1:
+        counts, n = [f"{name} ({n})" for name, n in self.counts.items()], len(self.counts)
+        yield f"{n:,} label{'s' * (n != 1)}: {shown(counts, COMMONEST)}"
+        if n == 1:
             yield "one label only: whether a row has it is all that is learned"
         yield from self._without()
-        yield from self._unknown()
+        if self.unknown and not self.n_empty:  # rows without tags are told
+            share = sum(self.unknown.values()) / (self.n_rows * len(self.counts))
+            told = [f"{name} ({n / self.n_rows:.0%})" for name, n in self.unknown.items()]
+            yield f"{share:.0%} of the labels are not known: {shown(told, COMMONEST)}"
+            never = [name for name, n in self.unknown.items() if n == self.n_rows]
+            if never:
+                yield f"labels that are known in no row: {_shown(never)}"
         if self.left_out:
             yield f"tags in one row only, left out: {_shown(self.left_out)}"
         if self.rare:
@@ -235,17 +236,10 @@ class LabelFacts:
             why = ", only tags that are left out" if self.left_out else ""
             yield f"{_share(without, self.n_rows)} without a label{why}"
 
-    def _unknown(self) -> Iterator[str]:
-        if not self.unknown or self.n_empty:  # rows without tags are told
-            return
-        share = sum(self.unknown.values()) / (self.n_rows * len(self.counts))
-        most = list(self.unknown.items())[:COMMONEST]
-        told = [f"{name} ({n / self.n_rows:.0%})" for name, n in most]
-        more = ", …" if len(self.unknown) > COMMONEST else ""
-        yield f"{share:.0%} of the labels are not known: {', '.join(told)}{more}"
-        never = [name for name, n in self.unknown.items() if n == self.n_rows]
-        if never:
-            yield f"labels that are known in no row: {_shown(never)}"
+
+def _most_first(names: list[str], counts: NDArray[Any], least: int = 1) -> dict[str, int]:
+    order = np.argsort(-counts, kind="stable").tolist()
+    return {names[j]: int(counts[j]) for j in order if counts[j] >= least}
 
 
 def _share(n: int, of: int) -> str:
@@ -262,7 +256,3 @@ def _groups(named: Iterable[tuple[str | bytes, str]]) -> list[list[str]]:
 def _shown(names: Sequence[str]) -> str:
     more = f", … ({len(names)} in all)" if len(names) > COMMONEST else ""
     return ", ".join(map(repr, names[:COMMONEST])) + more
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n:,} {what}s"

@@ -1,8 +1,7 @@
 """Tables in files: a column per feature and label, or as they are; further files of a model."""
 
 import os
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,15 +15,7 @@ from labelcover.datasets._dataset import EMPTY, Dataset, choose_features
 from labelcover.datasets._label_columns import LabelColumns
 from labelcover.datasets._raw_tables import CSV, KINDS, RawTable, read_raw, suffix_of
 from labelcover.datasets._reading_report import ReadingReport
-from labelcover.tables import (
-    AS_STRINGS,
-    DataError,
-    TableEncoder,
-    check_plain,
-    pa,
-    shown,
-    strings_of,
-)
+from labelcover.tables import AS_STRINGS, DataError, TableEncoder, pa, shown
 
 
 @naming_extra()
@@ -135,7 +126,16 @@ def read_table(
             f"{parameter('label_prefix')} or {parameter('label_range')} too, expected one of them."
         )
     lists = {"text": text, "category": category, "number": number, "date": date, "drop": drop}
-    choices = _choices(lists | ({} if id is None else {"id": [id]}))
+    choices: dict[str, str] = {}
+    for kind, names in (lists | ({} if id is None else {"id": [id]})).items():
+        if isinstance(names, str):
+            raise ValueError(f"{kind} must be a list of names of columns, got {names!r}.")
+        for name in names:
+            if choices.setdefault(name, kind) != kind:
+                raise ValueError(
+                    f"{kind} names column {name!r}, which is given for {choices[name]} too, "
+                    "expected each column for one thing."
+                )
     for name in [tags] if tags is not None else labels or ():
         if name in choices:
             role = "labels" if tags is None else "tags"
@@ -151,38 +151,16 @@ def read_table(
             table, labels, label_prefix, empty, span=label_range, tags=tags, separator=separator
         )
         for name, kind in choices.items():
-            if name not in table.names:
-                text_of = f"no column {name!r}, expected {kind} to name columns of the file: "
-                raise DataError(table.path, f"{text_of}{shown(table.names)}.", name=name)
+            expected = f"expected {kind} to name columns of the file: {shown(table.names)}"
+            table.check_there(name, expected)
         Y, n_others = where.read(table, warn=False)
         features = replace(table, columns=table.columns.drop_columns(where.columns))
         encoder, X = TableEncoder.fitted(features, Y, choices)
     report = ReadingReport.of(table, encoder, where, Y)
-    names = encoder.feature_names, list(where.names)
-    reading = Reading(table.name, *names, encoder=encoder, labels=where, report=report)
+    known_names = encoder.feature_names, list(where.names)
+    reading = Reading(table.name, *known_names, encoder=encoder, labels=where, report=report)
     known = replace(features, known=(encoder, X), choices=choices)
     return reading.dataset(known, Y, n_others)
-
-
-def _choices(lists: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return what columns are said to be, by name, from the names for each kind.
-
-    Raises
-    ------
-    ValueError
-        If a string is given for a list, or a column for two things.
-    """
-    chosen: dict[str, str] = {}
-    for kind, names in lists.items():
-        if isinstance(names, str):
-            raise ValueError(f"{kind} must be a list of names of columns, got {names!r}.")
-        for name in names:
-            if chosen.setdefault(name, kind) != kind:
-                raise ValueError(
-                    f"{kind} names column {name!r}, which is given for {chosen[name]} too, "
-                    "expected each column for one thing."
-                )
-    return chosen
 
 
 def read_csv(
@@ -195,14 +173,15 @@ def read_csv(
     delimiter: str | None = None,
     empty: str | None = None,
 ) -> Dataset:
-    """Return the data set in a CSV file of numbers: the cells themselves, NaN where missing.
+    """Return the data set in a table of numbers: the cells themselves, NaN where missing.
 
     `read_table` takes other columns too, and fills missing values.
 
     Parameters
     ----------
     path : path-like
-        The file. Features are numbers, labels are 0 or 1.
+        The file: CSV, Parquet or another that `read_table` takes. Features are numbers, labels are
+        0 or 1.
     labels : list of str, optional
         The columns that are labels.
     label_prefix : str, optional
@@ -213,7 +192,7 @@ def read_csv(
         Take just these columns as features, in this order; with ``labels=[]`` the file need not
         hold labels.
     delimiter : str, optional
-        The separator between cells; by default it is found out.
+        The separator between cells of CSV; by default it is found out.
     empty : {"none", "skip", "unknown"}, optional
         What an empty label means; see `read_table`.
     """
@@ -226,44 +205,26 @@ def read_csv(
     X = np.empty((len(table), len(names)))
     for j, name in enumerate(names):
         cells = table.cells(name)
-        column = cells.column
-        if pa.types.is_nested(column.type) or pa.types.is_temporal(column.type):
-            raise DataError(table.path, f"column {name!r} holds {column.type}, expected numbers.")
+        kind = cells.column.type
+        if pa.types.is_nested(kind) or pa.types.is_temporal(kind):
+            raise table.error(f"column {name!r} holds {kind}, expected numbers.")
         found = cells.found_numbers(decimal=table.decimal)
         if found.both:
-            text = f"{table.path}: column {name!r}: {found.both}."
-            warnings.warn(text, UserWarning, stacklevel=2)
+            table.warn(f"column {name!r}: {found.both}.", UserWarning)
         read = cells.numbers(found.format)
         if read.bad.any():
             row = int(np.argmax(read.bad))
-            value = str(column[row].as_py())[:40]
+            value = str(cells.column[row].as_py())[:40]
             text = f"column {name!r} in {{place}} holds {value!r}, expected a number."
             raise table.error(text, row)
         X[:, j] = read.numbers
     nothing = np.zeros((len(X), 0), dtype=np.uint8)
     Y = where.read(table, warn=False)[0] if where.names else nothing
-    return Dataset(
-        name=table.name,
-        X=X,
-        Y=Y,
-        feature_names=names,
-        label_names=where.names,
-        categorical=np.zeros(len(names), dtype=bool),
-    )
+    return Dataset(table.name, X, Y, names, where.names, np.zeros(len(names), dtype=bool))
 
 
-def read_parquet(
-    path: str | os.PathLike[str],
-    labels: Sequence[str] | None = None,
-    *,
-    label_prefix: str | Sequence[str] | None = None,
-    drop: Sequence[str] = (),
-    features: Sequence[str] | None = None,
-    empty: str | None = None,
-) -> Dataset:
-    """Return the data set in a Parquet file of numbers; parameters are those of `read_csv`."""
-    chosen: dict[str, Any] = {"label_prefix": label_prefix, "drop": drop, "features": features}
-    return read_csv(path, labels, **chosen, empty=empty)
+#: The same: the suffix of a file says what it is.
+read_parquet = read_csv
 
 
 @dataclass(frozen=True)
@@ -391,7 +352,7 @@ class Reading:
             self.encoder.used_columns(table)
             table = labels.without_skipped(table) if with_labels else table
             if self.encoder.id in table.names:
-                check_plain(table, self.encoder.id, "id")
+                table.check_plain(self.encoder.id, "id")
             Y, others = np.zeros((len(table), 0), dtype=np.uint8), 0
             if with_labels:
                 Y, others = labels.read(table, warn=True)
@@ -403,7 +364,7 @@ class Reading:
         assert self.encoder is not None
         assert table.known is not None
         id = self.encoder.id
-        ids = strings_of(table, id) if id in table.names else None
+        ids = table.strings(id) if id in table.names else None
         if ids is None and table.rows is not None:  # some rows are left out
             ids = [str(row + 1) for row in table.rows]
         return Dataset(

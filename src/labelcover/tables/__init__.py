@@ -1,6 +1,5 @@
 """From the columns of a table to features, and back to words: kinds of columns, encoders."""
 
-from labelcover.tables._arrow import arrow_csv, arrow_json, pa, parquet, pc
 from labelcover.tables._cell_values import (
     MISSING,
     UNNAMED,
@@ -9,18 +8,14 @@ from labelcover.tables._cell_values import (
     Features,
     ReadingWarning,
     is_missing,
+    pa,
+    pc,
     shown,
     without_markers,
 )
-from labelcover.tables._column_kinds import AS_ID, NOT_USED, ColumnKind, ColumnKinds, check_plain
-from labelcover.tables._table import (
-    Table,
-    as_table,
-    keep_names,
-    plain_columns,
-    training_table,
-)
-from labelcover.tables._table_encoder import AS_STRINGS, NO_TEXT, TableEncoder, strings_of
+from labelcover.tables._column_kinds import AS_ID, NOT_USED, ColumnKind, ColumnKinds
+from labelcover.tables._table import Table, as_table, keep_names, plain_columns, training_table
+from labelcover.tables._table_encoder import AS_STRINGS, NO_TEXT, TableEncoder
 
 __all__ = [
     "AS_ID",
@@ -37,18 +32,13 @@ __all__ = [
     "ReadingWarning",
     "Table",
     "TableEncoder",
-    "arrow_csv",
-    "arrow_json",
     "as_table",
-    "check_plain",
     "is_missing",
     "keep_names",
     "pa",
-    "parquet",
     "pc",
     "plain_columns",
     "shown",
-    "strings_of",
     "training_table",
     "without_markers",
 ]

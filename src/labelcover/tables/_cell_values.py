@@ -1,4 +1,7 @@
-"""The cells of a column as numbers, truth values, times or strings; which are missing or wrong."""
+"""The cells of a column as numbers, truth values, times or strings; which are missing or wrong.
+
+Arrow, which holds them, is imported when it is first used: it is slow to import, and of an extra.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,35 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._words import WORDS
-from labelcover.tables._arrow import pa, pc
 from labelcover.tables._date_cells import DateFormat
 from labelcover.tables._number_cells import Found, NumberFormat, find_numbers, other_sign
+
+
+class LazyModule:
+    """A module that is imported when something of it is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked by what looks at modules
+            raise AttributeError(name)
+        return getattr(import_module(self.name), name)
+
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+else:
+    pa, pc = LazyModule("pyarrow"), LazyModule("pyarrow.compute")
 
 Features: TypeAlias = "NDArray[np.float64] | sparse.csr_array"
 #: What the first column is called if it has no name: pandas writes the numbers of rows there.

@@ -16,15 +16,15 @@ import numpy as np
 
 from labelcover._arguments import parameter
 from labelcover._tag_separators import Separators
-from labelcover.tables._arrow import pa, pc
 from labelcover.tables._cell_values import (
     DAY_FIRST,
     DECIMALS,
     PLAIN,
     Cells,
     Coded,
-    DataError,
     Readable,
+    pa,
+    pc,
     shown_cell,
 )
 from labelcover.tables._column_encoders import found_options
@@ -215,13 +215,13 @@ def _column_kind(
     if given is None:
         return _found_kind(table, name, likely)
     if given in ("id", "text", "category"):
-        check_plain(table, name, given)
+        table.check_plain(name, given)
     if given in ("drop", "id"):
         return ColumnKind(name, NOT_USED if given == "drop" else AS_ID, "as given")
     cells = table.cells(name)
     if given in ("text", "category"):
         if not cells.column.drop_null():
-            raise DataError(table.path, f"column {name!r} is empty, expected {given}.")
+            raise table.error(f"column {name!r} is empty, expected {given}.")
         return ColumnKind(name, given, "as given")
     kind, read = (_as_numbers if given == "number" else _as_dates)(table, name, likely)
     if read.share == 0:
@@ -261,17 +261,6 @@ def _as_dates(table: Table, name: str, likely: Mapping[str, str]) -> tuple[Colum
         why = ", ".join(filter(None, [f"such as {first!r}", found.both or order]))
     known = {"dates": found.format, "decided": found.decided, "both": found.both}
     return ColumnKind(name, "date", why, **known), cells.seconds(found.format)
-
-
-def check_plain(table: Table, name: str, expected: str) -> None:
-    """Raise a `DataError` if a column holds lists, structures or bytes, which are no strings."""
-    cells = table.cells(name)
-    if not cells.is_plain:
-        raise DataError(
-            table.path,
-            f"column {name!r} holds {cells.column.type}, which cannot be read as {expected}, "
-            "expected plain values.",
-        )
 
 
 def _found_kind(table: Table, name: str, likely: Mapping[str, str]) -> ColumnKind:

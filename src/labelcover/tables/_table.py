@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -14,8 +15,15 @@ from sklearn.utils import get_tags
 
 from labelcover._imports import naming_extra
 from labelcover._table_numbers import is_categorical, is_frame
-from labelcover.tables._arrow import pa
-from labelcover.tables._cell_values import Cells, DataError, Features, shown, without_markers
+from labelcover.tables._cell_values import (
+    Cells,
+    DataError,
+    Features,
+    ReadingWarning,
+    pa,
+    shown,
+    without_markers,
+)
 
 if TYPE_CHECKING:
     from labelcover.tables._table_encoder import TableEncoder
@@ -76,12 +84,34 @@ class Table:
         """Return the cells of a column."""
         return Cells(self.columns.column(name))
 
+    def strings(self, name: str) -> list[str]:
+        """Return the cells of a column as strings, empty where they are missing."""
+        return [cell or "" for cell in self.cells(name).strings]
+
+    def check_plain(self, name: str, expected: str) -> None:
+        """Raise a `DataError` if a column holds lists, structures or bytes: they are no strings."""
+        if not self.cells(name).is_plain:
+            kind = self.columns.column(name).type
+            text = f"column {name!r} holds {kind}, which cannot be read as {expected}, expected "
+            raise DataError(self.path, f"{text}plain values.")
+
     def place(self, row: int) -> tuple[str, int | None]:
         """Return where a row is, in words and, in a file of lines, as the line."""
         return f"row {row + 1 if self.rows is None else int(self.rows[row]) + 1}", None
 
-    def error(self, text: str, row: int) -> DataError:
-        """Return an error about a row; ``{place}`` in `text` is where it is."""
+    def check_there(self, name: str, expected: str) -> None:
+        """Raise a `DataError` if there is no column of a name."""
+        if name not in self.names:
+            raise DataError(self.path, f"no column {name!r}, {expected}.", name=name)
+
+    def warn(self, text: str, category: type[Warning] = ReadingWarning) -> None:
+        """Warn of something in the table."""
+        warnings.warn(f"{self.path}: {text}", category, stacklevel=3)
+
+    def error(self, text: str, row: int | None = None) -> DataError:
+        """Return an error, about a row if one is given; ``{place}`` in `text` is where it is."""
+        if row is None:
+            return DataError(self.path, text)
         words, line = self.place(row)
         if line is not None:
             return DataError(self.path, text.replace(" in {place}", ""), line)

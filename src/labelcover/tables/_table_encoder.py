@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,20 +12,19 @@ from scipy import sparse
 
 from labelcover._arguments import parameter
 from labelcover._label_values import drawn_by_frequency, split_unknown
-from labelcover.tables._arrow import pa, pc
 from labelcover.tables._cell_values import (
     UNNAMED,
-    DataError,
     Features,
-    ReadingWarning,
+    pa,
+    pc,
     shown,
     shown_cell,
 )
 from labelcover.tables._column_encoders import RARE_ROWS, CategoryColumn, DateColumn, NumberColumn
-from labelcover.tables._column_kinds import AS_ID, NOT_USED, ColumnKind, check_plain, column_kinds
+from labelcover.tables._column_kinds import AS_ID, NOT_USED, ColumnKind, column_kinds
 from labelcover.tables._feature_words import FeatureWords
 from labelcover.tables._table import Table, as_table, keep_names
-from labelcover.tables._text_columns import COUNTED, WORDS, TextColumn
+from labelcover.tables._text_columns import WORDS, TextColumn
 
 #: What the columns are called together that are no text.
 NO_TEXT = "numbers and categories"
@@ -106,14 +104,10 @@ class TableEncoder:
             told.append(tell)
             remarks += said
         for remark in remarks:
-            warnings.warn(f"{table.path}: {remark}", ReadingWarning, stacklevel=2)
+            table.warn(remark)
         if not encoders:
-            raise DataError(
-                table.path,
-                "no column can be used as a feature, expected at least one: "
-                + shown([f"{kind.name} ({kind.told(parameter(kind.option))})" for kind in told])
-                + ".",
-            )
+            why = shown([f"{kind.name} ({kind.told(parameter(kind.option))})" for kind in told])
+            raise table.error(f"no column can be used as a feature, expected at least one: {why}.")
         named = [name for name, kind in choices.items() if kind == "id"]
         made = cls(told, encoders, named[0] if named else _first_id(table, kinds), remarks)
         numbers, wide = made._parts(table, made.used_columns(table))
@@ -144,7 +138,7 @@ class TableEncoder:
         """
         kinds = self.used_columns(table)
         for text in self._odd_cells(table, kinds):
-            warnings.warn(f"{table.path}: {text}", UserWarning, stacklevel=4)
+            table.warn(text, UserWarning)
         return self._joined(table, *self._parts(table, kinds))
 
     def _odd_cells(self, table: Table, kinds: Mapping[str, ColumnKind]) -> Iterator[str]:
@@ -154,7 +148,7 @@ class TableEncoder:
         """
         for kind in kinds.values():
             if kind.kind in AS_STRINGS:
-                check_plain(table, kind.name, kind.kind)
+                table.check_plain(kind.name, kind.kind)
                 continue
             cells = table.cells(kind.name)
             bad = kind.read(cells).bad
@@ -171,13 +165,8 @@ class TableEncoder:
         used = {made.name for made in self.encoders}
         kinds = {kind.name: kind for kind in self.kinds if kind.name in used}
         for name, kind in kinds.items():
-            if name not in table.names:
-                raise DataError(
-                    table.path,
-                    f"no column {name!r}, which was {kind.kind} in training, expected the columns "
-                    f"of training: {shown(list(kinds))}.",
-                    name=name,
-                )
+            expected = f"expected the columns of training: {shown(list(kinds))}"
+            table.check_there(name, f"which was {kind.kind} in training, {expected}")
         if table.decimal is None:
             return kinds
         numbers = {name: kind.numbers.with_decimal(table.decimal) for name, kind in kinds.items()}
@@ -241,7 +230,7 @@ class TableEncoder:
     def texts(self, table: Table) -> dict[str, list[str]]:
         """Return the columns of a table that are read as free text, as they are."""
         names = [made.name for made in self.encoders if isinstance(made, TextColumn)]
-        return {name: strings_of(table, name) for name in names}
+        return {name: table.strings(name) for name in names}
 
     @property
     def _in_order(self) -> list[Any]:
@@ -303,18 +292,14 @@ def _first_id(table: Table, kinds: Sequence[ColumnKind]) -> str | None:
     return next((name for name in found if name != UNNAMED), found[0] if found else None)
 
 
-def strings_of(table: Table, name: str) -> list[str]:
-    """Return the cells of a column as strings, empty where they are missing."""
-    return [cell or "" for cell in table.cells(name).strings]
-
-
 def fitted_column(
     table: Table, kind: ColumnKind, Y: NDArray[np.uint8]
 ) -> tuple[Any, ColumnKind, list[str]]:
     """Return the encoder of a column, None if it is not used, what to tell of it, and remarks."""
     name, cells = kind.name, table.cells(kind.name)
     if kind.kind == AS_ID and kind.option == "text":
-        return *_fitted_to_names(table, kind, Y, instead_of=None), []
+        text = TextColumn.of_names(name, cells.strings, Y, instead_of=None)
+        return text, kind if text is None else text.told, []
     if kind.kind in (AS_ID, NOT_USED):
         return None, kind, []
     if kind.kind in AS_STRINGS:
@@ -348,12 +333,12 @@ def _fitted_to_strings(
         text = TextColumn.fitted(name, cells, Y)
         if text is None:
             return None, ColumnKind(name, NOT_USED, "text in which no word recurs")
-        return text, _told_of(text)
+        return text, text.told
     distinct = len(cells.values) + bool((cells.codes < 0).any())
     if kind.kind == "category" and kind.why != "as given" and 2 * distinct > len(cells.codes):
-        text, told = _fitted_to_names(table, kind, Y, instead_of=WORDS)
+        text = TextColumn.of_names(name, table.cells(name).strings, Y, instead_of=WORDS)
         if text is not None:
-            return text, told
+            return text, text.told
     category = CategoryColumn.fitted(name, cells, kind.separators)
     if kind.kind == "options":
         return category, ColumnKind(name, "options", f"{len(category.values)}, {kind.why}")
@@ -361,19 +346,6 @@ def _fitted_to_strings(
         why = f"{distinct} values, each in fewer than {RARE_ROWS} rows"
         return None, ColumnKind(name, NOT_USED, why, option="text")
     return category, ColumnKind(name, "category", f"{len(category.feature_names)} values")
-
-
-def _fitted_to_names(
-    table: Table, kind: ColumnKind, Y: NDArray[np.uint8], *, instead_of: str | None
-) -> tuple[Any, ColumnKind]:
-    """Return the encoder of names that are mostly different, if their characters say something."""
-    cells = table.cells(kind.name).strings
-    text = TextColumn.of_names(kind.name, cells, Y, instead_of=instead_of)
-    return text, kind if text is None else _told_of(text)
-
-
-def _told_of(text: TextColumn) -> ColumnKind:
-    return ColumnKind(text.name, "text", f"{len(text.terms)} {COUNTED[text.kind]}")
 
 
 def cells_of(table: Table, kind: ColumnKind) -> Any:

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelcover.tables._column_kinds import ColumnKind
+
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -104,6 +106,11 @@ class TextColumn:
     def feature_names(self) -> list[str]:
         """The names of the features."""
         return [f"{self.name}: {term}" for term in self.terms]
+
+    @property
+    def told(self) -> ColumnKind:
+        """What to tell of the column."""
+        return ColumnKind(self.name, "text", f"{len(self.terms)} {COUNTED[self.kind]}")
 
     def encode(self, texts: Sequence[str | None]) -> sparse.csr_array:
         """Return the features as a sparse table."""
