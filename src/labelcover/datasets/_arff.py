@@ -29,7 +29,7 @@ from labelcover.datasets._dataset import (
     settled_labels,
 )
 from labelcover.datasets._file_limits import read_bytes
-from labelcover.tables import DataError, Features
+from labelcover.tables import AnyPath, DataError, Features
 
 # Sparse features are kept sparse up to this share of non-zero cells.
 DENSEST = 0.25
@@ -61,8 +61,8 @@ class ArffTable:
 
 
 def read_arff(
-    path: str | os.PathLike[str],
-    labels: str | os.PathLike[str] | int | Sequence[str] | None = None,
+    path: AnyPath,
+    labels: AnyPath | int | Sequence[str] | None = None,
     *,
     label_prefix: str | Sequence[str] | None = None,
     drop: Sequence[str] = (),
@@ -208,7 +208,7 @@ class _Labels(xml.sax.ContentHandler):
 
     _locator: Any
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: AnyPath) -> None:
         super().__init__()
         self.path, self.found = path, dict[str, int]()
 
@@ -225,7 +225,7 @@ class _Labels(xml.sax.ContentHandler):
         self.found[name] = line
 
 
-def read_label_file(path: str | os.PathLike[str]) -> dict[str, int]:
+def read_label_file(path: AnyPath) -> dict[str, int]:
     """Return the labels of a MULAN label file in its order, each with its line.
 
     Raises
@@ -253,7 +253,7 @@ def read_label_file(path: str | os.PathLike[str]) -> dict[str, int]:
     return handler.found
 
 
-def read_arff_table(path: str | os.PathLike[str]) -> ArffTable:
+def read_arff_table(path: AnyPath) -> ArffTable:
     """Return every column of an ARFF file, dense or sparse."""
     raw = read_bytes(path)
     if b"\0" in raw:

@@ -38,6 +38,7 @@ from labelcover.datasets._text_format import (
 from labelcover.tables import (
     MISSING,
     UNNAMED,
+    AnyPath,
     Cells,
     DataError,
     as_table,
@@ -77,12 +78,7 @@ VALUE_BYTES = 8  # of Python, for each byte of an array
 def read_columns(source: CsvFile, as_text: Collection[str] = ()) -> tuple[pa.Table, list[str]]:
     """Return the columns of a CSV file, and sentences on what was unusual about it.
 
-    Parameters
-    ----------
-    source : CsvFile
-        The file, and how it is written.
-    as_text : collection of str
-        Columns whose cells are strings, whatever they look like.
+    Cells of the columns `as_text` are strings, whatever they look like.
 
     Raises
     ------
@@ -155,9 +151,7 @@ def _head(source: CsvFile) -> tuple[list[str], list[str], int, list[list[str]]]:
     return names, unnamed, line + breaks, [row for row in rows if len(row) == len(names)]
 
 
-def check_names(
-    path: str | os.PathLike[str], names: Sequence[str], line: int | None = None
-) -> list[str]:
+def check_names(path: AnyPath, names: Sequence[str], line: int | None = None) -> list[str]:
     """Return the names of the columns; the first is `UNNAMED` if it has none.
 
     Raises
@@ -329,7 +323,7 @@ def _without_blank_rows(
     return columns.filter(pa.array(~blank)), [said]
 
 
-def read_json(path: str | os.PathLike[str]) -> pa.Table:
+def read_json(path: AnyPath) -> pa.Table:
     """Return the columns of a JSON lines file.
 
     Raises
@@ -378,7 +372,7 @@ def _depth(line: bytes) -> int:
     return deepest
 
 
-def read_json_array(path: str | os.PathLike[str]) -> pa.Table:
+def read_json_array(path: AnyPath) -> pa.Table:
     """Return the columns of a JSON file that holds a list of objects."""
     check_bytes(path, VALUE_BYTES * os.stat(path).st_size, "its values")
     try:
@@ -390,7 +384,7 @@ def read_json_array(path: str | os.PathLike[str]) -> pa.Table:
     return arrow_table(path, rows)
 
 
-def arrow_table(path: str | os.PathLike[str], rows: Any) -> pa.Table:
+def arrow_table(path: AnyPath, rows: Any) -> pa.Table:
     """Return rows of a file, a frame or a list of objects, as columns."""
     if not len(rows):
         raise DataError(path, "no row follows the names, expected at least one.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from scipy import sparse
 
 from labelcover._arguments import parameter
 from labelcover._imports import naming_extra
-from labelcover.tables import DataError, shown
+from labelcover.tables import AnyPath, DataError, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -171,7 +170,7 @@ class Dataset:
 
 
 def choose_features(
-    path: str | os.PathLike[str],
+    path: AnyPath,
     columns: Sequence[str],
     labels: Sequence[int],
     drop: Sequence[str],
@@ -188,7 +187,7 @@ def choose_features(
 
 
 def choose_labels(
-    path: str | os.PathLike[str],
+    path: AnyPath,
     columns: Sequence[str],
     labels: Sequence[str] | None,
     prefix: str | Sequence[str] | None,
@@ -234,7 +233,7 @@ def choose_labels(
 
 
 def settled_labels(
-    path: str | os.PathLike[str], Y: NDArray[np.float32], names: Sequence[str], empty: str | None
+    path: AnyPath, Y: NDArray[np.float32], names: Sequence[str], empty: str | None
 ) -> NDArray[Any]:
     """Return labels whose empty cells, NaN in `Y`, mean what `empty` says.
 

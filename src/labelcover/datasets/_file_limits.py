@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from labelcover.tables import DataError, pa
+from labelcover.tables import AnyPath, DataError, pa
 
 VARIABLE = "LABELCOVER_MAX_BYTES"
 LEAST_BYTES, TIMES = 128_000_000, 50
@@ -31,7 +31,7 @@ BLOCK_SIZES = (1 << 20, 1 << 24, 1 << 28, (1 << 31) - 1)
 TOO_LONG = ("straddling", "larger than block size")
 
 
-def allowed_bytes(path: str | os.PathLike[str]) -> int:
+def allowed_bytes(path: AnyPath) -> int:
     """Return how many bytes a file may unpack to.
 
     Raises
@@ -49,7 +49,7 @@ def allowed_bytes(path: str | os.PathLike[str]) -> int:
     return int(given)
 
 
-def check_bytes(path: str | os.PathLike[str], needed: int, what: str) -> None:
+def check_bytes(path: AnyPath, needed: int, what: str) -> None:
     """Raise a `DataError` if `what` a file holds would take more bytes than it may."""
     allowed = allowed_bytes(path)
     if needed > allowed:
@@ -61,7 +61,7 @@ def check_bytes(path: str | os.PathLike[str], needed: int, what: str) -> None:
         )
 
 
-def check_ordinary(path: str | os.PathLike[str]) -> None:
+def check_ordinary(path: AnyPath) -> None:
     """Raise a `DataError` for a pipe or a device, which may never end and is read only once."""
     mode = os.stat(path).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a folder has an error of its own
@@ -70,7 +70,7 @@ def check_ordinary(path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def opened(path: AnyPath) -> Iterator[BinaryIO]:
     """Open a file for reading bytes, unpacked if its name ends in ``.gz``.
 
     Raises
@@ -94,7 +94,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 class _Bounded(io.RawIOBase):
     """A stream that refuses to be read further than allowed."""
 
-    def __init__(self, path: str | os.PathLike[str], file: BinaryIO) -> None:
+    def __init__(self, path: AnyPath, file: BinaryIO) -> None:
         self.path, self.file, self.n_read = path, file, 0
         self.allowed = allowed_bytes(path)
 
@@ -109,7 +109,7 @@ class _Bounded(io.RawIOBase):
         return n
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
+def read_bytes(path: AnyPath) -> bytes:
     """Return the bytes of an ordinary text file.
 
     Raises
@@ -125,7 +125,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     return b"".join(blocks)
 
 
-def check_not_blank(path: str | os.PathLike[str], block: bytes) -> None:
+def check_not_blank(path: AnyPath, block: bytes) -> None:
     """Raise a `DataError` for a megabyte of line breaks and blanks, which would take minutes."""
     if len(block) == BLOCK and not block.strip():
         raise DataError(path, "holds a megabyte of blank lines in a row, expected rows.")
@@ -150,7 +150,7 @@ def _shown(n_bytes: int) -> str:
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
 
 
-def check_archive(path: str | os.PathLike[str]) -> None:
+def check_archive(path: AnyPath) -> None:
     """Raise a `DataError` if the arrays of a model would take more memory than they may.
 
     An array counts as often as an object holds it, and with what an archive within the archive

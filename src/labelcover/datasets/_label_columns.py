@@ -129,13 +129,8 @@ class LabelColumns:
     def read(self, table: RawTable, *, warn: bool) -> tuple[NDArray[Any], int]:
         """Return the labels of a table as zeros and ones; floats with NaN where some are unknown.
 
-        Behind them is how many tags the rows have that are not among the labels.
-
-        Parameters
-        ----------
-        table : RawTable
-        warn : bool
-            Whether to warn of tags that are not among the labels.
+        Behind them is how many tags the rows have that are not among the labels, of which is warned
+        if asked for.
 
         Raises
         ------

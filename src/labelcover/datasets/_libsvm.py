@@ -2,7 +2,6 @@
 
 import io
 import math
-import os
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -14,13 +13,13 @@ from scipy import sparse
 from labelcover._tags import tag_table
 from labelcover.datasets._dataset import Dataset
 from labelcover.datasets._file_limits import check_bytes, read_bytes
-from labelcover.tables import DataError
+from labelcover.tables import AnyPath, DataError
 
 NAME_BYTES = 64  # of the name of a feature
 
 
 def read_libsvm(
-    path: str | os.PathLike[str],
+    path: AnyPath,
     labels: Sequence[str] | None = None,
     *,
     features: Sequence[str] | None = None,

@@ -18,7 +18,7 @@ from labelcover.datasets._dataset import Dataset
 from labelcover.datasets._libsvm import read_libsvm
 from labelcover.datasets._raw_tables import KINDS, is_table
 from labelcover.datasets._table_files import read_csv
-from labelcover.tables import DataError
+from labelcover.tables import AnyPath, DataError
 
 EMBEDDED = Path(__file__).parent
 WORDS_LABELS = 14
@@ -263,8 +263,8 @@ def _with_features(dataset: Dataset, is_kept: Callable[[str], bool]) -> Dataset:
 
 
 def read(
-    path: str | os.PathLike[str],
-    labels: str | os.PathLike[str] | int | Sequence[str] | None = None,
+    path: AnyPath,
+    labels: AnyPath | int | Sequence[str] | None = None,
     *,
     label_prefix: str | Sequence[str] | None = None,
     drop: Sequence[str] = (),
@@ -299,7 +299,7 @@ def read(
     return read_csv(path, labels, **how)
 
 
-def check_kind(path: str | os.PathLike[str]) -> None:
+def check_kind(path: AnyPath) -> None:
     """Raise a `DataError` if the suffix of a file is none that can be read."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES and not is_table(path):

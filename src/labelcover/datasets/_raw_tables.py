@@ -32,7 +32,7 @@ from labelcover.datasets._file_limits import (
     reason,
 )
 from labelcover.datasets._text_format import CsvFile, find_format, hint, numbered_rows
-from labelcover.tables import Cells, DataError, Table, pa, plain_columns
+from labelcover.tables import AnyPath, Cells, DataError, Table, pa, plain_columns
 
 CSV, PARQUET, JSON_LINES, JSON, EXCEL = "CSV", "Parquet", "JSON lines", "JSON", "Excel"
 KINDS = {
@@ -106,7 +106,7 @@ class RawTable(Table):
             raise DataError(error.path, text, error.line, error.name) from None
 
 
-def suffix_of(path: str | os.PathLike[str]) -> str:
+def suffix_of(path: AnyPath) -> str:
     """Return the suffix of a file, with what is before ``.gz``.
 
     Examples
@@ -120,7 +120,7 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
     return "".join(suffixes[-many:])
 
 
-def of_sheet(path: str | os.PathLike[str]) -> tuple[str, str | None]:
+def of_sheet(path: AnyPath) -> tuple[str, str | None]:
     """Return a file without, and with, what follows ``#``: a sheet of it, or a table.
 
     Examples
@@ -134,7 +134,7 @@ def of_sheet(path: str | os.PathLike[str]) -> tuple[str, str | None]:
     return (found[1], found[2]) if found else (text, None)
 
 
-def is_table(path: str | os.PathLike[str]) -> bool:
+def is_table(path: AnyPath) -> bool:
     """Return whether a name is that of a table with named columns: a file, or in a database."""
     return SQL in os.fspath(path) or suffix_of(path).lower() in KINDS
 
@@ -168,9 +168,7 @@ def local_file(source: str) -> str:
     return str(path)
 
 
-def read_raw(
-    path: str | os.PathLike[str], *, as_text: Collection[str] = (), **written: Any
-) -> RawTable:
+def read_raw(path: AnyPath, *, as_text: Collection[str] = (), **written: Any) -> RawTable:
     """Return the columns of a CSV, Parquet, JSON or Excel file, or of a database.
 
     Parameters
@@ -217,7 +215,7 @@ def read_raw(
     return table
 
 
-def _read_excel(path: str | os.PathLike[str]) -> pa.Table:
+def _read_excel(path: AnyPath) -> pa.Table:
     file, sheet = of_sheet(path)
     import pandas as pd
 
@@ -230,7 +228,7 @@ def _read_excel(path: str | os.PathLike[str]) -> pa.Table:
         raise DataError(path, f"{reason(error)}, expected a sheet of an Excel file.") from None
 
 
-def _read_sql(path: str | os.PathLike[str]) -> pa.Table:
+def _read_sql(path: AnyPath) -> pa.Table:
     url, what = of_sheet(path)
     path = _without_password(path)
     if what is None:
@@ -261,7 +259,7 @@ def _read_sql(path: str | os.PathLike[str]) -> pa.Table:
     return arrow_table(path, rows)
 
 
-def _without_password(path: str | os.PathLike[str]) -> str:
+def _without_password(path: AnyPath) -> str:
     return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1:***@", os.fspath(path))
 
 
@@ -283,7 +281,7 @@ def _read_parquet(path) -> pa.Table:
         raise DataError(path, f"{reason(error)}, expected a Parquet file.") from None
 
 
-def table_suffix(path: str | os.PathLike[str], like: str | os.PathLike[str] = "") -> str:
+def table_suffix(path: AnyPath, like: AnyPath = "") -> str:
     """Return the suffix by which a table is written: that of `path`, else of `like`, else ``.csv``.
 
     Raises
@@ -307,7 +305,7 @@ def table_suffix(path: str | os.PathLike[str], like: str | os.PathLike[str] = ""
 
 
 def write_table(
-    path: str | os.PathLike[str],
+    path: AnyPath,
     columns: Mapping[str, Sequence[Any]],
     *,
     suffix: str = "",

@@ -1,6 +1,5 @@
 """Tables in files: a column per feature and label, or as they are; further files of a model."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,12 +14,12 @@ from labelcover.datasets._dataset import EMPTY, Dataset, choose_features
 from labelcover.datasets._label_columns import LabelColumns
 from labelcover.datasets._raw_tables import CSV, KINDS, RawTable, read_raw, suffix_of
 from labelcover.datasets._reading_report import ReadingReport
-from labelcover.tables import AS_STRINGS, DataError, TableEncoder, pa, shown
+from labelcover.tables import AS_STRINGS, AnyPath, DataError, TableEncoder, pa, shown
 
 
 @naming_extra()
 def read_table(
-    path: str | os.PathLike[str],
+    path: AnyPath,
     *,
     tags: str | None = None,
     labels: Sequence[str] | None = None,
@@ -164,7 +163,7 @@ def read_table(
 
 
 def read_csv(
-    path: str | os.PathLike[str],
+    path: AnyPath,
     labels: Sequence[str] | None = None,
     *,
     label_prefix: str | Sequence[str] | None = None,
@@ -272,7 +271,7 @@ class Reading:
 
     def read(
         self,
-        source: str | os.PathLike[str],
+        source: AnyPath,
         *,
         with_labels: bool,
         empty: str | None = None,

@@ -6,7 +6,6 @@ Lines are read by Python's own reader: it is slower than Arrow's, but knows them
 import codecs
 import csv
 import io
-import os
 import re
 import sys
 from collections import Counter, defaultdict
@@ -21,7 +20,7 @@ from typing import Any
 
 from labelcover._arguments import check_choice, parameter
 from labelcover.datasets._file_limits import BLOCK, check_not_blank, opened, whole_lines
-from labelcover.tables import DataError, shown
+from labelcover.tables import AnyPath, DataError, shown
 
 DELIMITERS = (",", ";", "\t", "|")
 DECIMALS = (".", ",")
@@ -74,7 +73,7 @@ class CsvFile:
         Sentences about what is unusual.
     """
 
-    path: str | os.PathLike[str]
+    path: AnyPath
     delimiter: str = ","
     encoding: str = "utf-8"
     decimal: str | None = None
@@ -85,7 +84,7 @@ class CsvFile:
 
 
 def find_format(
-    path: str | os.PathLike[str],
+    path: AnyPath,
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -161,7 +160,7 @@ def long_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _encoding(path: str | os.PathLike[str], given: str | None) -> dict[str, Any]:
+def _encoding(path: AnyPath, given: str | None) -> dict[str, Any]:
     """Return the encoding of a file, as attributes of a `CsvFile`."""
     with opened(path) as file:
         start = file.read(4)
@@ -252,7 +251,7 @@ def title_above(rows: list[tuple[list[str], int]]) -> tuple[int, list[str]]:
     return line - 1, [next(filter(None, map(str.strip, row))) for row, _ in rows[:n]]
 
 
-def _by_lines(path: str | os.PathLike[str]) -> dict[str, Any]:
+def _by_lines(path: AnyPath) -> dict[str, Any]:
     """Return the encoding of most lines that are not ASCII; and a note, if others are UTF-8."""
     counts: Counter[str] = Counter()
     first: defaultdict[str, list[int]] = defaultdict(list)
@@ -294,12 +293,7 @@ def _encoding_of(text: bytes) -> str:
 def hint(source: CsvFile, wanted: str = "") -> str:
     r"""Return what may be wrong if the names of the columns are not those expected; "" if nothing.
 
-    Parameters
-    ----------
-    source : CsvFile
-        The file, and how it was read.
-    wanted : str
-        The name that was not found.
+    `wanted` is the name that was not found.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from labelcover.tables._cell_values import (
     MISSING,
     UNNAMED,
+    AnyPath,
     Cells,
     DataError,
     Features,
@@ -24,6 +25,7 @@ __all__ = [
     "NOT_USED",
     "NO_TEXT",
     "UNNAMED",
+    "AnyPath",
     "Cells",
     "ColumnKind",
     "ColumnKinds",

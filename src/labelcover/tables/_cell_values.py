@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 else:
     pa, pc = LazyModule("pyarrow"), LazyModule("pyarrow.compute")
 
+AnyPath: TypeAlias = str | os.PathLike[str]
 Features: TypeAlias = "NDArray[np.float64] | sparse.csr_array"
 #: What the first column is called if it has no name: pandas writes the numbers of rows there.
 UNNAMED = "column 1"
@@ -81,7 +82,7 @@ class DataError(ValueError):
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: AnyPath,
         text: str,
         line: int | None = None,
         name: str | None = None,

@@ -167,13 +167,6 @@ def column_kinds(table: Table, choices: Mapping[str, str]) -> list[ColumnKind]:
     A column whose cells do not show the decimal sign, or the order of day and month, is read like
     the others.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    choices : mapping of str to str
-        What was given, by the names of columns.
-
     Raises
     ------
     DataError

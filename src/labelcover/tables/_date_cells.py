@@ -99,17 +99,8 @@ def find_dates(values: list[str], counts: Iterable[int], *, likely: str | None =
     """Return how the dates among the values of a column are written.
 
     The order of day, month and year is the one with which more cells are dates: a part above 12 is
-    no month, one above 31 no day. Where two orders read as many, it is `likely`, else the day comes
-    first.
-
-    Parameters
-    ----------
-    values : list of str
-        The different values of the column.
-    counts : iterable of int
-        In how many cells each is.
-    likely : str, optional
-        The order in other columns.
+    no month, one above 31 no day. Where two orders read as many, it is `likely`, that of other
+    columns, else the day comes first. `counts` are the cells that hold each value.
     """
     open_cells = [
         (value, found, count)

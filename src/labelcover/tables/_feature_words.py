@@ -116,18 +116,10 @@ class FeatureWords:
         *,
         whole_columns: bool = False,
     ) -> Units:
-        """Return what is told of a row.
+        """Return what is told of a row of `texts`, whose `values` are in X, and what it adds.
 
-        Parameters
-        ----------
-        row : int
-            Which of the rows of `texts`.
-        features, parts : ndarray
-            The features that have parts, and the parts.
-        values : ndarray of shape (n_features,)
-            The row of X.
-        whole_columns : bool
-            Whether nothing smaller than a column is told.
+        `parts` are those of some `features`. Nothing smaller than a column is told if
+        `whole_columns`.
         """
         n, column = len(self.names), self.column[features]
         if whole_columns:

@@ -163,19 +163,9 @@ def find_numbers(
 
     The decimal sign is the one with which more cells are numbers: in ``0,5`` the comma, in
     ``1.234.567`` too, in ``1,234.5`` the point. Where all cells are numbers with both, as
-    ``1,234`` is, it is `likely`, else the point. It is both where ``3,4`` and ``3.4`` are in one
-    column, and no thousands are grouped with either.
-
-    Parameters
-    ----------
-    values : list of str
-        The different values of the column.
-    counts : iterable of int
-        In how many cells each is.
-    decimal : str, optional
-        The decimal sign, if it is known.
-    likely : str, optional
-        The decimal sign of other columns.
+    ``1,234`` is, it is `likely`, that of other columns, else the point. It is both where ``3,4``
+    and ``3.4`` are in one column, and no thousands are grouped with either. `counts` are the cells
+    that hold each value, `decimal` is the sign if it is known.
     """
     cells = [
         (cell, count)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 from labelcover._imports import naming_extra
 from labelcover._table_numbers import is_categorical, is_frame
 from labelcover.tables._cell_values import (
+    AnyPath,
     Cells,
     DataError,
     Features,
@@ -55,14 +56,14 @@ class Table:
     """
 
     columns: pa.Table
-    path: str | os.PathLike[str] = "X"
+    path: AnyPath = "X"
     declared: tuple[str, ...] = ()
     rows: NDArray[np.intp] | None = None
     known: tuple[TableEncoder, Features] | None = None
     choices: Mapping[str, str] = field(default_factory=dict)
     decimal: str | None = None
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The names of the columns."""
         return list(self.columns.column_names)
@@ -101,7 +102,7 @@ class Table:
 
     def check_there(self, name: str, expected: str) -> None:
         """Raise a `DataError` if there is no column of a name."""
-        if name not in self.names:
+        if self.columns.schema.get_field_index(name) < 0:
             raise DataError(self.path, f"no column {name!r}, {expected}.", name=name)
 
     def warn(self, text: str, category: type[Warning] = ReadingWarning) -> None:
@@ -219,15 +220,8 @@ def training_table(X: Any, columns: Mapping[str, str] | None, learner: Any) -> T
     """Return the table that `fit` is to encode; None if the learner takes `X` as it is.
 
     Numbers are taken as they are, and data frames of numbers and categorical dtypes. Members that
-    read data frames themselves, such as a ``Pipeline``, are given what they can do with.
-
-    Parameters
-    ----------
-    X : array, sparse matrix, data frame, Arrow table, list of dicts or of strings
-    columns : mapping of str to str, optional
-        What columns are said to be.
-    learner : learner
-        Of the members.
+    read data frames themselves, such as a ``Pipeline``, are given what they can do with. `columns`
+    say what columns are.
     """
     if getattr(learner, "reads_frames", False):
         return None

@@ -126,15 +126,10 @@ class TableEncoder:
     def encode(self, table: Table) -> Features:
         """Return the features of new rows; what cannot be read counts as missing, with a warning.
 
-        Parameters
-        ----------
-        table : Table
-            With the columns that are used, in any order.
-
         Raises
         ------
         DataError
-            If a column is missing.
+            If a column that is used is missing.
         """
         kinds = self.used_columns(table)
         for text in self._odd_cells(table, kinds):
@@ -164,8 +159,8 @@ class TableEncoder:
         """Return what the columns that are used are, as `table` writes their numbers."""
         used = {made.name for made in self.encoders}
         kinds = {kind.name: kind for kind in self.kinds if kind.name in used}
+        expected = f"expected the columns of training: {shown(list(kinds))}"
         for name, kind in kinds.items():
-            expected = f"expected the columns of training: {shown(list(kinds))}"
             table.check_there(name, f"which was {kind.kind} in training, {expected}")
         if table.decimal is None:
             return kinds

@@ -80,16 +80,7 @@ class TextColumn:
     ) -> TextColumn | None:
         """Return the encoder for one-word names by their characters; None if these say nothing.
 
-        Parameters
-        ----------
-        name : str
-            The column.
-        texts : list of str
-            The names.
-        Y : ndarray of shape (n_rows, n_labels)
-            The labels.
-        instead_of : {"words", None}
-            What the characters must be better than: the names as a whole, or nothing at all.
+        They must be better than the names as a whole, ``"words"``, or than nothing at all, None.
         """
         plain = [text or "" for text in texts]
         errors = _Errors(plain, Y)
