@@ -152,9 +152,8 @@ def _labels(path, table, labels, prefix):
             )
     if isinstance(labels, int):
         if not 0 < abs(labels) < len(names):
-            raise DataError(
-                path, f"{labels} labels, expected 1 to {len(names) - 1} of {len(names)} attributes."
-            )
+            text = f"{labels} labels, expected 1 to {len(names) - 1} of {len(names)} attributes."
+            raise DataError(path, text)
         at = list(range(labels) if labels > 0 else range(len(names) + labels, len(names)))
     elif not isinstance(labels, str | os.PathLike):
         at = choose_labels(path, names, labels, prefix)
@@ -219,9 +218,8 @@ class _Labels(xml.sax.ContentHandler):
         if "name" not in attributes:
             raise DataError(self.path, "a label without a name, expected name=…", line)
         if (name := attributes["name"]) in self.found:
-            raise DataError(
-                self.path, f"label {name!r} is already on line {self.found[name]}.", line
-            )
+            text = f"label {name!r} is already on line {self.found[name]}."
+            raise DataError(self.path, text, line)
         self.found[name] = line
 
 
@@ -238,16 +236,11 @@ def read_label_file(path: AnyPath) -> dict[str, int]:
     try:
         defusedxml.sax.parseString(read_bytes(path), handler)
     except defusedxml.DefusedXmlException as error:
-        raise DataError(
-            path,
-            f"declares an XML entity ({type(error).__name__}), expected a plain list of labels.",
-        ) from None
+        text = f"declares an XML entity ({type(error).__name__}), expected a plain list of labels."
+        raise DataError(path, text) from None
     except xml.sax.SAXParseException as error:
-        raise DataError(
-            path,
-            f"not XML ({error.getMessage()}), expected a MULAN label file.",
-            error.getLineNumber(),
-        ) from None
+        text = f"not XML ({error.getMessage()}), expected a MULAN label file."
+        raise DataError(path, text, error.getLineNumber()) from None
     if not handler.found:
         raise DataError(path, "lists no label, expected <label name=…> elements.")
     return handler.found

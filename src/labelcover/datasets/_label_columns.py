@@ -303,10 +303,8 @@ def _tag_rows(
         else:
             rows, found = separated_tags(cells.strings, separator)
     except UnreadableTags as error:
-        raise table.error(
-            f"column {name!r} in {{place}} holds {error.text}, expected all in quotes, or none.",
-            error.row,
-        ) from None
+        text = f"column {name!r} in {{place}} holds {error.text}, expected all in quotes, or none."
+        raise table.error(text, error.row) from None
     except UnclearSeparators as error:
         marks = [each.marks for each, _ in error.readings]
         ways = [parameter("separator", own[0] if len(own) == 1 else list(own)) for own in marks]

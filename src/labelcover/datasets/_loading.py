@@ -304,6 +304,5 @@ def check_kind(path: AnyPath) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES and not is_table(path):
         named = "" if suffix else "; labelcover datasets lists what is known by name"
-        raise DataError(
-            path, f"unknown kind of file, expected one of {', '.join(SUFFIXES)}{named}."
-        )
+        text = f"unknown kind of file, expected one of {', '.join(SUFFIXES)}{named}."
+        raise DataError(path, text)

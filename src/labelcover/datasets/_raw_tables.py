@@ -192,9 +192,8 @@ def read_raw(path: AnyPath, *, as_text: Collection[str] = (), **written: Any) ->
     if kind is None:
         raise DataError(path, f"unknown kind of file, expected one of {', '.join(KINDS)}.")
     if given and kind != CSV:
-        raise ValueError(
-            f"{given[0]} is for CSV files only, got {given[0]}={written[given[0]]!r} for {path}."
-        )
+        text = f"{given[0]} is for CSV files only, got {given[0]}={written[given[0]]!r} for {path}."
+        raise ValueError(text)
     if kind != SQL:
         check_ordinary(of_sheet(path)[0])
         open(of_sheet(path)[0], "rb").close()  # one that cannot be opened is not a damaged one

@@ -170,9 +170,8 @@ def _encoding(path: AnyPath, given: str | None) -> dict[str, Any]:
         "".encode(name)  # base64 and the like are no encodings of text
         decoder = codecs.getincrementaldecoder("utf-8" if may_be_others else name)()
     except LookupError:
-        raise ValueError(
-            f"encoding must be one that Python knows, such as 'utf-8' or 'cp1252', got {name!r}."
-        ) from None
+        text = f"encoding must be one that Python knows, such as 'utf-8' or 'cp1252', got {name!r}."
+        raise ValueError(text) from None
     n_lines, is_text, block = 0, True, b"-"
     with opened(path) as file:
         while block:
