@@ -10,9 +10,8 @@ import re
 import xml.sax
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import arff
 import defusedxml
@@ -40,8 +39,7 @@ RELATION = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Attribute:
+class Attribute(NamedTuple):
     """A column: nominal if it has `values`, text (never read), else numeric."""
 
     name: str
@@ -50,8 +48,7 @@ class Attribute:
     is_text: bool = False
 
 
-@dataclass(frozen=True)
-class ArffTable:
+class ArffTable(NamedTuple):
     """All columns of an ARFF file, nominal values as positions among the declared ones."""
 
     relation: str
@@ -267,15 +264,8 @@ def read_arff_table(path: AnyPath) -> ArffTable:
     ]
     if not rows:
         raise DataError(path, "no row follows @data, expected at least one.", at + 1)
-    is_sparse = rows[0][1][0] == "{"
-    for number, line in rows:
-        if (line[0] == "{") != is_sparse:
-            raise DataError(path, "dense and sparse rows are mixed, expected one kind.", number)
-    read = _sparse_cells if is_sparse else _dense_cells
-    header = lines[: at + 1]
-    return ArffTable(
-        relation, attributes, read(path, header, attributes, rows), [n for n, _ in rows]
-    )
+    cells = _cells(path, lines[: at + 1], attributes, rows)
+    return ArffTable(relation, attributes, cells, [number for number, _ in rows])
 
 
 def _header(path, lines):
@@ -303,47 +293,43 @@ def _plain(line: str) -> str:
     return RELATION.sub(r"\1", line.strip().replace("\t", " "))
 
 
-def _reader_of(attribute: Attribute) -> Callable[[str], float]:
-    def number(cell: str) -> float:
-        try:
-            return float(cell)
-        except ValueError:
-            if cell.strip() == "?":
-                return MISSING
-            raise
+def _number(cell: str) -> float:  # one function for all attributes is called sooner
+    try:
+        return float(cell)
+    except ValueError:
+        if cell.strip() == "?":
+            return MISSING
+        raise
 
+
+def _reader_of(attribute: Attribute) -> Callable[[str], float]:
     if attribute.is_text:
         return lambda cell: MISSING
     if attribute.values is None:
-        return number
+        return _number
     codes = {value: float(code) for code, value in enumerate(attribute.values)} | {"?": MISSING}
     return lambda cell: codes[cell.strip()]
 
 
-def _dense_cells(path, header, attributes, rows):
-    readers = [_reader_of(attribute) for attribute in attributes]
-    cells, unusual = np.empty((len(rows), len(attributes))), []
-    for i, (number, line) in enumerate(rows):
-        try:
-            row = line.split(",")
-            cells[i] = [read(cell) for read, cell in zip(readers, row, strict=True)]
-        except (ValueError, KeyError):
-            _refuse_if_plain(path, number, line, attributes)
-            unusual.append(i)
-    if unusual:
-        cells[unusual] = _decode(path, header, [rows[i] for i in unusual], arff.DENSE)
-    return cells
-
-
-def _sparse_cells(path, header, attributes, rows):
-    readers = [_reader_of(attribute) for attribute in attributes]
+def _cells(path, header, attributes, rows):
+    """Return the cells of dense or sparse rows, which are told apart by how the first begins."""
+    is_sparse, readers = rows[0][1][0] == "{", [_reader_of(attribute) for attribute in attributes]
+    for number, line in rows:
+        if (line[0] == "{") != is_sparse:
+            raise DataError(path, "dense and sparse rows are mixed, expected one kind.", number)
     # 32-bit indices: some of scikit-learn's solvers accept no others.
     columns, values, ends, unusual = array("i"), array("d"), array("i", [0]), []
+    shape = (len(rows), len(readers))
+    dense = np.empty((0, 0) if is_sparse else shape)
     for i, (number, line) in enumerate(rows):
-        if line[-1] != "}":
+        if is_sparse and line[-1] != "}":
             raise DataError(path, "the row does not end, expected '}'.", number)
-        start = len(columns)
+        start = len(values)
         try:
+            if not is_sparse:
+                own = zip(readers, line.split(","), strict=True)
+                dense[i] = [read(cell) for read, cell in own]
+                continue
             for item in line[1:-1].split(",") if line[1:-1].strip() else ():
                 column, value = item.split()
                 j = int(column)
@@ -361,11 +347,15 @@ def _sparse_cells(path, header, attributes, rows):
         if len(set(columns[start:])) < len(columns) - start:
             raise DataError(path, "an index is repeated, expected each once.", number)
         ends.append(len(columns))
-    shape = (len(rows), len(attributes))
+    kind, odd = arff.LOD if is_sparse else arff.DENSE, [rows[i] for i in unusual]
+    decoded = _decode(path, header, odd, kind) if unusual else []
+    if not is_sparse:
+        if unusual:
+            dense[unusual] = decoded
+        return dense
     table = sparse.csr_array((np.array(values), np.array(columns), np.array(ends)), shape=shape)
     if unusual:
         table = table.tolil()
-        decoded = _decode(path, header, [rows[i] for i in unusual], arff.LOD)
         for i, row in zip(unusual, decoded, strict=True):
             for j, value in row.items():
                 table[i, j] = value

@@ -177,17 +177,13 @@ def check_names(path: AnyPath, names: Sequence[str], line: int | None = None) ->
 
 def _type_of(column: pa.ChunkedArray, decimal: str | None) -> pa.DataType | None:
     """Return the type of a column of strings that are all numbers beyond doubt, else None."""
-    if column.null_count == len(column):
-        return None
-    if _every(column, INTEGER):
+    cells = Cells(column)
+    if cells.all_match(rf"\A(?:{INTEGER})\z"):
         return pa.int64()
-    if not _every(column, NUMBER[decimal or "."]):
+    if not cells.all_match(rf"\A(?:{NUMBER[decimal or '.']})\z"):
         return None
-    return pa.float64() if decimal or not _every(column, f"{INTEGER}|{GROUPED}") else None
-
-
-def _every(column: pa.ChunkedArray, pattern: str) -> bool:
-    return bool(pc.all(pc.match_substring_regex(column, rf"\A(?:{pattern})\z")).as_py())
+    may_be_grouped = not decimal and cells.all_match(rf"\A(?:{INTEGER}|{GROUPED})\z")
+    return None if may_be_grouped else pa.float64()
 
 
 def _may_hold_codes(source: CsvFile) -> bool:
@@ -220,7 +216,7 @@ def _settled(column: pa.ChunkedArray, decimal: str | None, may_be_numbers: bool)
     kind = _type_of(column, decimal) if may_be_numbers else None
     if kind is not None:
         return (pc.replace_substring(column, ",", ".") if decimal == "," else column).cast(kind)
-    if not pc.any(pc.match_substring_regex(column, MAYBE_GUARDED)).as_py():
+    if not Cells(column).any_match(MAYBE_GUARDED):
         return column
     cells = [cell and unguarded(cell) for cell in column.to_pylist()]
     return pa.chunked_array([pa.array(cells, pa.string())])
@@ -334,6 +330,22 @@ def read_json(path: AnyPath) -> pa.Table:
     """
     import pyarrow.json as arrow_json
 
+    _check_keys(path)
+
+    def read(block_size: int) -> pa.Table:
+        with opened(path) as file:
+            options = arrow_json.ReadOptions(block_size=block_size)
+            return arrow_json.read_json(pa.PythonFile(file, "r"), options)
+
+    try:
+        return in_growing_blocks(read)
+    except pa.ArrowException as error:
+        # Arrow counts rows from 0, all other messages from 1.
+        said = re.sub(r"in row (\d+)$", lambda row: f"in row {int(row[1]) + 1}", reason(error))
+        raise DataError(path, f"{said}, {EXPECTED}.") from None
+
+
+def _check_keys(path: AnyPath) -> None:
     n_lines, keys = 0, set[bytes]()
     with opened(path) as file:
         for block in whole_lines(file):
@@ -347,18 +359,6 @@ def read_json(path: AnyPath) -> pa.Table:
             keys.update(found[1] for found in KEY.finditer(block))
             what = f"a table of {n_lines} lines and {len(keys)} keys"
             check_bytes(path, CELL_BYTES * max(1, n_lines) * len(keys), what)
-
-    def read(block_size: int) -> pa.Table:
-        with opened(path) as file:
-            options = arrow_json.ReadOptions(block_size=block_size)
-            return arrow_json.read_json(pa.PythonFile(file, "r"), options)
-
-    try:
-        return in_growing_blocks(read)
-    except pa.ArrowException as error:
-        # Arrow counts rows from 0, all other messages from 1.
-        said = re.sub(r"in row (\d+)$", lambda row: f"in row {int(row[1]) + 1}", reason(error))
-        raise DataError(path, f"{said}, {EXPECTED}.") from None
 
 
 def _depth(line: bytes) -> int:

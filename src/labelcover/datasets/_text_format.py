@@ -115,7 +115,9 @@ def find_format(
     if not text.strip():
         raise DataError(path, "the file is empty, expected a line of column names.", 1)
     if delimiter is None:
-        delimiter = "\t" if ".tsv" in Path(path).suffixes else _delimiter(text)
+        are_tabs = ".tsv" in Path(path).suffixes
+        # By which rows are the most regular; the first of equals.
+        delimiter = "\t" if are_tabs else max(DELIMITERS, key=partial(_regularity, text))
     found = replace(found, delimiter=delimiter)
     if not found.header:
         return found
@@ -195,13 +197,11 @@ def _encoding(path: AnyPath, given: str | None) -> dict[str, Any]:
     return {"encoding": name} if is_text else _by_lines(path)
 
 
-def _delimiter(text: str) -> str:
-    def regularity(delimiter: str) -> tuple[float, int]:
-        rows = [row for row, _ in sample_rows(text, delimiter)]
-        width = usual_width(rows)
-        return (sum(len(row) == width for row in rows) / len(rows) if width > 1 else 0.0, width)
-
-    return max(DELIMITERS, key=regularity)  # the first of equals
+def _regularity(text: str, delimiter: str) -> tuple[float, int]:
+    """Return the share of the first rows that have the usual number of cells, and this number."""
+    rows = [row for row, _ in sample_rows(text, delimiter)]
+    width = usual_width(rows)
+    return (sum(len(row) == width for row in rows) / len(rows) if width > 1 else 0.0, width)
 
 
 def usual_width(rows: Sequence[Sequence[str]]) -> int:

@@ -166,12 +166,12 @@ class Cells:
     @property
     def are_iso_dates(self) -> bool:
         """Whether the cells are strings such as 2024-12-31, or 2024-12-31 23:59."""
-        return self.is_text and self._all(ISO_DATES)
+        return self.is_text and self.all_match(ISO_DATES)
 
     @property
     def are_months(self) -> bool:
         """Whether the cells are strings such as 05.2021, some with a zero."""
-        return self.is_text and self._all(MONTHS) and self._any(r"^\s*0")
+        return self.is_text and self.all_match(MONTHS) and self.any_match(r"^\s*0")
 
     @property
     def strings(self) -> list[str | None]:
@@ -216,10 +216,10 @@ class Cells:
 
     def quick_format(self, decimal: str | None = None) -> NumberFormat | None:
         """Return how numbers are written that Arrow can read and that show it; else None."""
-        signs = [sign for sign in DECIMALS if self._all(_numbers_with(sign, grouped=True))]
-        if len(signs) != 1 or decimal not in (None, *signs) or self._any(ADDRESSES):
+        signs = [sign for sign in DECIMALS if self.all_match(_numbers_with(sign, grouped=True))]
+        if len(signs) != 1 or decimal not in (None, *signs) or self.any_match(ADDRESSES):
             return None
-        grouped = not self._all(_numbers_with(signs[0], grouped=False))
+        grouped = not self.all_match(_numbers_with(signs[0], grouped=False))
         return NumberFormat(signs[0], other_sign(signs[0]) if grouped else "")
 
     def _quick_numbers(self, written: NumberFormat) -> Readable | None:
@@ -228,7 +228,7 @@ class Cells:
             return None
         other = other_sign(written.decimal)
         pattern = _numbers_with(written.decimal, grouped=other in written.thousands)
-        if not self._all(pattern) or self._any(ADDRESSES):
+        if not self.all_match(pattern) or self.any_match(ADDRESSES):
             return None
         plain = pc.replace_substring(pc.utf8_trim_whitespace(self.column), other, "")
         plain = pc.replace_substring(pc.utf8_ltrim(plain, "+"), written.decimal, ".")
@@ -259,11 +259,12 @@ class Cells:
         filled = self.column.is_valid().to_numpy()
         return Readable(np.full(len(filled), np.nan), filled)
 
-    def _all(self, pattern: str) -> bool:
+    def all_match(self, pattern: str) -> bool:
         """Return whether all strings that are not empty match; False if there are none."""
         return bool(pc.all(pc.match_substring_regex(self.column, pattern)).as_py())
 
-    def _any(self, pattern: str) -> bool:
+    def any_match(self, pattern: str) -> bool:
+        """Return whether some string matches."""
         return bool(pc.any(pc.match_substring_regex(self.column, pattern)).as_py())
 
 
