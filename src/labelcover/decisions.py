@@ -324,15 +324,9 @@ def _nothing(ties):
 def fit_expected_f1(
     sizes: NDArray[np.int64], P: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> ExpectedF1:
-    """Return the decision for the greatest expected F1 of rows.
+    """Return the decision for the greatest expected F1 of rows, from their numbers of labels.
 
-    Parameters
-    ----------
-    sizes : ndarray of shape (n,)
-        How many labels each row has.
-    P : ndarray of shape (n, n_labels)
-        Probabilities of the labels, by models fitted without the row.
-    weights : ndarray of shape (n,)
+    `P` holds the probabilities of the labels, by models fitted without the row.
     """
     observed = np.bincount(sizes, weights, minlength=P.shape[1] + 1)
     expected = expected_counts(_inside(P), weights)

@@ -27,6 +27,8 @@ from labelcover.ensemble._confidence_kernels import pool_derivatives
 # labels had been seen.
 VARIANCE, VARIANCE_LABELS = 0.25, 100
 MOST_STEPS = 30
+# Blocks of columns are kept or dropped by so many labels, the most frequent ones.
+MOST_LABELS = 100
 # Steps of Newton's method end with one shorter than this; what is left is about its square.
 TOLERANCE = 1e-4
 
@@ -162,8 +164,6 @@ def useful_blocks(
     Y: NDArray[np.uint8],
     frequency: NDArray[np.float64],
     sample_weight: NDArray[np.float64] | None = None,
-    *,
-    most_labels: int = 100,
 ) -> list[Any]:
     """Return the blocks whose views are pooled; the others say nothing that these do not.
 
@@ -174,11 +174,9 @@ def useful_blocks(
     Parameters
     ----------
     blocks : mapping to lists of ndarray of shape (n, n_labels)
-        The probabilities of the views of each block, as `fit_pool` takes them.
+        The probabilities of the views of each block.
     Y, frequency, sample_weight
-        As in `fit_pool`.
-    most_labels : int
-        How many labels are looked at, the most frequent ones.
+        As in `fit_pool`. Only the most frequent labels are looked at.
 
     Examples
     --------
@@ -191,7 +189,7 @@ def useful_blocks(
     >>> useful_blocks({"numbers": [truth], "title": noise}, Y, Y.mean(axis=0))
     ['numbers']
     """
-    labels = np.sort(np.argsort(-frequency, kind="stable")[:most_labels])
+    labels = np.sort(np.argsort(-frequency, kind="stable")[:MOST_LABELS])
     weights = np.ones(len(Y)) if sample_weight is None else sample_weight
     weights = weights[:, None] if weights.ndim == 1 else weights[:, labels]
     tables = {name: [each[:, labels] for each in own] for name, own in blocks.items()}

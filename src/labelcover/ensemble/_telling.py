@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -178,23 +179,18 @@ class _Teller:
         for j in np.flatnonzero(chosen.any(axis=0)).tolist():
             own = np.flatnonzero(chosen[:, j])
             parts = shares.of_label(j, own)
-            totals, columns = parts.total(), self._of_features(parts, X)
+            totals, columns = parts.total().tolist(), parts.columns
+            if not sparse.issparse(X) and columns.shape[1] != X.shape[1]:  # of nominal features
+                source = one_hot_columns(self.n_values)[0]
+                entries = np.ones(len(source)), (np.arange(len(source)), source)
+                columns = columns @ sparse.csr_array(entries, shape=(len(source), X.shape[1]))
             for at, i in enumerate(own.tolist()):
                 found = self._told(parts, columns, at, X, i, j, first + i, predicted[i, j])
-                told[i, j] = *found, float(totals[at])
-        for i, j in sorted(told):
-            reasons, smaller, score = told[i, j]
+                told[i, j] = *found, totals[at]
+        for (i, j), (reasons, smaller, score) in sorted(told.items(), key=itemgetter(0)):
             self.reasons += reasons
             key = first + i, self.labels[j]
             self.scores[key], self.n_smaller[key] = score, smaller
-
-    def _of_features(self, parts: Parts, X: Any) -> Any:
-        """Return the parts of features: those of the columns that nominal ones are made of."""
-        if sparse.issparse(X) or parts.columns.shape[1] == X.shape[1]:
-            return parts.columns
-        source = one_hot_columns(self.n_values)[0]
-        entries = np.ones(len(source)), (np.arange(len(source)), source)
-        return parts.columns @ sparse.csr_array(entries, shape=(len(source), X.shape[1]))
 
     def _told(
         self, parts: Parts, columns: Any, at: int, X: Any, i: int, j: int, row: int, is_for: bool
@@ -234,29 +230,21 @@ class _Teller:
 class _Groups:
     """Parts, those that cancel joined until none is larger than a bound.
 
-    Attributes
-    ----------
-    left : ndarray of bool
-        Which parts have not been told.
+    What has not been told is `left`.
     """
 
     def __init__(self, parts: NDArray[np.float64], most: float) -> None:
-        self.groups: list[list[int]] = []
         self.sums = parts.copy()
-        self.members: dict[int, list[int]] = {}
+        self.members = [[u] for u in range(len(parts))]
         self.left = np.abs(parts) > ROUNDING
         while len(self.sums):
             largest = int(np.abs(self.sums).argmax())
             other = int((-np.sign(self.sums[largest]) * self.sums).argmax())
             if abs(self.sums[largest]) <= most or self.sums[largest] * self.sums[other] >= 0:
                 break
-            joined = self._members(largest) + self._members(other)
-            self.members[largest] = joined
+            self.members[largest] += self.members[other]
             self.sums[largest] += self.sums[other]
             self.sums[other] = 0.0
-
-    def _members(self, u: int) -> list[int]:
-        return self.members.get(u, [u])
 
     def strongest(
         self, named: Callable[[int], tuple[str, str]], sign: float, n: int, least: float
@@ -266,12 +254,11 @@ class _Groups:
         for u in np.argsort(-sign * self.sums, kind="stable").tolist():
             if len(told) == n or sign * self.sums[u] < least:
                 break
-            own = self._members(u)
-            names = [what for _, what in map(named, own) if what]
+            names = [what for _, what in map(named, self.members[u]) if what]
             if not names:  # stop words
                 continue
             told.append((named(u)[0], _together(names), float(self.sums[u])))
-            self.left[own] = False
+            self.left[self.members[u]] = False
         return told
 
 
