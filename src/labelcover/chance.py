@@ -69,14 +69,13 @@ class LabelFrequencies:
         decide = _tuned_for(estimator)
         if decide is None:
             return plain
-        share = plain.share
         some = np.sort(np.random.default_rng(0).permutation(n)[:MOST_ROWS])
         rows = Y[some].toarray() if sparse.issparse(Y) else np.asarray(Y)[some]
         cells = None if known is None else known[some].astype(np.float64)
-        shares = np.tile(share, (len(rows), 1))
+        shares = np.tile(plain.share, (len(rows), 1))
         decision = fit_decision(decide, rows.astype(np.uint8), shares, sample_weight=cells)
         measure = decide if isinstance(decide, str) else "micro_f1"
-        return replace(plain, decided=decision.decide(share[None])[0], measure=measure)
+        return replace(plain, decided=decision.decide(shares[:1])[0], measure=measure)
 
 
 def _tuned_for(estimator: Any) -> Any:

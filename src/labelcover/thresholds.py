@@ -169,17 +169,11 @@ def best_thresholds_per_label(
     score : float
         Of all labels together, each cut at its threshold.
     """
-    how: dict[str, Any] = {
-        "measure": measure,
-        "search": search,
-        "sample_weight": sample_weight,
-        "ties": ties,
-    }
-    shared, _ = best_threshold(Y, confidence, **how)
-    thresholds = np.full(Y.shape[1], shared)
+    how: dict[str, Any] = {"measure": measure, "search": search, "ties": ties}
+    best: Any = partial(best_threshold, sample_weight=sample_weight, **how)
+    thresholds = np.full(Y.shape[1], best(Y, confidence)[0])
     for j in np.flatnonzero(Y.any(axis=0)):
-        one = slice(j, j + 1)
-        thresholds[j], _ = best_threshold(Y[:, one], confidence[:, one], **how)
+        thresholds[j], _ = best(Y[:, [j]], confidence[:, [j]])
     return thresholds, weighted_score(measure, sample_weight)(Y, cut(confidence, thresholds, ties))
 
 

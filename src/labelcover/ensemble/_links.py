@@ -20,7 +20,6 @@ given the known labels of the row. A label that is never known to be absent, or 
 likelier value in all of them, so that it says nothing.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -98,7 +97,7 @@ class SeenLabelsets:
         product = row_products if left_out is None else np.matmul
         lift, sets = _log_lift(self.counts, self.expected), self.labelsets.astype(np.float64)
         odds, means = evidence(P, known), np.empty_like(P)
-        for rows in self._blocks(len(P)):
+        for rows in blocks(len(P), BLOCK_NUMBERS // max(1, len(sets))):
             joint = product(odds[rows], sets.T)
             if left_out is not None:
                 joint[np.arange(len(joint)), left_out.own[rows]] += left_out.without[rows]
@@ -114,7 +113,7 @@ class SeenLabelsets:
             return np.tile(np.eye(1, odds.shape[1], label), (len(odds), 1))
         sets, found = self.labelsets.astype(np.float64), np.zeros_like(odds)
         lift = _log_lift(self.counts, self.expected)
-        for rows in self._blocks(len(odds)):
+        for rows in blocks(len(odds), BLOCK_NUMBERS // max(1, len(sets))):
             for node, weight in zip((NODES + 1) / 2, NODE_WEIGHTS / 2, strict=True):
                 at = start + node * (odds[rows] - start)
                 share = softmax(at @ sets.T + lift, axis=1)
@@ -125,9 +124,6 @@ class SeenLabelsets:
                 mixed = (1 - NEW_LABELSET) * own + NEW_LABELSET * p
                 found[rows] += weight * change / np.maximum(mixed * (1 - mixed), TINY)
         return found
-
-    def _blocks(self, n: int) -> Iterator[slice]:
-        return blocks(n, BLOCK_NUMBERS // max(1, len(self.labelsets)))
 
 
 class LeftOutLabelsets(NamedTuple):
@@ -157,23 +153,23 @@ def count_labelsets(
     place = np.full(len(found), -1)
     place[kept] = np.arange(len(kept))
     own, mine = place[number[rows]], weights[rows]
-    seen = SeenLabelsets(found[kept], counts[kept], np.zeros(len(kept)))
+    found, counts = found[kept], counts[kept]
     expected, of_row = np.zeros(len(kept)), np.zeros(len(rows))
-    columns, none = seen.labelsets.T.astype(np.float64), np.zeros(len(kept))
-    for block in seen._blocks(len(P)):
+    columns, none = found.T.astype(np.float64), np.zeros(len(kept))
+    for block in blocks(len(P), BLOCK_NUMBERS // max(1, len(kept))):
         # The probability of each labelset if labels are independent.
         odds = evidence(P[block], None)
         joint = odds @ columns - np.logaddexp(0, odds).sum(axis=1)[:, None]
         exponentials_below(joint, none, False)
         expected += mine[block] @ joint
         of_row[block] = mine[block] * joint[np.arange(len(joint)), own[block]]
-    # Expected in all training rows as in those that are left out.
-    seen = replace(seen, expected=expected * (weights.sum() / mine.sum()))
-    less = seen.counts[own] - mine
-    lift = _log_lift(np.maximum(less, 0), seen.expected[own] - of_row)
-    without = lift - _log_lift(seen.counts, seen.expected)[own]
+    expected *= weights.sum() / mine.sum()  # in all training rows as in those that are left out
+    less = counts[own] - mine
+    lift = _log_lift(np.maximum(less, 0), expected[own] - of_row)
+    without = lift - _log_lift(counts, expected)[own]
     # A labelset that only the row has does not occur.
     without = np.where(own < 0, 0.0, np.where(less > TINY, without, -np.inf))
+    seen = SeenLabelsets(found, counts, expected)
     return seen, LeftOutLabelsets(own, without)
 
 
