@@ -200,15 +200,7 @@ def verdict(name: str, Y: NDArray[Any], predicted: NDArray[Any], chance: Chance)
         without = np.array([value_and_gain(group != g) for g in range(groups)])
         error = np.sqrt((groups - 1) * without.var(axis=0))
         half, half_of_gain = (stats.t.ppf((1 + LEVEL) / 2, groups - 1) * error).tolist()
-    return Verdict(
-        measure=name,
-        value=value,
-        # No measure of predictions is below 0 or above 1.
-        low=float(np.clip(value - half, 0, 1)),
-        high=float(np.clip(value + half, 0, 1)),
-        chance=chance.value(measure, Y),
-        gain=gain,
-        gain_low=gain - half_of_gain,
-        gain_high=gain + half_of_gain,
-        rows=len(Y),
-    )
+    # No measure of predictions is below 0 or above 1.
+    low, high = np.clip([value - half, value + half], 0, 1).tolist()
+    gains = gain, gain - half_of_gain, gain + half_of_gain
+    return Verdict(name, value, low, high, chance.value(measure, Y), *gains, len(Y))

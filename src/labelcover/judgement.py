@@ -258,14 +258,15 @@ class Judgement:
         wrong = (self.predicted != self.Y) & self.judged
         sureness = np.where(wrong, np.where(self.predicted == 1, self.P, 1 - self.P), -1.0)
         worst = sureness.max(axis=1, initial=-1.0)
-        order = [i for i in np.argsort(-worst, kind="stable")[:most_rows] if worst[i] >= 0]
-        found = []
-        for i in order:
-            labels = [j for j in np.argsort(-sureness[i], kind="stable") if wrong[i, j]]
-            cells = [(int(self.predicted[i, j]), self.P[i, j], sureness[i, j]) for j in labels]
-            own = zip(labels[:most_cells], cells, strict=False)
-            found.append([Mistake(int(i), int(j), said, *map(float, p)) for j, (said, *p) in own])
-        return found
+        return [
+            [
+                Mistake(i, j, int(self.predicted[i, j]), float(self.P[i, j]), float(sureness[i, j]))
+                for j in np.argsort(-sureness[i], kind="stable")[:most_cells].tolist()
+                if wrong[i, j]
+            ]
+            for i in np.argsort(-worst, kind="stable")[:most_rows].tolist()
+            if worst[i] >= 0
+        ]
 
 
 def judged_on(model: Any, dataset: Any, *, threshold: float | None = None) -> Judgement:

@@ -184,10 +184,8 @@ class ExplainedModel:
 
     view_: Any
     label_names_in_: Any
-    classes_: Any
     _coding: Any
     _kept_rows: Any
-    _sample: Any
 
     def explain(
         self,

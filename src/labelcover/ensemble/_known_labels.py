@@ -145,11 +145,8 @@ def known_labels(
         without a column are not known; of a sparse matrix, what is stored is known. Tags, as lists
         or as a column of strings in which they are separated, are known ones, and all others are
         not known.
-    names : ndarray of shape (n_labels,)
-    pair : ndarray of shape (2,)
-        The values for 0 and 1.
-    n : int
-        How many rows there are.
+    names, pair : ndarray of shape (n_labels,) and (2,)
+        Of the labels, and the values for 0 and 1 of `n` rows.
     called : str
         What the parameter is called in errors.
 

@@ -247,8 +247,8 @@ def fit_links(
 
     Parameters
     ----------
-    Y : ndarray of shape (n, n_labels)
-        The labels of all training rows.
+    Y, sample_weight : ndarray of shape (n, n_labels) and (n,)
+        The labels of all training rows, and their weights, if there are any.
     rows : ndarray of shape (n_rows,)
         The training rows that `P` is of, in random order if they are not all.
     P : ndarray of shape (n_rows, n_labels)
@@ -257,8 +257,6 @@ def fit_links(
         Two labels are linked if a labelset holds both.
     frequency : ndarray of shape (n_labels,)
         How frequent the labels are in training, inside (0, 1).
-    sample_weight : ndarray of shape (n,), optional
-        Weights of all training rows.
     cells : ndarray of shape (n, n_labels), optional
         What these are multiplied by for each label; 0 where a label is not known.
     seed : int
