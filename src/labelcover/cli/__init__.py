@@ -14,7 +14,7 @@ from labelcover._arguments import naming_options
 from labelcover._progress import raising_interrupts, telling_of_compilation
 from labelcover.cli._judging_commands import audit, evaluate, report
 from labelcover.cli._model_commands import complete, plan, predict, train
-from labelcover.cli._options import with_option_groups
+from labelcover.cli._options import with_options
 from labelcover.cli._outputs import (
     DEBUG,
     INTERRUPTED,
@@ -49,7 +49,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 for command in COMMANDS:
-    app.command()(with_option_groups(command))
+    app.command()(with_options(command))
 
 
 def _print_version(asked: bool) -> None:

@@ -4,23 +4,10 @@ import json
 import math
 import time
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from labelcover._arguments import check_real
-from labelcover.cli._options import (
-    AsJson,
-    ColumnOptions,
-    CsvOptions,
-    Data,
-    Empty,
-    ModelFile,
-    Raw,
-    Threshold,
-    load_dataset,
-    load_for_model,
-)
+from labelcover.cli._options import ColumnOptions, CsvOptions, load_dataset, load_for_model
 from labelcover.cli._outputs import (
     HTML,
     check_output,
@@ -29,7 +16,6 @@ from labelcover.cli._outputs import (
     plain_table,
     print_facts,
     print_reading,
-    reading_facts,
 )
 
 # Of so many labels each is printed, the most frequent first; --json has all.
@@ -37,13 +23,13 @@ MOST_LABELS = 20
 
 
 def evaluate(
+    model: Path,
+    data: str,
     *,
-    model: ModelFile,
-    data: Data,
-    threshold: Threshold = None,
-    empty: Empty = None,
+    threshold: float | None = None,
+    empty: str | None = None,
     csv: CsvOptions,
-    as_json: AsJson = False,
+    as_json: bool = False,
 ) -> None:
     """Measure a model on a file that also has the labels, and say whether it beats chance.
 
@@ -119,21 +105,14 @@ def _number(value: Any) -> Any:
 
 
 def report(
+    model: Path,
+    data: str | None = None,
     *,
-    model: ModelFile,
-    data: Annotated[
-        str | None,
-        typer.Argument(
-            help="A file that also has the labels; by default the training rows left out."
-        ),
-    ] = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Write the page to this HTML file.")
-    ] = Path("report.html"),
-    threshold: Threshold = None,
-    empty: Empty = None,
+    output: Path = Path("report.html"),
+    threshold: float | None = None,
+    empty: str | None = None,
     csv: CsvOptions,
-    as_json: AsJson = False,
+    as_json: bool = False,
 ) -> None:
     """Write a page about a model: measures, each label, thresholds, reliability, mistakes.
 
@@ -168,24 +147,15 @@ def report(
 
 
 def audit(
+    data: str,
     *,
-    data: Data,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Write the suspicious labels to this CSV file.")
-    ],
+    output: Path,
     columns: ColumnOptions,
     csv: CsvOptions,
-    page: Annotated[Path | None, typer.Option(help="Write a page too, to this HTML file.")] = None,
-    above: Annotated[
-        float | None,
-        typer.Option(
-            help="Write all labels whose suspicion exceeds this, 0 to 1; by default as many as "
-            "look wrong.",
-            show_default=False,
-        ),
-    ] = None,
-    raw: Raw = False,
-    as_json: AsJson = False,
+    page: Path | None = None,
+    above: float | None = None,
+    raw: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Find labels of a file that look wrong, and labels that look missing.
 
@@ -229,6 +199,6 @@ def audit(
         typed = command_line()
         write_audit_page(page, suspects, dataset, reasons=reasons, above=above, command=typed)
         facts["page"] = str(page)
-    print_facts(facts | reading_facts([dataset], as_json), as_json)
+    print_facts(facts, as_json, [dataset])
     if not as_json:
         console().print(suspects.in_words())

@@ -3,70 +3,39 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 
 from labelcover._arguments import check_integer
 from labelcover.cli._options import (
-    METHOD_NAMES,
-    AsJson,
     ColumnOptions,
     CsvOptions,
-    Data,
-    Jobs,
-    K,
-    Member,
-    ModelFile,
-    R,
-    Raw,
-    Scheduler,
-    Seed,
-    Threshold,
+    FitOptions,
     load_dataset,
     load_for_model,
 )
-from labelcover.cli._outputs import (
-    check_output,
-    output_suffix,
-    print_facts,
-    print_reading,
-    reading_facts,
-)
+from labelcover.cli._outputs import check_output, output_suffix, print_facts, print_reading
 
 # Labels whose links are printed, and how many of each.
 MOST_LINKED, LINKS_SHOWN = 40, 4
 
 
 def train(
+    data: str,
     *,
-    data: Data,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Write the model to this file (.skops).")
-    ],
+    output: Path,
     columns: ColumnOptions,
     csv: CsvOptions,
-    method: Annotated[str, typer.Option(help=f"One of {METHOD_NAMES}.")] = "LabelCover",
-    member: Member = "auto",
-    k: K = 3,
-    r: R = None,
-    seed: Seed = 0,
-    jobs: Jobs = None,
-    card: Annotated[
-        Path | None,
-        typer.Option(help="Write a model card too, to this Markdown file: what it is, how good."),
-    ] = None,
-    show_links: Annotated[
-        bool,
-        typer.Option("--show-links", help="Print which labels speak for and against each other."),
-    ] = False,
-    scheduler: Scheduler = None,
-    as_json: AsJson = False,
+    method: str = "LabelCover",
+    fitting: FitOptions,
+    card: Path | None = None,
+    show_links: bool = False,
+    scheduler: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Train a model on a file and write it to disk.
 
@@ -82,15 +51,14 @@ def train(
         check_output(card, data, option="--card", suffixes=[".md"])
         from labelcover.experiments import write_model_card  # may say what is missing
     from labelcover.chunks import cluster
-    from labelcover.experiments.named_methods import named_method
     from labelcover.models import check_can_save, fit_model, save_model
 
     check_can_save()
     with cluster(scheduler):
-        make = named_method(method, k=k, r=r, member=member, n_jobs=jobs)
+        make = fitting.maker(method)
         dataset = load_dataset(data, columns, csv)
         print_reading([dataset], as_json)
-        estimator = make(dataset).set_params(random_state=seed, verbose=sys.stderr.isatty())
+        estimator = make(dataset)
         began = time.perf_counter()
         trained = fit_model(estimator, dataset)
     save_model(trained, output)
@@ -118,7 +86,7 @@ def train(
             for label, own in links.items()
         }
         facts |= {"links": links} if as_json else words
-    print_facts(facts | reading_facts([dataset], as_json), as_json)
+    print_facts(facts, as_json, [dataset])
 
 
 def _links(trained: Any) -> Any:
@@ -137,24 +105,15 @@ def _links(trained: Any) -> Any:
 
 
 def complete(
+    data: str,
     *,
-    data: Data,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="Write the labels to this file: .csv, .tsv, .parquet or .jsonl."
-        ),
-    ],
+    output: Path,
     columns: ColumnOptions,
     csv: CsvOptions,
-    member: Member = "auto",
-    k: K = 3,
-    r: R = None,
-    seed: Seed = 0,
-    jobs: Jobs = None,
-    threshold: Threshold = None,
-    raw: Raw = False,
-    as_json: AsJson = False,
+    fitting: FitOptions,
+    threshold: float | None = None,
+    raw: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Fill in the unknown labels of a file by probability.
 
@@ -165,25 +124,18 @@ def complete(
     """
     check_output(output, data)
     from labelcover.datasets import ReadingWarning
-    from labelcover.experiments.named_methods import named_method
     from labelcover.predictions import write_completed
 
     suffix = output_suffix(output, data)
-    make = named_method("LabelCover", k=k, r=r, member=member, n_jobs=jobs)
+    make = fitting.maker("LabelCover")
     dataset = load_dataset(data, columns, csv)
     print_reading([dataset], as_json)
-    estimator = make(dataset).set_params(random_state=seed, verbose=sys.stderr.isatty())
+    estimator = make(dataset)
     began = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ReadingWarning)  # of all rows the report tells
-        found = write_completed(
-            estimator,
-            dataset,
-            output,
-            threshold=threshold,
-            suffix=suffix,
-            raw=raw,
-        )
+    how: dict[str, Any] = {"threshold": threshold, "suffix": suffix, "raw": raw}
+    # Of all rows the report tells.
+    with warnings.catch_warnings(action="ignore", category=ReadingWarning):
+        found = write_completed(estimator, dataset, output, **how)
     unknown = np.isnan(dataset.Y)
     facts = {
         "rows": len(found),
@@ -193,17 +145,17 @@ def complete(
         "seconds": round(time.perf_counter() - began, 3),
         "written": str(output),
     }
-    print_facts(facts | reading_facts([dataset], as_json), as_json)
+    print_facts(facts, as_json, [dataset])
 
 
 def plan(
+    data: str,
     *,
-    data: Data,
     columns: ColumnOptions,
     csv: CsvOptions,
-    k: K = 3,
-    r: R = None,
-    as_json: AsJson = False,
+    k: int = 3,
+    r: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Print what training the default on a file will fit, and how large that will be.
 
@@ -224,62 +176,28 @@ def plan(
     views = {"candidates": "so many labels that only some of each row are looked at"}
     if sizes.plan is not None:
         views = {f"view: {view.title}": view.reason for view in sizes.plan.views}
-    print_facts(
-        {
-            **views,
-            "rows": sizes.rows,
-            "features": sizes.features,
-            "labels": sizes.labels,
-            "labelsets": sizes.labelsets,
-            "links": sizes.links,
-            "memory at most, GB": float(f"{sizes.memory_gb:.2g}"),
-        },
-        as_json,
-    )
+    counts = {name: getattr(sizes, name) for name in COUNTS}
+    memory = float(f"{sizes.memory_gb:.2g}")
+    print_facts({**views, **counts, "memory at most, GB": memory}, as_json)
+
+
+# Of a fit that is planned.
+COUNTS = ("rows", "features", "labels", "labelsets", "links")
 
 
 def predict(
+    model: Path,
+    data: str,
     *,
-    model: ModelFile,
-    data: Data,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Write the predictions to this file: .csv, .tsv, .parquet or .jsonl; without a "
-            "suffix in the format of the data.",
-        ),
-    ],
-    decide: Annotated[
-        str | None,
-        typer.Option(
-            help="Decide for this measure (micro_f1, macro_f1, example_f1, hamming_loss, "
-            "subset_accuracy), or predict this number of labels for every row."
-        ),
-    ] = None,
-    threshold: Threshold = None,
+    output: Path,
+    decide: str | None = None,
+    threshold: float | None = None,
     csv: CsvOptions,
-    why: Annotated[
-        int,
-        typer.Option(
-            help="Add a column with so many reasons for each predicted label, and against."
-        ),
-    ] = 0,
-    like: Annotated[
-        int,
-        typer.Option(help="Add a column with so many training rows that are like the row."),
-    ] = 0,
-    known: Annotated[
-        bool,
-        typer.Option(
-            "--known",
-            help="Labels that the file has are known: columns of labels or tags, partly filled. "
-            "They stay, and speak for and against the others.",
-        ),
-    ] = False,
-    raw: Raw = False,
-    as_json: AsJson = False,
+    why: int = 0,
+    like: int = 0,
+    known: bool = False,
+    raw: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Predict the labels of every row of a file: 0 or 1, and a probability, for each label.
 
@@ -308,11 +226,12 @@ def predict(
         check_reasons(trained)
     dataset = load_for_model(trained, data, csv, with_labels=False)
     told = Reading.of_model(trained).known(dataset) if known else None
+    is_number = decide is not None and re.fullmatch(r"-?\d+", decide)
     predicted = write_predictions(
         trained,
         dataset,
         output,
-        decide=_decision(decide),
+        decide=int(decide) if is_number else decide,
         threshold=threshold,
         n_reasons=why,
         n_similar=like,
@@ -328,8 +247,3 @@ def predict(
         "written": str(output),
     }
     print_facts(facts, as_json)
-
-
-def _decision(text: str | None) -> str | int | None:
-    """Return what --decide means: a measure, or a number of labels."""
-    return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else text

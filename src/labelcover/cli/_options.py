@@ -1,190 +1,127 @@
-"""Arguments and options that several commands have, and the data set that they name."""
+"""The options of the commands, what --help says of them, and the data set that they name."""
 
 import functools
 import inspect
 import re
+import sys
+import tomllib
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from labelcover._arguments import check_real, parameter
+from labelcover._words import WORDS
 
 if TYPE_CHECKING:
     from labelcover.datasets import Dataset
 
-# The names in labelcover.experiments.named_methods, which is slow to import; a test compares them.
-COMPARED_NAMES = "RAKEL,RAKEL++,INLAC,BALCO,BALANCOR,DD-BALANCOR,BR,LabelCover"
-METHOD_NAMES = f"{COMPARED_NAMES},LP,PS,EPS,DS,EDS,ECC,PCC,EPCC,2BR,LEAD,HOMER"
-
+HELP = tomllib.loads(Path(__file__).with_name("options.toml").read_text("utf-8"))
+# What several texts of --help hold.
+SAID = {
+    "methods": ",".join(WORDS["methods"]),
+    "names": "comma-separated names or @file with one a line; may be repeated",
+}
+# Options whose values are checked or read before the command runs.
+READ: dict[str, Callable[[Any], Any]] = {
+    "delimiter": lambda value: "\t" if value in ("tab", r"\t") else value,
+    "threshold": lambda value: (
+        check_real("--threshold", value, low=0, high=1) if isinstance(value, float) else value
+    ),
+}
 # Options that name columns.
 NAMING = ("labels", "drop", "text", "category", "number", "date")
 SEPARATORS = {"tab": "\t", r"\t": "\t", "blank": " ", "space": " ", "newline": "\n", r"\n": "\n"}
 NOTHING = "none"  # as a separator: each cell is one tag
-# How the names of columns are given.
-NAMES = "comma-separated names or @file with one a line; may be repeated"
 
 
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="A file (.csv, .tsv, .csv.gz, .parquet, .jsonl, .json, .xlsx, .arff, .libsvm), "
-        "book.xlsx#sheet, sqlite:///file.db#table, - for standard input, or a known name."
-    ),
-]
-ModelFile = Annotated[Path, typer.Argument(help="A model written by labelcover train.")]
-Member = Annotated[
-    str, typer.Option(help="The member classifiers: auto, least-squares, c45, smo or logistic.")
-]
-R = Annotated[
-    int | None,
-    typer.Option(
-        "-r",
-        help="Order of the label combinations to cover, at most k. By default 2, or 1 with k = 1.",
-        show_default=False,
-    ),
-]
-K = Annotated[int, typer.Option("-k", help="Number of labels in each labelset.")]
-Seed = Annotated[int, typer.Option(help="Seed.")]
-Jobs = Annotated[
-    int | None, typer.Option(help="Members fitted in parallel; ignored where solved jointly.")
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        help="Address of a running Dask scheduler, such as tcp://10.0.0.1:8786: its workers do the "
-        "work.",
-        show_default=False,
-    ),
-]
-FitJobs = Annotated[int, typer.Option(help="Number of fits in parallel.")]
-Threshold = Annotated[
-    float | None,
-    typer.Option(
-        help="Predict the labels whose probability is at least this, between 0 and 1, instead of "
-        "what the model decides.",
-        show_default=False,
-        callback=lambda value: value and check_real("--threshold", value, low=0, high=1),
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Empty = Annotated[
-    str | None,
-    typer.Option(
-        help="What an empty cell of the labels means: unknown (nobody looked), none (0, or no "
-        "tags), or skip (the row).",
-        show_default=False,
-    ),
-]
-Raw = Annotated[
-    bool,
-    typer.Option(
-        "--raw", help="Put no apostrophe before cells of a CSV file that a spreadsheet would run."
-    ),
-]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnOptions:
     """Which columns of a file are labels, and what the others are."""
 
-    labels: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=f"Label columns, {NAMES}; for ARFF also a label file (.xml), or the number of "
-            "leading (negative: trailing) columns."
-        ),
-    ] = None
-    label_prefix: Annotated[
-        list[str] | None,
-        typer.Option(help="Label columns are those whose names start with this; may be repeated."),
-    ] = None
-    label_range: Annotated[
-        str | None, typer.Option(help="Label columns are those from FIRST:LAST, two names.")
-    ] = None
-    drop: Annotated[list[str] | None, typer.Option(help=f"Columns to leave out, {NAMES}.")] = None
-    tags: Annotated[
-        str | None, typer.Option(help="The column with the tags of each row, such as: rain; wind.")
-    ] = None
-    separator: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What separates tags, such as ; or tab or blank; may be repeated; none: a cell is "
-            "one tag. Found out by default.",
-            show_default=False,
-        ),
-    ] = None
-    empty: Empty = None
-    text: Annotated[list[str] | None, typer.Option(help=f"Columns of free text, {NAMES}.")] = None
-    category: Annotated[list[str] | None, typer.Option(help=f"Columns of categories, {NAMES}.")] = (
-        None
-    )
-    number: Annotated[list[str] | None, typer.Option(help=f"Columns of numbers, {NAMES}.")] = None
-    date: Annotated[list[str] | None, typer.Option(help=f"Columns of dates, {NAMES}.")] = None
-    id: Annotated[
-        str | None,
-        typer.Option(help="The column that names the rows; carried into predictions."),
-    ] = None
+    labels: list[str] | None = None
+    label_prefix: list[str] | None = None
+    label_range: str | None = None
+    drop: list[str] | None = None
+    tags: str | None = None
+    separator: list[str] | None = None
+    empty: str | None = None
+    text: list[str] | None = None
+    category: list[str] | None = None
+    number: list[str] | None = None
+    date: list[str] | None = None
+    id: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CsvOptions:
     """How a CSV file is written."""
 
-    delimiter: Annotated[
-        str | None,
-        typer.Option(
-            help="Between the cells of a CSV file, such as ; or tab; found out by default.",
-            callback=lambda value: "\t" if value in ("tab", r"\t") else value,
-        ),
-    ] = None
-    encoding: Annotated[
-        str | None,
-        typer.Option(help="Encoding of a CSV file, such as latin-1; found out by default."),
-    ] = None
-    decimal: Annotated[
-        str | None,
-        typer.Option(help="Decimal sign of a CSV file, . or ,; by default found for each column."),
-    ] = None
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first row of a CSV file has the names of the columns; without, they "
-            "are called: column 1, column 2, …",
-            show_default=False,
-        ),
-    ] = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
 
 
-def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with the options of its groups in place of the groups.
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """How a model is made."""
 
-    A group is a dataclass. typer reads the options of a command from its signature, and has no
-    groups of its own.
+    member: str = "auto"
+    k: int = 3
+    r: int | None = None
+    seed: int = 0
+    jobs: int | None = None
+
+    def maker(self, method: str) -> "Callable[[Dataset], Any]":
+        """Return a function that makes the estimator of a method for a data set."""
+        from labelcover.experiments.named_methods import named_method
+
+        make = named_method(method, k=self.k, r=self.r, member=self.member, n_jobs=self.jobs)
+        how = {"random_state": self.seed, "verbose": sys.stderr.isatty()}
+        return lambda dataset: make(dataset).set_params(**how)
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command as typer reads it: each option with its names and its text of --help.
+
+    Parameters by name only are options, others are arguments. A parameter whose type is a
+    dataclass stands for the options that are its fields; typer has no such groups of its own.
     """
+    texts = HELP["every"] | HELP.get(command.__name__, {})
     signature = inspect.signature(command, eval_str=True)
-    groups: dict[str, Any] = {}
-    options: list[inspect.Parameter] = []
-    for name, option in signature.parameters.items():
-        if is_dataclass(option.annotation):
-            groups[name] = option.annotation
-            options += inspect.signature(groups[name]).parameters.values()
-        else:
-            options.append(option)
+    groups = {
+        name: each.annotation
+        for name, each in signature.parameters.items()
+        if is_dataclass(each.annotation)
+    }
+
+    def described(option: inspect.Parameter) -> inspect.Parameter:
+        own = texts[option.name]
+        *names, text = [own] if isinstance(own, str) else own
+        kind: Any = typer.Option if option.kind is option.KEYWORD_ONLY else typer.Argument
+        told = kind(*names, help=text.format(**SAID), callback=READ.get(option.name))
+        return option.replace(
+            annotation=Annotated[option.annotation, told],
+            kind=option.KEYWORD_ONLY,  # a required one may then follow one that is not
+        )
 
     @functools.wraps(command)
     def grouped(**given: Any) -> None:
         for name, group in groups.items():
-            own = inspect.signature(group).parameters
-            given[name] = group(**{option: given.pop(option) for option in own})
+            given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
         command(**given)
 
-    # By name only: a required argument may then follow an option.
-    options = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options]
+    options = [
+        described(option)
+        for name, each in signature.parameters.items()
+        for option in (
+            inspect.signature(groups[name]).parameters.values() if name in groups else [each]
+        )
+    ]
     grouped.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
     grouped.__annotations__ = {option.name: option.annotation for option in options}
     return grouped
@@ -205,8 +142,7 @@ def load_dataset(source: str, columns: ColumnOptions, csv: CsvOptions) -> "Datas
     """
     from labelcover.datasets import ReadingWarning
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ReadingWarning)
+    with warnings.catch_warnings(action="ignore", category=ReadingWarning):
         return _read(source, columns, csv)
 
 

@@ -144,22 +144,17 @@ def plain_table(*titles: str, left: Sequence[int] = (0,)) -> Table:
 
 
 def print_reading(datasets: Sequence[Dataset], as_json: bool) -> None:
-    """Print what was read from tables, and how; JSON has it at the end, see `reading_facts`."""
+    """Print what was read from tables, and how; JSON has it at the end, see `print_facts`."""
     for dataset in datasets:
         if dataset.report is not None and not as_json:
             console().print(f"{dataset.report}\n")
 
 
-def reading_facts(datasets: Sequence[Dataset], as_json: bool) -> dict[str, Any]:
-    """Return what was read from tables, and how, as data for JSON."""
-    read = [each.report.as_dict() for each in datasets if each.report is not None]
-    return {"reading": read} if as_json and read else {}
-
-
-def print_facts(facts: dict, as_json: bool) -> None:
-    """Print names and values, in two columns or as JSON."""
+def print_facts(facts: dict, as_json: bool, datasets: Sequence[Dataset] = ()) -> None:
+    """Print names and values, in two columns or as JSON, which has also what was read, and how."""
     if as_json:
-        print(json.dumps(facts))
+        read = [each.report.as_dict() for each in datasets if each.report is not None]
+        print(json.dumps(facts | ({"reading": read} if read else {})))
         return
     width = max(map(len, facts))
     for name, value in facts.items():

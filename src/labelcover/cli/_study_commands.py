@@ -4,25 +4,10 @@ import json
 import re
 import time
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from labelcover._arguments import check_choice
 from labelcover._files import replacing
-from labelcover.cli._options import (
-    COMPARED_NAMES,
-    METHOD_NAMES,
-    AsJson,
-    ColumnOptions,
-    CsvOptions,
-    FitJobs,
-    Member,
-    R,
-    Scheduler,
-    integers,
-    load_dataset,
-)
+from labelcover.cli._options import ColumnOptions, CsvOptions, integers, load_dataset
 from labelcover.cli._outputs import (
     check_output,
     command_line,
@@ -30,30 +15,21 @@ from labelcover.cli._outputs import (
     plain_table,
     print_facts,
     print_reading,
-    reading_facts,
     resumable,
 )
 
 
 def cover(
-    n_labels: Annotated[int, typer.Argument(help="Number of labels m.")],
-    k: Annotated[int, typer.Argument(help="Number of labels in each labelset.")],
-    r: Annotated[int, typer.Argument(help="Order of the label combinations to cover.")] = 2,
-    strategy: Annotated[
-        str,
-        typer.Option(help="best, inlac, balco, balancor, random, exact, rounded or randomized."),
-    ] = "balancor",
-    size: Annotated[
-        int | None, typer.Option(help="Number of labelsets; by default as many as needed.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of random choices.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the cover to this JSON file.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the cover to this file (.png, .svg, .pdf).")
-    ] = None,
-    as_json: AsJson = False,
+    n_labels: int,
+    k: int,
+    r: int = 2,
+    *,
+    strategy: str = "balancor",
+    size: int | None = None,
+    seed: int | None = None,
+    output: Path | None = None,
+    plot: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Design a cover of all r-combinations of labels by k-labelsets.
 
@@ -102,51 +78,25 @@ def cover(
 
 
 def compare(
+    data: list[str],
     *,
-    data: Annotated[
-        list[str], typer.Argument(help="Files, or names that labelcover datasets lists.")
-    ],
-    methods: Annotated[
-        str, typer.Option(help=f"Comma-separated names of methods, of {METHOD_NAMES}; or all.")
-    ] = COMPARED_NAMES,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for results.csv and report.html.")
-    ] = Path("comparison"),
-    folds: Annotated[
-        str,
-        typer.Option(help="kfold, stratified, own (the data set's split), or a file of folds."),
-    ] = "kfold",
-    n_folds: Annotated[int, typer.Option(help="Number of folds.")] = 10,
-    seeds: Annotated[str, typer.Option(help="Comma-separated seeds.")] = "0",
-    join: Annotated[
-        list[Path] | None, typer.Option(help="Add the lines of this results file. Repeatable.")
-    ] = None,
+    methods: str = "RAKEL,RAKEL++,INLAC,BALCO,BALANCOR,DD-BALANCOR,BR,LabelCover",
+    output: Path = Path("comparison"),
+    folds: str = "kfold",
+    n_folds: int = 10,
+    seeds: str = "0",
+    join: list[Path] | None = None,
     columns: ColumnOptions,
     csv: CsvOptions,
-    member: Member = "auto",
-    k: Annotated[
-        str,
-        typer.Option(
-            "-k", "--k", help="Number of labels in each labelset; several, comma-separated."
-        ),
-    ] = "3",
-    r: R = None,
-    size: Annotated[
-        str | None,
-        typer.Option(
-            help="Number of labelsets, or paper: the paper's for each data set and k. By default "
-            "as many as BALANCOR needs."
-        ),
-    ] = None,
-    threshold: Annotated[
-        str, typer.Option(help="How the paper's methods tune theirs: auto, or cv as the paper.")
-    ] = "auto",
-    control: Annotated[
-        str | None, typer.Option(help="Method that the others are compared with (Bonferroni–Dunn).")
-    ] = None,
-    jobs: FitJobs = 1,
-    scheduler: Scheduler = None,
-    as_json: AsJson = False,
+    member: str = "auto",
+    k: str = "3",
+    r: int | None = None,
+    size: str | None = None,
+    threshold: str = "auto",
+    control: str | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Compare methods on data sets: a table, results.csv and report.html.
 
@@ -184,33 +134,21 @@ def compare(
             command=command_line(),
         )
     if as_json:
-        print_facts(outcome.as_dict() | reading_facts(datasets, as_json), as_json)
+        print_facts(outcome.as_dict(), as_json, datasets)
     else:
         outcome.print(console())
 
 
 def paper(
-    part: Annotated[
-        str,
-        typer.Argument(help="table6, table7, table8, table9, table10, figure1 or section5.7."),
-    ],
-    datasets: Annotated[
-        str | None, typer.Option(help="Comma-separated data sets, by default all of the paper.")
-    ] = None,
-    k: Annotated[
-        str | None, typer.Option("-k", "--k", help="Only these k, comma-separated.")
-    ] = None,
-    folds: Annotated[int, typer.Option(help="Number of folds.")] = 10,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Emotions, scene and yeast, three folds, few k.")
-    ] = False,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for results.csv and the tables.")
-    ] = Path("paper"),
-    jobs: FitJobs = 1,
-    run: Annotated[
-        bool, typer.Option("--run/--no-run", help="Run what is missing, or show what there is.")
-    ] = True,
+    part: str,
+    *,
+    datasets: str | None = None,
+    k: str | None = None,
+    folds: int = 10,
+    quick: bool = False,
+    output: Path = Path("paper"),
+    jobs: int = 1,
+    run: bool = True,
 ) -> None:
     """Run a table of the paper; print and write the paper's figures beside ours.
 
@@ -235,9 +173,7 @@ def paper(
     outcome.print(console())
 
 
-def datasets(
-    as_json: AsJson = False,
-) -> None:
+def datasets(*, as_json: bool = False) -> None:
     """List the data sets known by name, their properties, and which are on this machine.
 
     Example: labelcover datasets
