@@ -226,12 +226,11 @@ def predict(
         check_reasons(trained)
     dataset = load_for_model(trained, data, csv, with_labels=False)
     told = Reading.of_model(trained).known(dataset) if known else None
-    is_number = decide is not None and re.fullmatch(r"-?\d+", decide)
     predicted = write_predictions(
         trained,
         dataset,
         output,
-        decide=int(decide) if is_number else decide,
+        decide=int(decide) if decide and re.fullmatch(r"-?\d+", decide) else decide,
         threshold=threshold,
         n_reasons=why,
         n_similar=like,

@@ -93,7 +93,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """
     texts = HELP["every"] | HELP.get(command.__name__, {})
     signature = inspect.signature(command, eval_str=True)
-    groups = {
+    groups: dict[str, Any] = {
         name: each.annotation
         for name, each in signature.parameters.items()
         if is_dataclass(each.annotation)
