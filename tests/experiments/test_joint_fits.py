@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.tree import DecisionTreeClassifier
 
 from labelcover import (
-    BalancorClassifier,
     DDBalancorClassifier,
     RakelClassifier,
     RakelPlusPlusClassifier,
@@ -67,20 +65,3 @@ def test_given_labelsets_and_ties_are_kept(words):
     for model, answer in zip(models, together, strict=True):
         expected = model.fit(X[:200], Y[:200, :6]).predict(X[200:])
         np.testing.assert_array_equal(answer.predicted, expected)
-
-
-def test_members_that_depend_on_a_seed_or_differ_are_refused(words):
-    X, Y = words
-    tree = RakelPlusPlusClassifier(DecisionTreeClassifier(), size=4)
-    with pytest.raises(ValueError, match="must have C45Classifier or SMOClassifier as member"):
-        fit_together([tree], X, Y, X)
-    for other in (
-        BalancorClassifier(C45Classifier(), size=4, random_state=1),
-        BalancorClassifier(C45Classifier(laplace=True), size=4, random_state=0),
-    ):
-        one = BalancorClassifier(C45Classifier(), size=4, random_state=0)
-        with pytest.raises(ValueError, match="the same member and random_state"):
-            fit_together([one, other], X, Y, X)
-    mulans = RakelPlusPlusClassifier(C45Classifier(), size=4, threshold_search="mulan")
-    with pytest.raises(ValueError, match=r'threshold_search="grid" or "golden"'):
-        fit_together([mulans], X, Y, X)

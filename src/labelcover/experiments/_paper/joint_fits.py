@@ -8,50 +8,25 @@ estimators.
 """
 
 from collections.abc import Sequence
-from copy import copy
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from labelcover._arguments import check_choice
 from labelcover.covers import Cover
-from labelcover.ensemble import (
-    FOLDS,
-    MANY_MEMBERS,
-    READINGS,
-    CoverView,
-    TrainingRows,
-    combined_by,
-)
+from labelcover.ensemble import FOLDS, MANY_MEMBERS, CoverView, TrainingRows, combined_by
 from labelcover.experiments._fingerprints import method_fingerprint
 from labelcover.experiments._running import fit_seeds
-from labelcover.learners import C45Classifier, SMOClassifier
 from labelcover.thresholds import cut
 
-# Their members are the same whatever the seed.
-LEARNERS = (C45Classifier, SMOClassifier)
 # Parameters that do not change the cover.
 COMMON = {"aggregate": "mean", "threshold_measure": "auto", "threshold_search": "grid"}
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What one of several ensembles learned, and what it says of new rows.
-
-    Attributes
-    ----------
-    cover : Cover
-    threshold : float
-        Where confidences are cut.
-    confidence : ndarray of shape (n, n_labels)
-        Strictly inside (0, 1), as by ``predict_proba``.
-    predicted : ndarray of shape (n, n_labels), int64
-        Zeros and ones.
-    """
+class Answer(NamedTuple):
+    """What one of several ensembles learned, and what it says of new rows, as its methods do."""
 
     cover: Cover
     threshold: float
@@ -66,17 +41,12 @@ def fit_together(estimators: Sequence[Any], X: Any, Y: NDArray[np.uint8], new: A
     ----------
     estimators : sequence of estimators
         Of the paper's methods (`labelcover.experiments._paper.printed.METHODS`), with one
-        ``random_state`` and equal members, `SMOClassifier` or `C45Classifier`; combined in any way
-        but by weights; the threshold is a number or ``"cv"`` with the paper's search.
+        ``random_state`` and equal members, `SMOClassifier` or `C45Classifier`, whose answers do not
+        depend on a seed; combined in any way but by weights; the threshold is a number or ``"cv"``
+        in one cross-validation.
     X, Y : training rows
     new : array or CSR matrix of shape (n, d)
         Rows to say something of.
-
-    Raises
-    ------
-    ValueError
-        If the estimators do not share their member or their seed, or tune their threshold in
-        another way than the paper.
 
     Examples
     --------
@@ -91,15 +61,13 @@ def fit_together(estimators: Sequence[Any], X: Any, Y: NDArray[np.uint8], new: A
     >>> bool((one.predicted == models[0].fit(X[:80], Y[:80]).predict(X[80:])).all())
     True
     """
-    _check_common(estimators)
-    owner, seeds = clone(estimators[0].estimator), fit_seeds(estimators[0])
-    coding, table = owner.read_table(owner, X)
+    learner, seeds = clone(estimators[0].estimator), fit_seeds(estimators[0])
+    coding, table = learner.read_table(learner, X)
     training = TrainingRows(table, np.asarray(Y, dtype=np.uint8), coding.n_values, None, {})
     covers = _covers(estimators, training.Y, int(seeds[0]))
-    combined = [combined_by(estimator.aggregate, owner) for estimator in estimators]
-    view = _fitted(owner, covers, training)
-    confidences = _confidences(view, covers, combined, coding.read(owner, new))
-    thresholds = _thresholds(owner, estimators, training, covers, combined, int(seeds[2]))
+    combined = [combined_by(estimator.aggregate, learner) for estimator in estimators]
+    confidences = _confidences(learner, training, covers, combined, coding.read(learner, new))
+    thresholds = _thresholds(learner, estimators, training, covers, combined, int(seeds[2]))
     tiny = np.finfo(np.float64).eps
     return [
         Answer(
@@ -117,60 +85,26 @@ def fit_together(estimators: Sequence[Any], X: Any, Y: NDArray[np.uint8], new: A
 def _covers(estimators: Sequence[Any], Y: NDArray[np.uint8], seed: int) -> list[Cover]:
     """Return the cover of each estimator; those that differ in nothing else share one."""
     found: dict[str, Cover] = {}
-    covers = []
+    keys = []
     for estimator in estimators:
-        own = estimator.get_params(deep=False)
-        common = {name: COMMON[name] for name in COMMON.keys() & own.keys()}
-        alike = clone(estimator).set_params(**common)
-        key = method_fingerprint(alike)
-        if key not in found:
-            found[key] = estimator._make_cover(Y, seed)
-        covers.append(found[key])
-    return covers
-
-
-def _check_common(estimators: Sequence[Any]) -> None:
-    """Raise a ``ValueError`` unless all estimators share their member, seed and search."""
-    first = estimators[0]
-    if not isinstance(first.estimator, LEARNERS):
-        raise ValueError(
-            "estimators must have C45Classifier or SMOClassifier as member, whose answers do not "
-            f"depend on a seed, got {first.estimator!r}."
-        )
-    for other in estimators[1:]:
-        same = method_fingerprint(other.estimator) == method_fingerprint(first.estimator)
-        if not same or other.random_state != first.random_state:
-            raise ValueError(
-                "estimators must have the same member and random_state to be fitted together, got "
-                f"{other!r} and {first!r}."
-            )
-    for estimator in estimators:
-        check_choice("aggregate of estimators", estimator.aggregate, ("auto", *READINGS))
-        tuned = estimator.threshold == "cv"
-        if tuned and (estimator.tunes_as_mulan or estimator.threshold_max_std is not None):
-            raise ValueError(
-                "estimators that are fitted together must tune their threshold in one "
-                'cross-validation with threshold_search="grid" or "golden", got '
-                f"{estimator!r}."
-            )
-
-
-def _fitted(learner: Any, covers: list[Cover], training: TrainingRows) -> CoverView:
-    # No seed is used by these learners.
-    return CoverView(learner, list(dict.fromkeys(covers))).fit(training, 0)
+        common = COMMON.keys() & estimator.get_params(deep=False).keys()
+        alike = clone(estimator).set_params(**{name: COMMON[name] for name in common})
+        keys.append(method_fingerprint(alike))
+        if keys[-1] not in found:
+            found[keys[-1]] = estimator._make_cover(Y, seed)
+    return [found[key] for key in keys]
 
 
 def _confidences(
-    view: CoverView, covers: list[Cover], combined: list[str], X: Any
+    learner: Any, training: TrainingRows, covers: list[Cover], combined: list[str], X: Any
 ) -> list[NDArray[np.float64]]:
-    """Return the confidences of each cover, combined as its ensemble does."""
-    found: dict[tuple[str, Cover], NDArray[np.float64]] = {}
-    for each in dict.fromkeys(combined):
-        alike = copy(view)
-        alike.aggregate = each
-        confidences = zip(view.covers, alike.confidences(X), strict=True)
-        found |= {(each, cover): confidence for cover, confidence in confidences}
-    return [found[each, cover] for each, cover in zip(combined, covers, strict=True)]
+    """Return the confidences of members on each cover, combined as its ensemble does."""
+    # No seed is used by these learners.
+    view = CoverView(learner, list(dict.fromkeys(covers))).fit(training, 0)
+    found = {}
+    for view.aggregate in dict.fromkeys(combined):
+        found[view.aggregate] = dict(zip(view.covers, view.confidences(X), strict=True))
+    return [found[each][cover] for each, cover in zip(combined, covers, strict=True)]
 
 
 def _thresholds(
@@ -186,23 +120,23 @@ def _thresholds(
     # Ensembles of equal size are tuned on the same folds, with the same part of their members.
     together: dict[int, list[int]] = {}
     parts: dict[int, Cover] = {}
-    for i, cover in enumerate(covers):
-        if np.isnan(found[i]):
-            fold_seed, parts[i] = _tuned_part(cover, seed)
-            together.setdefault(fold_seed, []).append(i)
+    for i in np.flatnonzero(np.isnan(found)).tolist():
+        fold_seed, parts[i] = _tuned_part(covers[i], seed)
+        together.setdefault(fold_seed, []).append(i)
     for fold_seed, ensembles in together.items():
-        best: list[list[float]] = [[] for _ in ensembles]
-        folds = KFold(FOLDS, shuffle=True, random_state=fold_seed).split(training.Y)
-        for train, test in folds:
+        own, ways = [parts[i] for i in ensembles], [combined[i] for i in ensembles]
+        best = []
+        for train, test in KFold(FOLDS, shuffle=True, random_state=fold_seed).split(training.Y):
             held = training.rows(test)
-            own = [parts[i] for i in ensembles]
-            view = _fitted(learner, own, training.rows(train))
-            confidences = _confidences(view, own, [combined[i] for i in ensembles], held.X)
-            for i, confidence, each in zip(ensembles, confidences, best, strict=True):
-                labels = np.flatnonzero(parts[i].label_counts)
-                each.append(estimators[i].best_threshold(held.Y, confidence, labels)[0])
-        for i, each in zip(ensembles, best, strict=True):
-            found[i] = float(np.mean(each))
+            confidences = _confidences(learner, training.rows(train), own, ways, held.X)
+            best.append(
+                [
+                    estimators[i].best_threshold(held.Y, each, np.flatnonzero(part.label_counts))[0]
+                    for i, part, each in zip(ensembles, own, confidences, strict=True)
+                ]
+            )
+        for i, threshold in zip(ensembles, np.mean(best, axis=0).tolist(), strict=True):
+            found[i] = threshold
     return found
 
 
