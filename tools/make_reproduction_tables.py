@@ -24,10 +24,9 @@ from labelcover.experiments._paper.claims import (
     readings_of,
     readings_sheets,
 )
-from labelcover.experiments._paper.paper_fits import DEFAULT, MEDIAMILL, MEDIAMILL_FOLDS
-from labelcover.experiments._paper.paper_page import Sheet
-from labelcover.experiments._paper.paper_tables import TIMES, TITLES, compared
-from labelcover.experiments._paper.reproduce import BOTH, tests_sheet
+from labelcover.experiments._paper.paper_fits import BOTH, DEFAULT, MEDIAMILL, MEDIAMILL_FOLDS
+from labelcover.experiments._paper.paper_tables import TIMES, TITLES, Sheet, compared
+from labelcover.experiments._paper.reproduce import tests_sheet
 from labelcover.experiments.results import read_results
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -12,7 +12,8 @@ from labelcover.experiments._paper.coverage_figure import (
     draw_curves,
     simulated_coverage,
 )
-from labelcover.experiments._paper.paper_page import Sheet, write_page
+from labelcover.experiments._paper.paper_tables import Sheet
+from labelcover.experiments._paper.reproduce import Reproduction
 
 
 def plain_coverage(m, k, size, *, replacement, draws, seed):
@@ -72,7 +73,7 @@ def test_the_page_explains_letters_and_names_of_methods_where_they_stand(tmp_pat
         Sheet("Table 9", ["data set", "k", "σ", "DD-BALANCOR", "EPS"], [["a"] * 5]),
         Sheet("Sizes", ["data set", "rows"], [["a", "2"]]),
     ]
-    write_page(tmp_path / "page.html", "table9", sheets, [])
+    Reproduction("table9", sheets).write_page(tmp_path / "page.html")
     first, second = (tmp_path / "page.html").read_text(encoding="utf-8").split("Sizes</h3>")
     for text in (
         "k: number of labels in a labelset.",
@@ -92,7 +93,7 @@ def test_letters_of_the_figure_can_be_read_on_any_page(
     path = tmp_path / "page.html"
     curves = coverage_curves(draws=20, panels={6: (3,), 9: (3, 4)})
     sheet = Sheet("Figure 1: σ random labelsets", [], [], ["Lines: the bound."])
-    write_page(path, "figure1", [sheet], [], curves=curves)
+    Reproduction("figure1", [sheet]).write_page(path, curves=curves)
     page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page.goto(path.as_uri())
     heights = page.evaluate(

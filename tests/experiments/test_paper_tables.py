@@ -9,7 +9,6 @@ from rich.console import Console
 
 from labelcover.datasets import load
 from labelcover.experiments._paper.claims import (
-    WAYS,
     choice_sheet,
     choices_of,
     paired_sheet,
@@ -18,17 +17,16 @@ from labelcover.experiments._paper.claims import (
 )
 from labelcover.experiments._paper.paper_fits import (
     DEFAULT,
+    WAYS,
     Setting,
+    columns_of,
     folds_of,
-    study_settings,
-    table_9_k,
     table_setting,
     table_settings,
 )
-from labelcover.experiments._paper.paper_page import Sheet
 from labelcover.experiments._paper.paper_tables import (
+    Sheet,
     compared,
-    figures_of,
     result_sheets,
     score_table,
 )
@@ -64,8 +62,9 @@ def test_the_packages_tables_are_the_papers(paper_tables, table):
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_figure_has_a_run_behind_it(table):
-    for figure in figures_of(table).itertuples():
-        assert figure.name in {s.name for s in table_settings(table, figure.dataset)} | {DEFAULT}
+    for row in printed_table(table):
+        columns = [setting for _, setting in columns_of(table, row).values()]
+        assert set(columns) <= set(table_settings(table, row.dataset))
 
 
 def test_every_data_set_has_its_place():
@@ -74,7 +73,7 @@ def test_every_data_set_has_its_place():
 
 
 def test_the_k_of_table_9_follow_from_its_sizes():
-    known = {row.dataset: table_9_k(row.dataset) for row in printed_table("table9")}
+    known = {row.dataset: row.k for row in printed_table("table9")}
     assert known["yeast"] == 7
     assert known["genbase"] == 4
     assert known["slashdot"] == 3
@@ -122,8 +121,9 @@ def test_readings_stand_side_by_side_and_the_nearest_is_named():
     table7 = next(row for row in printed_table("table7") if (row.dataset, row.k) == ("emotions", 3))
     lines = [
         ("emotions", setting.name, fold, score(setting, fold), 0.2)
-        for setting in study_settings("smo", 3)
+        for setting in table_settings("table7", "emotions")
         for fold in range(2)
+        if setting.k == 3
     ]
     frame = readings_of("table7", results(lines))
     figures, nearest = readings_sheets("table7", frame)

@@ -10,19 +10,17 @@ from numpy.typing import NDArray
 
 from labelcover.datasets import Dataset
 from labelcover.dependence import label_dependence
-from labelcover.ensemble import READINGS
-from labelcover.experiments._folds import make_folds
+from labelcover.experiments._folds import Fold, make_folds
 from labelcover.experiments._paper.paper_fits import (
     SEED,
-    TUNED_FOR,
+    WAYS,
     Setting,
     folds_of,
     table_setting,
     table_settings,
 )
-from labelcover.experiments._paper.paper_page import Sheet
-from labelcover.experiments._paper.paper_tables import compared
-from labelcover.experiments._paper.printed import ENSEMBLES, MEMBERS, METHODS, printed_table
+from labelcover.experiments._paper.paper_tables import Sheet, compared
+from labelcover.experiments._paper.printed import MEMBERS, METHODS, printed_table
 from labelcover.experiments._running import fit_seeds
 from labelcover.experiments._statistics import (
     average_ranks,
@@ -37,15 +35,11 @@ from labelcover.metrics import MEASURES
 if TYPE_CHECKING:
     import pandas as pd
 
-    from labelcover.experiments._folds import Fold
-
 #: Of how many choices the paper was right, of 80: with SMO (Table 7) and with J48 (Table 8).
 PRINTED = {"smo": 64, "c45": 59}
 PRINTED_OF = 80
 #: Measures of the tables, as they are written.
 NAMES = {"micro_f1": "micro-F1", "hamming_loss": "Hamming loss"}
-#: Readings of members, each with the measures that thresholds are tuned for.
-WAYS = [(reading, measure) for reading in READINGS for measure in TUNED_FOR]
 #: Member to its name in WEKA.
 WEKA = {"smo": "SMO", "c45": "J48"}
 
@@ -53,85 +47,47 @@ WEKA = {"smo": "SMO", "c45": "J48"}
 def printed_scores(
     tables: Sequence[str], measure: str, methods: Sequence[str] = METHODS
 ) -> NDArray[np.float64]:
-    """Return what the paper prints, a row per data set and k, a column per method.
-
-    Examples
-    --------
-    >>> from labelcover.experiments._paper.claims import printed_scores
-    >>> printed_scores(["table7", "table8"], "micro_f1").shape
-    (64, 6)
-    """
+    """Return what the paper prints, a row per data set and k, a column per method."""
     rows = [row for table in tables for row in printed_table(table)]
     return np.array([[row.score(measure, method) for method in methods] for row in rows])
 
 
-def all_pairs(scores: NDArray[np.float64], measure: str, methods: Sequence[str] = METHODS) -> str:
-    """Return mean ranks, Friedman's test and Nemenyi's critical difference in a sentence.
-
-    This is the procedure of Section 5.4.
-
-    Examples
-    --------
-    >>> from labelcover.experiments._paper.claims import all_pairs, printed_scores
-    >>> text = all_pairs(printed_scores(["table7", "table8"], "micro_f1"), "micro_f1")
-    >>> "F(5, 315) = 127.3" in text
-    True
-    """
-    ranks, said = _friedman(scores, measure, methods)
-    difference = critical_difference(len(methods), len(scores))
-    bars = groups(ranks, difference)
-    joined = "; ".join(" and ".join(methods[j] for j in bar) for bar in bars)
-    same = f"do not differ: {joined}" if joined else "all differ"
-    return f"{said}; critical difference {difference:.3f} (Nemenyi); {same}"
-
-
-def against_first(
-    scores: NDArray[np.float64], measure: str, methods: Sequence[str] = ENSEMBLES
+def tested(
+    scores: NDArray[np.float64], measure: str, methods: Sequence[str], *, against_first: bool
 ) -> str:
-    """Return mean ranks, Friedman's test and Bonferroni–Dunn's against the first method.
+    """Return mean ranks, Friedman's test and which methods differ, in a sentence.
 
-    This is the procedure of Section 5.5.
+    All pairs are compared by Nemenyi's critical difference, as in Section 5.4, or all methods with
+    the first by Bonferroni–Dunn's test, as in Section 5.5.
 
     Examples
     --------
-    >>> from labelcover.experiments._paper.claims import against_first, printed_scores
-    >>> scores = printed_scores(["table9"], "hamming_loss", ["DD-BALANCOR", "ECC", "EPS"])
-    >>> "F(2, 18) = 20.75" in against_first(scores, "hamming_loss")
+    >>> from labelcover.experiments._paper.claims import METHODS, printed_scores, tested
+    >>> scores = printed_scores(["table7", "table8"], "micro_f1")
+    >>> "F(5, 315) = 127.3" in tested(scores, "micro_f1", METHODS, against_first=False)
     True
     """
-    p = bonferroni_dunn(scores, 0, higher_is_better=MEASURES[measure].higher_is_better)
-    others = ", ".join(
-        f"{name} {p_value(value)}" for name, value in zip(methods[1:], p[1:], strict=True)
-    )
-    said = _friedman(scores, measure, methods)[1]
-    return f"{said}; against {methods[0]} (Bonferroni–Dunn): {others}"
-
-
-def _friedman(scores, measure, methods):
-    """Return mean ranks, and these and Friedman's test in words."""
     higher = MEASURES[measure].higher_is_better
     ranks = average_ranks(scores, higher_is_better=higher)
     test = friedman(scores if higher else -scores)
     told = ", ".join(f"{methods[j]} {ranks[j]:.2f}" for j in np.argsort(ranks, kind="stable"))
     degrees = f"F({test.degrees[0]}, {test.degrees[1]})"
-    return ranks, f"mean ranks {told}; {degrees} = {test.f:.4g}, {p_value(test.p_value)}"
+    said = f"mean ranks {told}; {degrees} = {test.f:.4g}, {p_value(test.p_value)}"
+    if against_first:
+        p = bonferroni_dunn(scores, 0, higher_is_better=higher)
+        others = [f"{name} {p_value(own)}" for name, own in zip(methods, p, strict=True)]
+        return f"{said}; against {methods[0]} (Bonferroni–Dunn): {', '.join(others[1:])}"
+    difference = critical_difference(len(methods), len(scores))
+    bars = [" and ".join(methods[j] for j in bar) for bar in groups(ranks, difference)]
+    same = f"do not differ: {'; '.join(bars)}" if bars else "all differ"
+    return f"{said}; critical difference {difference:.3f} (Nemenyi); {same}"
 
 
 def readings_of(table: str, results: pd.DataFrame, **how: Any) -> pd.DataFrame:
     """Return the figures of Table 7 or 8 in every reading and for every measure of the threshold.
 
-    Parameters
-    ----------
-    table : {"table7", "table8"}
-    results : DataFrame
-    **how
-        As for `labelcover.experiments._paper.paper_tables.compared`.
-
-    Returns
-    -------
-    DataFrame
-        As by `compared`, of the methods with a threshold, with ``reading`` and ``tuned_for``; only
-        rows of the table that have been run in all of them.
+    These are what `compared` returns for the methods with a threshold, with ``reading`` and
+    ``tuned_for``; only rows of the table that have been run in all of them.
     """
     import pandas as pd
 
@@ -148,14 +104,7 @@ def readings_of(table: str, results: pd.DataFrame, **how: Any) -> pd.DataFrame:
 
 
 def readings_sheets(table: str, frame: pd.DataFrame) -> list[Sheet]:
-    """Return the paper's figures beside six of ours, and which of these are nearest.
-
-    Parameters
-    ----------
-    table : {"table7", "table8"}
-    frame : DataFrame
-        What `readings_of` returns.
-    """
+    """Return the paper's figures beside six of ours, and which of these are nearest."""
     title = f"Micro-F1/Hamming loss by reading and measure of the threshold, {WEKA[MEMBERS[table]]}"
     if frame.empty:
         return [Sheet(title, [], [], ["Nothing has been run yet."])]
@@ -247,13 +196,8 @@ def choices_of(
 
     The covers are those of DD-BALANCOR with the paper's σ for the lowest and the highest k of the
     data set; chosen is the one that addresses the greater total dependency of triples in the
-    training labels, better the one with the lower Hamming loss on the test rows.
-
-    Returns
-    -------
-    DataFrame
-        ``dataset``, ``fold``, ``member``, ``low``, ``high`` (the two k), ``chose_high`` and
-        ``loss_difference`` (Hamming loss at the highest k less that at the lowest).
+    training labels, better the one with the lower Hamming loss on the test rows:
+    ``loss_difference`` is that at the highest k less that at the lowest.
     """
     import pandas as pd
 

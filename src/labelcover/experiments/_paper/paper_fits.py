@@ -5,10 +5,10 @@ ensemble and fold, as `compare` would write it, but for times: ensembles that sh
 of their own. Table 9 is about times, so its ensembles are fitted one by one.
 """
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 from labelcover import LabelCoverClassifier, RakelClassifier
@@ -19,21 +19,14 @@ from labelcover.experiments._paper.joint_fits import fit_together
 from labelcover.experiments._paper.printed import (
     ENSEMBLES,
     MEMBERS,
+    PrintedRow,
     paper_size,
-    paper_sizes,
     printed_table,
 )
 from labelcover.experiments._paper.printed import METHODS as SIX
-from labelcover.experiments._running import (
-    Fit,
-    failed,
-    fits_of,
-    perform,
-    perform_missing,
-    scores_of,
-)
+from labelcover.experiments._running import Fit, failed, fits_of, perform, scores_of
 from labelcover.experiments.named_methods import METHODS, PAPER, member_of, named_method
-from labelcover.experiments.results import Result, ResultsFile
+from labelcover.experiments.results import Result
 from labelcover.metrics import label_f1
 
 #: The one more column of every table: the general estimator with its defaults.
@@ -41,6 +34,10 @@ DEFAULT = "LabelCover"
 SEED = 0
 #: What thresholds are tuned for: as Section 5.2 has it, and as MULAN does.
 TUNED_FOR = ("micro_f1", "hamming_loss")
+#: Readings of members, each with the measures that thresholds are tuned for.
+WAYS = [(reading, measure) for reading in READINGS for measure in TUNED_FOR]
+#: The tables of the six methods, whose rows Section 5.4 takes together.
+BOTH = ("table7", "table8")
 #: What ``aggregate="auto"`` comes to with the members of the tables.
 READING_OF = {"smo": "votes", "c45": "mean"}
 #: MediaMill is not cross-validated in the paper; here some of its rows are, in so many folds.
@@ -135,41 +132,43 @@ def table_settings(table: str, dataset: str) -> list[Setting]:
     >>> [setting.name for setting in table_settings("table8", "emotions")][:2]
     ['RAKEL c45 k=3', 'RAKEL++ c45 k=3']
     """
-    ks = [row.k for row in printed_table("table7") if row.dataset == dataset]
-    if table in ("table7", "table8"):
-        return [each for k in ks for each in study_settings(MEMBERS[table], k)]
-    if table == "table9":
-        return [table_9_setting(method, dataset) for method in ENSEMBLES]
-    if table == "table10":
-        ks = [row.k for row in printed_table("table10") if row.dataset == dataset]
-        orders: list[tuple[int, str | None]] = [(2, PAPER), (3, None), (3, PAPER)]
-        return [
-            Setting(method, "c45", k, r, size)
-            for k in ks
-            for r, size in orders
-            for method in ("DD-BALANCOR", "RAKEL++")
-        ]
-    # Section 5.7 has two values of k; two data sets have one only.
-    ends = [min(ks), max(ks)] if len(ks) > 1 else []
-    return [table_setting("DD-BALANCOR", member, k) for member in ("smo", "c45") for k in ends]
-
-
-def study_settings(member: str, k: int) -> list[Setting]:
-    """Return the six methods, those with a threshold in every reading and for every measure.
-
-    Examples
-    --------
-    >>> from labelcover.experiments._paper.paper_fits import study_settings
-    >>> [setting.name for setting in study_settings("smo", 3)][:3]
-    ['RAKEL smo k=3', 'RAKEL++ smo k=3', 'RAKEL++ smo k=3 hamming_loss']
-    """
+    if table == "section5.7":
+        ks = [row.k for row in printed_table("table7") if row.dataset == dataset]
+        # The lowest and the highest; two data sets have one k only.
+        ends = [min(ks), max(ks)] if len(ks) > 1 else []
+        return [table_setting("DD-BALANCOR", member, k) for member in ("smo", "c45") for k in ends]
+    # Methods with a threshold in every reading and for every measure.
+    ways = WAYS if table in BOTH else WAYS[:1]
     made = [
-        table_setting(method, member, k, reading, measure)
-        for method in SIX
-        for reading in READINGS
-        for measure in TUNED_FOR
+        setting
+        for row in printed_table(table)
+        if row.dataset == dataset
+        for column in zip(*(columns_of(table, row, *way).values() for way in ways), strict=True)
+        for _, setting in column
     ]
     return list(dict.fromkeys(made))
+
+
+def columns_of(
+    table: str, row: PrintedRow, reading: str | None = None, tuned_for: str = TUNED_FOR[0]
+) -> dict[str, tuple[str, Setting]]:
+    """Return for each column of a table its name in the CSV file, and our ensemble for a row."""
+    if table in BOTH:
+        how = MEMBERS[table], row.k, reading, tuned_for
+        return {each: (each, table_setting(each, *how)) for each in SIX}
+    if table == "table9":
+        return {each: (each, Setting(each, "c45", row.k, alone=True)) for each in ENSEMBLES}
+    # With r=3 on a true cover, and with the paper's σ.
+    orders: dict[str, tuple[int, str | None]] = {
+        "r=2": (2, PAPER),
+        "r=3, true cover": (3, None),
+        "r=3, σ of the paper": (3, PAPER),
+    }
+    return {
+        f"{method} {how}": (f"{printed} r={r}", Setting(method, "c45", row.k, r, size))
+        for method, printed in (("DD-BALANCOR", "DD"), ("RAKEL++", "RAKEL++"))
+        for how, (r, size) in orders.items()
+    }
 
 
 def table_setting(
@@ -179,17 +178,6 @@ def table_setting(
     if method == "RAKEL":
         return Setting(method, member, k)
     return Setting(method, member, k, reading=reading or READING_OF[member], tuned_for=tuned_for)
-
-
-def table_9_k(dataset: str) -> int:
-    """Return the k of a line of Table 9, which the paper names by its σ only."""
-    (size,) = [int(r.cells["sigma"]) for r in printed_table("table9") if r.dataset == dataset]
-    return next(k for (name, k), each in paper_sizes().items() if (name, each) == (dataset, size))
-
-
-def table_9_setting(method: str, dataset: str) -> Setting:
-    """Return an ensemble of Table 9: with J48, fitted alone."""
-    return Setting(method, "c45", table_9_k(dataset), alone=True)
 
 
 def folds_of(dataset: Dataset | str, n_folds: int) -> str:
@@ -204,56 +192,28 @@ def folds_of(dataset: Dataset | str, n_folds: int) -> str:
     return f"kfold-{min(n_folds, MEDIAMILL_FOLDS) if name == MEDIAMILL else n_folds}"
 
 
-def run_settings(
-    settings: Mapping[str, Sequence[Setting]],
-    datasets: Sequence[Dataset],
-    results: str | os.PathLike[str],
-    *,
-    n_folds: int = 10,
-    n_jobs: int | None = None,
-    verbose: bool = True,
-) -> None:
-    """Fit what is missing in a results file, ensembles with the same member and k together.
+def groups_of(settings: Sequence[Setting], dataset: Dataset, n_folds: int) -> list[list[Fit]]:
+    """Return the fits of some ensembles on a data set: those with one member, k and fold together.
 
-    `LabelCoverClassifier` with its defaults is run on the same folds.
-
-    Parameters
-    ----------
-    settings : mapping of str to list of Setting
-        The ensembles for each data set.
-    datasets : list of Dataset
-    results : path-like
-        The results file. An interrupted run is resumed.
-    n_folds : int
-        Number of folds; delicious has a split of its own.
-    n_jobs : int, optional
-        Number of fits in parallel, each in a process of its own.
-    verbose : bool
-        Show a progress bar.
+    One k comes after the other, so that a line of a table is soon complete. `LabelCoverClassifier`
+    with its defaults is fitted on the same folds.
     """
-    groups = [
-        group for dataset in datasets for group in _groups(settings[dataset.name], dataset, n_folds)
-    ]
-    with ResultsFile(results) as file:
-        file.set_outdated_aside(task for group in groups for task, *_ in group)
-        perform_missing(groups, file, _outcomes, n_jobs=n_jobs, verbose=verbose)
-
-
-def _groups(settings: Sequence[Setting], dataset: Dataset, n_folds: int) -> list[list[Fit]]:
-    """Return the fits of a data set, one k after the other: a line of a table is soon complete."""
     methods: dict[str, Any] = {s.name: partial(Setting.make, s) for s in settings}
     shared = {s.name: s.name if s.alone else f"{s.member} k={s.k}" for s in settings}
+    shared[DEFAULT] = DEFAULT
+    order = list(dict.fromkeys(shared.values()))
+
+    def place(fit: Fit) -> tuple[int, int]:
+        return order.index(shared[fit[0].method]), fit[0].fold
+
     how, _, number = folds_of(dataset, n_folds).partition("-")
-    found: dict[str, dict[int, list[Fit]]] = {}
-    for fit in fits_of(
-        methods | {DEFAULT: LabelCoverClassifier()}, dataset, how, int(number or n_folds), [SEED]
-    ):
-        of_group = found.setdefault(shared.get(fit[0].method, DEFAULT), {})
-        of_group.setdefault(fit[0].fold, []).append(fit)
-    return [group for of_group in found.values() for group in of_group.values()]
+    every = methods | {DEFAULT: LabelCoverClassifier()} if methods else {}
+    fits = fits_of(every, dataset, how, int(number or n_folds), [SEED])
+    return [list(group) for _, group in groupby(sorted(fits, key=place), key=place)]
 
 
-def _outcomes(estimators: list[Any], dataset: Dataset, fold: Fold) -> list[tuple[Result, Any]]:
+def outcomes_of(estimators: list[Any], dataset: Dataset, fold: Fold) -> list[tuple[Result, Any]]:
+    """Return the outcomes of a group of fits, each with its cover."""
     if len(estimators) == 1:
         return [perform(estimators[0], dataset, fold)]
     try:

@@ -3,98 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from labelcover.covers.bounds import lower_bound
 from labelcover.datasets import KNOWN, Dataset
-from labelcover.experiments._paper.paper_fits import (
-    DEFAULT,
-    Setting,
-    folds_of,
-    table_9_k,
-    table_9_setting,
-    table_setting,
-)
-from labelcover.experiments._paper.paper_page import Sheet
-from labelcover.experiments._paper.printed import (
-    ENSEMBLES,
-    MEASURES,
-    MEMBERS,
-    METHODS,
-    printed_table,
-)
-from labelcover.experiments.named_methods import PAPER
+from labelcover.experiments._paper.paper_fits import DEFAULT, columns_of, folds_of
+from labelcover.experiments._paper.printed import MEASURES, PrintedRow, printed_table
 from labelcover.metrics import MEASURES as KNOWN_MEASURES
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
 #: Times of Table 9, which are not measures of predictions, with their titles.
 TIMES = {"train_seconds": "training, s", "design_seconds": "matrix design, s"}
 
 
-def figures_of(table: str, reading: str | None = None, tuned_for: str = "micro_f1") -> pd.DataFrame:
-    """Return all figures of a table of the paper, and the column of our default beside them.
+@dataclass(frozen=True)
+class Sheet:
+    """A titled table with sentences below it.
 
-    Parameters
+    Attributes
     ----------
-    table : {"table7", "table8", "table9", "table10"}
-    reading, tuned_for : str, optional
-        As of `labelcover.experiments._paper.paper_fits.Setting`, for Tables 7 and 8; by default
-        what ``aggregate="auto"`` comes to, and micro-F1.
-
-    Returns
-    -------
-    DataFrame
-        ``dataset``, ``k``, ``size`` (the paper's σ), ``column`` (the heading in the table),
-        ``measure``, ``paper`` (NaN where it prints nothing), ``name`` (the method in the results
-        file).
-
-    Examples
-    --------
-    >>> from labelcover.experiments._paper.paper_tables import figures_of
-    >>> first = figures_of("table8")[["dataset", "column", "measure", "paper"]].head(1)
-    >>> first.to_dict("list")
-    {'dataset': ['delicious'], 'column': ['RAKEL'], 'measure': ['micro_f1'], 'paper': [0.209]}
+    title : str
+    heads : list of str
+        The headings of the columns.
+    rows : list of list of str
+        As many cells in each as there are headings.
+    notes : list of str
+        What follows from it, a sentence each.
     """
-    import pandas as pd
 
-    made: list[tuple] = []
-    for row in printed_table(table):
-        k = table_9_k(row.dataset) if table == "table9" else row.k
-        place = row.dataset, k, int(row.cells["sigma r=2" if table == "table10" else "sigma"])
-        named = _columns(table, row.dataset, k, reading, tuned_for)
-        measures = MEASURES | ({"train_seconds": "train_s"} if table == "table9" else {})
-        for measure, printed in measures.items():
-            for column, (cell, name) in named.items():
-                paper = row.number(f"{printed} {cell}")
-                made.append((*place, column, measure, paper, name))
-            if measure == "train_seconds":
-                design = row.number("matrix_s"), named["DD-BALANCOR"][1]
-                made.append((*place, "BALANCOR", "design_seconds", *design))
-            made.append((*place, DEFAULT, measure, np.nan, DEFAULT))
-    columns = ["dataset", "k", "size", "column", "measure", "paper", "name"]
-    return pd.DataFrame(made, columns=columns)
+    title: str
+    heads: list[str]
+    rows: list[list[str]]
+    notes: list[str] = field(default_factory=list)
 
+    def markdown(self) -> str:
+        """Return the sheet as Markdown.
 
-def _columns(
-    table: str, dataset: str, k: int, reading: str | None, tuned_for: str
-) -> dict[str, tuple[str, str]]:
-    """Return for each column its name in the CSV file of the table, and its method in ours."""
-    if table == "table9":
-        return {each: (each, table_9_setting(each, dataset).name) for each in ENSEMBLES}
-    if table != "table10":
-        how = MEMBERS[table], k, reading, tuned_for
-        return {each: (each, table_setting(each, *how).name) for each in METHODS}
-    # With r=3 on a true cover, and with the paper's σ.
-    orders = {"r=2": (2, PAPER), "r=3, true cover": (3, None), "r=3, σ of the paper": (3, PAPER)}
-    return {
-        f"{method} {how}": (f"{printed} r={r}", Setting(method, "c45", k, r, size).name)
-        for method, printed in (("DD-BALANCOR", "DD"), ("RAKEL++", "RAKEL++"))
-        for how, (r, size) in orders.items()
-    }
+        Examples
+        --------
+        >>> from labelcover.experiments._paper.paper_tables import Sheet
+        >>> print(Sheet("Sizes", ["m", "σ"], [["6", "7"]], ["One row."]).markdown())
+        ### Sizes
+        <BLANKLINE>
+        | m | σ |
+        |---|---|
+        | 6 | 7 |
+        <BLANKLINE>
+        - One row.
+        """
+        parts = [f"### {self.title}", ""]
+        if self.rows:
+            parts += [_line(self.heads), "|" + "---|" * len(self.heads), *map(_line, self.rows), ""]
+        parts += [f"- {note}" for note in self.notes]
+        return "\n".join(parts).rstrip()
+
+    def print(self, console: Console) -> None:
+        """Print the sheet in a terminal."""
+        # A terminal's own width does not cut the table off.
+        lines = [self.heads, *self.rows] if self.rows else []
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        aligned = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+        for text in [self.title, *aligned, *self.notes]:
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+        console.print()
 
 
 def compared(
@@ -118,7 +95,8 @@ def compared(
     datasets : sequence of str, optional
         Only these.
     reading, tuned_for : str, optional
-        As for `figures_of`.
+        As of `labelcover.experiments._paper.paper_fits.Setting`, for Tables 7 and 8; by default
+        what ``aggregate="auto"`` comes to, and micro-F1.
 
     Returns
     -------
@@ -134,23 +112,37 @@ def compared(
         train_seconds=results["fit_seconds"] - results["design_seconds"].fillna(0)
     )
     rows_of = results.groupby(["dataset", "method", "folds"]).indices
-    lines = []
-    figures = figures_of(table, reading, tuned_for)
-    for figure in figures.itertuples(index=False):
-        if datasets is not None and figure.dataset not in datasets:
-            continue
-        rows = rows_of.get((figure.dataset, figure.name, folds_of(figure.dataset, n_folds)), [])
-        values = results[figure.measure].iloc[rows].dropna().to_numpy()
+    measures = MEASURES | ({"train_seconds": "train_s"} if table == "table9" else {})
+    lines: list[dict] = []
+
+    def add(row: PrintedRow, column: str, measure: str, paper: float, name: str) -> None:
+        rows = rows_of.get((row.dataset, name, folds_of(row.dataset, n_folds)), [])
+        values = results[measure].iloc[rows].dropna().to_numpy()
         ours = values.mean() if len(values) else np.nan
+        place = {"dataset": row.dataset, "k": row.k, "size": row.size, "column": column}
         own = {
+            "measure": measure,
+            "paper": paper,
             "ours": ours,
             "spread": values.std(ddof=1) if len(values) > 1 else np.nan,
             "folds": len(values),
             "our_size": results["size"].iloc[rows].mean(),
-            "difference": ours - figure.paper,
+            "difference": ours - paper,
         }
-        lines.append(figure._asdict() | own)
-    return pd.DataFrame(lines).drop(columns="name", errors="ignore")
+        lines.append(place | own)
+
+    for row in printed_table(table):
+        if datasets is not None and row.dataset not in datasets:
+            continue
+        columns = columns_of(table, row, reading, tuned_for)
+        for measure, printed in measures.items():
+            for column, (cell, setting) in columns.items():
+                add(row, column, measure, row.number(f"{printed} {cell}"), setting.name)
+            if measure == "train_seconds":
+                setting = columns["DD-BALANCOR"][1]
+                add(row, "BALANCOR", "design_seconds", row.number("matrix_s"), setting.name)
+            add(row, DEFAULT, measure, np.nan, DEFAULT)
+    return pd.DataFrame(lines)
 
 
 def score_table(frame: pd.DataFrame, measure: str, columns: Sequence[str], value: str = "ours"):
@@ -173,17 +165,25 @@ def result_sheets(table: str, frame: pd.DataFrame) -> list[Sheet]:
     parentheses as a multiple of the spread.
     """
     sheets = []
-    for measure in frame["measure"].unique():
-        part = frame[frame["measure"] == measure]
-        columns = list(dict.fromkeys(part["column"]))
-        heads = ["data set", "k", "σ", "", *columns]
+    for measure, part in frame.groupby("measure", sort=False):
+        known = KNOWN_MEASURES.get(str(measure))
+        best = part.groupby(["dataset", "k"])["ours"].transform(
+            "max" if known and known.higher_is_better else "min"
+        )
+        part = part.assign(best=best)
         rows: list[list[str]] = []
         for (dataset, k, size), line in part.groupby(["dataset", "k", "size"], sort=False):
             if line["ours"].notna().any():
-                cells = {c: line[line["column"] == c].iloc[0] for c in columns}
-                rows += _three_lines(measure, str(dataset), int(k), int(size), cells)
-        title = TIMES.get(measure) or KNOWN_MEASURES[measure].title
-        sheets.append(Sheet(f"{TITLES[table]}: {title}", heads, rows, _notes(table, measure, part)))
+                cells = [_cells(cell, measure in TIMES) for cell in line.itertuples()]
+                paper, ours, apart = zip(*cells, strict=True)
+                rows.append([str(dataset), str(k), str(size), "paper", *paper])
+                rows.append(["", "", "", "ours", *ours])
+                last = "paper / ours" if measure in TIMES else "difference"
+                rows.append(["", "", "", last, *apart])
+        title = known.title if known else TIMES[str(measure)]
+        heads = ["data set", "k", "σ", "", *part["column"].unique()]
+        notes = _notes(table, str(measure), part)
+        sheets.append(Sheet(f"{TITLES[table]}: {title}", heads, rows, notes))
     return sheets
 
 
@@ -196,42 +196,25 @@ TITLES = {
 }
 
 
-def _three_lines(measure, dataset, k, size, cells):
-    first = [dataset, str(k), str(size)]
-    seconds = measure in TIMES
-    best = _best(measure, [cell["ours"] for cell in cells.values()])
-    paper = [_number(cell["paper"], seconds) for cell in cells.values()]
-    ours, apart = [], []
-    for column, cell in cells.items():
-        spread = "" if seconds or np.isnan(cell["spread"]) else f" ± {_number(cell['spread'])}"
-        ours.append(_number(cell["ours"], seconds) + spread)
-        if seconds:
-            known = cell["ours"] > 0
-            apart.append(_number(cell["paper"] / cell["ours"] if known else np.nan, seconds))
-        elif column == DEFAULT and not np.isnan(cell["ours"]):
-            apart.append("best of the row" if cell["ours"] == best else "not the best")
-        else:
-            apart.append(_difference(cell))
-    last = "paper / ours" if seconds else "difference"
-    return [[*first, "paper", *paper], ["", "", "", "ours", *ours], ["", "", "", last, *apart]]
-
-
-def _best(measure: str, values: list[float]) -> float:
-    higher = measure in KNOWN_MEASURES and KNOWN_MEASURES[measure].higher_is_better
-    return float((np.fmax if higher else np.fmin).reduce(values))
+def _cells(cell, seconds: bool) -> tuple[str, str, str]:
+    """Return the paper's figure, ours with its spread, and the difference."""
+    paper, ours = _number(cell.paper, seconds), _number(cell.ours, seconds)
+    if seconds:
+        return paper, ours, _number(cell.paper / cell.ours if cell.ours > 0 else np.nan, seconds)
+    if not np.isnan(cell.spread):
+        ours += f" ± {_number(cell.spread)}"
+    if cell.column == DEFAULT and not np.isnan(cell.ours):
+        return paper, ours, "best of the row" if cell.ours == cell.best else "not the best"
+    if np.isnan(cell.difference):
+        return paper, ours, "–"
+    spreads = f" ({cell.difference / cell.spread:+.1f})" if cell.spread > 0 else ""
+    return paper, ours, f"{cell.difference:+.4f}{spreads}"
 
 
 def _number(value: float, seconds: bool = False) -> str:
     if np.isnan(value):
         return "–"
     return f"{value:,.3g}" if seconds else f"{value:.4f}"
-
-
-def _difference(cell) -> str:
-    if np.isnan(cell["difference"]):
-        return "–"
-    spreads = f" ({cell['difference'] / cell['spread']:+.1f})" if cell["spread"] > 0 else ""
-    return f"{cell['difference']:+.4f}{spreads}"
 
 
 def _notes(table: str, measure: str, part: pd.DataFrame) -> list[str]:
@@ -246,7 +229,13 @@ def _notes(table: str, measure: str, part: pd.DataFrame) -> list[str]:
             f"{near} of {len(judged)} figures are within one standard deviation over folds of the "
             f"paper's; the mean difference is {judged['difference'].mean():+.4f}."
         )
-        notes.append(_default_note(measure, known))
+        own = known[known["column"] == DEFAULT]
+        beaten = own[own["ours"] != own["best"]]
+        where = ", ".join(f"{line.dataset} k={line.k}" for line in beaten.itertuples())
+        notes.append(
+            f"{DEFAULT} with its defaults is the best of ours in {len(own) - len(beaten)} of "
+            f"{len(own)} rows{f'; not on {where}' if where else ''}."
+        )
     if measure in TIMES:
         notes.append(
             "Ours are seconds for the training rows of one fold. The paper does not say whether "
@@ -258,18 +247,6 @@ def _notes(table: str, measure: str, part: pd.DataFrame) -> list[str]:
     for (dataset, k), lines in short.groupby(["dataset", "k"], sort=False):
         notes.append(f"{dataset}, k = {k}: {lines['folds'].min()} folds so far.")
     return notes
-
-
-def _default_note(measure: str, known: pd.DataFrame) -> str:
-    rows, beaten = 0, []
-    for (dataset, k), line in known.groupby(["dataset", "k"], sort=False):
-        ours = line[line["column"] == DEFAULT]["ours"]
-        if len(ours):
-            rows += 1
-            if ours.iloc[0] != _best(measure, line["ours"].tolist()):
-                beaten.append(f"{dataset} k={k}")
-    said = f"{DEFAULT} with its defaults is the best of ours in {rows - len(beaten)} of {rows} rows"
-    return f"{said}; not on {', '.join(beaten)}." if beaten else f"{said}."
 
 
 def _size_notes(known: pd.DataFrame) -> list[str]:
@@ -314,3 +291,7 @@ def data_sheet(datasets: Sequence[Dataset]) -> Sheet:
                 f"cardinality over its labels is {implied:.4f}."
             )
     return Sheet("Table 6: the data sets", heads, rows, notes)
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

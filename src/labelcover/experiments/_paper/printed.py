@@ -5,9 +5,9 @@ spellings of some; everything here uses the names of `labelcover.datasets`.
 """
 
 import csv
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from labelcover._arguments import check_choice
 
@@ -25,17 +25,8 @@ MEASURES = {"micro_f1": "microF1", "hamming_loss": "hamming"}
 MEMBERS = {"table7": "smo", "table8": "c45", "table9": "c45", "table10": "c45"}
 
 
-@dataclass(frozen=True)
-class PrintedRow:
-    """A line of one of the paper's tables.
-
-    Attributes
-    ----------
-    dataset : str
-        Name as in `labelcover.datasets`.
-    cells : dict of str to str
-        All cells, by the columns of the CSV file.
-    """
+class PrintedRow(NamedTuple):
+    """A line of one of the paper's tables: our name of the data set, and all cells by column."""
 
     dataset: str
     cells: dict[str, str]
@@ -44,14 +35,22 @@ class PrintedRow:
         """Return a cell as a number."""
         return float(self.cells[column])
 
-    @property
-    def k(self) -> int:
-        """Labels in a labelset."""
-        return int(self.cells["k"])
-
     def score(self, measure: str, method: str) -> float:
         """Return what the paper prints for a measure of a method."""
         return self.number(f"{MEASURES[measure]} {method}")
+
+    @property
+    def size(self) -> int:
+        """The number of labelsets σ, for pairs."""
+        return int(self.cells.get("sigma") or self.cells["sigma r=2"])
+
+    @property
+    def k(self) -> int:
+        """Labels in a labelset; Table 9 names its lines by σ only."""
+        if "k" in self.cells:
+            return int(self.cells["k"])
+        own = self.dataset, self.size
+        return next(k for (name, k), size in paper_sizes().items() if (name, size) == own)
 
 
 @cache

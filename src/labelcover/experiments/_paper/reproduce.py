@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,17 +16,26 @@ from labelcover._files import replacing
 from labelcover.datasets import load
 from labelcover.experiments._paper import claims
 from labelcover.experiments._paper.coverage_figure import DRAWS, coverage_curves, draw_curves
-from labelcover.experiments._paper.paper_fits import Setting, run_settings, table_settings
-from labelcover.experiments._paper.paper_page import Sheet, write_page
+from labelcover.experiments._paper.paper_fits import (
+    BOTH,
+    Setting,
+    groups_of,
+    outcomes_of,
+    table_settings,
+)
 from labelcover.experiments._paper.paper_tables import (
     TITLES,
+    Sheet,
     compared,
     data_sheet,
     result_sheets,
     score_table,
 )
 from labelcover.experiments._paper.printed import ENSEMBLES, METHODS, printed_table
-from labelcover.experiments.results import read_results
+from labelcover.experiments._report.page_parts import to_svg, write_html_page
+from labelcover.experiments._running import perform_missing
+from labelcover.experiments.named_methods import TITLES as METHOD_TITLES
+from labelcover.experiments.results import ResultsFile, read_results
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,8 +48,12 @@ PARTS = (*TABLES, "figure1", "section5.7")
 #: 7 and 8 so many k, the lowest: with SMO the others of yeast take longer than everything else.
 QUICK_DATASETS, QUICK_FOLDS, QUICK_DRAWS, QUICK_KS = ("emotions", "scene", "yeast"), 3, 500, 2
 RESULTS = "results.csv"
-#: The tables whose rows Section 5.4 takes together.
-BOTH = ("table7", "table8")
+LETTERS = {
+    "m": "number of labels",
+    "k": "number of labels in a labelset",
+    "r": "so many labels at a time are covered",
+    "σ": "number of labelsets",
+}
 
 
 @dataclass(frozen=True)
@@ -71,17 +85,32 @@ class Reproduction:
 
     def written(self, folder: Path, command: str, frame: Any = None) -> Reproduction:
         """Write everything, and the figures of `frame`, to a folder."""
+        names = [folder / f"{self.part}.{suffix}" for suffix in ("csv", "md", "html")]
         if frame is not None:
-            self.files.append(folder / f"{self.part}.csv")
-            with replacing(self.files[-1]) as temporary:
+            with replacing(names[0]) as temporary:
                 frame.to_csv(temporary, index=False, float_format="%.6g", lineterminator="\n")
-        text, page = folder / f"{self.part}.md", folder / f"{self.part}.html"
-        with replacing(text) as temporary:
+        with replacing(names[1]) as temporary:
             temporary.write_text(self.markdown(), encoding="utf-8")
-        curves = frame if self.part == "figure1" else None
-        write_page(page, self.part, self.sheets, self.missing, curves=curves, command=command)
-        self.files.extend([text, page])
+        self.write_page(names[2], command, frame if self.part == "figure1" else None)
+        self.files.extend(names if frame is not None else names[1:])
         return self
+
+    def write_page(self, path: Path, command: str = "", curves: Any = None) -> None:
+        """Write everything as one HTML file, in the style of the report of a comparison."""
+        text = "Bound of Lemma 1 and simulated probabilities against the number of labelsets."
+        panels = [] if curves is None else [panel for _, panel in curves.groupby("m")]
+        drawn = [
+            to_svg(draw_curves(panel, "page"), f"figure1-{j}", self.sheets[0].title, text)
+            for j, panel in enumerate(panels)
+        ]
+        values = {
+            "part": self.part,
+            "sheets": [(sheet, explained(sheet)) for sheet in self.sheets],
+            "missing": self.missing,
+            "pictures": drawn,
+            "command": command,
+        }
+        write_html_page(path, "paper_page.html", values)
 
     def print(self, console: Console) -> None:
         """Print everything."""
@@ -160,15 +189,14 @@ def reproduce(
     if part == "table6":
         return Reproduction(part, [data_sheet(loaded)], missing).written(folder, command)
     if run and loaded:
-        settings = {data.name: _settings(part, data.name, k, quick) for data in loaded}
-        run_settings(
-            settings,
-            [data for data in loaded if settings[data.name]],
-            folder / RESULTS,
-            n_folds=n_folds,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        groups = [
+            group
+            for data in loaded
+            for group in groups_of(_settings(part, data.name, k, quick), data, n_folds)
+        ]
+        with ResultsFile(folder / RESULTS) as file:
+            file.set_outdated_aside(task for group in groups for task, *_ in group)
+            perform_missing(groups, file, outcomes_of, n_jobs=n_jobs, verbose=verbose)
     results = read_results(folder / RESULTS) if (folder / RESULTS).exists() else read_results()
     if part == "section5.7":
         frame = claims.choices_of(loaded, results, n_folds=n_folds)
@@ -185,40 +213,45 @@ def reproduce(
     return Reproduction(part, sheets, missing).written(folder, command, frame)
 
 
+def explained(sheet: Sheet) -> str:
+    """Return what the letters and the names of methods of a sheet stand for."""
+    texts = [sheet.title, *sheet.heads, *sheet.notes]
+    # Names hold hyphens and pluses: BALANCOR is not a word of DD-BALANCOR.
+    words = {word for text in texts for word in re.findall(r"[\w+-]+", text)}
+    known = {**LETTERS, **METHOD_TITLES}
+    return " ".join(f"{word}: {known[word]}." for word in known if word in words)
+
+
 def tests_sheet(tables: Sequence[str], frames: Sequence[pd.DataFrame]) -> Sheet:
     """Return the tests of Sections 5.4 and 5.5: on the paper's rows, and on the same rows of ours.
 
-    Where ours are of some rows only, the tests are also made of those rows in the paper.
-
-    Parameters
-    ----------
-    tables : sequence of str
-        One table, or Tables 7 and 8, whose rows Section 5.4 takes together.
-    frames : sequence of DataFrame
-        What `compared` returns for each.
+    Where ours are of some rows only, the tests are also made of those rows in the paper. `frames`
+    are what `compared` returns for each of `tables`: one, or Tables 7 and 8, whose rows Section 5.4
+    takes together.
     """
     methods: tuple[str, ...] = METHODS
-    test, section = claims.all_pairs, "5.4"
+    section = "5.4"
     if "table9" in tables:
-        methods, test, section = ENSEMBLES, claims.against_first, "5.5"
+        methods, section = ENSEMBLES, "5.5"
     elif "table10" in tables:
-        columns = frames[0]["column"]
-        methods = tuple(dict.fromkeys(c for c in columns if "σ of the paper" in c or "r=2" in c))
+        columns = frames[0]["column"].unique()
+        methods = tuple(c for c in columns if "σ of the paper" in c or "r=2" in c)
         section = "5.6"
     notes = []
-    for measure, title in (("micro_f1", "micro-F1"), ("hamming_loss", "Hamming loss")):
+    for measure, title in claims.NAMES.items():
         ours, same = (
             np.vstack([score_table(frame, measure, methods, value) for frame in frames])
             for value in ("ours", "paper")
         )
+        rows = {}
         if "table10" not in tables:
             whole = claims.printed_scores(tables, measure, methods)
-            notes.append(
-                f"{title}, the paper's {len(whole)} rows: {test(whole, measure, methods)}."
-            )
+            rows[f"the paper's {len(whole)} rows"] = whole
         if len(ours) >= 2:
-            notes.append(f"{title}, the same rows in the paper: {test(same, measure, methods)}.")
-            notes.append(f"{title}, our {len(ours)} rows: {test(ours, measure, methods)}.")
+            rows |= {"the same rows in the paper": same, f"our {len(ours)} rows": ours}
+        for which, scores in rows.items():
+            said = claims.tested(scores, measure, methods, against_first=section == "5.5")
+            notes.append(f"{title}, {which}: {said}.")
     names = " and ".join(TITLES[table] for table in tables)
     return Sheet(f"Tests as in Section {section}, {names}", [], [], notes)
 
