@@ -7,8 +7,7 @@ fit.
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,27 +28,19 @@ LEFT_OUT, FOLDS, PART = "left-out rows of the fit", "cross-validation", "a third
 Cut = Callable[[Any, Any], NDArray[Any]]
 
 
-@dataclass(frozen=True)
-class FittedMethod:
+class FittedMethod(NamedTuple):
     """A fitted method with its two cuts.
 
-    Attributes
-    ----------
-    model : estimator
-    cut : str
-        What the own cut is, in words.
-    tuning : str
-        On what the threshold was tuned, or why it was not, in words.
-    threshold : float or None
-        The tuned threshold, if it is one number.
+    `cut` says what the own one is, `tuning` on what the other's threshold was tuned, or why it was
+    not; `threshold` is that if it is one number.
     """
 
     model: Any
     cut: str
     own: Cut
-    tuning: str
-    threshold: float | None
-    tuned: Cut | None
+    tuning: str = ""
+    threshold: float | None = None
+    tuned: Cut | None = None
 
     def predictions(self, X: Any) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]:
         """Return zeros and ones by the own and by the tuned cut, and the confidences.
@@ -131,31 +122,27 @@ def _own_cut(estimator: Any) -> str:
 def fit_untuned(estimator: Any, X: Any, Y: NDArray[Any]) -> FittedMethod:
     """Return a method fitted on some rows, with its own cut alone, of which nothing is said."""
     model = estimator.fit(X, Y)
-    return FittedMethod(model, "", lambda new, _: np.asarray(model.predict(new)), "", None, None)
+    return FittedMethod(model, "", lambda new, _: np.asarray(model.predict(new)))
 
 
 def _tuned_on_a_part(estimator: Any, X: Any, Y: NDArray[np.uint8]) -> FittedMethod:
     alike = clone(estimator)
-    fitted = replace(fit_untuned(estimator, X, Y), cut=_own_cut(estimator))
+    fitted = fit_untuned(estimator, X, Y)._replace(cut=_own_cut(estimator))
     try:
-        threshold = _threshold_of_a_part(alike, X, Y)
+        if not hasattr(alike, "predict_proba"):
+            raise ValueError("no confidences")
+        if len(Y) < PARTS:
+            raise ValueError(f"fewer than {PARTS} rows")
+        # The same part for every method.
+        rows = np.random.default_rng(0).permutation(len(Y))
+        kept, left_out = np.sort(rows[len(Y) // PARTS :]), np.sort(rows[: len(Y) // PARTS])
+        confidence: Any = confidences(alike.fit(X[kept], Y[kept]), X[left_out])
+        threshold = best_threshold(Y[left_out], confidence, measure=MEASURE)[0]
     except Exception as error:
-        return replace(fitted, tuning=f"not tuned: {error}".split("\n")[0])
-    how: dict[str, Any] = {"tuning": PART, "threshold": threshold}
-    return replace(fitted, **how, tuned=lambda _, confidence: confidence > threshold)
-
-
-def _threshold_of_a_part(estimator: Any, X: Any, Y: NDArray[np.uint8]) -> float:
-    if not hasattr(estimator, "predict_proba"):
-        raise ValueError("no confidences")
-    if len(Y) < PARTS:
-        raise ValueError(f"fewer than {PARTS} rows")
-    # The same part for every method.
-    rows = np.random.default_rng(0).permutation(len(Y))
-    kept, left_out = np.sort(rows[len(Y) // PARTS :]), np.sort(rows[: len(Y) // PARTS])
-    confidence = confidences(estimator.fit(X[kept], Y[kept]), X[left_out])
-    assert confidence is not None
-    return best_threshold(Y[left_out], confidence, measure=MEASURE)[0]
+        return fitted._replace(tuning=f"not tuned: {error}".split("\n")[0])
+    return fitted._replace(
+        tuning=PART, threshold=threshold, tuned=lambda _, confidence: confidence > threshold
+    )
 
 
 def confidences(estimator: Any, X: Any) -> NDArray[Any] | None:

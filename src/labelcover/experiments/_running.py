@@ -26,14 +26,14 @@ from labelcover.chunks import is_on_cluster, sent_once
 from labelcover.covers import Cover, strategies_by_name
 from labelcover.datasets import Dataset, load
 from labelcover.ensemble import MOST_SEED, LabelEnsemble, LabelModel, default_cover
-from labelcover.experiments._cuts import FittedMethod, fit_method, fit_untuned
+from labelcover.experiments._cuts import fit_method, fit_untuned
 from labelcover.experiments._fingerprints import (
     data_fingerprint,
     fold_fingerprint,
     method_fingerprint,
 )
 from labelcover.experiments._folds import Fold, make_folds
-from labelcover.experiments.results import Result, ResultsFile, Task
+from labelcover.experiments.results import ResultsFile, Task
 from labelcover.metrics import MEASURES, label_f1
 from labelcover.tables import TableEncoder
 
@@ -48,6 +48,8 @@ UNSIZED = ("random", "balco")
 
 Method = Any | Callable[[Dataset], Any]
 Fit = tuple[Task, Any, Dataset, Fold]
+# The columns of a results file that a fit fills, and its cover if it went well and has one.
+Outcome = tuple[dict[str, Any], Cover | None]
 
 
 def run(
@@ -73,29 +75,13 @@ def run(
 
     Parameters
     ----------
-    methods : mapping of str to estimator, or to a function of a `Dataset` that returns one
-        Methods by name. Each is cloned for every fit and gets the seed as ``random_state``.
-    datasets : list of Dataset or str
-        Data sets, or names for `labelcover.datasets.load`.
+    methods, datasets, folds, n_folds, seeds, n_jobs, verbose
+        As in `labelcover.experiments.comparing.compare`; data sets may be names for
+        `labelcover.datasets.load`.
     results : path-like or ResultsFile
         The results file; see `labelcover.experiments.results`.
-    folds, n_folds
-        As in `make_folds`. The folds are the same for every method and seed.
-    seeds : list of int
-        Every method is run once for each.
     covers : path-like, optional
         A folder for the cover of each method's first fit on each data set.
-    n_jobs : int, optional
-        Number of fits in parallel, each in a process of its own. Results are the same but for
-        the times, which are longer when fits compete. In a context of
-        `labelcover.chunks.cluster`, fits go to the workers of a Dask cluster instead.
-    verbose : bool
-        Show a progress bar.
-
-    Raises
-    ------
-    BlockingIOError
-        If another process is writing the results file.
     """
     loaded = [load(name) if isinstance(name, str) else name for name in datasets]
     fits = [fit for each in loaded for fit in fits_of(methods, each, folds, n_folds, seeds)]
@@ -109,7 +95,7 @@ def run(
 def perform_missing(
     groups: Iterable[Sequence[Fit]],
     file: ResultsFile,
-    perform_group: Callable[..., list[tuple[Result, Any]]],
+    perform_group: Callable[..., list[Outcome]],
     *,
     covers: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
@@ -216,10 +202,8 @@ def _seeded(estimator: Any, seed: int) -> tuple[Any, str]:
     return seeded, " ".join(seeded.__repr__(N_CHAR_MAX=10**6).split())
 
 
-def perform(
-    estimator: Any, dataset: Dataset, fold: Fold, *, both_cuts: bool = False
-) -> tuple[Result, Cover | None]:
-    """Return the outcome of a fit and, if it went well and has one, its cover.
+def perform(estimator: Any, dataset: Dataset, fold: Fold, *, both_cuts: bool = False) -> Outcome:
+    """Return the outcome of a fit.
 
     With `both_cuts`, predictions are those by the method's own cut, and those at a tuned threshold
     are measured too (`labelcover.experiments._cuts`); else they are those of ``predict``.
@@ -238,16 +222,24 @@ def perform(
         done = time.perf_counter()
         peak = peak_mb()
         cover = getattr(model, "cover_", None)
-        result = Result(
-            n_train=len(fold.train),
-            n_test=len(fold.test),
-            size=None if cover is None else len(cover),
-            design_seconds=design_seconds(estimator, Y.shape[1]),
-            fit_seconds=round(fitted - start, 4),
-            predict_seconds=round(done - fitted, 4),
-            peak_mb=None if peak is None else round(peak, 1),
-            **_at_cuts(method, X, Y),
-        )
+        own, tuned, confidence = method.predictions(X)
+        result = {
+            "n_train": len(fold.train),
+            "n_test": len(fold.test),
+            "size": None if cover is None else len(cover),
+            "design_seconds": design_seconds(estimator, Y.shape[1]),
+            "fit_seconds": round(fitted - start, 4),
+            "predict_seconds": round(done - fitted, 4),
+            "peak_mb": None if peak is None else round(peak, 1),
+            "cut": method.cut,
+            "tuning": method.tuning,
+            "threshold": method.threshold,
+            "label_f1": label_f1(Y, own).tolist(),
+            **scores_of(Y, own, confidence),
+        }
+        if tuned is not None:
+            scores = scores_of(Y, tuned, None) | {"label_f1": label_f1(Y, tuned).tolist()}
+            result |= {f"tuned_{name}": score for name, score in scores.items()}
         return result, cover
     except Exception as error:
         return failed(error, fold), None
@@ -281,26 +273,10 @@ def _encoded(dataset: Dataset, *rows: bytes) -> tuple[Any, Any]:
     return replace(train, known=(encoder, X)), replace(test, known=(encoder, new))
 
 
-def _at_cuts(method: FittedMethod, X: Any, Y: NDArray[Any]) -> dict[str, Any]:
-    """Return what a result holds of the predictions by both cuts."""
-    own, tuned, confidence = method.predictions(X)
-    found = {
-        "scores": scores_of(Y, own, confidence),
-        "label_f1": label_f1(Y, own).tolist(),
-        "cut": method.cut,
-        "tuning": method.tuning,
-        "threshold": method.threshold,
-    }
-    if tuned is not None:
-        found["tuned_scores"] = scores_of(Y, tuned, None)
-        found["tuned_label_f1"] = label_f1(Y, tuned).tolist()
-    return found
-
-
-def failed(error: Exception, fold: Fold) -> Result:
+def failed(error: Exception, fold: Fold) -> dict[str, Any]:
     """Return the outcome of a fit that raised an error."""
     text = f"{type(error).__name__}: {error}".split("\n")[0]
-    return Result(error=text, n_train=len(fold.train), n_test=len(fold.test))
+    return {"error": text, "n_train": len(fold.train), "n_test": len(fold.test)}
 
 
 def scores_of(Y: NDArray[Any], predicted: NDArray[Any], confidence: Any) -> dict[str, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,22 +42,12 @@ def average_ranks(scores: ArrayLike, *, higher_is_better: bool = True) -> NDArra
     return stats.rankdata(-table if higher_is_better else table, axis=1).mean(axis=0)
 
 
-@dataclass(frozen=True)
-class FriedmanResult:
+class FriedmanResult(NamedTuple):
     """The outcome of the Friedman test of whether all methods perform alike.
 
-    Attributes
-    ----------
-    chi_square : float
-        Friedman's statistic.
-    f : float
-        Iman and Davenport's F, less conservative; infinite if every problem has the same ranks.
-    degrees : tuple of int
-        Degrees of freedom of `f`.
-    p_value : float
-        The probability of ranks as different as these, or more, if all methods perform alike.
-    exact : bool
-        Whether `p_value` is exact; otherwise it is that of the F distribution.
+    `f` is Iman and Davenport's, less conservative than Friedman's `chi_square`, with its degrees of
+    freedom; it is infinite if every problem has the same ranks. `p_value` is the probability of
+    ranks as different as these, or more, if all methods perform alike.
     """
 
     chi_square: float
@@ -143,17 +133,7 @@ def critical_difference(n_methods: int, n_problems: int) -> float:
 def bonferroni_dunn(
     scores: ArrayLike, control: int, *, higher_is_better: bool = True
 ) -> NDArray[np.float64]:
-    """Return the corrected p-value of each method against the control, whose own is 1.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_problems, n_methods)
-        Scores.
-    control : int
-        Column of the method that the others are compared with.
-    higher_is_better : bool
-        Whether greater scores are better.
-    """
+    """Return the corrected p-value of each method against that of a column, whose own is 1."""
     n, k = _check_scores(scores).shape
     check_integer("control", control, low=0, high=k - 1)
     ranks = average_ranks(scores, higher_is_better=higher_is_better)
@@ -168,15 +148,11 @@ def groups(ranks: ArrayLike, difference: float) -> list[tuple[int, ...]]:
     significantly.
     """
     order = np.argsort(np.asarray(ranks, dtype=float), kind="stable")
-    sorted_ranks = np.asarray(ranks, dtype=float)[order]
-    found: list[tuple[int, ...]] = []
-    last_end = -1
-    for start in range(len(order)):
-        end = int(np.searchsorted(sorted_ranks, sorted_ranks[start] + difference, side="right")) - 1
-        if end > max(start, last_end):
-            found.append(tuple(int(j) for j in order[start : end + 1]))
-            last_end = end
-    return found
+    increasing = np.asarray(ranks, dtype=float)[order]
+    ends = np.searchsorted(increasing, increasing + difference, side="right").tolist()
+    # One that ends where the one before it does is a part of it.
+    starts = [j for j, end in enumerate(ends) if end > max(j + 1, *ends[:j], 0)]
+    return [tuple(order[j : ends[j]].tolist()) for j in starts]
 
 
 def _check_scores(scores):
@@ -218,28 +194,12 @@ def measure_of(column: str) -> Measure:
 
 @dataclass(frozen=True)
 class Ranking:
-    """How methods rank by one measure.
+    """How methods rank by one measure, a column of the results.
 
-    Attributes
-    ----------
-    measure : str
-        The column of the results: a measure, or one at a tuned threshold (``"tuned_micro_f1"``).
-    methods : list of str
-        Methods without failures, best mean rank first.
-    ranks : ndarray
-        Their mean ranks.
-    problems : int
-        Number of problems over which ranks are averaged.
-    of_folds : bool
-        Whether the problems are folds rather than data sets.
-    test : FriedmanResult
-        Whether all methods perform alike.
-    difference : float
-        The critical difference of the Nemenyi test at 5 %.
-    control : str or None
-        The method that the others are compared with by the Bonferroni–Dunn test.
-    p_values : dict of str to float
-        Its p-values, for every method but the control.
+    The methods are those without failures, best mean rank first; ranks are averaged over so many
+    `problems`, which are folds or data sets. Two differ by Nemenyi's test where their ranks are
+    further apart than `difference`; `p_values` are those against the `control`, if there is one, by
+    the Bonferroni–Dunn test.
     """
 
     measure: str
@@ -266,23 +226,22 @@ class Ranking:
         if self.control is None:
             return ""
         ranks = self.by_method
-        worse, better, same = (
-            "significantly worse",
-            "significantly better",
-            "not significantly different",
-        )
-        said: dict[str, list[str]] = {worse: [], better: [], same: []}
+        said: dict[str, list[str]] = {
+            "significantly worse": [],
+            "significantly better": [],
+            "not significantly different": [],
+        }
+        worse, better, same = said.values()
         for name, p in self.p_values.items():
             how = better if ranks[name] < ranks[self.control] else worse
-            said[same if p >= LEVEL else how].append(f"{name} ({p_value(p)})")
+            (same if p >= LEVEL else how).append(f"{name} ({p_value(p)})")
         parts = [f"{how}: {', '.join(names)}" for how, names in said.items() if names]
         return f"Against {self.control} (Bonferroni–Dunn test at the 5 % level): {'; '.join(parts)}"
 
     def evidence(self) -> str:
         """Return the test and its p-value in words, such as ``exact Friedman test, p = 0.028``."""
-        p = self.test.p_value
         name = "exact Friedman test" if self.test.exact else "Friedman test by its F approximation"
-        return f"{name}, {p_value(p)}"
+        return f"{name}, {p_value(self.test.p_value)}"
 
 
 def rank_methods(

@@ -102,17 +102,28 @@ def compare(
 
     Parameters
     ----------
-    methods, datasets, folds, n_folds, seeds, n_jobs, verbose
-        As in `run`.
+    methods : mapping of str to estimator, or to a function of a `Dataset` that returns one
+        Methods by name. Each is cloned for every fit and gets the seed as ``random_state``.
+    datasets : list of Dataset
     folder : path-like
-        Created if it does not exist. Results that it already holds are not computed again, unless
-        data, folds or parameters have changed (see `run`).
+        Created if it does not exist. Results that it already holds are not computed again. Those
+        of other data, folds or parameters, by their fingerprints, are set aside with a warning.
+    folds, n_folds
+        As in `labelcover.experiments._folds.make_folds`, the same for every method and seed.
+    seeds : list of int
+        Every method is run once for each.
     join : list of path-like
         Results files whose lines are added.
     control : str, optional
         One of `methods`, with which the others are compared by the Bonferroni–Dunn test.
+    n_jobs : int, optional
+        Number of fits in parallel, each in a process of its own. Results are the same but for
+        the times, which are longer when fits compete. In a context of
+        `labelcover.chunks.cluster`, fits go to the workers of a Dask cluster instead.
     command : str
         What the user typed, for the report.
+    verbose : bool
+        Show a progress bar.
 
     Raises
     ------

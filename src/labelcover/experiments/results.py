@@ -3,6 +3,13 @@
 A line is identified by its place (data set, method, folds, fold, seed) and by the fingerprints of
 what was fitted there. A file holds one version of every data set, fold and method: lines of
 another version are moved to a second file beside it, which is never read.
+
+An empty ``error`` means that the fit went well. ``design_seconds`` is the time to make the
+labelsets, before anything of the data is looked at, where a method does that; ``fit_seconds`` is
+the whole fit, so that training alone, the permutation of DD-BALANCOR included, took the difference.
+It is empty where several methods shared a fit (`labelcover.experiments._paper`). ``cut`` says how
+the predictions behind the measures are cut; ``tuning`` on what the ``threshold`` of the measures
+that begin with ``tuned_`` was tuned, or why it was not.
 """
 
 from __future__ import annotations
@@ -26,7 +33,8 @@ from labelcover.metrics import MEASURES
 if TYPE_CHECKING:
     import pandas as pd
 
-# What a computer measures is different every time; everything else repeats exactly.
+# Times in seconds of the clock, and the peak memory of the process in MB (10⁶ bytes), are different
+# every time; everything else repeats exactly.
 MEASURED = ("design_seconds", "fit_seconds", "predict_seconds", "peak_mb")
 # The version of labelcover that a line is by.
 VERSION = "version"
@@ -65,56 +73,6 @@ class Task:
             f"fold {self.fold} of {self.folds!r} on {self.dataset!r}": self.fold_fingerprint,
             f"method {self.method!r} on {self.dataset!r}": self.method_fingerprint,
         }
-
-
-@dataclass(frozen=True)
-class Result:
-    """The outcome of a task; an empty `error` means that it went well.
-
-    Attributes
-    ----------
-    size : int
-        Number of labelsets σ of the fitted cover, where there is one.
-    design_seconds : float
-        Wall-clock time to make the labelsets, before anything of the data is looked at, where the
-        method does that; timed apart from the fit (`labelcover.experiments._running`).
-    fit_seconds, predict_seconds : float
-        Wall-clock time. `fit_seconds` is the whole fit, so that training alone, the permutation of
-        DD-BALANCOR included, took ``fit_seconds - design_seconds``. Empty where several methods
-        shared one fit (`labelcover.experiments._paper`).
-    peak_mb : float
-        Peak memory of the process during fit and prediction, in MB (10⁶ bytes).
-    scores : dict of str to float
-        Every measure of `labelcover.metrics.MEASURES` that applies.
-    label_f1 : list of float
-        F1 of each label.
-    cut : str
-        The cut of the predictions behind `scores`, in words, where there is a tuned one beside it.
-    tuning : str
-        On what the threshold of the other predictions was tuned, or why it was not.
-    threshold : float
-        The tuned threshold.
-    tuned_scores : dict of str to float
-        Every measure of predictions, at the tuned threshold.
-    tuned_label_f1 : list of float
-        F1 of each label at the tuned threshold.
-    """
-
-    error: str = ""
-    n_train: int = 0
-    n_test: int = 0
-    size: int | None = None
-    design_seconds: float | None = None
-    fit_seconds: float | None = None
-    predict_seconds: float | None = None
-    peak_mb: float | None = None
-    scores: dict[str, float] = field(default_factory=dict)
-    label_f1: list[float] = field(default_factory=list)
-    cut: str = ""
-    tuning: str = ""
-    threshold: float | None = None
-    tuned_scores: dict[str, float] = field(default_factory=dict)
-    tuned_label_f1: list[float] = field(default_factory=list)
 
 
 #: Columns of the measures at a tuned threshold, with the measure of each.
@@ -178,13 +136,8 @@ class ResultsFile:
         """Move the lines of other data, folds or parameters than those of `tasks` to another file.
 
         They are added to ``…-outdated.csv`` beside the results. A warning says what has changed.
-
-        Parameters
-        ----------
-        tasks : iterable of Task
-        with_cuts : bool
-            Whether lines of the tasks without both cuts, as earlier versions wrote them, are
-            outdated too.
+        Lines of the tasks without both cuts, as earlier versions wrote them, are outdated too
+        `with_cuts`.
         """
         wanted = {what: own for task in tasks for what, own in task.versions().items()}
         kept: list[dict[str, str]] = []
@@ -213,12 +166,9 @@ class ResultsFile:
             stacklevel=3,
         )
 
-    def add(self, task: Task, result: Result) -> None:
-        """Write the line of a task and see it safely on disk."""
-        cells = asdict(task) | {VERSION: __version__} | asdict(result) | result.scores
-        cells |= {f"tuned_{name}": value for name, value in result.tuned_scores.items()}
-        for name in ("label_f1", "tuned_label_f1"):
-            cells[name] = " ".join(f"{value:.4f}" for value in cells[name])
+    def add(self, task: Task, result: dict[str, Any]) -> None:
+        """Write the line of a task, whose outcome is by columns, and see it safely on disk."""
+        cells = asdict(task) | {VERSION: __version__} | result
         with naming(self.path), open(self.path, "a", encoding="utf-8", newline="") as file:
             write_rows(file, [[_text(cells.get(column)) for column in COLUMNS]])
             file.flush()
@@ -310,6 +260,8 @@ def _task(row: dict[str, Any]) -> Task:
 def _text(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, list):
+        return " ".join(f"{each:.4f}" for each in value)
     return repr(value) if isinstance(value, float) else " ".join(str(value).split())
 
 

@@ -24,9 +24,8 @@ from labelcover.experiments._paper.printed import (
     printed_table,
 )
 from labelcover.experiments._paper.printed import METHODS as SIX
-from labelcover.experiments._running import Fit, failed, fits_of, perform, scores_of
+from labelcover.experiments._running import Fit, Outcome, failed, fits_of, perform, scores_of
 from labelcover.experiments.named_methods import METHODS, PAPER, member_of, named_method
-from labelcover.experiments.results import Result
 from labelcover.metrics import label_f1
 
 #: The one more column of every table: the general estimator with its defaults.
@@ -212,7 +211,7 @@ def groups_of(settings: Sequence[Setting], dataset: Dataset, n_folds: int) -> li
     return [list(group) for _, group in groupby(sorted(fits, key=place), key=place)]
 
 
-def outcomes_of(estimators: list[Any], dataset: Dataset, fold: Fold) -> list[tuple[Result, Any]]:
+def outcomes_of(estimators: list[Any], dataset: Dataset, fold: Fold) -> list[Outcome]:
     """Return the outcomes of a group of fits, each with its cover."""
     if len(estimators) == 1:
         return [perform(estimators[0], dataset, fold)]
@@ -225,19 +224,19 @@ def outcomes_of(estimators: list[Any], dataset: Dataset, fold: Fold) -> list[tup
         )
     except Exception as error:
         return [(failed(error, fold), None) for _ in estimators]
-    Y, found = dataset.Y[fold.test], []
+    Y, found = dataset.Y[fold.test], list[Outcome]()
     for estimator, answer in zip(estimators, answers, strict=True):
         # Measures of rankings take as long as the fits: they are made of the tables alone, not of
         # other readings, and nobody asks for those of each label.
         is_ranked = isinstance(estimator, RakelClassifier) or (
             estimator.aggregate == "mean" and estimator.threshold_measure == "auto"
         )
-        result = Result(
-            n_train=len(fold.train),
-            n_test=len(fold.test),
-            size=len(answer.cover),
-            scores=scores_of(Y, answer.predicted, answer.confidence if is_ranked else None),
-            label_f1=label_f1(Y, answer.predicted).tolist() if is_ranked else [],
-        )
+        result = {
+            "n_train": len(fold.train),
+            "n_test": len(fold.test),
+            "size": len(answer.cover),
+            "label_f1": label_f1(Y, answer.predicted).tolist() if is_ranked else [],
+            **scores_of(Y, answer.predicted, answer.confidence if is_ranked else None),
+        }
         found.append((result, answer.cover))
     return found
