@@ -41,20 +41,23 @@ class _Delayed(Progress):
         self.timer.start()
 
     def advance(self, steps: int = 1) -> None:
-        with self.lock:
-            self.done += steps
-            self._update()
+        self._change(steps=steps)
 
     def describe(self, text: str) -> None:
-        with self.lock:
-            self.text = text
-            self._update()
+        self._change(text=text)
 
     def compiles(self, change: int) -> None:
         """Count a function that numba begins (1) or has ended (−1) to compile."""
+        self._change(compiling=change)
+
+    def _change(self, *, steps: int = 0, text: str | None = None, compiling: int = 0) -> None:
         with self.lock:
-            self.compiling += change
-            self._update()
+            self.done += steps
+            self.text = self.text if text is None else text
+            self.compiling += compiling
+            if self.bar is not None:
+                shown = COMPILING if self.compiling else visible(self.text)
+                self.bar.update(self.task, completed=self.done, description=shown)
 
     def close(self) -> None:
         self.timer.cancel()
@@ -67,16 +70,9 @@ class _Delayed(Progress):
         with self.lock:
             if not self.closed:
                 self.bar = _rich_bar(self.total)
-                self.task = self.bar.add_task(self._shown_text(), total=self.total)
-                self._update()
+                self.task = self.bar.add_task(visible(self.text), total=self.total)
+                self._change()
                 self.bar.start()
-
-    def _update(self) -> None:
-        if self.bar is not None:
-            self.bar.update(self.task, completed=self.done, description=self._shown_text())
-
-    def _shown_text(self) -> str:
-        return COMPILING if self.compiling else visible(self.text)
 
 
 @contextmanager
@@ -123,21 +119,14 @@ def _listening(begun: Callable[[], None], ended: Callable[[], None]) -> Iterator
 
 
 def _rich_bar(total: int | None):
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    columns = [TextColumn("{task.description}", markup=False), BarColumn()]
+    columns = [progress.TextColumn("{task.description}", markup=False), progress.BarColumn()]
     if total is not None:
-        columns += [MofNCompleteColumn(), TimeRemainingColumn()]
-    columns.append(TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+        columns += [progress.MofNCompleteColumn(), progress.TimeRemainingColumn()]
+    columns.append(progress.TimeElapsedColumn())
+    return progress.Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 @contextmanager

@@ -52,26 +52,25 @@ def _as_json(judged: Any, threshold: float | None) -> dict[str, Any]:
 
     scores = judged.scores.values()
     lines = judged.label_lines(judged.by_support)
-    each = map(_number, label_f1(judged.truth, judged.predicted).tolist())
-    verdict = {**judged.verdict._asdict(), "said": judged.verdict.said}
-    return {
-        **{score.name: _number(score.value) for score in scores},
+    each = label_f1(judged.truth, judged.predicted).tolist()
+    facts = {
+        **{score.name: score.value for score in scores},
         "label_f1": dict(zip(judged.label_names, each, strict=True)),
         "rows": len(judged.rows),
         "rows_without_labels": judged.n_without_labels,
         "known": int(judged.judged.sum()),
         "other_tags": judged.n_other_tags,
-        "micro_f1_of_all_tags": _number(judged.all_tags_f1),
+        "micro_f1_of_all_tags": judged.all_tags_f1,
         "threshold": threshold,
-        "chance": {score.name: _number(score.chance) for score in scores},
+        "chance": {score.name: score.chance for score in scores},
         "chance_is": judged.chance.told,
         "better": {score.name: score.direction for score in scores},
         "means": {score.name: score.explanation for score in scores},
-        "verdict": {name: _number(value) for name, value in verdict.items()},
-        "labels": [
-            {name: _number(value) for name, value in line._asdict().items()} for line in lines
-        ],
+        "verdict": {**judged.verdict._asdict(), "said": judged.verdict.said},
+        "labels": [line._asdict() for line in lines],
     }
+    # What is not defined is null.
+    return json.loads(json.dumps(facts), parse_constant=lambda _: None)
 
 
 def _print(judged: Any) -> None:
@@ -97,11 +96,6 @@ def _print(judged: Any) -> None:
 
 def _shown(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.4f}"
-
-
-def _number(value: Any) -> Any:
-    """Return a value as JSON takes it: what is not defined is null."""
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def report(

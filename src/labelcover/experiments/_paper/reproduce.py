@@ -32,7 +32,7 @@ from labelcover.experiments._paper.paper_tables import (
     score_table,
 )
 from labelcover.experiments._paper.printed import ENSEMBLES, METHODS, printed_table
-from labelcover.experiments._report.page_parts import to_svg, write_html_page
+from labelcover.experiments._report.page_parts import to_svg, write_page
 from labelcover.experiments._running import perform_missing
 from labelcover.experiments.named_methods import TITLES as METHOD_TITLES
 from labelcover.experiments.results import ResultsFile, read_results
@@ -110,7 +110,7 @@ class Reproduction:
             "pictures": drawn,
             "command": command,
         }
-        write_html_page(path, "paper_page.html", values)
+        write_page(path, "paper_page.html", values)
 
     def print(self, console: Console) -> None:
         """Print everything."""

@@ -82,7 +82,7 @@ def write_report(
         "most_labels": page_parts.MOST_LABELS,
         "most_labelsets": page_parts.MOST_LABELSETS,
     }
-    page_parts.write_html_page(path, "comparison_page.html", values, scripts=["sort.js"])
+    page_parts.write_page(path, "comparison_page.html", values)
 
 
 def _findings(summary, rankings):

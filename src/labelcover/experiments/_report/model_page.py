@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from labelcover._files import replacing
-from labelcover._imports import naming_extra
 from labelcover._table_numbers import rows_of
 from labelcover.audit import CellReasons, Suspects
 from labelcover.datasets import Dataset, Reading, row_contents
@@ -122,7 +120,7 @@ def write_model_page(
         "parameters": str(model),
         "command": command,
     }
-    page_parts.write_html_page(path, "model_page.html", page, scripts=["sort.js", "model.js"])
+    page_parts.write_page(path, "model_page.html", page)
     return judged
 
 
@@ -182,7 +180,6 @@ def _number(value: float) -> str:
     return NOT_DEFINED if np.isnan(value) else f"{value:.3f}"
 
 
-@naming_extra()
 def write_model_card(path: str | os.PathLike[str], model: Any, *, model_file: str = "model.skops"):
     """Write a card in Markdown: what a model is, on what rows, how good it is, and its limits.
 
@@ -195,50 +192,23 @@ def write_model_card(path: str | os.PathLike[str], model: Any, *, model_file: st
     model_file : str
         Where the model is, for the lines that show its use.
     """
-    from skops.card import Card
-
     reading = Reading.of_model(model)
-    limits = [
-        f"It knows {len(model.label_names_in_):,} labels, and no other is ever predicted.",
-        "Cells that cannot be read count as missing in new rows, new categories as rare or missing,"
-        " with a warning; a column of training that is missing is an error.",
-    ]
     try:
         judged = judged_left_out(model)
-        good = [f"{judged.verdict}", _measures(judged), *judged.told]
-        limits.append(LEFT_OUT_IS)
     except ValueError:
-        good = ["Not measured: labelcover evaluate does, on rows with labels."]
-    rare = [] if reading.report is None else reading.report.labels.rare
-    if rare:
-        limits.append(f"Little is known of labels in fewer than 3 rows: {', '.join(rare[:8])}.")
-    use = f"labelcover predict {shlex.quote(model_file)} new.csv -o predictions.csv"
-    rows = [f"{reading.name or 'A table in memory'}: {len(reading.feature_names):,} features."]
-    rows += [] if reading.report is None else [_code(str(reading.report))]
-    parts = {
-        "What it is": [f"{type(model).__name__} of labelcover.", _code(str(model))],
-        "On what rows": rows,
-        "How good it is": good,
-        "Limits": [f"- {each}" for each in limits],
-        "How to use it": [_code(use), _code(f'labelcover.load_model("{model_file}")')],
-        "Versions": [", ".join(map(" ".join, page_parts.versions_shown().items()))],
+        judged = None
+    card = {
+        "kind": type(model).__name__,
+        "model": model,
+        "reading": reading,
+        "judged": judged,
+        "number": _number,
+        "left_out_is": LEFT_OUT_IS,
+        "rare": [] if reading.report is None else reading.report.labels.rare,
+        "model_file": model_file,
+        "shell_file": shlex.quote(model_file),
     }
-    card = Card(model, model_diagram=False, template=None)
-    card.add(**{title: "\n\n".join(texts) for title, texts in parts.items()})
-    with replacing(path) as temporary:
-        temporary.write_text(card.render(), encoding="utf-8")
-
-
-def _code(text: str) -> str:
-    return f"```\n{text}\n```"
-
-
-def _measures(judged: Judgement) -> str:
-    lines = ["| measure | model | chance | better |", "|---|---|---|---|"]
-    for score in judged.scores.values():
-        numbers = f"{_number(score.value)} | {_number(score.chance)}"
-        lines.append(f"| {score.name} | {numbers} | {score.direction} |")
-    return "\n".join(lines)
+    page_parts.write_page(path, "model_card.md", card)
 
 
 def write_audit_page(
@@ -288,4 +258,4 @@ def write_audit_page(
         "most_others": MOST_OTHERS,
         "command": command,
     }
-    page_parts.write_html_page(path, "audit_page.html", page, scripts=["sort.js"])
+    page_parts.write_page(path, "audit_page.html", page)

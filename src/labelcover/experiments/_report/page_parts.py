@@ -11,7 +11,7 @@ import os
 import platform
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,46 +62,25 @@ MOST_LABELS, MOST_LABELSETS = 40, 150
 LONGEST_NAME = 24
 
 
-def write_html_page(
-    path: str | os.PathLike[str],
-    template: str,
-    values: Mapping[str, Any],
-    *,
-    scripts: Sequence[str] = (),
-) -> None:
-    """Write a template that extends ``base.html`` as one HTML file, replaced as a whole.
+def write_page(path: str | os.PathLike[str], template: str, values: Mapping[str, Any]) -> None:
+    """Write a template of this folder with its values as one file, replaced as a whole.
 
-    Parameters
-    ----------
-    path : path-like
-        The file to write.
-    template : str
-        A file of this folder.
-    values : mapping of str
-        What the template shows: ``title``, ``findings`` (sentences) and more of its own.
-    scripts : sequence of str
-        Files of this folder. A page without scripts does not allow any.
+    A page extends ``base.html``, and says which ``scripts`` of this folder it needs: one without
+    does not allow any.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),
-        autoescape=True,
+        autoescape=jinja2.select_autoescape(),
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
-    own = {"style": _text("style.css"), "script": Markup("\n").join(map(_text, scripts))}
-    text = environment.get_template(template).render(own, versions=versions_shown(), **values)
+    # Those that matter for the numbers.
+    versions = {"Python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+    text = environment.get_template(template).render(values, versions=versions)
     with replacing(path) as temporary:
         # A file name need not be UTF-8, and a page that shows it is.
         temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
-
-
-def _text(name: str) -> Markup:
-    return Markup((HERE / name).read_text(encoding="utf-8"))
-
-
-def versions_shown() -> dict[str, str]:
-    """Return the versions that matter for a page's numbers."""
-    return {"Python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
 
 
 def to_svg(figure: Figure, name: str, title: str, description: str) -> Markup:
