@@ -91,19 +91,19 @@ def coverage_curves(*, draws: int = DRAWS, panels: dict | None = None) -> pd.Dat
     """
     import pandas as pd
 
-    lines = []
+    curves = []
     for m, ks in (panels or PANELS).items():
         for k in ks:
             sizes = curve_sizes(m, k)
-            drawn = {HOW[0]: simulated_coverage(m, k, sizes, replacement=True, draws=draws)}
             possible = [s for s in sizes if s <= comb(m, k)]
             found = simulated_coverage(m, k, possible, replacement=False, draws=draws)
-            drawn[HOW[1]] = np.pad(found, (0, len(sizes) - len(found)), constant_values=np.nan)
-            bound = pair_coverage_probability(m, k, np.array(sizes))
-            for i, size in enumerate(sizes):
-                values = {how: float(drawn[how][i]) for how in HOW}
-                lines.append({"m": m, "k": k, "size": size, "bound": float(bound[i])} | values)
-    return pd.DataFrame(lines)
+            values = {
+                "bound": pair_coverage_probability(m, k, np.array(sizes)),
+                HOW[0]: simulated_coverage(m, k, sizes, replacement=True, draws=draws),
+                HOW[1]: np.pad(found, (0, len(sizes) - len(found)), constant_values=np.nan),
+            }
+            curves.append(pd.DataFrame({"m": m, "k": k, "size": sizes, **values}))
+    return pd.concat(curves, ignore_index=True)
 
 
 def curve_sizes(n_labels: int, k: int) -> list[int]:

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# How several methods are cut, and how one is, by how the columns of the results begin.
+# How methods are cut, by how the columns of the results begin.
 WORDS = {"tuned_": "with tuned thresholds", "": "with their own cuts"}
-ALONE = {"tuned_": "with a tuned threshold", "": "with its own cut"}
 
 
 def write_report(
@@ -61,7 +60,7 @@ def write_report(
     rankings = {cut: rank_methods(results, f"{cut}micro_f1", control=control) for cut in cuts}
     values = {
         "title": f"{summary['method'].nunique()} methods on {where}",
-        "findings": _findings(summary, rankings),
+        "summary": summary,
         "sections": [
             _section(number, dataset, summary, results, covers, cuts)
             for number, dataset in enumerate(datasets)
@@ -78,68 +77,12 @@ def write_report(
         "measures": MEASURES,
         "stands_for": TITLES,
         "in_seconds": in_seconds,
+        "listed": listed,
         "some_of": some_of,
         "most_labels": page_parts.MOST_LABELS,
         "most_labelsets": page_parts.MOST_LABELSETS,
     }
     page_parts.write_page(path, "comparison_page.html", values)
-
-
-def _findings(summary, rankings):
-    """Return the outcome in sentences, no stronger than the numbers."""
-    found = []
-    for dataset, lines in summary.groupby("dataset", sort=False):
-        if lines["mean_micro_f1"].isna().all():
-            found.append(f"On {dataset} no method finished.")
-            continue
-        found.append(f"On {dataset}, {_best_and_quickest(lines, rankings)}.")
-    for cut, ranking in rankings.items():
-        if ranking is not None:
-            found.append(_verdict(cut, ranking))
-            if ranking.control is not None:
-                found.append(f"{ranking.against_control()}.")
-    for _, line in summary[summary["failed"] > 0].iterrows():
-        found.append(
-            f"{line['method']} failed in {line['failed']} of {line['fits']} fits on "
-            f"{line['dataset']}: {line['error']}"
-        )
-    return found
-
-
-def _best_and_quickest(lines, cuts):
-    """Return which method has the highest micro-F1 at each cut, and which trains fastest."""
-    by_method = lines.set_index("method")
-    said = []
-    for cut in cuts:
-        scores = by_method[f"mean_{cut}micro_f1"].dropna()
-        if len(scores):
-            said.append(f"{scores.idxmax()} {ALONE[cut]} ({scores.max():.3f})")
-    told = f"the highest micro-F1 is that of {' and of '.join(said)}"
-    # Methods that shared a fit have no time of their own.
-    seconds = by_method["mean_fit_seconds"].dropna()
-    if len(seconds):
-        told += f"; {seconds.idxmin()} trains fastest, in {in_seconds(seconds.min())} per fold"
-    return told
-
-
-def _verdict(cut: str, ranking: Ranking) -> str:
-    over = f"Over {ranking.problems} {'folds' if ranking.of_folds else 'data sets'}, {WORDS[cut]}"
-    if ranking.test.p_value >= 0.05:
-        return (
-            f"{over}, no significant difference in micro-F1 between the methods was found "
-            f"({ranking.evidence()})."
-        )
-    best, *rest = ranking.by_method.items()
-    near = [name for name, rank in rest if rank - best[1] <= ranking.difference]
-    others = (
-        f"not significantly ahead of {listed(near)}"
-        if near
-        else "significantly ahead of all others"
-    )
-    return (
-        f"{over}, the methods differ significantly in micro-F1 ({ranking.evidence()}); "
-        f"{best[0]} ranks best, {others} (Nemenyi test at the 5 % level)."
-    )
 
 
 def _section(number, dataset, summary, results, covers, cuts):
