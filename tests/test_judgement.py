@@ -237,7 +237,7 @@ def test_without_such_tags_nothing_is_said_of_them(good):
 def test_evaluate_prints_the_most_frequent_labels_and_says_how_many_are_left(
     files, command, monkeypatch
 ):
-    monkeypatch.setattr("labelcover.cli._judging_commands.MOST_LABELS", 3)
+    monkeypatch.setattr("labelcover.cli._model_commands.MOST_LABELS", 3)
     printed = command("evaluate", *files)[1]
     assert printed.splitlines()[-1] == "… and 1 labels of fewer rows, which --json has."
 

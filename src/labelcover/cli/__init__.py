@@ -12,8 +12,15 @@ except ImportError:  # pragma: no cover
 
 from labelcover._arguments import naming_options
 from labelcover._progress import raising_interrupts, telling_of_compilation
-from labelcover.cli._judging_commands import audit, evaluate, report
-from labelcover.cli._model_commands import complete, plan, predict, train
+from labelcover.cli._model_commands import (
+    audit,
+    complete,
+    evaluate,
+    plan,
+    predict,
+    report,
+    train,
+)
 from labelcover.cli._options import with_options
 from labelcover.cli._outputs import (
     DEBUG,

@@ -56,35 +56,32 @@ def check_output(
 
     A name may have one of the `suffixes`, if these are given, or none.
     """
+
+    def refuse(expected: str) -> NoReturn:
+        raise ValueError(f"{option} must {expected}.") from None
+
     if not path.parent.is_dir():
-        raise ValueError(f"{option} must lie in a folder that exists, got {path}.")
+        refuse(f"lie in a folder that exists, got {path}")
     try:
         path.lstat()
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ValueError(
-            f"{option} must have a name that can be written, got {path} ({reason})."
-        ) from None
+        refuse(f"have a name that can be written, got {path} ({reason})")
     if path.is_dir():
-        raise ValueError(f"{option} must be a file, got the folder {path}.")
+        refuse(f"be a file, got the folder {path}")
     if path.exists() and not path.is_file():
-        raise ValueError(f"{option} must be an ordinary file, got the device or pipe {path}.")
+        refuse(f"be an ordinary file, got the device or pipe {path}")
     for source in inputs:
         if path.exists() and Path(source).exists() and path.samefile(source):
-            raise ValueError(
-                f"{option} must be another file than what is read, got {path}, which would be "
-                "replaced."
-            )
+            refuse(f"be another file than what is read, got {path}, which would be replaced")
     if suffixes and path.suffix and path.suffix.lower() not in suffixes:
-        raise ValueError(f"{option} must end in {' or '.join(suffixes)}, got {path}.")
+        refuse(f"end in {' or '.join(suffixes)}, got {path}")
     try:
         tempfile.TemporaryFile(dir=path.parent).close()
     except OSError as error:
-        raise ValueError(
-            f"{option} must lie in a folder that can be written to, got {path} ({error.strerror})."
-        ) from None
+        refuse(f"lie in a folder that can be written to, got {path} ({error.strerror})")
 
 
 def output_suffix(output: Path, data: str) -> str:

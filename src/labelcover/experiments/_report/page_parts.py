@@ -30,7 +30,7 @@ with naming_extra():
     from markupsafe import Markup
     from matplotlib import rc_context
     from matplotlib.collections import PolyCollection
-    from matplotlib.colors import to_rgba
+    from matplotlib.colors import to_rgba_array
     from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ LEAST_WIDTH = 26.0
 MANY_NAMES = 16
 # Inches of a row of names, of the widest column, and of what is around them.
 ROW, WIDEST_COLUMN, AROUND = 0.155, 0.3, 0.7
+# Between a square and the next, half of it on either side, in squares.
+GAP = 0.08
 MOST_LABELS, MOST_LABELSETS = 40, 150
 # A longer name loses its middle: beside a picture there is no room for all of it.
 LONGEST_NAME = 24
@@ -129,77 +131,63 @@ def to_svg(figure: Figure, name: str, title: str, description: str) -> Markup:
     return Markup(f'<div class="scroll" {region}>{svg}</div>')
 
 
+@rc_context(STYLE)
 def critical_difference_diagram(ranking: Ranking) -> Figure:
     """Draw mean ranks, best on top; a bar joins methods that do not differ (Demšar, 2006)."""
-    with rc_context(STYLE):
-        k = len(ranking.methods)
-        figure = Figure(figsize=(NARROW, 1.0 + 0.27 * k), layout="constrained")
-        axes = figure.subplots()
-        rows = np.arange(k)
-        axes.scatter(ranking.ranks, rows, s=42, color=ACCENT, zorder=3)
-        for row, rank in zip(rows, ranking.ranks, strict=True):
-            axes.annotate(
-                f"{rank:.2f}",
-                (rank, row),
-                xytext=(7, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=8,
-            )
-        axes.hlines(rows, 0.9, ranking.ranks, color=FAINT, linewidth=1.2)
-        place = k + max(0.75, 0.14 * k)
-        for bar in groups(ranking.ranks, ranking.difference):
-            axes.plot(
-                [place, place],
-                [min(bar) - 0.25, max(bar) + 0.25],
-                color=SECOND,
-                linewidth=4,
-                solid_capstyle="round",
-            )
-            place += 0.045 * k
-        axes.plot([1, 1 + ranking.difference], [-1, -1], color=SECOND, linewidth=2)
-        axes.text(1, -1.3, f"critical difference {ranking.difference:.2f}", va="bottom")
-        axes.set_yticks(rows, [shortened(name) for name in ranking.methods])
-        axes.set_xticks(np.arange(1, k + 1))
-        axes.set_ylim(k - 0.4, -2.2)
-        axes.set_xlim(0.9, max(place, 1 + ranking.difference + 0.1))
-        axes.grid(axis="y", visible=False)
-        axes.spines["left"].set_visible(False)
-        axes.set_xlabel("mean rank")
-        return figure
+    k = len(ranking.methods)
+    axes = _axes(NARROW, 1.0 + 0.27 * k)
+    rows = np.arange(k)
+    axes.scatter(ranking.ranks, rows, s=42, color=ACCENT, zorder=3)
+    for row, rank in zip(rows, ranking.ranks, strict=True):
+        beside: dict[str, Any] = {"xytext": (7, 0), "textcoords": "offset points"}
+        axes.annotate(f"{rank:.2f}", (rank, row), va="center", fontsize=8, **beside)
+    axes.hlines(rows, 0.9, ranking.ranks, color=FAINT, linewidth=1.2)
+    place = k + max(0.75, 0.14 * k)
+    for bar in groups(ranking.ranks, ranking.difference):
+        ends = [min(bar) - 0.25, max(bar) + 0.25]
+        axes.plot([place, place], ends, color=SECOND, linewidth=4, solid_capstyle="round")
+        place += 0.045 * k
+    axes.plot([1, 1 + ranking.difference], [-1, -1], color=SECOND, linewidth=2)
+    axes.text(1, -1.3, f"critical difference {ranking.difference:.2f}", va="bottom")
+    axes.set_yticks(rows, [shortened(name) for name in ranking.methods])
+    axes.set_xticks(np.arange(1, k + 1))
+    axes.set_ylim(k - 0.4, -2.2)
+    axes.set_xlim(0.9, max(place, 1 + ranking.difference + 0.1))
+    axes.grid(axis="y", visible=False)
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel("mean rank")
+    return axes.figure
 
 
+@rc_context(STYLE)
 def time_against_quality(lines: pd.DataFrame, measure: str = "micro_f1") -> Figure:
     """Draw training time against a measure, a point per method."""
-    with rc_context(STYLE):
-        figure = Figure(figsize=(NARROW, 2.9), layout="constrained")
-        axes = figure.subplots()
-        x = np.maximum(lines["mean_fit_seconds"].to_numpy(), 1e-4)
-        y = lines[f"mean_{measure}"].to_numpy()
-        spread = lines[f"sd_{measure}"].fillna(0).to_numpy()
-        axes.errorbar(x, y, yerr=spread, fmt="none", ecolor=FAINT, elinewidth=1.5, zorder=1)
-        axes.scatter(x, y, s=42, color=ACCENT, zorder=3)
-        axes.set_xscale("log")
-        low, high = float((y - spread).min()), float((y + spread).max())
-        margin = max(0.04, 0.12 * (high - low))
-        axes.set_ylim(low - margin, high + margin)
-        # Names stand in a column on the right, in the order of the points, and lines lead to them.
-        place = float(x.max() * (x.max() / x.min()) ** 0.12 * 1.25)
-        names = lines["method"].map(shortened)
-        for j, at in zip(
-            np.argsort(y), spread_out(np.sort(y), axes.get_ylim(), 0.075), strict=True
-        ):
-            axes.plot([x[j], place], [y[j], at], color=FAINT, linewidth=0.8, zorder=0)
-            axes.text(place * 1.03, at, names.iloc[j], va="center")
-        left = x.min() / 1.25
-        room = min(0.6, 0.04 + 0.028 * names.str.len().max())  # of the width
-        axes.set_xlim(left, left * (place * 1.03 / left) ** (1 / (1 - room)))
-        axes.set_xlabel("time to train on one fold, seconds")
-        axes.set_ylabel(measure_of(measure).title)
-        axes.set_xticks(nice_ticks(x.min(), x.max()))
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.minorticks_off()
-        return figure
+    axes = _axes(NARROW, 2.9)
+    x = np.maximum(lines["mean_fit_seconds"].to_numpy(), 1e-4)
+    y = lines[f"mean_{measure}"].to_numpy()
+    spread = lines[f"sd_{measure}"].fillna(0).to_numpy()
+    axes.errorbar(x, y, yerr=spread, fmt="none", ecolor=FAINT, elinewidth=1.5, zorder=1)
+    axes.scatter(x, y, s=42, color=ACCENT, zorder=3)
+    axes.set_xscale("log")
+    low, high = float((y - spread).min()), float((y + spread).max())
+    margin = max(0.04, 0.12 * (high - low))
+    axes.set_ylim(low - margin, high + margin)
+    # Names stand in a column on the right, in the order of the points, and lines lead to them.
+    place = float(x.max() * (x.max() / x.min()) ** 0.12 * 1.25)
+    names = lines["method"].map(shortened)
+    heights = spread_out(np.sort(y), axes.get_ylim(), 0.075)
+    for j, at in zip(np.argsort(y), heights, strict=True):
+        axes.plot([x[j], place], [y[j], at], color=FAINT, linewidth=0.8, zorder=0)
+        axes.text(place * 1.03, at, names.iloc[j], va="center")
+    left = x.min() / 1.25
+    room = min(0.6, 0.04 + 0.028 * names.str.len().max())  # of the width
+    axes.set_xlim(left, left * (place * 1.03 / left) ** (1 / (1 - room)))
+    axes.set_xlabel("time to train on one fold, seconds")
+    axes.set_ylabel(measure_of(measure).title)
+    axes.set_xticks(nice_ticks(x.min(), x.max()))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.minorticks_off()
+    return axes.figure
 
 
 def spread_out(places: np.ndarray, limits: tuple[float, float], gap: float) -> np.ndarray:
@@ -228,34 +216,27 @@ def nice_ticks(low: float, high: float) -> list[float]:
     return tens if len(tens) > 1 else inside[:: -(-len(inside) // 5)]
 
 
+@rc_context(STYLE)
 def cover_picture(cover: Cover, label_names: list[str]) -> Figure:
     """Draw which labels each labelset holds: a row per label, a column per labelset."""
-    with rc_context(STYLE):
-        shown = list(cover)[:MOST_LABELSETS]
-        rows = most_frequent(cover.label_counts, MOST_LABELS)
-        place = {int(label): row for row, label in enumerate(rows)}
-        cells = [
-            _square(column, place[int(label)])
-            for column, labelset in enumerate(shown)
-            for label in labelset
-            if int(label) in place
-        ]
-        names = [shortened(label_names[j]) for j in rows]
-        width = min(WIDTH, _names_width(names) + WIDEST_COLUMN * len(shown))
-        height = AROUND + ROW * len(rows)
-        figure = Figure(figsize=(max(width, WIDTH / 2), height), layout="constrained")
-        axes = figure.subplots()
-        axes.add_collection(PolyCollection(cells, facecolors=ACCENT, edgecolors="none"))
-        axes.set_xlim(0, len(shown))
-        axes.set_ylim(len(rows), 0)
-        axes.set_yticks(np.arange(len(rows)) + 0.5, names, fontsize=7)
-        numbers = np.unique(np.linspace(1, len(shown), min(len(shown), 8)).round().astype(int))
-        axes.set_xticks(numbers - 0.5, [str(number) for number in numbers], fontsize=7)
-        axes.grid(axis="x", visible=False)
-        axes.set_xlabel("labelset")
-        return figure
+    shown = min(len(cover), MOST_LABELSETS)
+    rows = most_frequent(cover.label_counts, MOST_LABELS)
+    columns, places = np.nonzero(cover.matrix()[:shown, rows])
+    names = [shortened(label_names[j]) for j in rows]
+    width = min(WIDTH, _names_width(names) + WIDEST_COLUMN * shown)
+    axes = _axes(max(width, WIDTH / 2), AROUND + ROW * len(rows))
+    _draw_squares(axes, columns, places, ACCENT)
+    axes.set_xlim(0, shown)
+    axes.set_ylim(len(rows), 0)
+    axes.set_yticks(np.arange(len(rows)) + 0.5, names, fontsize=7)
+    numbers = np.unique(np.linspace(1, shown, min(shown, 8)).round().astype(int))
+    axes.set_xticks(numbers - 0.5, [str(number) for number in numbers], fontsize=7)
+    axes.grid(axis="x", visible=False)
+    axes.set_xlabel("labelset")
+    return axes.figure
 
 
+@rc_context(STYLE)
 def dependence_picture(
     Y: np.ndarray, label_names: list[str], effects: np.ndarray | None = None
 ) -> Figure:
@@ -263,34 +244,29 @@ def dependence_picture(
 
     With `effects`, what setting the label of a column adds to the log-odds of that of a row.
     """
-    with rc_context(STYLE):
-        chosen = most_frequent(np.nansum(Y, axis=0), MOST_LABELS)
-        table = phi(Y[:, chosen])
-        order = clustered_order(table)
-        if effects is not None:
-            table = np.tanh(effects.T[np.ix_(chosen, chosen)] / 2)
-        table = table[np.ix_(order, order)]
-        names = [shortened(label_names[chosen[j]]) for j in order]
-        m = len(names)
-        corners = [_square(j, i) for i in range(m) for j in range(m) if i != j]
-        values = table[~np.eye(m, dtype=bool)]
-        colours = [
-            to_rgba(ACCENT if value > 0 else SECOND, min(1.0, float(abs(value)) ** 0.7))
-            for value in values
-        ]
-        side = min(WIDTH, _names_width(names) + max(ROW, WIDEST_COLUMN - 0.01 * m) * m)
-        figure = Figure(figsize=(side, side), layout="constrained")
-        axes = figure.subplots()
-        axes.add_collection(PolyCollection(corners, facecolors=colours, edgecolors="none"))
-        axes.set_xlim(0, m)
-        axes.set_ylim(m, 0)
-        axes.set_aspect("equal")
-        axes.set_xticks(np.arange(m) + 0.5, names, rotation=90, fontsize=6.5)
-        axes.set_yticks(np.arange(m) + 0.5, names, fontsize=6.5)
-        axes.grid(False)
-        for spine in axes.spines.values():
-            spine.set_visible(False)
-        return figure
+    chosen = most_frequent(np.nansum(Y, axis=0), MOST_LABELS)
+    table = phi(Y[:, chosen])
+    order = clustered_order(table)
+    if effects is not None:
+        table = np.tanh(effects.T[np.ix_(chosen, chosen)] / 2)
+    table = table[np.ix_(order, order)]
+    names = [shortened(label_names[chosen[j]]) for j in order]
+    m = len(names)
+    rows, columns = np.nonzero(~np.eye(m, dtype=bool))
+    values = table[rows, columns]
+    hues = [ACCENT if value > 0 else SECOND for value in values]
+    side = min(WIDTH, _names_width(names) + max(ROW, WIDEST_COLUMN - 0.01 * m) * m)
+    axes = _axes(side, side)
+    _draw_squares(axes, columns, rows, to_rgba_array(hues, np.minimum(1.0, np.abs(values) ** 0.7)))
+    axes.set_xlim(0, m)
+    axes.set_ylim(m, 0)
+    axes.set_aspect("equal")
+    axes.set_xticks(np.arange(m) + 0.5, names, rotation=90, fontsize=6.5)
+    axes.set_yticks(np.arange(m) + 0.5, names, fontsize=6.5)
+    axes.grid(False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return axes.figure
 
 
 def strongest_pairs(Y: np.ndarray, most: int) -> list[tuple[int, int, float]]:
@@ -326,7 +302,11 @@ def _names_width(names: list[str]) -> float:
     return 0.3 + 0.055 * max(map(len, names), default=0)
 
 
-def _square(column, row):
-    gap = 0.08
-    left, right, top, bottom = column + gap, column + 1 - gap, row + gap, row + 1 - gap
-    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+def _axes(width: float, height: float) -> Any:
+    return Figure(figsize=(width, height), layout="constrained").subplots()
+
+
+def _draw_squares(axes: Any, columns: np.ndarray, rows: np.ndarray, colours: Any) -> None:
+    x, y = np.add.outer(columns, [GAP, 1 - GAP]), np.add.outer(rows, [GAP, 1 - GAP])
+    corners: Any = np.stack([x[:, [0, 1, 1, 0]], y[:, [0, 0, 1, 1]]], axis=2)
+    axes.add_collection(PolyCollection(corners, facecolors=colours, edgecolors="none"))
