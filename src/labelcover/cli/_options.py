@@ -140,41 +140,41 @@ def load_dataset(source: str, columns: ColumnOptions, csv: CsvOptions) -> "Datas
 
     What its report says is not warned of: the command prints the report.
     """
-    from labelcover.datasets import ReadingWarning
+    from labelcover import datasets
 
-    with warnings.catch_warnings(action="ignore", category=ReadingWarning):
-        return _read(source, columns, csv)
-
-
-def _read(source: str, columns: ColumnOptions, csv: CsvOptions) -> "Dataset":
-    from labelcover.datasets import KNOWN, check_kind, is_table, load, local_file, read, read_table
-
-    source = local_file(source)
+    source = datasets.local_file(source)
     written = {name: value for name, value in asdict(csv).items() if value is not None}
     given: dict[str, Any] = {name: value for name, value in asdict(columns).items() if value}
-    known = source in KNOWN and not Path(source).exists()
+    known = source in datasets.KNOWN and not Path(source).exists()
     if not known:
-        check_kind(source)
-    if known or not is_table(source):
-        for name, value in (given | written).items():
-            if name not in ("labels", "label_prefix", "drop", *([] if known else ["empty"])):
-                raise ValueError(
-                    f"{parameter(name)} is for tables (.csv, .parquet, .jsonl, .xlsx), got "
-                    f"{parameter(name, value)} for {source}."
-                )
+        datasets.check_kind(source)
+    is_table = not known and datasets.is_table(source)
+    for name, value in ({} if is_table else given | written).items():
+        if name not in ("labels", "label_prefix", "drop", *([] if known else ["empty"])):
+            raise ValueError(
+                f"{parameter(name)} is for tables (.csv, .parquet, .jsonl, .xlsx), got "
+                f"{parameter(name, value)} for {source}."
+            )
+    with warnings.catch_warnings(action="ignore", category=datasets.ReadingWarning):
         if known:
-            return load(source)
-        labels = _which_labels(given.pop("labels", None))
-        return read(source, labels, **given | {"drop": named_columns(given.get("drop", ()))})
-    labels = _which_labels(given.get("labels"))
-    if isinstance(labels, str | int):
-        raise ValueError(f"--labels {labels} is for ARFF files only, expected names for {source}.")
-    there = _columns_there(source, given, written)
-    given |= {name: named_columns(given[name], there) for name in NAMING if name in given}
-    if "separator" in given:
-        marks = [SEPARATORS.get(mark, mark) for mark in given["separator"]]
-        given["separator"] = [] if marks == [NOTHING] else marks
-    return read_table(source, **given, **written)
+            return datasets.load(source)
+        labels = _which_labels(given.get("labels"))
+        if not is_table:
+            drop = named_columns(given.get("drop", ()))
+            return datasets.read(source, **given | {"labels": labels, "drop": drop})
+        if isinstance(labels, str | int):
+            raise ValueError(
+                f"--labels {labels} is for ARFF files only, expected names for {source}."
+            )
+        # The columns of the table tell if an option has a comma that may be part of a name.
+        named = {name: given[name] for name in NAMING if name in given}
+        commas = any("," in value for values in named.values() for value in values)
+        there = datasets.read_raw(source, **written).names if commas else []
+        given |= {name: named_columns(values, there) for name, values in named.items()}
+        if "separator" in given:
+            marks = [SEPARATORS.get(mark, mark) for mark in given["separator"]]
+            given["separator"] = [] if marks == [NOTHING] else marks
+        return datasets.read_table(source, **given, **written)
 
 
 def load_for_model(trained: Any, source: str, csv: CsvOptions, **how: Any) -> "Dataset":
@@ -216,14 +216,6 @@ def _split(value: str, there: Sequence[str]) -> list[str]:
         names.append(",".join(parts[at:end]).strip())
         at = end
     return [name for name in names if name]
-
-
-def _columns_there(source: str, given: dict[str, Any], written: dict[str, Any]) -> list[str]:
-    """Return the columns of a table if an option has a comma that may be part of a name."""
-    from labelcover.datasets import read_raw
-
-    values = [value for name in NAMING for value in given.get(name, ())]
-    return read_raw(source, **written).names if any("," in value for value in values) else []
 
 
 def _which_labels(values: list[str] | None) -> str | int | list[str] | None:
