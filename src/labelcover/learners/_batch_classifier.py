@@ -134,6 +134,8 @@ class WekaClassifier(BatchClassifier):
     A subclass defines `fit_problems`, by `_fitted`.
     """
 
+    keeps_nominal = True  # asked by the encoder of a table
+
     def _fitted(
         self, fit: Callable[..., Any], table: Any, problems: Problems, n_jobs: Any, **how: Any
     ) -> list[Any]:
