@@ -12,21 +12,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelcover.covers._designs import RULES, Planner
+from labelcover.covers._designs.constructions import (
+    RULES,
+    most_groups,
+    one_factorisation,
+    transversal_design,
+    triple_cover,
+)
 from labelcover.covers._designs.cyclic_kernels import wilson_block
 from labelcover.covers._designs.difference import developed, family_rows, wilson_family
-from labelcover.covers._designs.fields import GaloisField, prime_power
 from labelcover.covers._designs.geometry import (
+    GaloisField,
     affine_lines,
     binary_planes,
     denniston_arc,
     hermitian_unital,
+    prime_power,
     projective_lines,
     sphere_circles,
 )
-from labelcover.covers._designs.higher import one_factorisation
-from labelcover.covers._designs.pairs import most_groups, transversal_design, triple_cover
-from labelcover.covers._designs.plans import shortened
+from labelcover.covers._designs.plans import Planner, shortened
 from labelcover.covers.bounds import lower_bound
 
 

@@ -13,8 +13,9 @@ from labelcover._arguments import check_choice, check_integer, check_random_stat
 from labelcover._progress import progress_bar
 from labelcover.covers._catalogue import DamagedEntry, catalogued_cover
 from labelcover.covers._cover import Cover
-from labelcover.covers._designs import RULES, Planner, Rows
+from labelcover.covers._designs.constructions import RULES
 from labelcover.covers._designs.cyclic import cyclic_cover
+from labelcover.covers._designs.plans import Planner, Rows
 from labelcover.covers._greedy import labelset_search
 from labelcover.covers._greedy_kernels import rows_label_by_label
 from labelcover.covers._local_search import (

@@ -6,7 +6,7 @@ from scipy.linalg import hadamard
 
 from labelcover._arguments import check_integer
 from labelcover.covers._cover import Cover
-from labelcover.covers._designs.fields import galois_field, prime_power
+from labelcover.covers._designs.geometry import galois_field, prime_power
 
 #: An array of more runs than this is refused.
 MOST_RUNS = 1 << 20

@@ -44,8 +44,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.covers._designs.cyclic_kernels import wilson_block
-from labelcover.covers._designs.fields import galois_field, prime_power
-from labelcover.covers._designs.plans import Plan, PlanIterator, Planner, Rows, fewest_rows
+from labelcover.covers._designs.geometry import galois_field, prime_power
+from labelcover.covers._designs.plans import Rows
 
 # Trials of the search for a base block; enough for k ≤ 8 wherever one is likely.
 MOST_NODES = 20_000_000
@@ -136,25 +136,6 @@ def _tiling(tile: list[int], n: int) -> list[int] | None:
         return None
 
     return place(frozenset(), []) if n % len(tile) == 0 else None
-
-
-def quadruple_families(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
-    """Labelsets of four labels: `family_rows`, optimal where base blocks are found."""
-    if (k, r) != (4, 2) or fewest_rows(n_labels, 4, 2) >= limit:
-        return
-    rows = family_rows(n_labels)
-    if rows is None:
-        return
-    if n_labels % 12 not in (7, 10):
-        yield Plan(len(rows), "base blocks modulo n", lambda: rows)
-        return
-    part = planner.smallest(HOLE, 4, 2)
-
-    def build() -> Rows:
-        inner = part.build()
-        return np.vstack([rows, np.where(inner < 0, -1, inner + n_labels - HOLE)])
-
-    yield Plan(len(rows) + part.size, "base blocks modulo n, hole filled", build)
 
 
 def family_rows(n_labels: int) -> Rows | None:

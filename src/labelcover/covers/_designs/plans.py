@@ -1,6 +1,6 @@
 """Which construction makes the fewest rows: plans for covers, compared before they are built."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,9 +29,6 @@ class Plan:
     size: int
     title: str
     build: Callable[[], Rows]
-
-
-PlanIterator = Iterator[Plan]
 
 
 def fewest_rows(n_labels: int, k: int, r: int) -> int:
@@ -69,25 +66,21 @@ class Planner:
 
     def smallest(self, n_labels: int, k: int, r: int) -> Plan:
         """Return the smallest plan for a part, made once for each cover asked for."""
-        if r == 0:
-            return Plan(1, "no label", lambda: np.empty((1, 0), dtype=np.int32))
         key = (n_labels, k, r)
         if key not in self._smallest:
             self._smallest[key] = self._find(*key)
         return self._smallest[key]
 
     def _find(self, n_labels: int, k: int, r: int) -> Plan:
-        rows = self._given(n_labels, k, r) if self._given is not None else None
-        if rows is None:
-            plans = self.plans(n_labels, k, r)
+        if r == 0:
+            return Plan(1, "no label", lambda: np.empty((1, 0), dtype=np.int32))
+        rows = None if self._given is None else self._given(n_labels, k, r)
+        if rows is None or len(rows) > fewest_rows(n_labels, k, r):
+            plans = self.plans(n_labels, k, r, limit=2**62 if rows is None else len(rows))
             if plans:
                 return plans[0]
-            rows = rows_label_by_label(n_labels, k, r, 0)  # no rule speaks of these
-            return Plan(len(rows), "greedy, label by label", lambda: rows)
-        if len(rows) > fewest_rows(n_labels, k, r):
-            better = self.plans(n_labels, k, r, limit=len(rows))
-            if better:
-                return better[0]
+        if rows is None:  # no rule speaks of these
+            rows = rows_label_by_label(n_labels, k, r, 0)
         return Plan(len(rows), "known", lambda: rows)
 
 

@@ -1,21 +1,40 @@
-"""Rules for covers of pairs (r=2) by the algebra of designs."""
+"""The constructions: rules that plan covers by the algebra of designs, or from smaller covers.
 
+A rule yields plans, each of fewer rows than `limit`.
+"""
+
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.covers._designs import geometry
-from labelcover.covers._designs.difference import developed, wilson_family
-from labelcover.covers._designs.fields import galois_field, prime_power, prime_powers
-from labelcover.covers._designs.plans import (
-    Plan,
-    PlanIterator,
-    Planner,
-    Rows,
-    fewest_rows,
-    shortened,
-)
+from labelcover.covers._designs.difference import HOLE, developed, family_rows, wilson_family
+from labelcover.covers._designs.geometry import galois_field, prime_power, prime_powers
+from labelcover.covers._designs.plans import Plan, Planner, Rows, fewest_rows, shortened
+
+PlanIterator = Iterator[Plan]
+
+# Designs of pairs that are larger by this factor than the lower bound are of no use, nor are
+# those of triples on more points.
+MOST_ABOVE, MOST_CIRCLE_POINTS = 1.5, 130
+# How many points at infinity are tried beside the groups of a transversal design.
+MOST_AT_INFINITY = 24
+# Each label more is a plan on top of a plan; above this, other constructions serve better.
+MOST_FOR_ONE_MORE = 150
+# Above these the search over all splits costs more than it saves.
+MOST_LABELS_TO_SPLIT, MOST_ORDER_TO_SPLIT = 40, 3
+
+
+def single_row(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
+    """All labels in one labelset, or for r=1 the labels dealt out."""
+    if n_labels <= k or r == 1:
+        size = -(-n_labels // k)
+        rows = np.full(size * k, -1, dtype=np.int32)
+        rows[:n_labels] = np.arange(n_labels)
+        yield Plan(size, "each label once", lambda: rows.reshape(size, k))
 
 
 def all_pairs(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
@@ -109,28 +128,24 @@ def _triples_around_five(m: int) -> tuple[NDArray, NDArray]:
     return np.vstack(rows), np.array([0, 1, one, two, three])
 
 
-# Designs that are larger by this factor than the lower bound are of no use.
-MOST_ABOVE = 1.5
-
-
 def shortened_designs(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
     """Plan a design that covers every pair once on enough points, some of them taken out."""
     if r != 2:
         return
     limit = min(limit, int(MOST_ABOVE * fewest_rows(n_labels, k, r)) + 1)
-    candidates = sorted(_designs(k, n_labels, limit), key=lambda design: design[0])
-    for points, title, blocks in candidates:
+    for points, title, blocks in sorted(_designs(k, n_labels, limit), key=lambda each: each[0]):
         size = points * (points - 1) // (k * (k - 1))
         if size >= limit:
             return
         found = blocks()
         if found is not None:
-            limit = size
-            yield Plan(
-                size,
-                title if points == n_labels else f"{title}, shortened",
-                partial(shortened, found, points, n_labels),
-            )
+            yield _shortened_plan(size, title, lambda found=found: found, points, n_labels)
+            return
+
+
+def _shortened_plan(size: int, title: str, blocks: Callable, points: int, n_labels: int) -> Plan:
+    title += ", shortened" if points > n_labels else ""
+    return Plan(size, title, lambda: shortened(blocks(), points, n_labels))
 
 
 def _designs(k: int, least: int, limit: int):
@@ -168,10 +183,6 @@ def _family_blocks(k: int, q: int) -> NDArray[np.int64] | None:
     return None if family is None else developed(family, q)
 
 
-# How many points at infinity are tried beside the groups of a transversal design.
-MOST_AT_INFINITY = 24
-
-
 def filled_transversals(
     planner: Planner, n_labels: int, k: int, r: int, limit: int
 ) -> PlanIterator:
@@ -188,35 +199,29 @@ def filled_transversals(
             continue
         for w in range(MOST_AT_INFINITY + 1):
             inside = n_labels - w
-            if inside < k or inside > k * g:
-                continue
-            sizes = tuple(inside // k + (i < inside % k) for i in range(k))
-            hopeful = g * g + sum(fewest_rows(s + w, k, 2) for s in sizes if s + w > 1)
-            if hopeful < limit:
+            if k <= inside <= k * g:
+                sizes = tuple(inside // k + (i < inside % k) for i in range(k))
+                hopeful = g * g + sum(fewest_rows(s + w, k, 2) for s in sizes if s + w > 1)
                 candidates.append((hopeful, g, w, sizes))
     for hopeful, g, w, sizes in sorted(candidates):
         if hopeful >= limit:
             return
-        size = g * g
-        for s in sizes:
-            size += planner.smallest(s + w, k, 2).size
-            if size >= limit:
-                break
+        parts = [planner.smallest(s + w, k, 2) for s in sizes]
+        size = g * g + sum(part.size for part in parts)
         if size < limit:
             limit = size
             title = f"transversal design TD({k}, {g}), groups filled"
-            yield Plan(size, title, partial(_filled_transversal, planner, k, g, w, sizes))
+            yield Plan(size, title, partial(_filled_transversal, k, g, w, sizes, parts))
 
 
-def _filled_transversal(planner: Planner, k: int, g: int, w: int, sizes: tuple[int, ...]) -> Rows:
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    inside = int(starts[-1])
+def _filled_transversal(k: int, g: int, w: int, sizes: tuple[int, ...], parts: list[Plan]) -> Rows:
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
     design = transversal_design(k, g)
-    rows = [np.where(design < np.array(sizes), design + starts[:-1], -1)]
-    infinity = np.arange(inside, inside + w)
-    for start, size in zip(starts[:-1], sizes, strict=True):
-        part = planner.smallest(size + w, k, 2).build()
-        rows.append(_placed(part, np.arange(start, start + size), infinity))
+    rows = [np.where(design < np.array(sizes), design + starts, -1)]
+    infinity = np.arange(ends[-1], ends[-1] + w)
+    for part, start, end in zip(parts, starts, ends, strict=True):
+        rows.append(_placed(part.build(), np.arange(start, end), infinity))
     table = np.vstack(rows).astype(np.int32)
     return table[(table >= 0).sum(axis=1) > 1]
 
@@ -263,8 +268,143 @@ def transversal_design(k: int, g: int) -> NDArray[np.int64]:
     return design
 
 
-# Each label more is a plan on top of a plan; above this, other constructions serve better.
-MOST_FOR_ONE_MORE = 150
+def circles(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
+    """Plan the circles of a finite sphere, or the planes of AG(n, 2): every triple once."""
+    if r != 3:
+        return
+    designs: list[tuple[int, str, Callable]] = []
+    if k == 4:
+        n = max(3, (n_labels - 1).bit_length())
+        designs.append((2**n, f"planes of AG({n}, 2)", partial(geometry.binary_planes, n)))
+    q, d = k - 1, 2
+    if prime_power(q):
+        while q**d + 1 < n_labels:
+            d += 1
+        circles = partial(geometry.sphere_circles, q, d)
+        designs.append((q**d + 1, f"circles over GF({q**d})", circles))
+    for points, title, blocks in designs:
+        size = points * (points - 1) * (points - 2) // (k * (k - 1) * (k - 2))
+        if size < limit and points <= MOST_CIRCLE_POINTS:
+            yield _shortened_plan(size, title, blocks, points, n_labels)
+
+
+def one_factorisation(n: int) -> NDArray[np.int64]:
+    """Return n−1 perfect matchings of n points (n even) that hold each pair once.
+
+    The round robin: point n−1 meets i in round i, and i+j meets i−j.
+    """
+    rounds = []
+    for i in range(n - 1):
+        pairs = [(n - 1, i)]
+        pairs += [((i + j) % (n - 1), (i - j) % (n - 1)) for j in range(1, n // 2)]
+        rounds.append(pairs)
+    return np.array(rounds)
+
+
+def doubled_quadruples(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
+    """Two covers of half the labels, and the pairs of one round in both halves.
+
+    C(2v, 4, 3) ≤ 2 C(v, 4, 3) + (v−1)(v/2)² for even v (Hanani 1960): a triple with two labels
+    in one half has its pair in one round. From a quadruple system comes a quadruple system.
+    """
+    if k != 4 or r != 3 or n_labels < 8:
+        return
+    half = -(-n_labels // 4) * 2
+    across = (half - 1) * (half // 2) ** 2
+    if across + 2 * fewest_rows(half, 4, 3) >= limit:
+        return
+    part = planner.smallest(half, 4, 3)
+
+    def build() -> Rows:
+        rows = part.build()
+        both = [rows, np.where(rows < 0, -1, rows + half)]
+        for pairs in one_factorisation(half):
+            both.append(np.array([[*a, *(b + half)] for a, b in product(pairs, pairs)]))
+        table = np.vstack(both).astype(np.int32)
+        return np.where(table < n_labels, table, -1)
+
+    yield Plan(2 * part.size + across, "quadruples by doubling", build)
+
+
+def multiplied(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
+    """Plan a cover of bundles of w labels: C(wv, wl, r) ≤ C(v, l, r)."""
+    if n_labels <= k or r < 2:
+        return
+    shapes = [(-(-n_labels // w), k // w, w) for w in range(2, k // r + 1)]
+    for hopeful, w, bundles, each in sorted((fewest_rows(b, l, r), w, b, l) for b, l, w in shapes):
+        if hopeful >= limit:
+            return
+        part = planner.smallest(bundles, each, r)
+        if part.size < limit:
+            limit = part.size
+            title = f"cover of {bundles} bundles of {w} labels"
+            yield Plan(part.size, title, partial(_unbundled, part, w, n_labels, k))
+
+
+def _unbundled(part: Plan, w: int, n_labels: int, k: int) -> Rows:
+    rows = part.build()
+    labels = rows[:, :, None] * w + np.arange(w)
+    labels[rows < 0] = -1
+    labels[labels >= n_labels] = -1
+    table = labels.reshape(len(rows), -1)
+    free = np.full((len(rows), k - table.shape[1]), -1)
+    return np.column_stack([table, free]).astype(np.int32)
+
+
+def two_halves(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
+    """Plan two halves of the labels, covered by how many of the r lie in the first.
+
+    ``C(v+w, k, r) ≤ Σ_s C(v, l_s, s) · C(w, k−l_s, r−s)`` for any choice of the ``l_s``
+    (Gordon, Kuperberg & Patashnik 1995): rows of the one half and rows of the other, joined.
+    """
+    if not 2 <= r <= MOST_ORDER_TO_SPLIT or not k < n_labels <= MOST_LABELS_TO_SPLIT:
+        return
+    for v in range(2, n_labels // 2 + 1):
+        w = n_labels - v
+        joints = []
+        for s in range(max(0, r - w), min(r, v) + 1):
+            # How many places of a row may go to the first half.
+            choices = range(s, k - (r - s) + 1) if 0 < s < r else (0 if s == 0 else k,)
+            bounds = [fewest_rows(v, l, s) * fewest_rows(w, k - l, r - s) for l in choices]
+            joints.append((min(bounds), s, choices[int(np.argmin(bounds))]))
+        if sum(hopeful for hopeful, _, _ in joints) >= limit:
+            continue
+        parts = [
+            (planner.smallest(v, l, s), planner.smallest(w, k - l, r - s)) for _, s, l in joints
+        ]
+        size = sum(first.size * second.size for first, second in parts)
+        if size < limit:
+            limit = size
+            yield Plan(size, f"covers of {v} and {w} labels joined", partial(_joined, parts, v))
+
+
+def _joined(parts: list[tuple[Plan, Plan]], v: int) -> Rows:
+    tables = []
+    for one, other in parts:
+        first, second = one.build(), other.build()
+        second = np.where(second < 0, -1, second + v)
+        i, j = np.divmod(np.arange(len(first) * len(second)), len(second))
+        tables.append(np.column_stack([first[i], second[j]]))
+    return np.vstack(tables).astype(np.int32)
+
+
+def quadruple_families(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
+    """Labelsets of four labels: `family_rows`, optimal where base blocks are found."""
+    if (k, r) != (4, 2) or fewest_rows(n_labels, 4, 2) >= limit:
+        return
+    rows = family_rows(n_labels)
+    if rows is None:
+        return
+    if n_labels % 12 not in (7, 10):
+        yield Plan(len(rows), "base blocks modulo n", lambda: rows)
+        return
+    part = planner.smallest(HOLE, 4, 2)
+
+    def build() -> Rows:
+        inner = part.build()
+        return np.vstack([rows, np.where(inner < 0, -1, inner + n_labels - HOLE)])
+
+    yield Plan(len(rows) + part.size, "base blocks modulo n, hole filled", build)
 
 
 def one_point_more(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
@@ -287,10 +427,17 @@ def one_point_more(planner: Planner, n_labels: int, k: int, r: int, limit: int) 
     yield Plan(without.size + beside.size, "a smaller cover and one label more", build)
 
 
-def single_row(planner: Planner, n_labels: int, k: int, r: int, limit: int) -> PlanIterator:
-    """All labels in one labelset, or for r=1 the labels dealt out."""
-    if n_labels <= k or r == 1:
-        size = -(-n_labels // k)
-        rows = np.full(size * k, -1, dtype=np.int32)
-        rows[:n_labels] = np.arange(n_labels)
-        yield Plan(size, "each label once", lambda: rows.reshape(size, k))
+#: The constructions, in the order in which a `Planner` tries them: those that settle it first.
+RULES = (
+    single_row,
+    all_pairs,
+    triples,
+    shortened_designs,
+    filled_transversals,
+    circles,
+    doubled_quadruples,
+    multiplied,
+    two_halves,
+    quadruple_families,
+    one_point_more,
+)
