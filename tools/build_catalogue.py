@@ -32,7 +32,7 @@ from labelcover.covers._catalogue import (
 )
 from labelcover.covers._designs.difference import developed, wilson_family
 from labelcover.covers._designs.plans import shortened
-from labelcover.covers._local_search import Budget, balanced, filled, levelled
+from labelcover.covers._local_search import Annealer, balanced, filled
 from labelcover.covers.bounds import lower_bound
 
 PATH = Path(str(files("labelcover.covers") / FILE))
@@ -165,7 +165,7 @@ def offer_levelled(catalogue: Catalogue, key, steps: int, seed: int) -> None:
     entry = catalogue.entries[key]
     if entry["imbalance"] > 1:
         rng = np.random.default_rng(seed)
-        rows = levelled(cover_of(entry).labelsets, m, r, steps, Budget(steps), rng)
+        rows = Annealer(m, r, rng, steps).levelled(cover_of(entry).labelsets)
         bound = lower_bound(*key)
         catalogue.offer(Cover(rows, m, method=entry["method"], lower_bound=bound), r)
 

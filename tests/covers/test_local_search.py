@@ -19,14 +19,10 @@ from labelcover.covers._labelset_kernels import (
 )
 from labelcover.covers._labelset_table import times_covered
 from labelcover.covers._local_search import (
-    Budget,
-    annealed_cover,
+    Annealer,
     balanced,
-    fewer_rows,
     filled,
-    levelled,
     pack_rows,
-    with_size,
     without_spare_rows,
 )
 from labelcover.covers._local_search_kernels import (
@@ -182,7 +178,7 @@ def test_annealing_repeats_itself():
 
 def test_annealing_finds_a_projective_plane():
     rng = np.random.default_rng(0)
-    rows = annealed_cover(13, 4, 2, 13, 14, 2_000_000, Budget(2_000_000), rng)
+    rows = Annealer(13, 2, rng, 2_000_000).from_random(4, 13, 14, 2_000_000)
     assert rows is not None
     assert covered(rows, 2) == everything(13, 2)
 
@@ -190,7 +186,7 @@ def test_annealing_finds_a_projective_plane():
 def test_rows_are_dropped_while_the_rest_can_mend():
     rng = np.random.default_rng(0)
     rows = without_spare_rows(rows_label_by_label(20, 5, 2, 0), 20, 2)
-    fewer = fewer_rows(rows, 20, 2, 21, 500_000, Budget(3_000_000), rng)
+    fewer = Annealer(20, 2, rng, 3_000_000).fewer_rows(rows, 21, 500_000)
     assert len(fewer) < len(rows)
     assert covered(fewer, 2) == everything(20, 2)
 
@@ -198,26 +194,24 @@ def test_rows_are_dropped_while_the_rest_can_mend():
 def test_levelling_keeps_the_cover():
     rng = np.random.default_rng(0)
     rows = filled(without_spare_rows(rows_label_by_label(15, 5, 2, 3), 15, 2), 15)
-    level = levelled(rows, 15, 2, 500_000, Budget(500_000), rng)
+    level = Annealer(15, 2, rng, 500_000).levelled(rows)
     assert covered(level, 2) == everything(15, 2)
     assert np.ptp(np.bincount(level.ravel())) <= 1
 
 
 def test_a_budget_is_never_exceeded():
-    budget = Budget(1_000)
-    rng = np.random.default_rng(0)
-    assert annealed_cover(30, 5, 2, 20, 1_000, 700, budget, rng) is None
-    assert budget.left == 300
-    rows = filled(rows_label_by_label(30, 5, 2, 0), 30)
-    fewer_rows(rows, 30, 2, 20, 700, budget, rng)
-    assert budget.left == 0
+    annealer = Annealer(30, 2, np.random.default_rng(0), 1_000)
+    assert annealer.from_random(5, 20, 1_000, 700) is None
+    assert annealer.left == 300
+    annealer.fewer_rows(filled(rows_label_by_label(30, 5, 2, 0), 30), 20, 700)
+    assert annealer.left == 0
 
 
 @pytest.mark.parametrize("size", [5, 12, 30])
 def test_a_cover_is_brought_to_the_size_asked_for(size):
     rng = np.random.default_rng(0)
     rows = filled(rows_label_by_label(10, 4, 2, 0), 10)
-    sized = with_size(rows, 10, 2, size, 20_000, rng)
+    sized = Annealer(10, 2, rng, 20_000).with_size(rows, size)
     assert sized.shape == (size, 4)
     if size == 30:
         assert covered(sized, 2) == everything(10, 2)

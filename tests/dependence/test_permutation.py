@@ -73,9 +73,8 @@ def test_incremental_merit_is_the_recomputed_merit_after_thousands_of_swaps(r):
     swaps = search._random_swaps(np.arange(20), 20, 5000, random)
     hot = np.full(5000, 1e300)
     best_column, best, column, merit = anneal(
-        column=np.arange(20), swaps=swaps, draws=random.random_sample(5000), temperatures=hot,
-        **problem,
-    )  # fmt: skip
+        problem, np.arange(20), swaps, random.random_sample(5000), hot
+    )
     last = cover.permute(np.argsort(column))
     assert merit == pytest.approx(dependence.merit(last), rel=1e-9)
     assert best == pytest.approx(dependence.merit(cover.permute(np.argsort(best_column))), rel=1e-9)
@@ -86,7 +85,7 @@ def test_the_change_of_a_swap_is_the_difference_of_merits():
     cover, dependence, problem = problem_of(4)
     column = np.random.default_rng(0).permutation(20)
     swaps = np.array(list(combinations(range(20), 2)))
-    changes = swap_changes(column=column, swaps=swaps, **problem)
+    changes = swap_changes(problem, column, swaps)
     before = dependence.merit(cover.permute(np.argsort(column)))
     for (x, y), change in zip(swaps, changes, strict=True):
         swapped = column.copy()
@@ -107,7 +106,7 @@ def test_a_table_of_ranks_holds_each_once(dtype):
 def test_labelsets_are_covered_if_their_columns_lie_in_one_row(r):
     cover, dependence, problem = problem_of(r, k=6, r=r)
     column = np.random.default_rng(r).permutation(20)
-    found = covered_now(dependence.labelsets, column, problem["table"], problem["binomials"])
+    found = covered_now(problem, column)
     rows = [set(row) for row in cover.labelsets.tolist()]
     expected = [any(set(column[labels]) <= row for row in rows) for labels in dependence.labelsets]
     assert found.tolist() == expected
@@ -141,9 +140,9 @@ def test_the_compiled_search_walks_as_its_numpy_twin():
     temperatures = dependence.weights.mean() * 0.99 ** np.arange(400)
     arguments = {"swaps": swaps, "draws": draws, "temperatures": temperatures}
     before = deepcopy(problem)
-    got = anneal(column=np.arange(12), **arguments, **problem)
-    for name, array in problem.items():
-        np.testing.assert_array_equal(array, before[name])
+    got = anneal(problem, np.arange(12), **arguments)
+    for array, as_before in zip(problem, before, strict=True):
+        np.testing.assert_array_equal(array, as_before)
     want = annealed_in_numpy(cover, dependence, np.arange(12), **arguments)
     np.testing.assert_array_equal(got[2], want[2])
     np.testing.assert_array_equal(got[0], want[0])
@@ -168,9 +167,9 @@ def temperatures_of(monkeypatch, **parameters):
     """Return the temperatures of the first search."""
     seen = []
 
-    def spy(*, temperatures, **problem):
-        seen.append(temperatures)
-        return anneal(temperatures=temperatures, **problem)
+    def spy(*arguments):
+        seen.append(arguments[-1])
+        return anneal(*arguments)
 
     monkeypatch.setattr(search, "anneal", spy)
     cover = random_pair_cover(0, 10, 4)

@@ -226,15 +226,10 @@ def test_the_literal_acceptance_does_not_end_at_the_optimum():
         draw = np.random.RandomState(case)
         column = draw.permutation(8)
         swaps = search._random_swaps(np.arange(8), 8, 2000, draw)
-        changes = np.abs(swap_changes(column=column, swaps=swaps[:200], **problem))
+        changes = np.abs(swap_changes(problem, column, swaps[:200]))
         scale = changes[changes > 0].mean()
-        _, _, _, last = anneal(
-            column=column,
-            swaps=swaps,
-            draws=draw.random_sample(2000),
-            temperatures=scale / 0.85 ** np.arange(2000),
-            **problem,
-        )
+        temperatures = scale / 0.85 ** np.arange(2000)
+        _, _, _, last = anneal(problem, column, swaps, draw.random_sample(2000), temperatures)
         best, _ = search._search(problem, 8, 2000, 0.85, None, np.random.RandomState(case))
         optimum = greatest_merit(cover, dependence)
         literal += last >= optimum * (1 - 1e-9)

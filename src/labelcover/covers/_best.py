@@ -18,16 +18,7 @@ from labelcover.covers._designs.cyclic import cyclic_cover
 from labelcover.covers._designs.plans import Planner, Rows
 from labelcover.covers._greedy import labelset_search
 from labelcover.covers._greedy_kernels import rows_label_by_label
-from labelcover.covers._local_search import (
-    Budget,
-    annealed_cover,
-    balanced,
-    fewer_rows,
-    filled,
-    levelled,
-    with_size,
-    without_spare_rows,
-)
+from labelcover.covers._local_search import Annealer, balanced, filled, without_spare_rows
 from labelcover.covers._problem import State, check_problem, set_cover, swap_to_balance
 from labelcover.covers.bounds import lower_bound
 
@@ -57,6 +48,11 @@ CYCLIC_STEPS = (2, 1)
 # Covers that are parts of a larger one: annealed up to this many rows and labels in a row, with
 # these steps a size.
 MOST_PART_ROWS, MOST_PART_K, PART_STEPS = 40, 16, 300_000
+
+
+#: What returns the rows of a smaller cover that may be used as a part, or None.
+Parts = Callable[[int, int, int], Rows | None] | None
+Made = tuple[Rows, str]  # and what made them
 
 
 def best_cover(
@@ -113,12 +109,11 @@ def best_cover(
     steps, rng = _steps(effort), _generator(random_state)
     known = _known(m, k, r)
     if known is None or (known.gap != 0.0 and steps > EFFORTS["seconds"]):
-        given = _or_annealed(_known_rows, m)
-        made = _built(m, k, r, steps, rng, given=given, known=known, verbose=verbose)
+        made = _built(m, k, r, steps, rng, parts=_known_rows, known=known, verbose=verbose)
         known = made if known is None else min(known, made, key=_worth)
     if size is None or size == len(known):
         return known
-    rows = with_size(known.labelsets, m, r, size, steps // SIZE_SHARE, rng)
+    rows = Annealer(m, r, rng, steps // SIZE_SHARE).with_size(known.labelsets, size)
     rows = _different(rows, m, r, len(known))
     return Cover(rows, m, method=known.method, lower_bound=known.lower_bound)
 
@@ -130,7 +125,7 @@ def build_cover(
     *,
     effort: str | int = "seconds",
     random_state: Any = None,
-    parts: Callable[[int, int, int], Rows | None] | None = None,
+    parts: Parts = None,
     verbose: bool = False,
 ) -> Cover:
     """Return the smallest cover that can be made from scratch, without the catalogue.
@@ -145,7 +140,7 @@ def build_cover(
     """
     m, k, r, _ = check_problem(n_labels, k, r, None)
     steps, rng = _steps(effort), _generator(random_state)
-    return _built(m, k, r, steps, rng, given=_or_annealed(parts, m), verbose=verbose)
+    return _built(m, k, r, steps, rng, parts=parts, verbose=verbose)
 
 
 def _steps(effort: str | int) -> int:
@@ -208,8 +203,8 @@ def _annealed_part(m: int, k: int, r: int, symmetric: bool) -> Rows | None:
     least = lower_bound(m, k, r)
     # A step looks at C(k−1, r−1) labelsets.
     steps = 8 * PART_STEPS // max(8, comb(k - 1, r - 1))
-    rng = np.random.default_rng(0)
-    rows = annealed_cover(m, k, r, least, 2**31, steps, Budget(2**62), rng)
+    annealer = Annealer(m, r, np.random.default_rng(0), 2**62)
+    rows = annealer.from_random(k, least, 2**31, steps)
     assert rows is not None  # some size covers everything
     found = cyclic_cover(m, k, r, least, len(rows), steps) if symmetric else None
     return rows if found is None else found[0]
@@ -220,39 +215,29 @@ def _known_rows(m: int, k: int, r: int) -> Rows | None:
     return None if known is None else known.labelsets
 
 
-def _or_annealed(parts, n_labels: int):
-    """Return `parts` of a cover, and small covers annealed where it has none."""
-
-    def given(m: int, k: int, r: int) -> Rows | None:
-        rows = parts(m, k, r) if parts is not None and m > k else None
-        return _annealed_part(m, k, r, n_labels <= MOST_SYMMETRIC) if rows is None else rows
-
-    return given
-
-
 def _built(
     m: int,
     k: int,
     r: int,
     steps: int,
-    rng,
+    rng: np.random.Generator,
     *,
-    given,
+    parts: Parts,
     known: Cover | None = None,
     verbose: bool = False,
 ) -> Cover:
     least = lower_bound(m, k, r)
-    rows, method = _started(m, k, r, least, given, known)
-    if len(rows) * m > MOST_TABLE:
+    made = _started(m, k, r, least, parts, known)
+    if len(made[0]) * m > MOST_TABLE:
         steps = 0
     with progress_bar(f"cover of {m} labels", steps or None, show=verbose) as bar:
-        if len(rows) > least and steps > 0:
-            budget, share = Budget(steps, bar), max(steps // SIZE_SHARE, 1)
-            rows, method = _mended(rows, method, m, r, least, share, budget, rng)
-            rows, method = _symmetric(rows, method, m, r, steps, rng)
-            rows, method = _annealed(rows, method, m, r, least, share, budget, rng)
-        full = _level_and_different(rows, m, r, steps // BALANCE_SHARE, rng)
-    cover = Cover(full, m, method=method, lower_bound=least)
+        if len(made[0]) > least and steps > 0:
+            annealer, share = Annealer(m, r, rng, steps, bar), max(steps // SIZE_SHARE, 1)
+            made = _symmetric(*_mended(*made, least, share, annealer), steps, annealer)
+            made = _annealed(*made, least, share, annealer)
+        rows, method = made
+        rows = _level_and_different(rows, m, r, steps // BALANCE_SHARE, rng)
+    cover = Cover(rows, m, method=method, lower_bound=least)
     if cover.coverage(r) < 1.0:
         raise RuntimeError(f"{method}: the cover of ({m}, {k}, {r}) misses some labelsets.")
     return cover
@@ -263,7 +248,7 @@ def _level_and_different(rows: Rows, m: int, r: int, steps: int, rng) -> Rows:
     while True:
         full = balanced(filled(rows, m), m, r)
         if np.ptp(np.bincount(full.ravel(), minlength=m)) > 1:
-            full = levelled(full, m, r, steps, Budget(steps), rng)
+            full = Annealer(m, r, rng, steps).levelled(full)
         full = np.sort(full, axis=1)
         first = _distinct(full)
         if len(first) == len(full):
@@ -272,8 +257,13 @@ def _level_and_different(rows: Rows, m: int, r: int, steps: int, rng) -> Rows:
         rows = full[first]
 
 
-def _started(m, k, r, least, given, known: Cover | None) -> tuple[Rows, str]:
+def _started(m, k, r, least, parts: Parts, known: Cover | None) -> Made:
     """Return the fewest rows that need no annealing, and what made them."""
+
+    def given(*part: int) -> Rows | None:
+        rows = parts(*part) if parts is not None and part[0] > part[1] else None
+        return _annealed_part(*part, m <= MOST_SYMMETRIC) if rows is None else rows
+
     plans = Planner(RULES, given).plans(m, k, r)
     compared = 1 if plans and plans[0].size > MOST_COMPARED_ROWS else PLANS_BUILT
     made = [(without_spare_rows(p.build(), m, r), p.title) for p in plans[:compared]]
@@ -286,19 +276,19 @@ def _started(m, k, r, least, given, known: Cover | None) -> tuple[Rows, str]:
     return min(made, key=lambda pair: len(pair[0]))
 
 
-def _mended(rows, method, m, r, least, share, budget, rng) -> tuple[Rows, str]:
+def _mended(rows: Rows, method: str, least: int, share: int, annealer: Annealer) -> Made:
     """Return fewer rows, by annealing from those given."""
-    mended = fewer_rows(rows, m, r, least, share, budget, rng)
+    mended = annealer.fewer_rows(rows, least, share)
     if len(mended) < len(rows) and "annealed" not in method:
         method += ", annealed"
     return mended, method
 
 
-def _symmetric(rows, method, m, r, steps, rng) -> tuple[Rows, str]:
+def _symmetric(rows: Rows, method: str, steps: int, annealer: Annealer) -> Made:
     """Return fewer rows that a cyclic group leaves as they are, or those given."""
-    k = rows.shape[1]
+    m, k, r = annealer.n_labels, rows.shape[1], annealer.r
     for more, times in enumerate(CYCLIC_STEPS):
-        seed = int(rng.integers(2**31))
+        seed = int(annealer.rng.integers(2**31))
         fewest = lower_bound(m + more, k, r)
         found = cyclic_cover(m + more, k, r, fewest, len(rows), times * steps, seed)
         if found is not None:
@@ -307,13 +297,12 @@ def _symmetric(rows, method, m, r, steps, rng) -> tuple[Rows, str]:
     return rows, method
 
 
-def _annealed(rows, method, m, r, least, share, budget, rng) -> tuple[Rows, str]:
+def _annealed(rows: Rows, method: str, least: int, share: int, annealer: Annealer) -> Made:
     """Return fewer rows, by annealing from random ones and from those given."""
-    k = rows.shape[1]
-    while budget.left > 0 and len(rows) > least:
-        rows, method = _mended(rows, method, m, r, least, share, budget, rng)
-        if least <= MOST_RANDOM_ROWS and budget.left > 1:
-            found = annealed_cover(m, k, r, least, len(rows), share, budget, rng)
+    while annealer.left > 0 and len(rows) > least:
+        rows, method = _mended(rows, method, least, share, annealer)
+        if least <= MOST_RANDOM_ROWS and annealer.left > 1:
+            found = annealer.from_random(rows.shape[1], least, len(rows), share)
             if found is not None:
                 rows, method = found, "annealed"
         share = 2 * share  # what was not found so needs slower cooling

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ ONE_SIZE, SEVERAL_SIZES = 1, 2
 TABLE_LIMIT = 2**28
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Cover:
     """A family of labelsets of m labels, one labelset per member of an ensemble.
 
@@ -50,7 +52,8 @@ class Cover:
     Parameters
     ----------
     labelsets : array-like of shape (size, k), or sequence of sequences of int
-        Label indices, a row per labelset. The order of rows is kept; each row is sorted.
+        Label indices, a row per labelset. The order of rows is kept; each row is sorted. As an
+        attribute a read-only table, in which rows with fewer than k labels end in −1.
     n_labels : int
         Number of labels m. Every index must be in ``[0, m)``.
     method : str, optional
@@ -83,7 +86,10 @@ class Cover:
     [[0, 1, 2], [3, 4]]
     """
 
-    __slots__ = ("_hash", "_labelsets", "_lower_bound", "_method", "_n_labels")
+    n_labels: int
+    labelsets: NDArray[np.int32]
+    method: str | None
+    lower_bound: int | None
 
     def __init__(
         self,
@@ -93,14 +99,12 @@ class Cover:
         method: str | None = None,
         lower_bound: int | None = None,
     ) -> None:
-        self._n_labels = check_integer("n_labels", n_labels, low=1)
-        self._labelsets = labelset_table(labelsets, self._n_labels)
-        self._labelsets.setflags(write=False)
-        self._method = method
-        self._lower_bound = (
-            None if lower_bound is None else check_integer("lower_bound", lower_bound, low=0)
-        )
-        self._hash = hash((self._n_labels, self._labelsets.shape, self._labelsets.tobytes()))
+        m = check_integer("n_labels", n_labels, low=1)
+        table = labelset_table(labelsets, m)
+        table.setflags(write=False)
+        if lower_bound is not None:
+            lower_bound = check_integer("lower_bound", lower_bound, low=0)
+        vars(self).update(n_labels=m, labelsets=table, method=method, lower_bound=lower_bound)
 
     @classmethod
     def of(cls, labelsets: Any, n_labels: int) -> Cover:
@@ -145,14 +149,9 @@ class Cover:
         return cls(np.split(labels, np.cumsum(sizes)[:-1]), table.shape[1], method=method)
 
     @property
-    def n_labels(self) -> int:
-        """Number of labels m."""
-        return self._n_labels
-
-    @property
     def k(self) -> int:
         """Number of labels in each labelset; in the largest, where they differ."""
-        return int(self._labelsets.shape[1])
+        return int(self.labelsets.shape[1])
 
     @property
     def k_text(self) -> str:
@@ -161,45 +160,27 @@ class Cover:
         return str(self.k) if least == self.k else f"{least} to {self.k}"
 
     @property
-    def labelsets(self) -> NDArray[np.int32]:
-        """Label indices, ``(size, k)``, each row sorted; read-only.
-
-        Where labelsets differ in size, rows with fewer than k labels end in −1.
-        """
-        return self._labelsets
-
-    @property
     def labelset_sizes(self) -> NDArray[np.int64]:
         """Number of labels in each labelset, ``(size,)``."""
-        return np.count_nonzero(self._labelsets >= 0, axis=1)
+        return np.count_nonzero(self.labelsets >= 0, axis=1)
 
     @property
     def has_one_size(self) -> bool:
         """Whether all labelsets hold the same number of labels, k."""
-        return bool((self._labelsets[:, -1] >= 0).all())
-
-    @property
-    def method(self) -> str | None:
-        """What made this cover."""
-        return self._method
-
-    @property
-    def lower_bound(self) -> int | None:
-        """Proven lower bound on the size of a cover of this kind, where one is known."""
-        return self._lower_bound
+        return bool((self.labelsets[:, -1] >= 0).all())
 
     @property
     def gap(self) -> float | None:
         """How far the size is above the lower bound, as a share of the size; 0 is optimal."""
-        if self._lower_bound is None:
+        if self.lower_bound is None:
             return None
-        return (len(self) - self._lower_bound) / len(self)
+        return (len(self) - self.lower_bound) / len(self)
 
     @property
     def label_counts(self) -> NDArray[np.int64]:
         """In how many labelsets each label lies, ``(n_labels,)``."""
-        labels = self._labelsets.ravel()
-        return np.bincount(labels[labels >= 0], minlength=self._n_labels)
+        labels = self.labelsets.ravel()
+        return np.bincount(labels[labels >= 0], minlength=self.n_labels)
 
     @property
     def imbalance(self) -> int:
@@ -208,7 +189,7 @@ class Cover:
 
     def matrix(self) -> NDArray[np.bool_]:
         """Return the binary matrix of Section 2.1, ``(size, n_labels)``."""
-        return label_matrix(self._labelsets, self._n_labels)
+        return label_matrix(self.labelsets, self.n_labels)
 
     def take(self, indices: NDArray[Any] | Sequence[int]) -> Cover:
         """Return the cover of some of the labelsets, in the order given.
@@ -218,34 +199,34 @@ class Cover:
         indices : array-like of int or of bool
             Which labelsets, at least one: their numbers, or whether each is taken.
         """
-        some = self._labelsets[np.arange(len(self))[indices]]
-        return Cover(labelset_rows(some), self._n_labels, method=self._method)
+        some = self.labelsets[np.arange(len(self))[indices]]
+        return Cover(labelset_rows(some), self.n_labels, method=self.method)
 
     def coverage(self, r: int = 2) -> float:
         """Return the share of all r-labelsets that lie inside some labelset of the cover."""
-        r = check_integer("r", r, low=1, high=self._n_labels)
+        r = check_integer("r", r, low=1, high=self.n_labels)
         if r > self.k:
             return 0.0
-        total = comb(self._n_labels, r)
+        total = comb(self.n_labels, r)
         if r == 2:
             # The usual question: a product answers it without compiled loops to wait for.
             table = sparse.csr_array(self.matrix(), dtype=np.int32)
             return sparse.triu(table.T @ table, 1).nnz / total
-        if total <= TABLE_LIMIT:
-            return int(self._covered_table(r).sum()) / total
-        return len(np.unique(labelset_ranks(self._labelsets, r))) / total
+        return len(np.unique(labelset_ranks(self.labelsets, r))) / total
 
     def uncovered(self, r: int = 2) -> NDArray[np.int32]:
         """Return the r-labelsets that no labelset of the cover contains, ``(count, r)``."""
-        r = check_integer("r", r, low=1, high=self._n_labels)
-        total = comb(self._n_labels, r)
+        r = check_integer("r", r, low=1, high=self.n_labels)
+        total = comb(self.n_labels, r)
         if total > TABLE_LIMIT:
             raise ValueError(
-                f"r={r} of n_labels={self._n_labels} has {total} labelsets, too many to list; "
+                f"r={r} of n_labels={self.n_labels} has {total} labelsets, too many to list; "
                 f"at most {TABLE_LIMIT} are accepted. Use coverage(r) for the share."
             )
-        missing = np.flatnonzero(~self._covered_table(r))
-        found = unrank_labelsets(missing, self._n_labels, r)
+        covered = np.zeros(total, dtype=bool)
+        mark_covered(self.labelsets, r, covered)
+        missing = np.flatnonzero(~covered)
+        found = unrank_labelsets(missing, self.n_labels, r)
         return found[np.lexsort(found.T[::-1])]
 
     def permute(self, permutation: ArrayLike) -> Cover:
@@ -255,17 +236,15 @@ class Cover:
         does not, which is what DD-BALANCOR uses (Section 4.4).
         """
         p = np.asarray(permutation)
-        if p.shape != (self._n_labels,) or not np.array_equal(
-            np.sort(p), np.arange(self._n_labels)
-        ):
+        if p.shape != (self.n_labels,) or not np.array_equal(np.sort(p), np.arange(self.n_labels)):
             raise ValueError(
-                f"permutation must hold each of 0 … {self._n_labels - 1} once, got shape {p.shape}."
+                f"permutation must hold each of 0 … {self.n_labels - 1} once, got shape {p.shape}."
             )
         return Cover(
-            p[self._labelsets] if self.has_one_size else [p[labels] for labels in self],
-            self._n_labels,
-            method=self._method,
-            lower_bound=self._lower_bound,
+            p[self.labelsets] if self.has_one_size else [p[labels] for labels in self],
+            self.n_labels,
+            method=self.method,
+            lower_bound=self.lower_bound,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -273,11 +252,11 @@ class Cover:
         document: dict[str, Any] = {
             "format": FORMAT,
             "version": ONE_SIZE if self.has_one_size else SEVERAL_SIZES,
-            "n_labels": self._n_labels,
+            "n_labels": self.n_labels,
             "k": self.k,
             "size": len(self),
-            "method": self._method,
-            "lower_bound": self._lower_bound,
+            "method": self.method,
+            "lower_bound": self.lower_bound,
             "checksum": self.checksum,
         }
         rows = ",\n  ".join(json.dumps(labels.tolist()) for labels in self)
@@ -326,8 +305,8 @@ class Cover:
     @property
     def checksum(self) -> str:
         """SHA-256 of the labelsets and the number of labels."""
-        header = f"{self._n_labels} {len(self)} {self.k}\n".encode()
-        rows = self._labelsets.astype("<i4").tobytes()
+        header = f"{self.n_labels} {len(self)} {self.k}\n".encode()
+        rows = self.labelsets.astype("<i4").tobytes()
         return "sha256:" + hashlib.sha256(header + rows).hexdigest()
 
     @naming_extra()
@@ -348,53 +327,39 @@ class Cover:
 
         return plot_cover(self, label_names)
 
-    def _covered_table(self, r: int) -> NDArray[np.bool_]:
-        covered = np.zeros(comb(self._n_labels, r), dtype=np.bool_)
-        if r <= self.k:
-            mark_covered(self._labelsets, r, covered)
-        return covered
-
     def __len__(self) -> int:
-        return len(self._labelsets)
+        return len(self.labelsets)
 
     def __iter__(self) -> Iterator[NDArray[np.int32]]:
-        for labels, size in zip(self._labelsets, self.labelset_sizes.tolist(), strict=True):
+        for labels, size in zip(self.labelsets, self.labelset_sizes.tolist(), strict=True):
             yield labels[:size]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Cover):
             return NotImplemented
-        return self._n_labels == other._n_labels and np.array_equal(
-            self._labelsets, other._labelsets
-        )
+        return self.n_labels == other.n_labels and np.array_equal(self.labelsets, other.labelsets)
 
     def __hash__(self) -> int:
-        return self._hash
+        return hash((self.n_labels, self.labelsets.shape, self.labelsets.tobytes()))
 
     # State as a dictionary that goes through the checks again, for pickle and for skops alike.
     def __getstate__(self) -> dict[str, Any]:
         return {
-            "labelsets": self._labelsets if self.has_one_size else list(self),
-            "n_labels": self._n_labels,
-            "method": self._method,
-            "lower_bound": self._lower_bound,
+            "labelsets": self.labelsets if self.has_one_size else list(self),
+            "n_labels": self.n_labels,
+            "method": self.method,
+            "lower_bound": self.lower_bound,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         Cover.__init__(self, **state)
 
     def __repr__(self) -> str:
-        parts = [
-            f"n_labels={self._n_labels}",
-            f"k={self.k_text}",
-            f"size={len(self)}",
-            f"imbalance={self.imbalance}",
-        ]
-        if self._method is not None:
-            parts.append(f"method={self._method!r}")
-        if self._lower_bound is not None:
-            parts.append(f"lower_bound={self._lower_bound}")
-        return f"Cover({', '.join(parts)})"
+        text = f"n_labels={self.n_labels}, k={self.k_text}, size={len(self)}"
+        text += f", imbalance={self.imbalance}"
+        text += "" if self.method is None else f", method={self.method!r}"
+        text += "" if self.lower_bound is None else f", lower_bound={self.lower_bound}"
+        return f"Cover({text})"
 
 
 def linked_labels(cover: Cover) -> sparse.csr_array:

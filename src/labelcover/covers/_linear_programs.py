@@ -38,17 +38,10 @@ def exact_cover(
 
     Parameters
     ----------
-    n_labels, k, r : int
-        Labels m, labels in a labelset, and labels in each combination to cover: r ≤ k ≤ m.
-        Practical for some hundred thousand k-labelsets at most.
-        With `candidates`, k is the most labels that one may have and can be left out; with
-        `universe`, r is not used.
+    n_labels, k, r, universe, candidates
+        As for `greedy_cover`. Practical for some hundred thousand k-labelsets at most.
     size : int, optional
         Instead of the least size, take this many labelsets and cover as much as possible.
-    universe : sequence of labelsets, optional
-        What to cover, Ω, of one size or of several. By default all r-labelsets.
-    candidates : sequence of labelsets, optional
-        The labelsets Σ to choose from, of one size or of several. By default all k-labelsets.
     weights : array-like of shape (n,), optional
         Positive weights w of the candidates: the total weight is made least instead of the size.
         Needs `candidates` and goes without `size`.
@@ -100,13 +93,12 @@ def exact_cover(
     >>> cover.method
     'exact, weight 3, at least 3'
     """
-    problem, rows = _program(n_labels, k, r, size, universe, candidates, weights)
+    problem, rows, costs = _program(n_labels, k, r, size, universe, candidates, weights)
     rng = None if random_state is None else check_random_state(random_state)
     if node_limit is not None:
         node_limit = check_integer("node_limit", node_limit, low=0)
     gap = check_real("gap", gap, low=0, below=1)
-    options = {"mip_rel_gap": gap, "node_limit": node_limit}
-    options = {name: value for name, value in options.items() if value is not None}
+    options = {"mip_rel_gap": gap} | ({} if node_limit is None else {"node_limit": node_limit})
     table = incidence(rows, problem.outside)
     symmetric = universe is None and candidates is None
     method, bound = "exact", None
@@ -117,7 +109,6 @@ def exact_cover(
             check_covered(problem.covered_by(rows), problem.m)
             least, more = _schonheim(rows, problem) if symmetric else (1, [])
             constraints = [LinearConstraint(table, lb=1), *more]
-            costs = np.ones(len(rows)) if problem.weights is None else problem.weights
             answer = _solve(costs, constraints, symmetric, options)
             chosen = answer.x > 0.5
             proven = 0.0 if answer.mip_dual_bound is None else answer.mip_dual_bound
@@ -133,22 +124,21 @@ def exact_cover(
 
 def _program(
     n_labels, k, r, size, universe, candidates, weights
-) -> tuple[SetCover, NDArray[np.int32]]:
-    """Return the problem and the labelsets to choose from, the variables, if not too many."""
-    problem = set_cover(
-        n_labels, k, r, size, universe=universe, candidates=candidates, weights=weights
-    )
+) -> tuple[SetCover, NDArray[np.int32], NDArray[np.float64]]:
+    """Return the problem, its variables if not too many: the labelsets, and what they cost."""
+    given = {"universe": universe, "candidates": candidates, "weights": weights}
+    problem = set_cover(n_labels, k, r, size, **given)
     if size is not None and weights is not None:
         raise ValueError(f"weights do not go with a size; leave out one, got size={size}.")
-    rows = problem.candidates
-    count = comb(problem.m, problem.k) if rows is None else len(rows)
+    rows, m, k = problem.candidates, problem.m, problem.k
+    count = comb(m, k) if rows is None else len(rows)
     if count > MOST_CANDIDATES:
         raise ValueError(
-            f"n_labels={problem.m} with k={problem.k} has {count} labelsets; the zero-one program "
-            f"takes at most {MOST_CANDIDATES}."
+            f"n_labels={m} with k={k} has {count} labelsets; the zero-one program takes at most "
+            f"{MOST_CANDIDATES}."
         )
-    rows = labelsets_in_order(problem.m, problem.k, 0, count) if rows is None else rows
-    return problem, rows
+    rows = labelsets_in_order(m, k, 0, count) if rows is None else rows
+    return problem, rows, np.ones(count) if problem.weights is None else problem.weights
 
 
 def _schonheim(rows: NDArray[np.int32], problem: SetCover) -> tuple[int, list[LinearConstraint]]:
@@ -213,17 +203,11 @@ def rounded_cover(
 
     Parameters
     ----------
-    n_labels, k, r : int
-        Labels m, labels in a labelset, and labels in each combination to cover: r ≤ k ≤ m.
-        With `candidates`, k is the most labels that one may have and can be left out; with
-        `universe`, r is not used.
+    n_labels, k, r, universe, candidates
+        As for `greedy_cover`.
     size : int, optional
         Number of labelsets σ: the best of the rounded ones in greedy order, and if they are
         fewer, more as INLAC would choose. By default as many as it takes.
-    universe : sequence of labelsets, optional
-        What to cover, Ω, of one size or of several. By default all r-labelsets.
-    candidates : sequence of labelsets, optional
-        The labelsets Σ to choose from, of one size or of several. By default all k-labelsets.
     weights : array-like of shape (n,), optional
         Positive weights w of the candidates: the cover of the least total weight is kept instead
         of the smallest. Needs `candidates` and goes without `size`.
@@ -242,7 +226,7 @@ def rounded_cover(
     >>> rounded_cover(6, 3, random_state=0).coverage(2)
     1.0
     """
-    problem, rows = _program(n_labels, k, r, size, universe, candidates, weights)
+    problem, rows, costs = _program(n_labels, k, r, size, universe, candidates, weights)
     trials = check_integer("trials", trials, low=1)
     scale = check_real("scale", scale, above=1)
     rng = check_random_state(random_state)
@@ -250,7 +234,6 @@ def rounded_cover(
         rows = np.sort(rng.permutation(problem.m)[rows], axis=1).astype(np.int32)
     table = incidence(rows, problem.outside)
     check_covered(problem.covered_by(rows), problem.m)
-    costs = np.ones(len(rows)) if problem.weights is None else problem.weights
     chances = np.minimum(scale * _fractions(table, costs), 1)
     best, least = None, (np.inf, 0)
     with progress_bar("cover (rounded)", trials, show=verbose) as bar:

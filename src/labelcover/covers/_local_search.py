@@ -1,5 +1,7 @@
 """Local search for fewer and better balanced rows: annealing, spare labels freed and exchanged."""
 
+from dataclasses import dataclass, field
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -24,97 +26,94 @@ BALANCE = 0.05
 BALANCE_ROUNDS = 60
 
 
-class Budget:
-    """Steps of annealing that may still be spent: work, not time, so that results repeat."""
+@dataclass
+class Annealer:
+    """Annealing of rows that are to cover all r-labelsets, while there are steps left.
 
-    def __init__(self, steps: int, progress: Progress | None = None) -> None:
-        self.left = steps
-        self._progress = progress
+    Steps count work, not time, so that results repeat; `progress` is told of those spent.
+    """
 
-    def anneal(self, rows, n_labels, r, steps, hot, balance, seed) -> tuple[Rows, int]:
+    n_labels: int
+    r: int
+    rng: np.random.Generator
+    left: int
+    progress: Progress = field(default_factory=Progress)
+
+    def anneal(self, rows, steps, hot, seed, balance=0.0) -> tuple[Rows, int]:
         """Anneal with at most `steps` of what is left; return the rows and what they miss."""
-        steps = min(steps, self.left)
         rows = np.ascontiguousarray(rows, dtype=np.int32)
-        count = times_covered(rows, n_labels, r)
-        found, uncovered, spent = anneal_rows(
-            rows, count, n_labels, r, steps, hot, COLD, balance, seed
-        )
+        count = times_covered(rows, self.n_labels, self.r)
+        how = min(steps, self.left), hot, COLD, balance, seed
+        found, uncovered, spent = anneal_rows(rows, count, self.n_labels, self.r, *how)
         self.left -= spent
-        if self._progress is not None:
-            self._progress.advance(spent)
+        self.progress.advance(spent)
         return found, uncovered
 
+    def from_random(self, k: int, least: int, most: int, steps: int) -> Rows | None:
+        """Return a cover of `least` to ``most − 1`` rows annealed from random ones, or ``None``.
 
-def annealed_cover(
-    n_labels: int, k: int, r: int, least: int, most: int, steps: int, budget: Budget, rng
-) -> Rows | None:
-    """Return a cover of `least` to ``most − 1`` rows annealed from random ones, or ``None``.
+        Sizes are tried upwards from `least`, `steps` for each, until half of what is left is
+        spent; one that misses much is followed by one that is larger by as many rows as could
+        mend it.
+        """
+        size = least
+        reserve = self.left // 2
+        while size < most and self.left > reserve:
+            labels = np.tile(np.arange(self.n_labels), (size, 1))
+            rows = self.rng.permuted(labels, axis=1)[:, :k]
+            found, uncovered = self.anneal(rows, steps, HOT, self._seed())
+            if uncovered == 0:
+                return found
+            size += max(1, uncovered // (k * (k - 1)))
+        return None
 
-    Sizes are tried upwards from `least`, `steps` for each, until half of the budget is spent; one
-    that misses much is followed by one that is larger by as many rows as could mend it.
-    """
-    size = least
-    reserve = budget.left // 2
-    while size < most and budget.left > reserve:
-        rows = rng.permuted(np.tile(np.arange(n_labels), (size, 1)), axis=1)[:, :k]
-        seed = int(rng.integers(2**31))
-        found, uncovered = budget.anneal(rows, n_labels, r, steps, HOT, 0.0, seed)
-        if uncovered == 0:
-            return found
-        size += max(1, uncovered // (k * (k - 1)))
-    return None
+    def fewer_rows(self, rows: Rows, least: int, steps: int) -> Rows:
+        """Return a cover of fewer rows, dropping one at a time while the rest can mend.
 
+        The row that covers least alone goes; the others are annealed, warm enough to mend what it
+        covered and too cold to forget the design they come from.
+        """
+        while len(rows) > least and self.left > 0:
+            seed = self._seed()
+            rest = _without_least_needed(filled(rows, self.n_labels, seed), self.n_labels, self.r)
+            found, uncovered = self.anneal(rest, steps, WARM, seed)
+            if uncovered > 0:
+                break
+            rows = without_spare_rows(found, self.n_labels, self.r)
+        return rows
 
-def fewer_rows(
-    rows: Rows, n_labels: int, r: int, least: int, steps: int, budget: Budget, rng
-) -> Rows:
-    """Return a cover of fewer rows than `rows`, dropping one at a time while the rest can mend.
+    def levelled(self, rows: Rows) -> Rows:
+        """Return as many rows that cover all, annealed towards labels equally frequent."""
+        best, lowest, steps = rows, _spread(rows), self.left // 2
+        for hot in (COOL, WARM):
+            found, uncovered = self.anneal(rows, steps, hot, self._seed(), BALANCE)
+            if uncovered == 0 and _spread(found) < lowest:
+                best, lowest = found, _spread(found)
+        return best
 
-    The row that covers least alone goes; the others are annealed, warm enough to mend what it
-    covered and too cold to forget the design they come from.
-    """
-    while len(rows) > least and budget.left > 0:
-        seed = int(rng.integers(2**31))
-        full = filled(rows, n_labels, seed)
-        rest = np.delete(full, _least_needed(full, n_labels, r), axis=0)
-        found, uncovered = budget.anneal(rest, n_labels, r, steps, WARM, 0.0, seed)
-        if uncovered > 0:
-            break
-        rows = without_spare_rows(found, n_labels, r)
-    return rows
+    def with_size(self, rows: Rows, size: int) -> Rows:
+        """Return `size` rows: more of the rarest labels, or fewer that cover what they can."""
+        seed = self._seed()
+        if size >= len(rows):
+            free = np.full((size - len(rows), rows.shape[1]), -1, dtype=np.int32)
+            return filled(np.vstack([rows, free]), self.n_labels, seed)
+        while len(rows) > size:
+            rows = _without_least_needed(rows, self.n_labels, self.r)
+        return self.anneal(rows, self.left, HOT, seed)[0]
 
-
-def levelled(rows: Rows, n_labels: int, r: int, steps: int, budget: Budget, rng) -> Rows:
-    """Return as many rows that cover all, annealed towards labels that are equally frequent."""
-    best, lowest = rows, _spread(rows)
-    for hot in (COOL, WARM):
-        seed = int(rng.integers(2**31))
-        found, uncovered = budget.anneal(rows, n_labels, r, steps // 2, hot, BALANCE, seed)
-        if uncovered == 0 and _spread(found) < lowest:
-            best, lowest = found, _spread(found)
-    return best
+    def _seed(self) -> int:
+        return int(self.rng.integers(2**31))
 
 
 def _spread(rows: Rows) -> int:
     return int((np.bincount(rows.ravel()) ** 2).sum())
 
 
-def with_size(rows: Rows, n_labels: int, r: int, size: int, steps: int, rng) -> Rows:
-    """Return `size` rows: more of the rarest labels, or fewer that cover as much as was found."""
-    k = rows.shape[1]
-    seed = int(rng.integers(2**31))
-    if size >= len(rows):
-        free = np.full((size - len(rows), k), -1, dtype=np.int32)
-        return filled(np.vstack([rows, free]), n_labels, seed)
-    while len(rows) > size:
-        rows = np.delete(rows, _least_needed(rows, n_labels, r), axis=0)
-    return Budget(steps).anneal(rows, n_labels, r, steps, HOT, 0.0, seed)[0]
-
-
-def _least_needed(rows: Rows, n_labels: int, r: int) -> int:
-    """Which row covers the fewest r-labelsets alone."""
+def _without_least_needed(rows: Rows, n_labels: int, r: int) -> Rows:
+    """Return all rows but the one that covers the fewest r-labelsets alone."""
     ranks = labelset_ranks(np.sort(rows, axis=1), r).reshape(len(rows), -1)
-    return int(np.argmin((times_covered(rows, n_labels, r)[ranks] == 1).sum(axis=1)))
+    alone = (times_covered(rows, n_labels, r)[ranks] == 1).sum(axis=1)
+    return np.delete(rows, int(np.argmin(alone)), axis=0)
 
 
 def without_spare_rows(rows: ArrayLike, n_labels: int, r: int) -> Rows:

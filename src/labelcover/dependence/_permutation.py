@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from labelcover._arguments import check_integer, check_random_state, check_real
 from labelcover.covers import Cover, binomial_table, labelset_ranks
 from labelcover.dependence._chi_square import LabelDependence, labelsets_by_label
-from labelcover.dependence._permutation_kernels import anneal, rank_table, swap_changes
+from labelcover.dependence._permutation_kernels import Problem, anneal, rank_table, swap_changes
 
 # The search ends when the temperature has fallen to this share of where it began.
 LAST_TEMPERATURE = 1e-3
@@ -143,24 +143,18 @@ def check_annealing(
     check_integer("n_restarts", n_restarts, low=1)
 
 
-def _problem(cover: Cover, dependence: LabelDependence) -> dict[str, NDArray]:
-    """Arrays that the compiled loops need of the cover and the dependent labelsets."""
+def _problem(cover: Cover, dependence: LabelDependence) -> Problem:
+    """Return what the compiled loops need of the cover and the dependent labelsets."""
     r, labelsets = dependence.r, dependence.labelsets
-    starts, holders, others = labelsets_by_label(labelsets, cover.n_labels)
+    index = labelsets_by_label(labelsets, cover.n_labels)
     ranks = labelset_ranks(cover.labelsets, r)
-    return {
-        "labelsets": labelsets,
-        "weights": dependence.weights,
-        "starts": starts,
-        "holders": holders,
-        "others": others,
-        "table": rank_table(ranks.astype(np.int32 if ranks.max() < 2**31 else np.int64)),
-        "binomials": binomial_table(cover.n_labels, r),
-    }
+    table = rank_table(ranks.astype(np.int32 if ranks.max() < 2**31 else np.int64))
+    binomials = binomial_table(cover.n_labels, r)
+    return Problem(labelsets, dependence.weights, *index, table, binomials)
 
 
 def _search(
-    problem: dict[str, NDArray],
+    problem: Problem,
     n_labels: int,
     n_iterations: int,
     decay: float,
@@ -170,22 +164,17 @@ def _search(
     """Merit and columns of the best permutation of one annealing."""
     column = random.permutation(n_labels)
     # Swaps of two labels that are in no dependent labelset change nothing and are not tried.
-    active = np.unique(problem["labelsets"])
+    active = np.unique(problem.labelsets)
     swaps = _random_swaps(active, n_labels, TRIAL_SWAPS + n_iterations, random)
     draws = random.random_sample(n_iterations)
     if first_temperature is None:
-        changes = np.abs(swap_changes(column=column, swaps=swaps[:TRIAL_SWAPS], **problem))
+        changes = np.abs(swap_changes(problem, column, swaps[:TRIAL_SWAPS]))
         changed = changes[changes > 0]
         first_temperature = float(changed.mean()) if len(changed) else 1.0
     levels = int(np.ceil(log(LAST_TEMPERATURE) / log(decay)))
     level = np.arange(n_iterations) * levels // n_iterations
-    best_column, best, _, _ = anneal(
-        column=column,
-        swaps=swaps[TRIAL_SWAPS:],
-        draws=draws,
-        temperatures=first_temperature * decay**level,
-        **problem,
-    )
+    temperatures = first_temperature * decay**level
+    best_column, best, _, _ = anneal(problem, column, swaps[TRIAL_SWAPS:], draws, temperatures)
     return best, best_column
 
 

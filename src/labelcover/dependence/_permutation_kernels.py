@@ -5,9 +5,27 @@ a row of the cover never changes, so the ranks of all covered labelsets of colum
 hash table, and a swap of two labels looks up only the dependent labelsets that hold one of them.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from labelcover._compiled import njit
+
+
+class Problem(NamedTuple):
+    """A cover, as the ranks of its labelsets of columns, and the dependent labelsets.
+
+    Their index by labels is that of `labelsets_by_label`.
+    """
+
+    labelsets: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    holders: NDArray[np.int64]
+    others: NDArray[np.int32]
+    table: NDArray[np.integer]
+    binomials: NDArray[np.int64]
 
 
 @njit
@@ -34,7 +52,7 @@ def rank_table(ranks):
 
 
 @njit
-def _is_covered(columns, table, binomials):
+def _is_covered(problem, columns):
     """Whether `columns`, which get sorted, lie together in one row of the cover."""
     for i in range(1, len(columns)):
         at = columns[i]
@@ -45,32 +63,31 @@ def _is_covered(columns, table, binomials):
         columns[j] = at
     rank = np.int64(0)
     for i in range(len(columns)):
-        rank += binomials[columns[i], i + 1]
-    return table[_place_of(table, rank)] == rank
+        rank += problem.binomials[columns[i], i + 1]
+    return problem.table[_place_of(problem.table, rank)] == rank
 
 
 @njit
-def covered_now(labelsets, column, table, binomials):
-    """Which of `labelsets` lie in one row of the cover."""
+def covered_now(problem, column):
+    """Which of the dependent labelsets lie in one row of the cover."""
+    labelsets = problem.labelsets
     covered = np.empty(len(labelsets), dtype=np.bool_)
     columns = np.empty(labelsets.shape[1], dtype=np.int64)
     for i in range(len(labelsets)):
         for j in range(len(columns)):
             columns[j] = column[labelsets[i, j]]
-        covered[i] = _is_covered(columns, table, binomials)
+        covered[i] = _is_covered(problem, columns)
     return covered
 
 
 @njit
-def _swap_change(
-    x, y, weights, starts, holders, others, column, covered, table, binomials, flipped,
-    columns,
-):  # fmt: skip
+def _swap_change(problem, x, y, column, covered, flipped):
     """Change of merit when `x` and `y` change places; how many labelsets flip, in `flipped`."""
+    _, weights, starts, holders, others, _, _ = problem
+    columns = np.empty(others.shape[1] + 1, dtype=np.int64)
     change = 0.0
     flips = 0
-    for side in range(2):
-        one, other = (x, y) if side == 0 else (y, x)
+    for one, other in ((x, y), (y, x)):
         for t in range(starts[one], starts[one + 1]):
             both = False
             columns[0] = column[other]
@@ -81,7 +98,7 @@ def _swap_change(
             if both:
                 continue
             holder = holders[t]
-            after = _is_covered(columns, table, binomials)
+            after = _is_covered(problem, columns)
             if after != covered[holder]:
                 change += weights[holder] if after else -weights[holder]
                 flipped[flips] = holder
@@ -90,45 +107,35 @@ def _swap_change(
 
 
 @njit
-def swap_changes(labelsets, weights, starts, holders, others, column, table, binomials, swaps):
+def swap_changes(problem, column, swaps):
     """Change of merit by each of `swaps` when made alone, ``(len(swaps),)``."""
-    covered = covered_now(labelsets, column, table, binomials)
-    flipped = np.empty(len(labelsets), dtype=np.int64)
-    columns = np.empty(labelsets.shape[1], dtype=np.int64)
+    covered = covered_now(problem, column)
+    flipped = np.empty(len(covered), dtype=np.int64)
     changes = np.empty(len(swaps))
     for i in range(len(swaps)):
-        changes[i], _ = _swap_change(
-            swaps[i, 0], swaps[i, 1], weights, starts, holders, others, column, covered, table,
-            binomials, flipped, columns,
-        )  # fmt: skip
+        x, y = swaps[i, 0], swaps[i, 1]
+        changes[i], _ = _swap_change(problem, x, y, column, covered, flipped)
     return changes
 
 
 @njit
-def anneal(
-    labelsets, weights, starts, holders, others, column, table, binomials, swaps, draws,
-    temperatures,
-):  # fmt: skip
+def anneal(problem, column, swaps, draws, temperatures):
     """Columns of the best and of the last permutation seen, and their merits.
 
     Swap ``swaps[i]`` is tried at ``temperatures[i]``; a loss Δ is accepted if
     ``draws[i] < exp(-Δ / temperature)``.
     """
     column = column.copy()
-    covered = covered_now(labelsets, column, table, binomials)
+    covered = covered_now(problem, column)
     merit = 0.0
-    for i in range(len(labelsets)):
+    for i in range(len(covered)):
         if covered[i]:
-            merit += weights[i]
+            merit += problem.weights[i]
     best, best_column = merit, column.copy()
-    flipped = np.empty(len(labelsets), dtype=np.int64)
-    columns = np.empty(labelsets.shape[1], dtype=np.int64)
+    flipped = np.empty(len(covered), dtype=np.int64)
     for i in range(len(swaps)):
         x, y = swaps[i, 0], swaps[i, 1]
-        change, flips = _swap_change(
-            x, y, weights, starts, holders, others, column, covered, table, binomials,
-            flipped, columns,
-        )  # fmt: skip
+        change, flips = _swap_change(problem, x, y, column, covered, flipped)
         if change < 0 and draws[i] >= np.exp(change / temperatures[i]):
             continue
         merit += change

@@ -80,7 +80,7 @@ class GaloisField:
 
     def exponential(self, e) -> NDArray[np.int64]:
         """Return the element whose logarithm is `e`, modulo q − 1."""
-        return self._exp[e % (self.q - 1)]
+        return self._exp[np.asarray(e) % (self.q - 1)]
 
 
 @lru_cache(maxsize=64)
