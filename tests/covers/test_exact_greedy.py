@@ -11,7 +11,6 @@ from labelcover.covers._greedy_kernels import (
     Kind,
     Task,
     first_labelset,
-    gain_below_pairs,
     is_chosen,
 )
 from labelcover.covers._labelset_kernels import binomial_table
@@ -133,11 +132,3 @@ def test_the_first_labelset_that_gains_enough_is_found(seed):
 
     expected = next(filter(is_right, combinations(range(m), k)), None)
     assert sorted(found.tolist()) == list(expected or [])
-
-
-@pytest.mark.parametrize(("k", "r"), [(1, 1), (4, 2), (5, 3), (6, 6)])
-def test_labelsets_with_two_or_more_labels_to_come_are_counted(k, r):
-    extra = gain_below_pairs(k, r)
-    for j in range(k + 1):
-        to_come = [sum(x >= j for x in s) for s in combinations(range(k), r)]
-        assert extra[j] == sum(count >= 2 for count in to_come)

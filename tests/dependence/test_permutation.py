@@ -9,7 +9,7 @@ import pytest
 from labelcover.covers import Cover
 from labelcover.dependence import _permutation as search
 from labelcover.dependence import adapt_cover, annealing_iterations, label_dependence
-from labelcover.dependence._permutation_kernels import anneal, covered_now, rank_table, swap_changes
+from labelcover.dependence._dependence_kernels import anneal, covered_now, rank_table, swap_changes
 
 
 def random_labels(seed, m, n=300):

@@ -10,7 +10,7 @@ from labelcover.covers import Cover
 from labelcover.covers.bounds import lower_bound, schonheim_bound
 from labelcover.dependence import _permutation as search
 from labelcover.dependence import label_dependence
-from labelcover.dependence._permutation_kernels import anneal, swap_changes
+from labelcover.dependence._dependence_kernels import anneal, swap_changes
 from labelcover.experiments._paper.claims import PRINTED, PRINTED_OF, printed_scores
 from labelcover.experiments._paper.printed import ENSEMBLES, METHODS, printed_table
 from labelcover.experiments._statistics import average_ranks, bonferroni_dunn, friedman

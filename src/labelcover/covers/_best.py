@@ -86,7 +86,7 @@ def best_cover(
     random_state : int, RandomState or None
         Seed of the annealing. The catalogue and algebra do not depend on it.
     verbose : bool, default=False
-        Show a progress bar, if standard error is a terminal.
+        Show a progress bar.
 
     Returns
     -------
@@ -106,11 +106,14 @@ def best_cover(
     (99, 0, 0.0, 1.0)
     """
     m, k, r, size = check_problem(n_labels, k, r, size)
-    steps, rng = _steps(effort), _generator(random_state)
+    steps, rng = _effort(effort, random_state)
     known = _known(m, k, r)
     if known is None or (known.gap != 0.0 and steps > EFFORTS["seconds"]):
         made = _built(m, k, r, steps, rng, parts=_known_rows, known=known, verbose=verbose)
-        known = made if known is None else min(known, made, key=_worth)
+        covers = [made] if known is None else [known, made]
+        # The one in balance, if it has few labelsets more.
+        worth = [len(cover) * (1.0 + BALANCE_WORTH * (cover.imbalance > 1)) for cover in covers]
+        known = covers[int(np.argmin(worth))]
     if size is None or size == len(known):
         return known
     rows = Annealer(m, r, rng, steps // SIZE_SHARE).with_size(known.labelsets, size)
@@ -139,22 +142,16 @@ def build_cover(
         or ``None``. By default parts are made from scratch too.
     """
     m, k, r, _ = check_problem(n_labels, k, r, None)
-    steps, rng = _steps(effort), _generator(random_state)
+    steps, rng = _effort(effort, random_state)
     return _built(m, k, r, steps, rng, parts=parts, verbose=verbose)
 
 
-def _steps(effort: str | int) -> int:
+def _effort(effort: str | int, random_state: Any) -> tuple[int, np.random.Generator]:
     if isinstance(effort, str):
-        return EFFORTS[check_choice("effort", effort, EFFORTS)]
-    return check_integer("effort", effort, low=0)
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))
-
-
-def _worth(cover: Cover) -> float:
-    return len(cover) * (1.0 + BALANCE_WORTH * (cover.imbalance > 1))
+        steps = EFFORTS[check_choice("effort", effort, EFFORTS)]
+    else:
+        steps = check_integer("effort", effort, low=0)
+    return steps, np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 
 def _distinct(rows: Rows) -> NDArray[np.intp]:
@@ -215,17 +212,7 @@ def _known_rows(m: int, k: int, r: int) -> Rows | None:
     return None if known is None else known.labelsets
 
 
-def _built(
-    m: int,
-    k: int,
-    r: int,
-    steps: int,
-    rng: np.random.Generator,
-    *,
-    parts: Parts,
-    known: Cover | None = None,
-    verbose: bool = False,
-) -> Cover:
+def _built(m, k, r, steps, rng, *, parts: Parts, known: Cover | None = None, verbose) -> Cover:
     least = lower_bound(m, k, r)
     made = _started(m, k, r, least, parts, known)
     if len(made[0]) * m > MOST_TABLE:

@@ -20,7 +20,7 @@ import numpy as np
 
 from labelcover.covers._cover import Cover
 from labelcover.covers._designs.difference import developed
-from labelcover.covers._designs.plans import Rows, shortened
+from labelcover.covers._designs.plans import shortened
 from labelcover.covers._local_search import balanced, filled
 from labelcover.covers.bounds import lower_bound
 
@@ -52,7 +52,10 @@ def cover_of(entry: Entry) -> Cover:
     name = "catalogue entry " + str(tuple(entry.get(x) for x in "mkr"))
     try:
         if "field" in entry:
-            rows = _family_rows(entry)
+            m, field = entry["m"], entry["field"]
+            rows = developed(np.array(entry["base"]), field).astype(np.int32)
+            if field > m:
+                rows = balanced(filled(shortened(rows, field, m), m), m, entry["r"])
         else:
             codes = np.array([ALPHABET.index(c) for c in entry["rows"]], dtype=np.int32)
             rows = codes.reshape(entry["size"], entry["k"])
@@ -77,11 +80,3 @@ def read_entries(text: str) -> dict[Key, Entry]:
 def read_catalogue() -> dict[Key, Entry]:
     """Return the entries of the catalogue of the library."""
     return read_entries((files(__package__) / FILE).read_text(encoding="utf-8"))
-
-
-def _family_rows(entry: Entry) -> Rows:
-    m, field = entry["m"], entry["field"]
-    blocks = developed(np.array(entry["base"]), field)
-    if field == m:
-        return blocks.astype(np.int32)
-    return balanced(filled(shortened(blocks, field, m), m), m, entry["r"])

@@ -18,6 +18,7 @@ from scipy import sparse
 from labelcover._arguments import check_integer
 from labelcover._files import replacing
 from labelcover._imports import naming_extra
+from labelcover._picture_style import ACCENT, PAPER, picture_style
 from labelcover.covers._labelset_kernels import labelset_ranks, unrank_labelsets
 from labelcover.covers._labelset_table import (
     Labelsets,
@@ -38,6 +39,10 @@ ONE_SIZE, SEVERAL_SIZES = 1, 2
 # Up to this many r-labelsets coverage is counted in a table of one byte each; above, by sorting
 # the labelsets that are covered.
 TABLE_LIMIT = 2**28
+# In a picture: labels whose names are shown; lines, each the mean of several labelsets if there
+# are more, as most of thinner ones would not be drawn; how many of its labelsets hold a label
+# where a line is darkest.
+MOST_TICKS, MOST_LINES, DARKEST = 60, 400, 3
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -323,9 +328,47 @@ class Cover:
         matplotlib.figure.Figure
             Needs matplotlib (the ``report`` extra).
         """
-        from labelcover.covers._cover_plot import plot_cover
+        from matplotlib import rc_context
+        from matplotlib.colors import LinearSegmentedColormap
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
 
-        return plot_cover(self, label_names)
+        m = self.n_labels
+        names = np.asarray(range(m) if label_names is None else label_names, dtype=str)
+        if names.shape != (m,):
+            raise ValueError(f"label_names must hold {m} names, got {names.size}.")
+        # A line for each labelset, or for several: the share of them that holds each label.
+        groups = np.array_split(self.matrix(), min(len(self), MOST_LINES))
+        lines = np.array([group.mean(axis=0) for group in groups])
+        with rc_context(picture_style()):
+            height = 3.0 + float(np.clip(len(self) / 6, 0.5, 4))
+            figure = Figure(figsize=(float(np.clip(m / 5, 5, 14)), height), layout="constrained")
+            top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+            # Labelsets are counted from 1.
+            extent = (-0.5, m - 0.5, len(self) + 0.5, 0.5)
+            top.imshow(
+                lines,
+                aspect="auto",
+                cmap=LinearSegmentedColormap.from_list("from none to all", [PAPER, ACCENT]),
+                vmin=0,
+                vmax=min(1.0, DARKEST * MOST_LINES / len(self)),
+                interpolation="nearest",
+                extent=extent,
+            )
+            top.grid(False)
+            top.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+            title = f"{len(self)} labelsets of {self.k_text} of {m} labels"
+            top.set(ylabel="labelset", title=f"{title}, imbalance {self.imbalance}")
+            bottom.bar(np.arange(m), self.label_counts, color=ACCENT, width=0.8)
+            bottom.grid(axis="x", visible=False)
+            bottom.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=4, min_n_ticks=1))
+            bottom.set(xlabel="label", ylabel="labelsets")
+            if m <= MOST_TICKS:
+                rotation = 0 if label_names is None else 90
+                bottom.set_xticks(np.arange(m), names, rotation=rotation, fontsize=8)
+            else:
+                bottom.xaxis.set_major_locator(MaxNLocator(integer=True))
+            return figure
 
     def __len__(self) -> int:
         return len(self.labelsets)

@@ -33,6 +33,7 @@ from labelcover.covers._problem import (
 )
 
 Cost = Callable[[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]], ArrayLike]
+Random = np.random.RandomState | None
 
 #: Weights of gain and balance in the worth of a labelset.
 WORTHS = {"gain": (1, 0), "balance": (0, 1), "gain-balance": (1, 1)}
@@ -85,10 +86,8 @@ def greedy_cover(
     ties : {"first", "random"}, default="first"
         Among equal costs take the lexicographically first labelset, or the first in an order of
         the labels redrawn at every step (with `candidates` or a callable: any, uniformly).
-    random_state : int, RandomState or None
-        Seed for ``ties="random"``.
-    verbose : bool, default=False
-        Show a progress bar, if standard error is a terminal.
+    random_state, verbose
+        As for `inlac_cover`.
 
     Returns
     -------
@@ -204,23 +203,14 @@ def complete_cover(
 
 
 def completed(
-    state: State,
-    cost: str | Cost = "gain",
-    *,
-    method: str,
-    ties: str = "first",
-    rng: np.random.RandomState | None = None,
-    verbose: bool = False,
+    state: State, cost: str | Cost = "gain", *, method: str, ties="first", rng=None, verbose=False
 ) -> Cover:
     """Return the labelsets of `state` and those of least cost that solve its problem."""
     return run(state, labelset_search(state, cost, ties, rng), method, verbose)
 
 
 def labelset_search(
-    state: State,
-    cost: str | Cost = "gain",
-    ties: str = "first",
-    rng: np.random.RandomState | None = None,
+    state: State, cost: str | Cost = "gain", ties: str = "first", rng: Random = None
 ) -> Callable[[], NDArray[np.int32]]:
     """Return what finds the next labelset of the problem of `state` at a cost.
 
@@ -233,7 +223,11 @@ def labelset_search(
         gain, balance = WORTHS[check_choice("cost", cost, WORTHS)]
         if state.problem.candidates is None and len(state.covered) == 1:
             return ExactSearch(state, gain, balance, rng).next_labelset
-        cost = named_cost(gain, balance)
+
+        def cost(labelsets, new, counts):
+            after = counts + label_matrix(labelsets, len(counts))
+            return balance * np.ptp(after, axis=1) - gain * new
+
     return partial(cheapest_candidate, state, cost, rng)
 
 
@@ -247,9 +241,7 @@ class ExactSearch:
     needs a gain of its own, and `first_labelset` finds the first labelset of a kind with it.
     """
 
-    def __init__(
-        self, state: State, gain: int, balance: int, rng: np.random.RandomState | None
-    ) -> None:
+    def __init__(self, state: State, gain: int, balance: int, rng: Random) -> None:
         self.state, self.gain, self.balance, self.rng = state, gain, balance, rng
         (self.r,) = state.covered
         self.most = comb(state.k, self.r)
@@ -314,7 +306,7 @@ class ExactSearch:
             return []
         return sorted(first_labelset(task, max(needed, 0), kind).tolist())
 
-    def _targets(self) -> Iterator[int]:
+    def _targets(self) -> range:
         """Worths from the best conceivable down to the least acceptable."""
         imbalance = self.state.imbalance
         self.most = min(self.most, int(self._bounds("everything")[0].max()))
@@ -322,7 +314,7 @@ class ExactSearch:
         # Without balance, a labelset that covers nothing new is taken only as surplus.
         least = 1 if not self.balance and self.state.remaining and self.state.size is None else 0
         worst = least - self.balance * (imbalance + 1)
-        yield from range(best, worst - 1, -1)
+        return range(best, worst - 1, -1)
 
 
 def renamed(covered: NDArray[np.bool_], names: NDArray[np.int64], r: int) -> NDArray[np.bool_]:
@@ -331,9 +323,7 @@ def renamed(covered: NDArray[np.bool_], names: NDArray[np.int64], r: int) -> NDA
     return covered[labelset_ranks(np.sort(named, axis=1).astype(np.int32), r)]
 
 
-def cheapest_candidate(
-    state: State, cost: Cost, rng: np.random.RandomState | None
-) -> NDArray[np.int32]:
+def cheapest_candidate(state: State, cost: Cost, rng: Random) -> NDArray[np.int32]:
     """Return the candidate of least cost that is not chosen yet, by looking at every one.
 
     Of equals the first, or any if there is a random state.
@@ -376,9 +366,7 @@ def _costs(state: State, cost: Cost, rows, weights) -> NDArray[np.float64]:
     return costs
 
 
-def _candidate_blocks(
-    problem: SetCover,
-) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64] | None]]:
+def _candidate_blocks(problem: SetCover) -> Iterator[tuple[NDArray[np.int32], Any]]:
     """Yield the candidates with their weights, if they have any."""
     rows, weights = problem.candidates, problem.weights
     for block in blocks(comb(problem.m, problem.k) if rows is None else len(rows), BLOCK):
@@ -386,13 +374,3 @@ def _candidate_blocks(
             yield labelsets_in_order(problem.m, problem.k, block.start, block.stop), None
         else:
             yield rows[block], None if weights is None else weights[block]
-
-
-def named_cost(gain: int, balance: int) -> Cost:
-    """Return the cost function that is minus the worth used by the search."""
-
-    def cost(labelsets, new, counts):
-        after = counts + label_matrix(labelsets, len(counts))
-        return balance * np.ptp(after, axis=1) - gain * new
-
-    return cost

@@ -39,68 +39,30 @@ MOST_PAIRED = 128
 
 
 class Task(NamedTuple):
-    """What the compiled search is for.
+    """What the compiled search is for."""
 
-    Attributes
-    ----------
-    covered : bool array
-        By rank of r-labelset; also true for those outside the universe.
-    k, r : int
-        Labels in a labelset, and in each combination to cover.
-    counting : bool
-        Whether gains are counted; otherwise all of them are 0.
-    chosen : int array
-        The ranks of the labelsets chosen so far, ascending, which are not offered again.
-    names : int array
-        What the labels are called there.
-    constrained : bool
-        Whether the rules are looked at.
-    together, apart : bool arrays of shape (m, m)
-        Labels that must be, or must not be, in the same labelset.
-    """
-
-    covered: NDArray[np.bool_]
+    covered: NDArray[np.bool_]  # by rank of r-labelset; also true for those outside the universe
     k: int
     r: int
-    counting: bool
-    chosen: NDArray[np.int64]
-    names: NDArray[np.int64]
-    constrained: bool
-    together: NDArray[np.bool_]
-    apart: NDArray[np.bool_]
+    counting: bool  # whether gains are counted; otherwise all of them are 0
+    chosen: NDArray[np.int64]  # ranks of the labelsets not to be offered again, ascending
+    names: NDArray[np.int64]  # what the labels are called there
+    constrained: bool  # whether the next two, of shape (m, m), are looked at
+    together: NDArray[np.bool_]  # labels that must be in the same labelset
+    apart: NDArray[np.bool_]  # labels that must not
 
 
 class Kind(NamedTuple):
-    """Labelsets that change the imbalance alike.
+    """Labelsets that change the imbalance alike, and upper bounds on their gains.
 
-    Attributes
-    ----------
-    imbalance : int
-        By how much they change it.
-    labels, required : int arrays
-        The labels that may be in the labelset, ascending, and besides those that must be.
-    bound_1, bound_2 : int arrays of shapes (m,) and (m, m)
-        Upper bounds on the gain of labelsets whose first labels, after those required, are these
-        one or two.
+    The bounds are for labelsets whose first labels, after those required, are these one or two.
     """
 
     imbalance: int
-    labels: NDArray[np.int64]
-    required: NDArray[np.int64]
+    labels: NDArray[np.int64]  # those that may be in the labelset, ascending
+    required: NDArray[np.int64]  # others, that must be
     bound_1: NDArray[np.int32]
     bound_2: NDArray[np.int32]
-
-
-@njit
-def gain_below_pairs(k, r):
-    """``extra[j]``: r-labelsets with at least two of the ``k − j`` labels still to come."""
-    table = binomial_table(k, k)
-    extra = np.zeros(k + 1, dtype=np.int64)
-    for j in range(k + 1):
-        for t in range(2, min(r, k - j) + 1):
-            if r - t <= j:
-                extra[j] += table[k - j, t] * table[j, r - t]
-    return extra
 
 
 @njit
@@ -187,27 +149,18 @@ def _write(source, target):
 
 @njit
 def first_labelset(task, least, kind):
-    """Return the lexicographically first labelset of a kind that gains at least `least`.
+    """Return the lexicographically first labelset of a `Kind` that gains at least `least`.
 
-    Parameters
-    ----------
-    task : Task
-        What the search is for.
-    least : int
-        The gain asked for.
-    kind : Kind
-        Which labelsets; the bounds are tightened.
-
-    Returns
-    -------
-    array
-        Its labels, as the prefix has them; none if there is no such labelset.
+    That is its labels as the prefix has them, or none if there is no such labelset. The bounds of
+    the kind are tightened.
     """
     covered, k, r, counting, chosen, names, constrained, together, apart = task
     _, labels, required, bound_1, bound_2 = kind
     n_required = len(required)
     table = binomial_table(len(bound_1), k)
-    extra = gain_below_pairs(k, r) if counting else np.zeros(k + 1, dtype=np.int64)
+    # After j labels: how many r-labelsets have two or more of the labels to come.
+    extra = table[k, r] - table[: k + 1, r] - np.arange(k, -1, -1) * table[: k + 1, r - 1]
+    extra *= counting
     histogram = np.zeros(table[k - 1, r - 1] + 1, dtype=np.int64)
 
     # One frame per depth: the prefix, its gain, the labels that may follow, what each of them

@@ -53,7 +53,7 @@ def exact_cover(
         If given, the labels are renamed at random: every renaming is as small. Not used with
         `universe` or `candidates`.
     verbose : bool, default=False
-        Show a progress bar, if standard error is a terminal.
+        Show a progress bar.
 
     Returns
     -------
@@ -218,7 +218,7 @@ def rounded_cover(
     random_state : int, RandomState or None
         Seed.
     verbose : bool, default=False
-        Show a progress bar, if standard error is a terminal.
+        Show a progress bar.
 
     Examples
     --------
@@ -234,7 +234,11 @@ def rounded_cover(
         rows = np.sort(rng.permutation(problem.m)[rows], axis=1).astype(np.int32)
     table = incidence(rows, problem.outside)
     check_covered(problem.covered_by(rows), problem.m)
-    chances = np.minimum(scale * _fractions(table, costs), 1)
+    # The simplex method ends in a corner, where few fractions are not zero.
+    answer = linprog(costs, A_ub=-table, b_ub=-np.ones(table.shape[0]), method="highs-ds")
+    if answer.x is None:
+        raise RuntimeError(f"rounded: the linear program was not solved: {answer.message}")
+    chances = np.minimum(scale * np.clip(answer.x, 0, 1), 1)
     best, least = None, (np.inf, 0)
     with progress_bar("cover (rounded)", trials, show=verbose) as bar:
         for _ in range(trials):
@@ -247,22 +251,17 @@ def rounded_cover(
     return best
 
 
-def _fractions(table: csr_array, costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how much of each column the linear relaxation takes."""
-    # The simplex method ends in a corner, where few fractions are not zero.
-    answer = linprog(costs, A_ub=-table, b_ub=-np.ones(table.shape[0]), method="highs-ds")
-    if answer.x is None:
-        raise RuntimeError(f"rounded: the linear program was not solved: {answer.message}")
-    return np.clip(answer.x, 0, 1)
-
-
 def _repaired(rounded: NDArray[np.int32], problem: SetCover) -> tuple[Cover, tuple[float, int]]:
     """Cover greedily what the rounded labelsets leave, drop what is not needed, fit the size.
 
     Returns the cover, its cost and how many labelsets it leaves uncovered.
     """
     whole = completed(State(replace(problem, size=None), rounded), method="rounded")
-    weights = _weights(whole, problem)
+    weights = np.ones(len(whole))
+    if problem.candidates is not None and problem.weights is not None:
+        pairs = zip(problem.candidates, problem.weights, strict=True)
+        weight_of = {row[row >= 0].tobytes(): weight for row, weight in pairs}
+        weights = np.array([weight_of[labels.tobytes()] for labels in whole])
     keep = _needed(incidence(whole.labelsets, problem.outside), weights)
     needed = whole.take(keep)
     if problem.size is None:
@@ -272,15 +271,6 @@ def _repaired(rounded: NDArray[np.int32], problem: SetCover) -> tuple[Cover, tup
     state = State(problem, completed(State(some), method="rounded"))
     cover = completed(state, method="rounded")
     return cover, (float(len(cover)), state.remaining)
-
-
-def _weights(cover: Cover, problem: SetCover) -> NDArray[np.float64]:
-    """Return the weight of each labelset, which is one of the candidates."""
-    if problem.weights is None or problem.candidates is None:
-        return np.ones(len(cover))
-    candidates = Cover(labelset_rows(problem.candidates), problem.m)
-    weight = dict(zip(map(bytes, candidates), problem.weights, strict=True))
-    return np.array([weight[bytes(labels)] for labels in cover])
 
 
 def _needed(table: csr_array, weights: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -48,14 +48,7 @@ def anneal_rows(rows, count, m, r, steps, hot, cold, balance, seed):
     r-labelset, in the row that lacks least of it (of some sampled); Metropolis' rule at a
     temperature falling geometrically from `hot` to `cold`.
 
-    Returns
-    -------
-    rows : array of shape (size, k)
-        The best rows met.
-    uncovered : int
-        How many r-labelsets they leave uncovered.
-    spent : int
-        Steps used.
+    Returns the best rows met, how many r-labelsets they leave uncovered, and the steps used.
     """
     state = seeded(seed)
     size, k = rows.shape
@@ -226,8 +219,8 @@ def exchange_spare(rows, count, m, r, rounds, seed):
     """Exchange labels that cover nothing alone for less frequent ones, until balanced.
 
     `count` says how many rows hold each r-labelset. Returns full rows that cover what `rows`
-    cover. Exchanges that leave the spread as it is are
-    made too, at random, since they may open the way for others.
+    cover. Exchanges that leave the spread as it is are made too, at random, since they may open
+    the way for others.
     """
     state = seeded(seed)
     rows, count = rows.copy(), count.copy()

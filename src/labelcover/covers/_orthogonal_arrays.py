@@ -49,12 +49,15 @@ def orthogonal_array(n_labels: int, strength: int = 2) -> NDArray[np.uint8]:
     """
     m = check_integer("n_labels", n_labels, low=1)
     t = check_integer("strength", strength, low=1, high=m)
+    if t not in (2, 3):
+        return _linear_array(_independent_columns(m, t))
+    order = m + 3 - t
+    while (signs := hadamard_matrix(order)) is None:
+        order += 1
     if t == 2:
-        return (hadamard_at_least(m + 1)[:, 1 : m + 1] < 0).astype(np.uint8)
-    if t == 3:
-        ones = (hadamard_at_least(m)[:, :m] < 0).astype(np.uint8)
-        return np.concatenate([ones, 1 - ones])
-    return _linear_array(_independent_columns(m, t))
+        return (signs[:, 1 : m + 1] < 0).astype(np.uint8)
+    ones = (signs[:, :m] < 0).astype(np.uint8)
+    return np.concatenate([ones, 1 - ones])
 
 
 def orthogonal_array_cover(n_labels: int, strength: int = 2) -> Cover:
@@ -158,24 +161,13 @@ def hadamard_matrix(order: int) -> NDArray[np.int64] | None:
     if order % 4:
         return None
     if prime_power(order - 1) is not None:
-        return _paley_1(order - 1)
+        signs = np.ones((order, order), dtype=np.int64)
+        signs[1:, 1:] = _residues(order - 1, at_zero=-1)
+        return signs
     if order % 8 == 4 and prime_power(order // 2 - 1) is not None:
         return _paley_2(order // 2 - 1)
     half = hadamard_matrix(order // 2)
     return None if half is None else np.kron([[1, 1], [1, -1]], half)
-
-
-def hadamard_at_least(order: int) -> NDArray[np.int64]:
-    """Return the Hadamard matrix of the least order that is known here and at least `order`."""
-    while (signs := hadamard_matrix(order)) is None:
-        order += 1
-    return signs
-
-
-def _paley_1(q: int) -> NDArray[np.int64]:
-    signs = np.ones((q + 1, q + 1), dtype=np.int64)
-    signs[1:, 1:] = _residues(q, at_zero=-1)
-    return signs
 
 
 def _paley_2(q: int) -> NDArray[np.int64]:
@@ -190,7 +182,7 @@ def _paley_2(q: int) -> NDArray[np.int64]:
 
 
 def _residues(q: int, *, at_zero: int) -> NDArray[np.int64]:
-    """1 where the difference of row and column is a square in the field of q, else −1."""
+    """Return 1 where the difference of row and column is a square in the field of q, else −1."""
     field, elements = galois_field(q), np.arange(q)
     square = np.full(q, -1)
     square[field.multiply(elements, elements)] = 1

@@ -37,33 +37,17 @@ BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class SetCover:
-    """A set cover problem.
-
-    Attributes
-    ----------
-    m, k : int
-        Number of labels, and of labels in a labelset, at most.
-    size : int or None
-        Number of labelsets σ; None for as many as it takes.
-    outside : dict of int to bool array
-        For each order r, by rank, which r-labelsets need no cover.
-    together, apart : bool arrays of shape (m, m)
-        Which two labels must, or must not, be in the same labelset.
-    candidates : int32 array of shape (n, k) or None
-        The labelsets Σ to choose from, all different, rows filled up with −1; None for all
-        k-labelsets.
-    weights : float64 array of shape (n,) or None
-        One for each candidate; None for equal weights.
-    """
+    """A set cover problem."""
 
     m: int
-    k: int
-    size: int | None
-    outside: Tables
-    together: NDArray[np.bool_]
-    apart: NDArray[np.bool_]
+    k: int  # labels in a labelset, at most
+    size: int | None  # number of labelsets σ; None for as many as it takes
+    outside: Tables  # for each order r, by rank, which r-labelsets need no cover
+    together: NDArray[np.bool_]  # which two labels must be in the same labelset, (m, m)
+    apart: NDArray[np.bool_]  # which two must not
+    # The labelsets Σ to choose from, all different, rows filled up with −1; None for all of k.
     candidates: NDArray[np.int32] | None = None
-    weights: NDArray[np.float64] | None = None
+    weights: NDArray[np.float64] | None = None  # one for each candidate; None for equal ones
 
     @cached_property
     def constrained(self) -> bool:
@@ -85,9 +69,7 @@ class SetCover:
         return covered
 
 
-def check_problem(
-    n_labels: int, k: int, r: int, size: int | None
-) -> tuple[int, int, int, int | None]:
+def check_problem(n_labels, k, r, size) -> tuple[int, int, int, int | None]:
     """Return the arguments as integers if 1 ≤ r ≤ k ≤ n_labels and size ≤ C(n_labels, k)."""
     m, k, r = check_order(n_labels, k, r)
     if size is not None:
@@ -207,9 +189,7 @@ def _table(m: int, r: int, value: bool) -> NDArray[np.bool_]:
     return np.full(comb(m, r), value)
 
 
-def _constraints(
-    together: Pairs, apart: Pairs, m: int, k: int
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _constraints(together: Pairs, apart: Pairs, m: int, k: int) -> list[NDArray[np.bool_]]:
     """Return which two labels must be together or apart, if labelsets can keep that."""
     united, parted = _pairs("together", together, m), _pairs("apart", apart, m)
     if united.any():
@@ -223,7 +203,7 @@ def _constraints(
     largest = int(united.sum(axis=1).max()) + 1
     if largest > k:
         raise ValueError(f"together ties {largest} labels to each other, more than k={k}.")
-    return united, parted
+    return [united, parted]
 
 
 def _pairs(name: str, pairs: Pairs, m: int) -> NDArray[np.bool_]:
@@ -244,24 +224,8 @@ def _pairs(name: str, pairs: Pairs, m: int) -> NDArray[np.bool_]:
 class State:
     """A cover in the making: what is chosen, and what that covers.
 
-    Parameters
-    ----------
-    problem : SetCover
-        What is to be covered, by what, under which rules.
-    given : iterable of int32 arrays
-        Labelsets of any sizes to begin with.
-
-    Attributes
-    ----------
-    covered : dict of int to bool array
-        For each order, by rank, which r-labelsets are covered or need no cover.
-    remaining : int
-        How many do not.
-    counts : int64 array of shape (m,)
-        In how many chosen labelsets each label is.
-    chosen : int64 array
-        The numbers of the chosen labelsets of at most k labels, ascending, after −1; that of k
-        labels is its rank.
+    It may begin with `given` labelsets of any sizes. The labelsets of at most k labels have
+    numbers, those of k labels their ranks, by which it is known what is chosen.
     """
 
     def __init__(self, problem: SetCover, given: Iterable[NDArray[np.int32]] = ()) -> None:
@@ -271,8 +235,8 @@ class State:
         self._table = np.empty((16, max([self.k, *map(len, given)])), dtype=np.int32)
         self._binomials = binomial_table(self.m, self.k)
         self.n_rows = 0
-        self.counts = np.zeros(self.m, dtype=np.int64)
-        self.chosen = np.array([-1])
+        self.counts = np.zeros(self.m, dtype=np.int64)  # in how many labelsets each label is
+        self.chosen = np.array([-1])  # and the numbers of what is chosen, ascending
         self.covered = problem.covered_by(self.rows)
         self.remaining = _count_missing(self.covered)
         for labels in given:
@@ -353,10 +317,7 @@ def start(n_labels: int, k: int, r: int, size: int | None) -> State:
 
 
 def run(
-    state: State,
-    next_labelset: Callable[[], NDArray[np.int32]],
-    method: str,
-    verbose: bool = False,
+    state: State, next_labelset: Callable[[], NDArray[np.int32]], method: str, verbose: bool
 ) -> Cover:
     """Choose labelsets until the size is reached or, without one, all is covered; check that."""
     total = state.remaining if state.size is None else state.size - state.n_rows

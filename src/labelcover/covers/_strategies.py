@@ -10,7 +10,7 @@ from labelcover._progress import progress_bar
 from labelcover.covers._cover import Cover
 from labelcover.covers._greedy import completed, labelset_search
 from labelcover.covers._labelset_kernels import unrank_labelsets
-from labelcover.covers._problem import State, check_problem, run, start, swap_to_balance
+from labelcover.covers._problem import check_problem, run, start, swap_to_balance
 
 #: Up to this many labelsets their order is drawn at once; among more, a repeat is drawn again.
 ORDER_LIMIT = 1 << 16
@@ -29,15 +29,11 @@ def random_cover(
 
     Parameters
     ----------
-    n_labels, k, r : int
-        Labels m, labels in a labelset, and labels in each combination to cover: r ≤ k ≤ m.
-        RAKEL does not look at r, which only says when to stop if `size` is not given.
+    n_labels, k, r, random_state, verbose
+        As for `inlac_cover`. RAKEL does not look at r, which only says when to stop if `size` is
+        not given.
     size : int, optional
         Number of labelsets σ. By default labelsets are drawn until all r-labelsets are covered.
-    random_state : int, RandomState or None
-        Seed.
-    verbose : bool, default=False
-        Show a progress bar, if standard error is a terminal.
 
     Examples
     --------
@@ -45,20 +41,20 @@ def random_cover(
     >>> random_cover(6, 3, size=7, random_state=0)
     Cover(n_labels=6, k=3, size=7, imbalance=3, method='random')
     """
-    state = start(n_labels, k, _stopping_order(r, size), size)
     rng = check_random_state(random_state)
+    state = start(n_labels, k, _stopping_order(r, size), size)
     n_all = comb(state.m, state.k)
     if n_all <= ORDER_LIMIT:
         rows = iter(unrank_labelsets(rng.permutation(n_all), state.m, state.k))
         return run(state, lambda: next(rows), method="random", verbose=verbose)
-    return run(state, lambda: _draw(state, rng), method="random", verbose=verbose)
 
+    def draw() -> NDArray[np.int32]:
+        while True:
+            labels = np.sort(rng.choice(state.m, state.k, replace=False)).astype(np.int32)
+            if not state.has(labels[None])[0]:
+                return labels
 
-def _draw(state: State, rng: np.random.RandomState) -> NDArray[np.int32]:
-    while True:
-        labels = np.sort(rng.choice(state.m, state.k, replace=False)).astype(np.int32)
-        if not state.has(labels[None])[0]:
-            return labels
+    return run(state, draw, method="random", verbose=verbose)
 
 
 def disjoint_cover(
@@ -77,17 +73,13 @@ def disjoint_cover(
 
     Parameters
     ----------
-    n_labels, k, r : int
-        Labels m, labels in a labelset, and an order r ≤ k ≤ m, which is not looked at: a
-        partition covers single labels, and only the combinations that lie inside its parts.
+    n_labels, k, r, random_state, verbose
+        As for `inlac_cover`, but r is not looked at: a partition covers single labels, and only
+        the combinations that lie inside its parts.
     size : int, optional
         Number of labelsets σ. By default ⌈m/k⌉, one partition. More labelsets are those of
         further partitions, drawn independently but all different, and the last one is cut off
         where the size is reached: the imbalance is never more than 1.
-    random_state : int, RandomState or None
-        Seed.
-    verbose : bool, default=False
-        Show a progress bar, if standard error is a terminal.
 
     References
     ----------
@@ -239,20 +231,14 @@ def balco_cover(
 
     Parameters
     ----------
-    n_labels, k, r : int
-        Labels m, labels in a labelset, and labels in each combination to cover: r ≤ k ≤ m.
-        BALCO itself does not look at r, which only says when to stop if `size` is not given.
+    n_labels, k, r, ties, random_state, verbose
+        As for `inlac_cover`. BALCO itself does not look at r, which only says when to stop if
+        `size` is not given.
     size : int, optional
         Number of labelsets σ. By default as many as it takes to cover all r-labelsets.
     balanced : bool, default=True
         Keep the imbalance at most 1, and so at 0 whenever m divides σ·k. False is the literal
         algorithm.
-    ties : {"first", "random"}, default="first"
-        As for `inlac_cover`.
-    random_state : int, RandomState or None
-        Seed for ``ties="random"``.
-    verbose : bool, default=False
-        Show a progress bar, if standard error is a terminal.
 
     Notes
     -----

@@ -119,20 +119,8 @@ def smallest_cover_size(n_labels: int, k: int, r: int = 2) -> int | None:
 _ABOVE_SCHONHEIM = {7: 1, 9: 1, 10: 1, 19: 2}
 # The neighbours (m−i, k) and (m+i, k+i) whose bounds are looked at.
 _NEIGHBOURS = 3
-# n labelsets of k labels cover the pairs of at most a/b·k labels: (n, a, b).
-_FEW_LABELSETS = (
-    (3, 3, 2),
-    (4, 5, 3),
-    (5, 9, 5),
-    (6, 2, 1),
-    (7, 7, 3),
-    (8, 12, 5),
-    (9, 5, 2),
-    (10, 8, 3),
-    (11, 14, 5),
-    (12, 3, 1),
-    (13, 13, 4),
-)
+# 3, 4, … 13 labelsets of k labels cover the pairs of at most a/b·k labels.
+_PARTS = (3, 2), (5, 3), (9, 5), (2, 1), (7, 3), (12, 5), (5, 2), (8, 3), (14, 5), (3, 1), (13, 4)
 
 
 @cache
@@ -167,10 +155,7 @@ def _pair_bound(m: int, k: int) -> int:
     if m == k * (k - 1) and _is_missing_semiplane(k):
         best = max(best, m + 1)
     best = max(best, _fisher_bound(m, k, degree, excess))
-    for n, a, b in _FEW_LABELSETS:
-        if m * b > a * k:
-            best = max(best, n + 1)
-    return best
+    return max(best, *(n for n, (a, b) in enumerate(_PARTS, 4) if m * b > a * k), 0)
 
 
 def _is_missing_plane(m: int, k: int) -> bool:

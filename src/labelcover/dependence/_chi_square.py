@@ -21,9 +21,10 @@ LABELSETS_AT_ONCE = 256
 MOST_LABELSETS = 2**63 - 1
 
 
-def cooccurrences(
-    Y: Any, r: int = 2, *, min_count: int = 5
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+Counted = tuple[NDArray[np.int32], NDArray[np.int64]]  # labelsets and how often they occur
+
+
+def cooccurrences(Y: Any, r: int = 2, *, min_count: int = 5) -> Counted:
     """Return the r-labelsets whose labels occur together in at least `min_count` rows.
 
     Labelsets grow by one label at a time, and only those that are frequent grow, so time and
@@ -52,23 +53,24 @@ def cooccurrences(
     >>> labelsets.tolist(), counts.tolist()
     ([[0, 1], [1, 2]], [2, 2])
     """
-    rows = label_rows(Y)
+    return _of_all_orders(label_rows(Y), check_integer("r", r, low=1), min_count)[-1]
+
+
+def _of_all_orders(rows: Any, r: int, min_count: int) -> list[Counted]:
+    """Return the cooccurrences of one label, two, … r labels."""
     m = rows.shape[1]
-    r = check_integer("r", r, low=1)
     min_count = check_integer("min_count", min_count, low=1)
     if comb(m, r) > MOST_LABELSETS:
         raise ValueError(f"r={r} is too high for {m} labels: labelsets cannot be numbered.")
     counts = np.bincount(rows.indices, minlength=m).astype(np.int64)
-    labelsets = np.flatnonzero(counts >= min_count)[:, None].astype(np.int32)
-    counts, rows = counts[labelsets[:, 0]], rows.astype(np.int64)
+    labels = np.flatnonzero(counts >= min_count)
+    found, rows = [(labels[:, None].astype(np.int32), counts[labels])], rows.astype(np.int64)
     for _ in range(1, r):
-        labelsets, counts = _with_one_more(rows, labelsets, min_count)
-    return labelsets, counts
+        found.append(_with_one_more(rows, found[-1][0], min_count))
+    return found
 
 
-def _with_one_more(
-    rows: Any, labelsets: NDArray[np.int32], min_count: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _with_one_more(rows: Any, labelsets: NDArray[np.int32], min_count: int) -> Counted:
     """Return the labelsets in at least `min_count` rows that are given ones and a higher label."""
     columns, size = rows.tocsc(), labelsets.shape[1]
     found = [(np.empty((0, size + 1), np.int32), np.empty(0, np.int64))]
@@ -128,14 +130,8 @@ def contingency(Y: Any, labels: ArrayLike) -> NDArray[np.int64]:
     rows = label_rows(Y)
     chosen = np.asarray(labels)
     m = rows.shape[1]
-    if (
-        chosen.ndim != 1
-        or chosen.size == 0
-        or chosen.dtype.kind not in "iu"
-        or len(np.unique(chosen)) != len(chosen)
-        or chosen.min() < 0
-        or chosen.max() >= m
-    ):
+    allowed = chosen.ndim == 1 and chosen.dtype.kind in "iu" and np.isin(chosen, range(m)).all()
+    if not allowed or not 0 < len(np.unique(chosen)) == len(chosen):
         raise ValueError(
             f"labels must be different label indices between 0 and {m - 1}, got {labels!r}."
         )
@@ -233,7 +229,7 @@ class LabelDependence:
         if self.r > cover.k or len(self.labelsets) == 0:
             return np.zeros(len(self.labelsets), dtype=bool)
         # A copy: loops would be compiled once more for labelsets that must not change.
-        inside = np.unique(labelset_ranks(cover.labelsets.copy(), self.r))
+        inside = labelset_ranks(cover.labelsets.copy(), self.r)
         return np.isin(labelset_ranks(self.labelsets, self.r), inside)
 
     def merit(self, cover: Cover) -> float:
@@ -269,21 +265,17 @@ def label_dependence(Y: Any, r: int = 2, *, min_count: int = 5) -> LabelDependen
     rows = label_rows(Y)
     r = check_integer("r", r, low=2)
     n, m = rows.shape
-    labelsets, counts = cooccurrences(rows, r, min_count=min_count)
+    *lower, (labelsets, counts) = _of_all_orders(rows, r, min_count)
+    ranked = [_by_rank(*counted) for counted in lower if len(labelsets)]
     chi_squares = np.empty(len(labelsets))
-    if len(labelsets):
-        lower = [_ranked_counts(rows, order, min_count) for order in range(1, r)]
-        for start in range(0, len(labelsets), BLOCK):
-            block = slice(start, start + BLOCK)
-            cells = _cells(labelsets[block], counts[block], n, lower)
-            chi_squares[block] = _chi_square(cells)
+    for block in blocks(len(labelsets), BLOCK):
+        chi_squares[block] = _chi_square(_cells(labelsets[block], counts[block], n, ranked))
     return LabelDependence(m, n, labelsets, counts, chi_squares)
 
 
-def _ranked_counts(rows, order: int, min_count: int) -> tuple[NDArray, NDArray]:
-    """Co-occurrence counts of all frequent labelsets of `order`, sorted by rank."""
-    labelsets, counts = cooccurrences(rows, order, min_count=min_count)
-    ranks = labelset_ranks(labelsets, order)
+def _by_rank(labelsets, counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the ranks of labelsets of one order, ascending, and their counts."""
+    ranks = labelset_ranks(labelsets, labelsets.shape[1])
     by_rank = np.argsort(ranks)
     return ranks[by_rank], counts[by_rank]
 

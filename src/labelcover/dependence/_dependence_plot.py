@@ -54,7 +54,7 @@ def plot_dependence(
     n_pairs = check_integer("n_pairs", n_pairs, low=1)
     if m > MOST_LABELS:
         raise ValueError(f"Y must have at most {MOST_LABELS} labels for a picture, got {m}.")
-    names = np.arange(m).astype(str) if label_names is None else np.asarray(label_names, dtype=str)
+    names = np.asarray(range(m) if label_names is None else label_names, dtype=str)
     if names.shape != (m,):
         raise ValueError(f"label_names must hold {m} names, got {names.size}.")
     correlation = phi(rows)
@@ -98,8 +98,7 @@ def _draw_heat_map(figure, axes, correlation, order, names) -> None:
     np.fill_diagonal(shown, np.nan)
     # One strong pair must not pale all the others.
     values = np.abs(shown[~np.isnan(shown)])
-    limit = float(np.quantile(values, 0.99)) if values.size else 1.0
-    limit = limit if limit > 0 else 1.0
+    limit = (np.quantile(values, 0.99) if values.size else 0.0) or 1.0
     image = axes.imshow(shown, cmap=colours, vmin=-limit, vmax=limit, interpolation="nearest")
     figure.colorbar(image, ax=axes, label="correlation φ of two labels", extend="both", shrink=0.8)
     axes.grid(False)
@@ -108,15 +107,13 @@ def _draw_heat_map(figure, axes, correlation, order, names) -> None:
         axes.set_xticks(np.arange(len(order)), names[order], rotation=90, fontsize=7)
         axes.set_yticks(np.arange(len(order)), names[order], fontsize=7)
     else:
-        axes.set_xlabel("label")
-        axes.set_ylabel("label")
+        axes.set(xlabel="label", ylabel="label")
 
 
 def _draw_graph(axes, correlation, order, pairs, names) -> None:
-    axes.set_aspect("equal")
     axes.set_axis_off()
-    axes.set(xlim=(-1.8, 1.8), ylim=(-1.8, 1.8))
-    axes.set_title(f"the {len(pairs)} most dependent pairs")
+    title = f"the {len(pairs)} most dependent pairs"
+    axes.set(aspect="equal", xlim=(-1.8, 1.8), ylim=(-1.8, 1.8), title=title)
     shown = order[np.isin(order, pairs)]
     if len(shown) == 0:
         axes.text(0, 0, "no labels occur together", ha="center", va="center")

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from math import log
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from labelcover._arguments import check_integer, check_random_state, check_real
 from labelcover.covers import Cover, binomial_table, labelset_ranks
 from labelcover.dependence._chi_square import LabelDependence, labelsets_by_label
-from labelcover.dependence._permutation_kernels import Problem, anneal, rank_table, swap_changes
+from labelcover.dependence._dependence_kernels import Problem, anneal, rank_table, swap_changes
 
 # The search ends when the temperature has fallen to this share of where it began.
 LAST_TEMPERATURE = 1e-3
@@ -105,12 +104,8 @@ def adapt_cover(
     (0.0, True)
     """
     m = cover.n_labels
-    check_annealing(
-        decay=decay,
-        n_iterations=n_iterations,
-        first_temperature=first_temperature,
-        n_restarts=n_restarts,
-    )
+    settings = {"decay": decay, "n_iterations": n_iterations, "n_restarts": n_restarts}
+    check_annealing(**settings, first_temperature=first_temperature)
     # NumPy's small integers overflow.
     n_restarts, decay = int(n_restarts), float(decay)
     n_iterations = (
@@ -131,9 +126,7 @@ def adapt_cover(
     return Adaptation(adapted, best, dependence.merit(adapted), merit_before, total)
 
 
-def check_annealing(
-    *, decay: Any, n_iterations: Any, first_temperature: Any, n_restarts: Any
-) -> None:
+def check_annealing(*, decay, n_iterations, first_temperature, n_restarts) -> None:
     """Raise a ``ValueError`` if a parameter of the search has a value that is not accepted."""
     check_real("decay", decay, above=0, below=1)
     if n_iterations is not None:
@@ -154,12 +147,7 @@ def _problem(cover: Cover, dependence: LabelDependence) -> Problem:
 
 
 def _search(
-    problem: Problem,
-    n_labels: int,
-    n_iterations: int,
-    decay: float,
-    first_temperature: float | None,
-    random: np.random.RandomState,
+    problem: Problem, n_labels, n_iterations, decay, first_temperature, random
 ) -> tuple[float, NDArray]:
     """Merit and columns of the best permutation of one annealing."""
     column = random.permutation(n_labels)

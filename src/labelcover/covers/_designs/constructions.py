@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcover.covers._designs import geometry
-from labelcover.covers._designs.difference import HOLE, developed, family_rows, wilson_family
+from labelcover.covers._designs.difference import HOLE, family_blocks, family_rows
 from labelcover.covers._designs.geometry import galois_field, prime_power, prime_powers
 from labelcover.covers._designs.plans import Plan, Planner, Rows, fewest_rows, shortened
 
@@ -175,12 +175,7 @@ def _designs(k: int, least: int, limit: int):
     step = k * (k - 1)
     for q in range((least + step - 2) // step * step + 1, most + 1, step):
         if prime_power(q):
-            yield q, f"difference family over GF({q})", partial(_family_blocks, k, q)
-
-
-def _family_blocks(k: int, q: int) -> NDArray[np.int64] | None:
-    family = wilson_family(k, q)
-    return None if family is None else developed(family, q)
+            yield q, f"difference family over GF({q})", partial(family_blocks, k, q)
 
 
 def filled_transversals(

@@ -11,11 +11,9 @@ For r = 2, one cycle and no fixed label this is a *difference cover*: every nonz
 n is a difference of two members of one base block (Singer 1938 for planes; Colbourn & Ling 2000).
 {2, 4, 9, 12, 21, 22, 37} modulo 39 has all differences, so C(39, 7, 2) = 39. A block that a
 subgroup of order s maps to itself has only n/s translates; without such blocks, the sizes of
-covers would all be multiples of n.
-
-The conditions are fewer by a factor of about n than those of a cover without symmetry, and so
-are the rows to be searched for: annealing finds base blocks where it cannot find the cover.
-Which permutation works best is found by a race (`cyclic_cover`).
+covers would all be multiples of n. The conditions are fewer by a factor of about n than those of
+a cover without symmetry, and so are the rows: annealing finds base blocks where it cannot find
+the cover. Which permutation works best is found by a race (`cyclic_cover`).
 """
 
 from collections.abc import Iterator
@@ -46,15 +44,9 @@ MOST_BLOCKS, MOST_SHORT = 60, 3
 class Shape:
     """What a cover with a cyclic symmetry looks like, before its base blocks are known.
 
-    Parameters
-    ----------
-    order : int
-        The length n of the cycles.
-    fixed : int
-        How many labels stay where they are: the last ones.
-    base : tuple of (int, int)
-        For each base block the order s of its stabiliser, and for s > 1 how many orbits of the
-        stabiliser it holds; the rest of it are fixed labels.
+    Its `order` is the length n of the cycles; the last `fixed` labels stay where they are. For each
+    base block `base` has the order s of its stabiliser, and for s > 1 how many orbits of the
+    stabiliser it holds; the rest of it are fixed labels.
     """
 
     order: int
@@ -100,26 +92,12 @@ def _short_blocks(n: int, moved: int, fixed: int, k: int) -> Iterator[tuple[int,
 def cyclic_cover(
     n_labels: int, k: int, r: int, least: int, most: int, steps: int, seed: int = 0
 ) -> tuple[Rows, str] | None:
-    """Return a cover of `least` to ``most − 1`` rows with a cyclic symmetry, and its title.
+    """Return the smallest cover found of `least` to ``most − 1`` rows with a cyclic symmetry.
 
     Shapes race against each other: each is annealed a little, those that miss least stay and are
     annealed longer. When a cover is found, only shapes of fewer rows stay.
 
-    Parameters
-    ----------
-    n_labels, k, r : int
-        As for `best_cover`.
-    least, most : int
-        The sizes to look for.
-    steps : int
-        Annealing steps to spend, more or less.
-    seed : int
-        Seed of the annealing.
-
-    Returns
-    -------
-    (rows, title) or None
-        The smallest cover found; free places of its rows are −1.
+    Steps are spent more or less as many as given. Free places of the rows are −1.
     """
     if n_labels**r > MOST_TUPLES or not 2 <= r < k < n_labels:
         return None

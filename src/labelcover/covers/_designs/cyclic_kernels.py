@@ -63,15 +63,10 @@ def anneal_orbits(
     orbit, weight : arrays
         The orbit of each r-tuple ``(x₁, …, x_r)`` of labels, whatever their order, at place
         ``x₁·m^(r−1) + … + x_r``, and the number of r-labelsets in each orbit.
-    subsets : array of shape (C(k, r), r)
-        All r positions of a block.
-    touching : array of shape (k, C(k−1, r−1), r)
-        Those among them with a given position.
+    subsets, touching : arrays of shapes (C(k, r), r) and (k, C(k−1, r−1), r)
+        All r positions of a block, and those among them with a given position.
 
-    Returns
-    -------
-    blocks, uncovered, spent
-        The best blocks met, how many r-labelsets they leave uncovered, and the steps used.
+    Returns the best blocks met, how many r-labelsets they leave uncovered, and the steps used.
     """
     state = seeded(seed)
     m = shifts.shape[1]

@@ -76,6 +76,12 @@ def developed(base_blocks: NDArray[np.int64], q: int) -> NDArray[np.int64]:
     return translates.reshape(-1, base_blocks.shape[1])
 
 
+def family_blocks(k: int, q: int) -> NDArray[np.int64] | None:
+    """Return the blocks of `wilson_family`, all of them, or ``None``."""
+    family = wilson_family(k, q)
+    return None if family is None else developed(family, q)
+
+
 def _by_cosets(k: int, q: int) -> NDArray[np.int64] | None:
     field = galois_field(q)
     elements = np.arange(q)

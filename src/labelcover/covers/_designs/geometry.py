@@ -5,7 +5,7 @@ as an array of point indices, a row per block.
 """
 
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,18 +171,16 @@ def sphere_circles(q: int, dimension: int) -> Blocks:
     """
     size = q**dimension
     field = galois_field(size)
-    infinity = size
     base = np.flatnonzero(field.power(np.arange(size), q) == np.arange(size))
     circles = []
     seen = np.zeros((size + 1,) * 3, dtype=bool)
-    for x, y in combinations(range(size), 2):
-        # Images of 0, 1, ∞ are x, y, ∞: z → x + (y−x) z.
-        if not seen[x, y, infinity]:
-            line = field.add(x, field.multiply(field.subtract(y, x), base))
-            circles.append(_mark(np.append(line, infinity), seen))
-    for x, y, z in combinations(range(size), 3):
+    pairs, triples = combinations(range(size), 2), combinations(range(size), 3)
+    for x, y, z in chain(((x, y, size) for x, y in pairs), triples):
         if not seen[x, y, z]:
-            circles.append(_mark(_circle(field, base, x, y, z), seen))
+            circle = np.sort(_circle(field, base, x, y, z))
+            circles.append(circle)
+            a, b, c = np.array(list(combinations(circle, 3))).T
+            seen[a, b, c] = True
     return np.array(circles)
 
 
@@ -193,7 +191,9 @@ def binary_planes(dimension: int) -> Blocks:
 
 
 def _circle(field, base, x, y, z):
-    """Image of GF(q) ∪ {∞} under the map that takes 0, 1, ∞ to x, y, z, all finite."""
+    """Return the image of GF(q) ∪ {∞} under the map that takes 0, 1, ∞ to x, y, z."""
+    if z == field.q:  # infinity
+        return np.append(field.add(x, field.multiply(field.subtract(y, x), base)), z)
     # t → (x + z·c·t) / (1 + c·t) with c = (y − x) / (z − y).
     c = field.multiply(field.subtract(y, x), field.power(field.subtract(z, y), -1))
     ct = field.multiply(c, base)
@@ -203,13 +203,6 @@ def _circle(field, base, x, y, z):
     finite = bottom != 0
     image[finite] = field.multiply(top[finite], field.power(bottom[finite], -1))
     return np.append(image, z)
-
-
-def _mark(circle, seen):
-    circle = np.sort(circle)
-    a, b, c = np.array(list(combinations(circle, 3))).T
-    seen[a, b, c] = True
-    return circle
 
 
 def _directions(dimension: int, q: int) -> NDArray[np.int64]:

@@ -14,21 +14,11 @@ Rows = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Plan:
-    """A cover not built yet.
+    """A cover not built yet."""
 
-    Parameters
-    ----------
-    size : int
-        The number of rows is at most this.
-    title : str
-        The construction, for people to read.
-    build : callable
-        Returns the rows; −1 is a free place.
-    """
-
-    size: int
-    title: str
-    build: Callable[[], Rows]
+    size: int  # the number of rows is at most this
+    title: str  # the construction, for people to read
+    build: Callable[[], Rows]  # −1 is a free place
 
 
 def fewest_rows(n_labels: int, k: int, r: int) -> int:
@@ -39,14 +29,9 @@ def fewest_rows(n_labels: int, k: int, r: int) -> int:
 class Planner:
     """Finds the smallest plan for every cover that a larger one needs, each once.
 
-    Parameters
-    ----------
-    rules : sequence of callables
-        ``rule(planner, n_labels, k, r, limit)`` yields plans; those of `limit` rows or more are
-        of no use and need not be worked out.
-    given : callable, optional
-        ``given(n_labels, k, r)`` returns rows known from elsewhere, or ``None``. Asked for the
-        parts of a cover, not for the cover itself.
+    A ``rule(planner, n_labels, k, r, limit)`` yields plans; those of `limit` rows or more are of
+    no use and need not be worked out. ``given(n_labels, k, r)`` returns rows known from
+    elsewhere, or ``None``; it is asked for the parts of a cover, not for the cover itself.
     """
 
     def __init__(self, rules, given: Callable[[int, int, int], Rows | None] | None = None) -> None:
