@@ -25,16 +25,23 @@ PATIENCE = 6
 
 
 @njit
-def _listed(at, flag, listed, where, n_listed):
-    """Put r-labelset `at` on the list of uncovered ones (flag) or take it off; the new length."""
-    if flag:
-        listed[n_listed] = at
-        where[at] = n_listed
-        return n_listed + 1
-    last = listed[n_listed - 1]
-    listed[where[at]] = last
-    where[last] = where[at]
-    return n_listed - 1
+def _recount(ranks, step, count, listed, where, n_listed):
+    """Count rows that hold r-labelsets one more (step 1) or less (−1); keep the list of uncovered.
+
+    `where` says at which place of `listed` each is. Returns how many are listed.
+    """
+    for at in ranks:
+        if step > 0 and count[at] == 0:
+            last = listed[n_listed - 1]
+            listed[where[at]] = last
+            where[last] = where[at]
+            n_listed -= 1
+        count[at] += step
+        if step < 0 and count[at] == 0:
+            listed[n_listed] = at
+            where[at] = n_listed
+            n_listed += 1
+    return n_listed
 
 
 @njit
@@ -68,10 +75,11 @@ def anneal_rows(rows, count, m, r, steps, hot, cold, balance, seed):
     missing = np.empty(r, dtype=np.int64)
     listed = np.empty(total, dtype=np.int32)
     where = np.empty(total, dtype=np.int32)
-    n_listed = np.int64(0)  # a constant would have `_listed` compiled twice
-    for at in range(total):
-        if count[at] == 0:
-            n_listed = _listed(at, True, listed, where, n_listed)
+    n_listed = np.int64(0)  # a constant would have `_recount` compiled twice
+    for at in np.flatnonzero(count == 0):
+        listed[n_listed] = at
+        where[at] = n_listed
+        n_listed += 1
     best = rows.copy()
     best_uncovered = n_listed
     spread = (frequency * frequency).sum()
@@ -130,14 +138,8 @@ def anneal_rows(rows, count, m, r, steps, hot, cold, balance, seed):
         delta = change + balance * (frequency[y] + 1 - frequency[x])
         if delta > 0 and uniform(state) >= math.exp(-delta / temperature):
             continue
-        for c in range(n_lost):
-            count[lost[c]] -= 1
-            if count[lost[c]] == 0:
-                n_listed = _listed(lost[c], True, listed, where, n_listed)
-        for c in range(n_won):
-            if count[won[c]] == 0:
-                n_listed = _listed(won[c], False, listed, where, n_listed)
-            count[won[c]] += 1
+        n_listed = _recount(lost[:n_lost], -1, count, listed, where, n_listed)
+        n_listed = _recount(won[:n_won], 1, count, listed, where, n_listed)
         rows[i, j] = y
         holds[i, x] = False
         holds[i, y] = True
@@ -230,21 +232,22 @@ def exchange_spare(rows, count, m, r, rounds, seed):
     positions = np.empty(r, dtype=np.int64)
     ranks = np.empty(binomial_table(k, r)[k, r] + 1, dtype=np.int64)
     ordered = np.empty(k, dtype=rows.dtype)
-    rare = np.empty(m, dtype=np.int64)
+    rare = np.arange(m)
     lowest = (frequency * frequency).sum()
     idle = 0
     for _ in range(rounds):
         if frequency.max() - frequency.min() <= 1 or idle == PATIENCE:
             break
         start = below(state, size)
-        n_rare = 0
         for s in range(size):
             if s % 256 == 0 and s * 8 % size < 2048:
-                n_rare = _rarest(frequency, size * k // m, rare)
+                # Labels less frequent than average, or if there are none the average ones.
+                limit = max(size * k // m - 1, frequency.min())
+                rare = np.flatnonzero(frequency <= limit)
             i = (s + start) % size
             for j in range(k):
                 x = np.int64(rows[i, j])
-                y = _rarer_label(rows[i], frequency, rare, n_rare, state)
+                y = _rarer_label(rows[i], frequency, rare, state)
                 if y < 0 or frequency[y] >= frequency[x]:
                     continue
                 if frequency[y] == frequency[x] - 1 and below(state, 4) > 0:
@@ -268,24 +271,11 @@ def exchange_spare(rows, count, m, r, rounds, seed):
 
 
 @njit
-def _rarest(frequency, average, rare):
-    """List the labels that are less frequent than average, or if none is the average ones."""
-    lowest = frequency.min()
-    limit = max(average - 1, lowest)
-    n = 0
-    for x in range(len(frequency)):
-        if frequency[x] <= limit:
-            rare[n] = x
-            n += 1
-    return n
-
-
-@njit
-def _rarer_label(row, frequency, rare, n_rare, state):
-    """Pick the least frequent of a few labels of the list that the row lacks, or −1."""
+def _rarer_label(row, frequency, rare, state):
+    """Pick the least frequent of a few of the rare labels that the row lacks, or −1."""
     y = -1
     for _ in range(6):
-        z = rare[below(state, n_rare)]
+        z = rare[below(state, len(rare))]
         if y >= 0 and frequency[z] >= frequency[y]:
             continue
         if z not in row:

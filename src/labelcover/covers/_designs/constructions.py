@@ -148,34 +148,34 @@ def _shortened_plan(size: int, title: str, blocks: Callable, points: int, n_labe
     return Plan(size, title, lambda: shortened(blocks(), points, n_labels))
 
 
-def _designs(k: int, least: int, limit: int):
-    """Designs of blocks of k points, at least `least` of them: (points, title, blocks)."""
+def _designs(k: int, least: int, limit: int) -> list[tuple[int, str, Callable]]:
+    """Return designs of blocks of k points, at least `least` of them: (points, title, blocks)."""
     most = least
     while most * (most - 1) // (k * (k - 1)) < limit and most < 4 * least + 4 * k * k:
         most += 1
-    if prime_power(k):
-        for n in range(2, most.bit_length() + 1):
-            if least <= k**n <= most:
-                yield k**n, f"affine geometry AG({n}, {k})", partial(geometry.affine_lines, n, k)
-    if prime_power(k - 1):
-        q = k - 1
-        for n in range(2, most.bit_length() + 1):
+    found: list[tuple[int, str, Callable]] = []
+    q = k - 1
+    for n in range(2, most.bit_length() + 1):
+        if prime_power(k):
+            lines = partial(geometry.affine_lines, n, k)
+            found.append((k**n, f"affine geometry AG({n}, {k})", lines))
+        if prime_power(q):
+            lines = partial(geometry.projective_lines, n, q)
             points = (q ** (n + 1) - 1) // (q - 1)
-            if least <= points <= most:
-                title = f"projective geometry PG({n}, {q})"
-                yield points, title, partial(geometry.projective_lines, n, q)
-        if least <= q**3 + 1 <= most and q * q <= 64:
-            yield q**3 + 1, f"Hermitian unital of order {q}", partial(geometry.hermitian_unital, q)
-    if prime_power(k) and k % 2 == 0:
-        for q in (4, 8, 16, 32, 64, 128):
-            points = (q + 1) * (k - 1) + 1
-            if q > k and least <= points <= most:
-                title = f"maximal arc of degree {k} in AG(2, {q})"
-                yield points, title, partial(geometry.denniston_arc, k, q)
+            found.append((points, f"projective geometry PG({n}, {q})", lines))
+    if prime_power(q) and q * q <= 64:
+        lines = partial(geometry.hermitian_unital, q)
+        found.append((q**3 + 1, f"Hermitian unital of order {q}", lines))
+    for q in (4, 8, 16, 32, 64, 128):
+        if prime_power(k) and k % 2 == 0 and q > k:
+            title = f"maximal arc of degree {k} in AG(2, {q})"
+            found.append(((q + 1) * (k - 1) + 1, title, partial(geometry.denniston_arc, k, q)))
     step = k * (k - 1)
     for q in range((least + step - 2) // step * step + 1, most + 1, step):
         if prime_power(q):
-            yield q, f"difference family over GF({q})", partial(family_blocks, k, q)
+            title = f"difference family over GF({q})"
+            found.append((q, title, partial(family_blocks, k, q)))
+    return [design for design in found if least <= design[0] <= most]
 
 
 def filled_transversals(

@@ -58,11 +58,6 @@ class Shape:
         """The number of rows."""
         return sum(self.order // s for s, _ in self.base)
 
-    @property
-    def title(self) -> str:
-        """The construction, for people to read."""
-        return f"base blocks under a cyclic group of order {self.order}"
-
 
 def shapes(n_labels: int, k: int, least: int, most: int) -> list[Shape]:
     """Return the shapes of `least` to `most` rows, those of the fewest base blocks first."""
@@ -114,7 +109,8 @@ def cyclic_cover(
                     rows, uncovered, spent = annealed_shape(shape, n_labels, k, r, each, seed)
                     steps -= spent
                     if uncovered == 0:
-                        found, most = (rows, shape.title), shape.size
+                        title = f"base blocks under a cyclic group of order {shape.order}"
+                        found, most = (rows, title), shape.size
                     missed.append((uncovered, shape))
             missed.sort(key=lambda pair: pair[0])
             kept = len(racing) // KEPT
