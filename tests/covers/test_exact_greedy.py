@@ -115,10 +115,10 @@ def test_the_first_labelset_that_gains_enough_is_found(seed):
     chosen = np.array([rng.permutation(m)[:k] for _ in range(5)])
     covered[[rank(s) for labelset in chosen.tolist() for s in combinations(labelset, r)]] = True
     taken = np.unique(np.sort(names[chosen], axis=1), axis=0)
-    bounds = np.full(m, comb(k, r), np.int32), np.full((m, m), comb(k, r), np.int32)
+    bounds = np.full(m, comb(k, r), np.int32)
     ranks = np.sort([rank(row) for row in taken.tolist()])
     task = Task(covered, k, r, True, ranks, names, constrained, together, apart)
-    found = first_labelset(task, least, Kind(0, labels, required, *bounds))
+    found = first_labelset(task, least, Kind(0, labels, required, bounds))
 
     def is_right(labelset):
         inside = np.isin(np.arange(m), labelset)

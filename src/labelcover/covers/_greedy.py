@@ -272,35 +272,35 @@ class ExactSearch:
         labels = np.arange(len(counts))
         everything = self._bounds("everything")
         if not self.balance:
-            return [Kind(0, labels, labels[:0], *everything)]
+            return [Kind(0, labels, labels[:0], everything)]
         highest, lowest = int(counts.max()), int(counts.min())
+        imbalance = highest - lowest
         # More labels become most frequent until the greatest count grows; so far, bounds hold.
         seldom = self._bounds("without most frequent", highest, everything)
         kinds = [
-            Kind(1, labels, labels[:0], *everything),
-            Kind(0, labels[counts < highest], labels[:0], *seldom),
+            Kind(imbalance + 1, labels, labels[:0], everything),
+            Kind(imbalance, labels[counts < highest], labels[:0], seldom),
         ]
         least = labels[counts == lowest]
         if len(least) <= self.state.k:
             key = highest, tuple(least.tolist())
             bounds = self._bounds("with all least frequent", key)
-            kinds.append(Kind(0, labels[counts > lowest], least, *bounds))
+            kinds.append(Kind(imbalance, labels[counts > lowest], least, bounds))
             if lowest < highest:
                 rest = labels[(counts > lowest) & (counts < highest)]
-                kinds.append(Kind(-1, rest, least, *self._bounds("with these only", key)))
+                kinds.append(Kind(imbalance - 1, rest, least, self._bounds("with these only", key)))
         return kinds
 
-    def _bounds(self, kind: str, key: Any = None, known: Any = None) -> Any:
+    def _bounds(self, kind: str, key: Any = None, known: Any = None) -> NDArray[np.int32]:
         """Return the bounds of a kind, kept until its key changes; at first those known, if any."""
         if kind not in self._kept or self._kept[kind][0] != key:
-            m = self.state.m
-            most = known or (np.full(m, self.most, np.int32), np.full((m, m), self.most, np.int32))
-            self._kept[kind] = key, [bound.copy() for bound in most]
+            fresh = np.full(self.state.m, self.most, np.int32) if known is None else known.copy()
+            self._kept[kind] = key, fresh
         return self._kept[kind][1]
 
     def _first(self, task: Task, kind: Kind, target: int) -> list[int]:
         """Return the first labelset of a kind that is worth at least `target`, if there is one."""
-        needed = target + self.balance * (self.state.imbalance + kind.imbalance)
+        needed = target + self.balance * kind.imbalance
         too_few = len(kind.labels) + len(kind.required) < self.state.k
         if too_few or needed > (self.most if self.gain else 0):
             return []
@@ -309,7 +309,7 @@ class ExactSearch:
     def _targets(self) -> range:
         """Worths from the best conceivable down to the least acceptable."""
         imbalance = self.state.imbalance
-        self.most = min(self.most, int(self._bounds("everything")[0].max()))
+        self.most = min(self.most, int(self._bounds("everything").max()))
         best = self.gain * self.most - self.balance * max(imbalance - 1, 0)
         # Without balance, a labelset that covers nothing new is taken only as surplus.
         least = 1 if not self.balance and self.state.remaining and self.state.size is None else 0

@@ -11,7 +11,7 @@ worths of INLAC, BALCO and BALANCOR. What makes this quick:
 * For pairs, few labels that may follow P are bounded more sharply: of the pairs among the labels
   to come, each label brings half of its own uncovered ones.
 * Gains only fall as labelsets are chosen, so a bound on the gain below a prefix, once found,
-  holds for all later steps. Bounds are remembered for prefixes of one and two labels.
+  holds for all later steps. Bounds are remembered for prefixes of one label.
 * Labels that must be in S are the prefix of all prefixes, so that what they close counts from
   the start. That does not change which labelset is first: of two labelsets, the one that holds
   the least label in which they differ comes first, and they differ in other labels only.
@@ -53,16 +53,12 @@ class Task(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """Labelsets that change the imbalance alike, and upper bounds on their gains.
+    """Labelsets that change the imbalance alike."""
 
-    The bounds are for labelsets whose first labels, after those required, are these one or two.
-    """
-
-    imbalance: int
+    imbalance: int  # after one of them is chosen
     labels: NDArray[np.int64]  # those that may be in the labelset, ascending
     required: NDArray[np.int64]  # others, that must be
-    bound_1: NDArray[np.int32]
-    bound_2: NDArray[np.int32]
+    bounds: NDArray[np.int32]  # on the gain, by the first label after those required
 
 
 @njit
@@ -155,9 +151,9 @@ def first_labelset(task, least, kind):
     the kind are tightened.
     """
     covered, k, r, counting, chosen, names, constrained, together, apart = task
-    _, labels, required, bound_1, bound_2 = kind
+    _, labels, required, bounds = kind
     n_required = len(required)
-    table = binomial_table(len(bound_1), k)
+    table = binomial_table(len(bounds), k)
     # After j labels: how many r-labelsets have two or more of the labels to come.
     extra = table[k, r] - table[: k + 1, r] - np.arange(k, -1, -1) * table[: k + 1, r - 1]
     extra *= counting
@@ -205,10 +201,7 @@ def first_labelset(task, least, kind):
             # The frame is done: hand its reach up and remember it.
             if depth == n_required + 1:
                 a = prefix[depth - 1]
-                bound_1[a] = min(bound_1[a], reach[depth])
-            elif depth == n_required + 2:
-                a, b = prefix[depth - 2], prefix[depth - 1]
-                bound_2[a, b] = min(bound_2[a, b], reach[depth])
+                bounds[a] = min(bounds[a], reach[depth])
             depth -= 1
             if depth >= n_required:
                 reach[depth] = max(reach[depth], reach[depth + 1])
@@ -217,9 +210,7 @@ def first_labelset(task, least, kind):
         v = following[depth, i]
         bound = gain[depth] + closes[depth, i] + best_sum[depth] + extra[depth]
         if depth == n_required:
-            bound = min(bound, bound_1[v])
-        elif depth == n_required + 1:
-            bound = min(bound, bound_2[prefix[depth - 1], v])
+            bound = min(bound, bounds[v])
         if bound < least:
             reach[depth] = max(reach[depth], bound)
             continue

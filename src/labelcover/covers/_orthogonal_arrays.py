@@ -15,21 +15,11 @@ MOST_RUNS = 1 << 20
 def orthogonal_array(n_labels: int, strength: int = 2) -> NDArray[np.uint8]:
     """Return an orthogonal array OA(m, σ, 2, t): in any t columns, all 2^t rows equally often.
 
-    Parameters
-    ----------
-    n_labels : int
-        Number of columns m.
-    strength : int, default=2
-        The strength t, at most m.
-
-    Returns
-    -------
-    ndarray of shape (runs, n_labels), uint8
-        Zeros and ones; the first row is zero. For strengths 2 and 3 it comes from a Hadamard
-        matrix, with at most a few rows more than m and than 2m. Other arrays are linear: the
-        sums of the rows of a matrix in which any t columns are independent, that of a BCH code,
-        with about m^(t/2) rows, or all 2^m rows if those are fewer, or for m = t + 1 those with
-        an even number of ones.
+    Its entries are zeros and ones; the first row is zero. For strengths 2 and 3 it comes from a
+    Hadamard matrix, with at most a few rows more than m and than 2m. Other arrays are linear: the
+    sums of the rows of a matrix in which any t columns are independent, that of a BCH code, with
+    about m^(t/2) rows, or all 2^m rows if those are fewer, or for m = t + 1 those with an even
+    number of ones.
 
     References
     ----------

@@ -1,7 +1,7 @@
 """Difference families: a few base blocks whose translates cover every pair once, or nearly.
 
 Wilson's, over finite fields, cover every pair once; k is any. Families of quadruples modulo n are
-optimal covers of pairs (k=4, r=2). Their smallest size is known for every m (Mills 1978, 1979):
+optimal covers of pairs (k=4, r=2). Their smallest size is known (`smallest_cover_size`):
 Schönheim's bound but for m = 7, 9, 10 and 19. What the proofs put together from many ingredients,
 a search finds for the sizes of practice, m up to 300: base blocks modulo n, moved by all residues,
 in which every difference occurs as often as its pairs are to be covered. They are kept in
@@ -29,11 +29,6 @@ one further label. The orbit of {0, n/3, 2n/3} is a parallel class too. Further 
 
 For m ≡ 2, 5 (mod 12), `one_point_more` makes an optimal cover from one of m − 1 labels in which
 every pair is covered once.
-
-References
-----------
-Mills (1978), "On the covering of pairs by quadruples I", Journal of Combinatorial Theory A 25;
-"... II" (1979), ibid. 26.
 """
 
 import json
