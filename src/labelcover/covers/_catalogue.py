@@ -36,13 +36,7 @@ class DamagedEntry(ValueError):
 
 
 def catalogued_cover(n_labels: int, k: int, r: int = 2) -> Cover | None:
-    """Return the cover of the catalogue for these numbers, expanded and verified, or ``None``.
-
-    Raises
-    ------
-    DamagedEntry
-        If the entry does not expand to the cover that it promises.
-    """
+    """Return the cover of the catalogue for these numbers, expanded and verified, or ``None``."""
     entry = read_catalogue().get((n_labels, k, r))
     return None if entry is None else cover_of(entry)
 

@@ -103,12 +103,12 @@ def _largest_sum(values, count, histogram):
 
 
 @njit
-def _without_isolated(covered, table, labels, closes, lacking, gain, least, largest):
+def _without_isolated(covered, table, labels, closes, lacking, gain, least):
     """Keep the labels that can be in a labelset for pairs of at least `least`; return how many.
 
     Half of the pairs among the labels to come counts for each of the two: a label gains what it
-    closes with the prefix, plus half of its uncovered pairs with ``lacking − 1`` others. `largest`
-    is scratch of `lacking` numbers. Also returned: the largest gain that the others allow.
+    closes with the prefix, plus half of its uncovered pairs with ``lacking − 1`` others. Also
+    returned: the largest gain that the others allow.
     """
     n = len(labels)
     scores = np.zeros(n, dtype=np.int64)
@@ -117,7 +117,7 @@ def _without_isolated(covered, table, labels, closes, lacking, gain, least, larg
             if not covered[labels[j] + table[labels[i], 2]]:
                 scores[i] += 1
                 scores[j] += 1
-    largest[:] = 0
+    largest = np.zeros(lacking, dtype=np.int64)
     for i in range(n):
         scores[i] = 2 * closes[i] + min(scores[i], lacking - 1)
         if scores[i] > largest[0]:
@@ -254,7 +254,6 @@ def first_labelset(task, least, kind):
                 lacking - 1,
                 gain[below],
                 least,
-                np.empty(lacking - 1, dtype=np.int64),
             )
             dropped[below] = max(dropped[below], allowed)
             best_sum[below] = _largest_sum(closes[below, :kept], lacking - 2, histogram)

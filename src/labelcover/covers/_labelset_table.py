@@ -21,13 +21,7 @@ BLOCK = 1 << 12
 
 
 def labelset_table(labelsets: Labelsets, n_labels: int) -> NDArray[np.int32]:
-    """Return labelsets of any sizes as a table, after checking them.
-
-    Raises
-    ------
-    ValueError
-        If a row is empty, repeats a label or holds something that is no label.
-    """
+    """Return labelsets of any sizes as a table, after checking them."""
     try:
         rows = np.asarray(labelsets)
     except ValueError:  # NumPy's answer to rows of different lengths

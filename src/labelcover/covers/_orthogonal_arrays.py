@@ -40,7 +40,7 @@ def orthogonal_array(n_labels: int, strength: int = 2) -> NDArray[np.uint8]:
     m = check_integer("n_labels", n_labels, low=1)
     t = check_integer("strength", strength, low=1, high=m)
     if t not in (2, 3):
-        return _linear_array(_independent_columns(m, t))
+        return _sums_of_rows(_independent_columns(m, t))
     order = m + 3 - t
     while (signs := hadamard_matrix(order)) is None:
         order += 1
@@ -111,7 +111,7 @@ def _reduced(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return rows[:rank]
 
 
-def _linear_array(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _sums_of_rows(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return all sums of rows modulo 2."""
     if 2 ** len(rows) > MOST_RUNS:
         raise ValueError(

@@ -341,10 +341,8 @@ def _costs(rows, ks, rs, size, budget, member_cost, random) -> list[CoverChoice]
         pairs = [(k, min(min(rs), k))]
     cost_of = member_cost or (lambda k: _mean_classes(rows, k, random) / 2)
     costs = {k: float(cost_of(k)) for k, _ in pairs}
-    found = []
-    for k, r in pairs:
-        bound = cover_size_bounds(m, k, r)[0] if size is None else size
-        found.append((k, r, bound, costs[k], bound * costs[k]))
+    bounds = [cover_size_bounds(m, *pair)[0] if size is None else size for pair in pairs]
+    found = [(k, r, b, costs[k], b * costs[k]) for (k, r), b in zip(pairs, bounds, strict=True)]
     cheapest = min(choice[-1] for choice in found)
     if budget is None:
         limit = max(BINARY_MODELS_PER_LABEL * m, cheapest)
@@ -360,8 +358,7 @@ def _costs(rows, ks, rs, size, budget, member_cost, random) -> list[CoverChoice]
 
 def _mean_classes(rows, k: int, random) -> float:
     """Mean number of different label patterns that a member of k random labels meets."""
-    columns = rows.tocsc()
-    found = []
+    columns, found = rows.tocsc(), []
     for _ in range(TRIAL_LABELSETS):
         patterns = columns[:, random.permutation(rows.shape[1])[:k]].toarray()
         found.append(len(np.unique(np.packbits(patterns > 0, axis=1), axis=0)))

@@ -1,7 +1,7 @@
 """Which construction makes the fewest rows: plans for covers, compared before they are built."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ def fewest_rows(n_labels: int, k: int, r: int) -> int:
     return 1 if n_labels <= k or r == 0 else lower_bound(n_labels, k, r)
 
 
+@dataclass
 class Planner:
     """Finds the smallest plan for every cover that a larger one needs, each once.
 
@@ -34,15 +35,14 @@ class Planner:
     elsewhere, or ``None``; it is asked for the parts of a cover, not for the cover itself.
     """
 
-    def __init__(self, rules, given: Callable[[int, int, int], Rows | None] | None = None) -> None:
-        self._rules = tuple(rules)
-        self._given = given
-        self._smallest: dict[tuple[int, int, int], Plan] = {}
+    rules: tuple[Callable, ...]
+    given: Callable[[int, int, int], Rows | None] | None = None
+    _smallest: dict[tuple[int, int, int], Plan] = field(default_factory=dict)
 
     def plans(self, n_labels: int, k: int, r: int, limit: int = 2**62) -> list[Plan]:
         """Return the plans of fewer than `limit` rows that were met, the smallest first."""
         found: list[Plan] = []
-        for rule in self._rules:
+        for rule in self.rules:
             for plan in rule(self, n_labels, k, r, limit):
                 if plan.size < limit:
                     found.append(plan)
@@ -59,7 +59,7 @@ class Planner:
     def _find(self, n_labels: int, k: int, r: int) -> Plan:
         if r == 0:
             return Plan(1, "no label", lambda: np.empty((1, 0), dtype=np.int32))
-        rows = None if self._given is None else self._given(n_labels, k, r)
+        rows = None if self.given is None else self.given(n_labels, k, r)
         if rows is None or len(rows) > fewest_rows(n_labels, k, r):
             plans = self.plans(n_labels, k, r, limit=2**62 if rows is None else len(rows))
             if plans:
