@@ -19,7 +19,7 @@ from labelcover import (
 )
 from labelcover.covers import Cover
 from labelcover.ensemble._encoding import encode
-from labelcover.ensemble._member_weights import LEAST_PROBABILITY, StackedMembers, stacking_weights
+from labelcover.ensemble._member_weights import LEAST_PROBABILITY, stacking_weights, weigh_members
 from labelcover.learners import C45Classifier, LeastSquaresClassifier, SMOClassifier
 from labelcover.models import load_model, save_model
 
@@ -111,23 +111,25 @@ def test_weighted_members_are_summed_as_by_hand_whatever_the_blocks():
     distributions = random.random((40, int(encoding.offsets[-1])))
     for low, high in zip(encoding.offsets, encoding.offsets[1:], strict=False):
         distributions[:, low:high] /= distributions[:, low:high].sum(axis=1, keepdims=True)
-    stacked = StackedMembers(encoding)
     n_problems = len(encoding.offsets) - 1
     blocks = [slice(0, 1), slice(1, n_problems)]
-    columns = [slice(encoding.offsets[b.start], encoding.offsets[b.stop]) for b in blocks]
-    for block, own in zip(blocks, columns, strict=True):
-        stacked.gather(distributions[:, own], block)
-    left_out = stacked.fit(Y, None)
-    expected = weighted_by_hand(encoding, distributions, stacked.weights)
+
+    def added(own):
+        sums = np.zeros((40, own.cover.n_labels))
+        for block in blocks:
+            columns = slice(encoding.offsets[block.start], encoding.offsets[block.stop])
+            own.add(distributions[:, columns], block, sums)
+        return own.mean(sums)
+
+    said = added(encoding.of_pairs())
+    assert said.shape == (40, 15)
+    weighted, left_out = weigh_members(encoding, said, Y, None)
+    expected = weighted_by_hand(encoding, distributions, weighted.weights)
     np.testing.assert_allclose(left_out, expected)
-    parts = [
-        stacked.confidences(distributions[:, own], b)
-        for b, own in zip(blocks, columns, strict=True)
-    ]
-    np.testing.assert_allclose(sum(parts), expected)
+    np.testing.assert_allclose(added(weighted), expected)
     # Label 5 is in no labelset.
     assert (expected[:, 5] == 0).all()
-    per_label = np.bincount(cover.labelsets.ravel(), stacked.weights.ravel(), minlength=6)
+    per_label = np.bincount(cover.labelsets.ravel(), weighted.weights.ravel(), minlength=6)
     np.testing.assert_allclose(per_label, [1, 1, 1, 1, 1, 0])
 
 

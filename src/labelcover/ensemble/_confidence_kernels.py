@@ -120,9 +120,9 @@ def add_members(probabilities, starts, lows, highs, patterns, labelsets, reading
     probabilities : float array of shape (classes, n)
         Class distributions; that of member ``j`` begins in row ``starts[j]`` (members that
         pose the same problem share their rows).
-    patterns : uint8 array of shape (n_classes, k)
+    patterns : array of shape (n_classes, k)
         The 0/1 values of the member's labels in each class, for ``j`` the rows
-        ``lows[j]:highs[j]``.
+        ``lows[j]:highs[j]``; with weights in place of ones, `MARGINAL` is multiplied by them.
     labelsets : int32 array of shape (members, k)
         Which labels those are; rows with fewer than k end in −1.
     reading : int
@@ -151,10 +151,11 @@ def add_members(probabilities, starts, lows, highs, patterns, labelsets, reading
             for c in range(highs[j] - lows[j]):
                 of_class = probabilities[starts[j] + c, first:last]
                 for position in range(length):
-                    if patterns[lows[j] + c, position]:
+                    weight = patterns[lows[j] + c, position]
+                    if weight:
                         total = totals[labelsets[j, position]]
                         for i in range(len(of_class)):
-                            total[i] += of_class[i]
+                            total[i] += weight * of_class[i]
         for i in range(last - first):
             for label in range(sums.shape[1]):
                 sums[first + i, label] += totals[label, i]

@@ -13,7 +13,7 @@ from labelcover.covers import Cover
 from labelcover.ensemble._choose_cover import single_labels
 from labelcover.ensemble._confidence_kernels import MARGINAL, VOTES, WINNER
 from labelcover.ensemble._encoding import Encoding, encode, known_labels_encoding, label_products
-from labelcover.ensemble._member_weights import StackedMembers
+from labelcover.ensemble._member_weights import weigh_members
 from labelcover.ensemble._plan import MEMBERS, draw_left_out, most_targets, n_left_out_rows
 from labelcover.ensemble._shares import Floats, Rows, Shares, probability_slopes
 from labelcover.ensemble._view import TrainingRows, View, draw_seeds
@@ -62,13 +62,11 @@ class CoverView(View):
     ----------
     members : Members
     encodings : list of Encoding
-    stacked : list of StackedMembers
-        The weighted members of each cover, with ``aggregate="weighted"``; else empty.
+        One for each cover, with the weights of members if they have some.
     """
 
     members: Members
     encodings: list[Encoding]
-    stacked: list[StackedMembers]
 
     def __init__(
         self, learner: Any, covers: Sequence[Cover], *, aggregate: str = "mean", quick: bool = False
@@ -88,10 +86,8 @@ class CoverView(View):
         seeds = draw_seeds(seed, sum(map(len, self.covers)))
         classes, targets, first = self._posed(rows)
         offsets = self.encodings[0].offsets
-        is_weighted = self.aggregate == "weighted"
-        self.stacked = [StackedMembers(each) for each in self.encodings] if is_weighted else []
         left_out = rows.left_out
-        if left_out is None and is_weighted:
+        if left_out is None and self.aggregate == "weighted":
             left_out = leaving_out_some(rows, self.learner, self.covers, int(seeds[0])).left_out
         problems = Problems(
             classes,
@@ -133,19 +129,23 @@ class CoverView(View):
     def _left_out_means(
         self, training: TrainingRows, rows: NDArray[np.int64], verbose: bool
     ) -> list[NDArray[np.float64]]:
-        sums = self._no_sums(len(rows))
+        is_weighted = self.aggregate == "weighted"
+        encodings = [e.of_pairs() for e in self.encodings] if is_weighted else self.encodings
+        sums = _no_sums(encodings, len(rows))
         for problems in problem_blocks(self.members.offsets, max(1, LEFT_OUT_BLOCK // len(rows))):
-            distributions = self.members.left_out(problems)
-            for stacked in self.stacked:
-                stacked.gather(distributions, problems)
-            if not self.stacked:
-                self._add(distributions, problems, sums)
-        if not self.stacked:
+            self._add(self.members.left_out(problems), problems, sums, encodings)
+        if not is_weighted:
             return self._means(sums)
         weights = None if training.weights is None else training.weights[rows]
-        means = [stacked.fit(training.Y[rows], weights) for stacked in self.stacked]
-        tell(f"{self.stacked[0].told()}, on {len(rows)} left-out rows", show=verbose)
-        return means
+        pairs = zip(self.encodings, sums, strict=True)
+        found = [weigh_members(*each, training.Y[rows], weights) for each in pairs]
+        self.encodings = [encoding for encoding, _ in found]
+        own: Any = self.member_weights
+        held, counts = self.covers[0].labelsets, self.covers[0].label_counts
+        ratio = (own * counts[held])[held >= 0]
+        told = f"weights of members {ratio.min():.2f} to {ratio.max():.2f} times equal weights"
+        tell(f"{told}, on {len(rows)} left-out rows", show=verbose)
+        return [means for _, means in found]
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return for each cover ``(n, n_labels)``: the mean over the members that hold a label.
@@ -153,7 +153,7 @@ class CoverView(View):
         This is Algorithm 2, but for weights. A label in no labelset gets 0. Works in blocks of rows
         and problems of bounded memory.
         """
-        sums = self._no_sums(X.shape[0])
+        sums = _no_sums(self.encodings, X.shape[0])
         members, offsets = self.members, self.members.offsets
         width = max(1, members.row_width, int(offsets[-1]))
         step = min(max(BLOCK_ROWS, BLOCK_NUMBERS // width), MOST_BLOCK_ROWS)
@@ -172,23 +172,19 @@ class CoverView(View):
             return f"{self.learner!r} has no scores that are sums over the columns of the table"
         return ""
 
-    def shares(self, X: Any, origin: NDArray[np.float64] | None = None) -> list[Shares]:
+    def shares(self, X: Any, origin: NDArray[np.float64] | None = None) -> list[Any]:
         """Return what adds up to the confidences; parts are 0 at an origin as members scale it."""
-        sums = self._no_sums(X.shape[0])
+        sums = _no_sums(self.encodings, X.shape[0])
         with blas_threads(X.shape[0], self.members.row_width, int(self.members.offsets[-1])):
             paths = self.members.paths(X, origin)
             self._add_rows(paths.prepared, sums)
-        weights: list[Any] = [each.weights for each in self.stacked] or [None] * len(self.covers)
-        made = zip(self.encodings, self._means(sums), weights, strict=True)
+        made = zip(self.encodings, self._means(sums), strict=True)
         return [CoverShares(paths, *each) for each in made]
 
     @property
     def member_weights(self) -> NDArray[np.float64] | None:
         """The weight of each member in each of its labels; None if there are none."""
-        return self.stacked[0].weights if self.stacked else None
-
-    def _no_sums(self, n: int) -> list[NDArray[np.float64]]:
-        return [np.zeros((n, cover.n_labels)) for cover in self.covers]
+        return self.encodings[0].weights
 
     def _add_rows(self, prepared: Any, sums: list[NDArray[np.float64]]) -> None:
         """Add what all members say of some rows."""
@@ -196,18 +192,17 @@ class CoverView(View):
             self._add(self.members.distributions(prepared, problems), problems, sums)
 
     def _add(
-        self, distributions: NDArray[np.float64], problems: slice, sums: list[NDArray[np.float64]]
+        self,
+        distributions: NDArray[np.float64],
+        problems: slice,
+        sums: list[NDArray[np.float64]],
+        encodings: list[Encoding] | None = None,
     ) -> None:
-        if self.stacked:
-            for stacked, each in zip(self.stacked, sums, strict=True):
-                each += stacked.confidences(distributions, problems)
-            return
-        for encoding, each in zip(self.encodings, sums, strict=True):
-            encoding.add(distributions, problems, each, reading=READINGS[self.aggregate])
+        reading = READINGS.get(self.aggregate, MARGINAL)
+        for encoding, each in zip(encodings or self.encodings, sums, strict=True):
+            encoding.add(distributions, problems, each, reading=reading)
 
     def _means(self, sums: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
-        if self.stacked:
-            return sums
         return [encoding.mean(each) for encoding, each in zip(self.encodings, sums, strict=True)]
 
 
@@ -220,29 +215,22 @@ class CoverShares(Shares):
         The scores of the classes of all problems as sums.
     encoding : Encoding
     confidence : ndarray of shape (n, n_labels)
-    weights : ndarray of shape (size, k), optional
-        The weight of each member in each of its labels; by default all are equal.
     """
 
     def __init__(
-        self,
-        paths: ScorePaths,
-        encoding: Encoding,
-        confidence: NDArray[np.float64],
-        weights: NDArray[np.float64] | None = None,
+        self, paths: ScorePaths, encoding: Encoding, confidence: NDArray[np.float64]
     ) -> None:
         self.paths, self.encoding, self.confidence = paths, encoding, confidence
-        self.weights = weights
         self.starts = np.zeros(confidence.shape[1])
         for label in range(len(self.starts)):
-            for problem, holds, weight in self._members(label):
+            for problem, holds, weight in self.members_with(label):
                 self.starts[label] += weight * (softmax(paths.start(problem)) @ holds)
 
     def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
         """Return what columns add to a sum of the confidences of all labels, in one step."""
         slopes = []
         for label in np.flatnonzero(weights.any(axis=0)).tolist():
-            for problem, holds, weight in self._members(label):
+            for problem, holds, weight in self.members_with(label):
                 start, end = self.paths.start(problem), self.paths.scores(problem, rows)
                 own = probability_slopes(start, end, holds)
                 slopes.append((problem, (weight * weights[:, label])[:, None] * own))
@@ -251,19 +239,23 @@ class CoverShares(Shares):
     def of_log_odds(self, rows: Rows, weights: Floats, label: int, least: float) -> Any:
         """Return the same of log-odds, of `label` as they bend if one member on it says all."""
         found = super().of_log_odds(rows, weights, label, least)
-        (problem, holds, _), *others = self._members(label)
+        (problem, holds, _), *others = self.members_with(label)
         if others or len(holds) != 2:
             return found
         return found + self.paths.bends(rows, problem, 2.0 * holds - 1, weights[:, label], least)
 
-    def _members(self, label: int) -> Iterator[tuple[int, NDArray[np.uint8], float]]:
+    def members_with(self, label: int) -> Iterator[tuple[int, NDArray[np.bool_], float]]:
         """Yield the problems of the members that hold a label, their classes with it, weights."""
-        encoding = self.encoding
+        encoding, weights = self.encoding, self.encoding.weights
         members, places = np.nonzero(encoding.cover.labelsets == label)
         for member, place in zip(members.tolist(), places.tolist(), strict=True):
-            weight = 1 / len(members) if self.weights is None else self.weights[member, place]
-            holds = encoding.patterns[slice(*encoding.starts[member : member + 2]), place]
+            weight = 1 / len(members) if weights is None else weights[member, place]
+            holds = encoding.patterns[slice(*encoding.starts[member : member + 2]), place] > 0
             yield int(encoding.problem[member]), holds, float(weight)
+
+
+def _no_sums(encodings: list[Encoding], n: int) -> list[NDArray[np.float64]]:
+    return [np.zeros((n, each.cover.n_labels)) for each in encodings]
 
 
 def leaving_out_some(

@@ -45,21 +45,24 @@ class Encoding:
         Which labels each member holds.
     starts : ndarray of shape (size + 1,), int64
         The patterns of member ``j`` are the rows ``starts[j]:starts[j + 1]`` of `patterns`.
-    patterns : ndarray of shape (n_patterns, k), uint8
+    patterns : ndarray of shape (n_patterns, k)
         The 0/1 values of the member's labels in each class, in the order of
         ``cover.labelsets[j]``; 0 where that holds no label. Within a member, classes are in
-        lexicographic order of patterns.
+        lexicographic order of patterns. Where members have weights, these stand for ones.
     problem : ndarray of shape (size,), int64
         Which problem each member poses.
     offsets : ndarray of shape (n_problems + 1,), int64
         The classes of problem ``p`` are ``offsets[p]:offsets[p + 1]`` of all classes side by side.
+    weights : ndarray of shape (size, k), optional
+        The weight of each member in each of its labels; by default all are equal.
     """
 
     cover: Cover
     starts: NDArray[np.int64]
-    patterns: NDArray[np.uint8]
+    patterns: NDArray[Any]
     problem: NDArray[np.int64]
     offsets: NDArray[np.int64]
+    weights: NDArray[np.float64] | None = None
 
     def add(
         self,
@@ -89,7 +92,20 @@ class Encoding:
 
     def mean(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``Sum_j / Votes_j`` (Algorithm 2, line 13); a label in no labelset gets 0."""
+        if self.weights is not None:
+            return sums
         return sums / np.maximum(self.cover.label_counts, 1)
+
+    def weighted(self, weights: NDArray[np.float64]) -> "Encoding":
+        """Return the same members with weights."""
+        patterns = self.patterns * np.repeat(weights, np.diff(self.starts), axis=0)
+        return replace(self, patterns=patterns, weights=weights)
+
+    def of_pairs(self) -> "Encoding":
+        """Return the same members as if each label of each were one of its own."""
+        sizes = self.cover.labelset_sizes
+        numbers = np.split(np.arange(sizes.sum()), np.cumsum(sizes)[:-1])
+        return replace(self, cover=Cover(numbers, int(sizes.sum())))
 
 
 @dataclass(frozen=True)

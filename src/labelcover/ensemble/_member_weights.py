@@ -12,12 +12,8 @@ Y. Yao, A. Vehtari, D. Simpson and A. Gelman (2018). Using stacking to average B
 distributions. Bayesian Analysis 13(3), 917–1007.
 """
 
-from functools import cached_property
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from labelcover.ensemble._encoding import Encoding
 from labelcover.ensemble._log_linear_pool import Derivatives, newton_minima
@@ -88,103 +84,28 @@ def stacking_weights(
     return w / w.sum()
 
 
-class StackedMembers:
-    """The members of an encoding, combined by weights for each label.
+def weigh_members(
+    encoding: Encoding,
+    said: NDArray[np.float64],
+    Y: NDArray[np.uint8],
+    sample_weight: NDArray[np.float64] | None,
+) -> tuple[Encoding, NDArray[np.float64]]:
+    """Return members with weights, and their confidences of the rows that were left out.
 
-    Attributes
+    Parameters
     ----------
-    weights : ndarray of shape (size, k)
-        The weight of each member in each of its labels, in the order of ``cover.labelsets``. For
-        each label they sum to 1.
+    encoding : Encoding
+    said : ndarray of shape (n, n_pairs)
+        The probabilities of the labels of each member (`Encoding.of_pairs`) in these rows.
+    Y : ndarray of shape (n, n_labels)
+    sample_weight : ndarray of shape (n,) or None
     """
-
-    weights: NDArray[np.float64]
-
-    def __init__(self, encoding: Encoding) -> None:
-        self._encoding = encoding
-        labelsets = encoding.cover.labelsets
-        # A pair is a member and one of its labels; where labelsets differ in size, −1 is no label.
-        self._pair_member, self._pair_position = np.nonzero(labelsets >= 0)
-        self._pair_label = labelsets[self._pair_member, self._pair_position]
-        self._of_pairs = self._patterns_as_columns()
-        self._left_out: NDArray[np.float64] | None = None
-
-    def gather(self, distributions: NDArray[np.float64], problems: slice) -> None:
-        """Keep what the members of some problems say of left-out rows."""
-        if self._left_out is None:
-            self._left_out = np.zeros((len(distributions), len(self._pair_label)))
-        problem = self._encoding.problem[self._pair_member]
-        pairs = np.flatnonzero((problem >= problems.start) & (problem < problems.stop))
-        columns = self._columns(problems)
-        self._left_out[:, pairs] = distributions @ self._of_pairs[columns][:, pairs]
-
-    def fit(
-        self, Y: NDArray[np.uint8], sample_weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        """Set the weights from what was gathered; return the combined confidences of these rows.
-
-        Parameters
-        ----------
-        Y : ndarray of shape (n, n_labels)
-            The labels of the rows that were left out.
-        sample_weight : ndarray of shape (n,) or None
-            Their weights.
-        """
-        gathered, self._left_out = self._left_out, None
-        assert gathered is not None
-        of_pairs = np.zeros(len(self._pair_label))
-        by_label = np.argsort(self._pair_label, kind="stable")
-        ends = np.cumsum(self._encoding.cover.label_counts)
-        for label, pairs in enumerate(np.split(by_label, ends[:-1])):
-            if len(pairs):
-                of_pairs[pairs] = stacking_weights(gathered[:, pairs], Y[:, label], sample_weight)
-        self.weights = np.zeros(self._encoding.cover.labelsets.shape)
-        self.weights[self._pair_member, self._pair_position] = of_pairs
-        return gathered @ self._to_labels()
-
-    def confidences(
-        self, distributions: NDArray[np.float64], problems: slice
-    ) -> NDArray[np.float64]:
-        """Return what the members of some problems add to the confidences, ``(n, n_labels)``."""
-        return distributions @ self._of_labels[self._columns(problems)]
-
-    def told(self) -> str:
-        """Return how far the weights are from equal ones, for people to read."""
-        counts = self._encoding.cover.label_counts[self._pair_label]
-        ratio = self.weights[self._pair_member, self._pair_position] * counts
-        return f"weights of members {ratio.min():.2f} to {ratio.max():.2f} times equal weights"
-
-    # skops trusts no sparse matrix; all of them follow from the encoding and the weights.
-    def __getstate__(self) -> dict[str, Any]:
-        return {"encoding": self._encoding, "weights": self.weights}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        StackedMembers.__init__(self, state["encoding"])
-        self.weights = state["weights"]
-
-    @cached_property
-    def _of_labels(self) -> sparse.csr_array:
-        """The matrix from class distributions to confidences."""
-        return (self._of_pairs @ self._to_labels()).tocsr()
-
-    def _to_labels(self) -> sparse.csr_array:
-        """Return the matrix from the probabilities of pairs to confidences."""
-        weights = self.weights[self._pair_member, self._pair_position]
-        entries = (weights, (np.arange(len(weights)), self._pair_label))
-        return sparse.csr_array(entries, (len(weights), self._encoding.cover.n_labels))
-
-    def _columns(self, problems: slice) -> slice:
-        offsets = self._encoding.offsets
-        return slice(int(offsets[problems.start]), int(offsets[problems.stop]))
-
-    def _patterns_as_columns(self) -> sparse.csr_array:
-        """Return the 0/1 matrix from class distributions to the probabilities of pairs."""
-        encoding = self._encoding
-        member = np.repeat(np.arange(len(encoding.cover)), np.diff(encoding.starts))
-        own_class = np.arange(len(encoding.patterns)) - encoding.starts[member]
-        column = encoding.offsets[encoding.problem[member]] + own_class
-        pair = np.full(encoding.cover.labelsets.shape, -1)
-        pair[self._pair_member, self._pair_position] = np.arange(len(self._pair_label))
-        rows, positions = np.nonzero(encoding.patterns)
-        entries = (np.ones(len(rows)), (column[rows], pair[member[rows], positions]))
-        return sparse.csr_array(entries, (int(encoding.offsets[-1]), len(self._pair_label)))
+    held = encoding.cover.labelsets >= 0
+    label, found = encoding.cover.labelsets[held], np.zeros(Y.shape)
+    of_pairs, weights = np.zeros(len(label)), np.zeros(held.shape)
+    for j in np.unique(label).tolist():
+        pairs = np.flatnonzero(label == j)
+        of_pairs[pairs] = stacking_weights(said[:, pairs], Y[:, j], sample_weight)
+        found[:, j] = said[:, pairs] @ of_pairs[pairs]
+    weights[held] = of_pairs
+    return encoding.weighted(weights), found

@@ -9,11 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit, softmax
+from scipy.special import logit
 from sklearn.base import clone
 
 from labelcover.covers import Cover
-from labelcover.ensemble._cover_view import LEAST, LeastSquaresView, LogisticView
+from labelcover.ensemble._cover_view import LEAST, CoverShares, LeastSquaresView, LogisticView
 from labelcover.ensemble._log_linear_pool import inside
 from labelcover.ensemble._plan import SCORE_LANDMARKS
 from labelcover.ensemble._shares import Shares
@@ -72,9 +72,28 @@ class ScoresView(View):
     def shares(self, X: Any) -> list[Shares]:
         """Return what words add to both stages."""
         (first,) = self.logistic.shares(X)
-        stage = FirstStage(first, self.logistic.covers[0].n_labels)
+        stage = FirstStage(first)
         seconds = self.second.shares(stage.scores, stage.origin)
         return [*(ScoreShares(stage, each) for each in seconds), first]
+
+
+class ScoreShares(Shares):
+    """The confidences of a second stage as sums over words.
+
+    Attributes
+    ----------
+    stage : FirstStage
+    second : Shares
+        As sums over the scores of the first stage.
+    """
+
+    def __init__(self, stage: "FirstStage", second: Shares) -> None:
+        self.stage, self.second = stage, second
+        self.confidence, self.starts = second.confidence, second.starts
+
+    def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
+        """Return what words add to a sum of the confidences of all labels."""
+        return self.stage.passed(rows, self.second.combined(rows, weights))
 
 
 class FirstStage:
@@ -87,41 +106,24 @@ class FirstStage:
         The scores where no word is there.
     """
 
-    def __init__(self, shares: Any, n_labels: int) -> None:
-        paths, encoding = shares.paths, shares.encoding
-        self.paths, rows = paths, np.arange(len(shares.confidence))
+    def __init__(self, shares: CoverShares) -> None:
+        self.paths, rows = shares.paths, np.arange(len(shares.confidence))
         self.scores = logit(inside(shares.confidence, LEAST))
+        self.origin = logit(inside(shares.starts, LEAST))
         # Labels that are not the same in all rows have two classes, without and with the label.
         self.problems: dict[int, int] = {}
-        self.ways, origin = np.zeros_like(self.scores), np.zeros(n_labels)
-        for label in range(n_labels):
-            member = int(np.flatnonzero(encoding.cover.labelsets[:, 0] == label)[0])
-            holds = encoding.patterns[slice(*encoding.starts[member : member + 2]), 0]
-            problem = int(encoding.problem[member])
-            start = paths.start(problem)
-            origin[label] = softmax(start) @ holds
+        self.ways = np.zeros_like(self.scores)
+        for label in range(len(self.origin)):
+            ((problem, holds, _),) = shares.members_with(label)
             if len(holds) == 2:
                 self.problems[label] = problem
-                way = paths.scores(problem, rows) - start
+                way = self.paths.scores(problem, rows) - self.paths.start(problem)
                 self.ways[:, label] = way[:, 1] - way[:, 0]
-        self.origin = logit(inside(origin, LEAST))
 
     def passed(self, rows: NDArray[np.int64], parts: NDArray[np.float64]) -> Any:
         """Return parts of scores as parts of words: each word has its share in each score."""
         ways = self.ways[rows]
         slopes = np.where(ways != 0, parts / np.where(ways != 0, ways, 1.0), 0.0)
         none = np.zeros(len(rows))
-        of_classes = {j: np.column_stack([none, slopes[:, j]]) for j in self.problems}
-        return self.paths.parts(rows, [(self.problems[j], own) for j, own in of_classes.items()])
-
-
-class ScoreShares(Shares):
-    """The confidences of a second stage as sums over words."""
-
-    def __init__(self, stage: FirstStage, second: Shares) -> None:
-        self.stage, self.second = stage, second
-        self.confidence, self.starts = second.confidence, second.starts
-
-    def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
-        """Return what words add to a sum of the confidences of all labels."""
-        return self.stage.passed(rows, self.second.combined(rows, weights))
+        own = [(p, np.column_stack([none, slopes[:, j]])) for j, p in self.problems.items()]
+        return self.paths.parts(rows, own)
