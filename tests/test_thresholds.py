@@ -100,7 +100,7 @@ def test_weights_of_rows_count_as_often(find, search, measure):
 
 def test_a_function_without_weights_is_refused_where_rows_have_them():
     with pytest.raises(ValueError, match="threshold_measure must take sample_weight"):
-        score_function(lambda Y, predicted: 0.0, weighted=True)
+        score_function(lambda Y, predicted: 0.0, np.ones(3))
 
 
 # MULAN's OneThreshold

@@ -33,18 +33,10 @@ def spread_rows(label_starts, labels, row_starts, rows, wanted, wanted_rows, tie
     -------
     part_of : ndarray of shape (n,)
     """
-    n, m = len(label_starts) - 1, len(row_starts) - 1
+    n, left = len(label_starts) - 1, np.diff(row_starts)
     part_of = np.full(n, -1, dtype=np.int64)
-    left = np.empty(m, dtype=np.int64)
-    for label in range(m):
-        left[label] = row_starts[label + 1] - row_starts[label]
-    while True:
-        rarest = -1
-        for label in range(m):
-            if left[label] > 0 and (rarest < 0 or left[label] < left[rarest]):
-                rarest = label
-        if rarest < 0:
-            break
+    while left.any():
+        rarest = np.where(left > 0, left, n + 1).argmin()
         for row in rows[row_starts[rarest] : row_starts[rarest + 1]]:
             if part_of[row] >= 0:
                 continue
@@ -65,19 +57,6 @@ def spread_rows(label_starts, labels, row_starts, rows, wanted, wanted_rows, tie
 @njit
 def neediest(first, second, tie):
     """Return the part with the largest first wish, then second wish, then by a tie in [0, 1)."""
-    most = first.max()
-    least = -np.inf
-    for part in range(len(first)):
-        if first[part] >= most - EQUAL:
-            least = max(least, second[part])
-    equal = 0
-    for part in range(len(first)):
-        if first[part] >= most - EQUAL and second[part] >= least - EQUAL:
-            equal += 1
-    chosen = int(tie * equal)
-    for part in range(len(first)):
-        if first[part] >= most - EQUAL and second[part] >= least - EQUAL:
-            if chosen == 0:
-                return part
-            chosen -= 1
-    return -1
+    best = np.flatnonzero(first >= first.max() - EQUAL)
+    best = best[second[best] >= second[best].max() - EQUAL]
+    return best[int(tie * len(best))]

@@ -7,6 +7,7 @@ are positive, where it is at least the threshold.
 import inspect
 from collections.abc import Callable
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -67,29 +68,22 @@ def inside(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.clip(confidence, tiny, 1 - tiny)
 
 
-def score_function(measure: str | Score, *, weighted: bool = False) -> Score:
+def score_function(measure: str | Score, sample_weight: Any = None) -> Score:
     """Return ``f(Y, Y_pred)``, higher is better, for the name of a measure or a function.
 
-    If `weighted`, it takes ``sample_weight`` too.
+    With weights of rows, it is weighted by them.
     """
-    if callable(measure):
-        if weighted and "sample_weight" not in inspect.signature(measure).parameters:
-            raise ValueError(
-                "threshold_measure must take sample_weight where rows have weights, "
-                f"got {measure!r}."
-            )
-        return measure
-    entry = MEASURES[check_choice("threshold_measure", measure, MEASURES_OF_PREDICTIONS)]
-    if entry.higher_is_better:
-        return entry.function
-    return lambda Y, Y_pred, **weights: -entry.function(Y, Y_pred, **weights)
-
-
-def weighted_score(measure: str | Score, sample_weight: NDArray[np.float64] | None) -> Score:
-    """Return ``f(Y, Y_pred)``, higher is better, with rows weighted."""
+    if not callable(measure):
+        entry: Any = MEASURES[check_choice("threshold_measure", measure, MEASURES_OF_PREDICTIONS)]
+        sign = 1 if entry.higher_is_better else -1
+        return lambda *tables: sign * entry.function(*tables, sample_weight=sample_weight)
     if sample_weight is None:
-        return score_function(measure)
-    return partial(score_function(measure, weighted=True), sample_weight=sample_weight)
+        return measure
+    if "sample_weight" not in inspect.signature(measure).parameters:
+        raise ValueError(
+            f"threshold_measure must take sample_weight where rows have weights, got {measure!r}."
+        )
+    return partial(measure, sample_weight=sample_weight)
 
 
 def best_threshold(
@@ -134,7 +128,7 @@ def best_threshold(
     """
     check_choice("threshold_search", search, SEARCHES)
     check_choice("ties", ties, TIES)
-    score = weighted_score(measure, sample_weight)
+    score = score_function(measure, sample_weight)
 
     def at(threshold: float) -> float:
         return score(Y, cut(confidence, threshold, ties))
@@ -146,7 +140,7 @@ def best_threshold(
     if search == "grid":
         around = np.round(best[0] + FINE, 2)
         return _best_of(around[(around > 0) & (around < 1)], at)
-    return max(_golden_section(at, best[0] - 0.1, best[0] + 0.1), best, key=lambda found: found[1])
+    return max(_golden_section(at, best[0] - 0.1, best[0] + 0.1), best, key=itemgetter(1))
 
 
 def best_thresholds_per_label(
@@ -174,14 +168,12 @@ def best_thresholds_per_label(
     thresholds = np.full(Y.shape[1], best(Y, confidence)[0])
     for j in np.flatnonzero(Y.any(axis=0)):
         thresholds[j], _ = best(Y[:, [j]], confidence[:, [j]])
-    return thresholds, weighted_score(measure, sample_weight)(Y, cut(confidence, thresholds, ties))
+    return thresholds, score_function(measure, sample_weight)(Y, cut(confidence, thresholds, ties))
 
 
 def _best_of(thresholds: NDArray[np.float64], at: Callable[[float], float]) -> tuple[float, float]:
-    nearest_first = thresholds[np.argsort(np.abs(thresholds - 0.5), kind="stable")]
-    scores = [at(threshold) for threshold in nearest_first]
-    best = int(np.argmax(scores))
-    return float(nearest_first[best]), scores[best]
+    nearest_first = sorted(thresholds.tolist(), key=lambda threshold: abs(threshold - 0.5))
+    return max(((threshold, at(threshold)) for threshold in nearest_first), key=itemgetter(1))
 
 
 def _first_best(

@@ -1,25 +1,20 @@
 """Which cover an estimator uses for the training labels at hand."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labelcover import covers
+from labelcover import covers, dependence
 from labelcover._arguments import check_choice, check_integer, is_auto
 from labelcover.covers import Cover
 from labelcover.covers.bounds import cover_size_bounds
 from labelcover.ensemble._plan import AUTO
-
-if TYPE_CHECKING:
-    from labelcover.dependence import CoverChoice
 
 Strategy = Callable[..., Cover]
 
@@ -45,7 +40,7 @@ def choose_cover(
     annealing: Mapping[str, Any] | None = None,
     random_state: Any = None,
     verbose: bool = False,
-) -> tuple[Cover, list[CoverChoice] | None]:
+) -> tuple[Cover, list[dependence.CoverChoice] | None]:
     """Return the cover that the parameters of an estimator describe for the labels `Y`.
 
     Parameters
@@ -61,10 +56,8 @@ def choose_cover(
         labels and needs none.
     adapt : bool
         Permute the cover for `Y`, as DD-BALANCOR does (Section 4.4).
-    min_count : int
-        As for `label_dependence`.
-    annealing : mapping, optional
-        How the permutation is searched: keyword arguments of `adapt_cover`.
+    min_count, annealing
+        As for `label_dependence`, and for `adapt_cover`.
 
     Returns
     -------
@@ -72,17 +65,14 @@ def choose_cover(
     choices : list of CoverChoice or None
         What the cover was chosen from, with ``k="auto"`` or ``r="auto"``.
     """
-    from labelcover import dependence  # slow to import, here and below
-    from labelcover.dependence import LABELSET_SIZES, ORDERS
-
     m = Y.shape[1]
     size = None if size is None else check_integer("size", size, low=1)
     strategy, looks_at_labels = _strategy(cover, Y, bool(verbose))
     if strategy is not None and (is_auto(k) or is_auto(r)):
         choices = dependence.cover_choices(
             Y,
-            LABELSET_SIZES if is_auto(k) else [k],
-            ORDERS if is_auto(r) else [r],
+            dependence.LABELSET_SIZES if is_auto(k) else [k],
+            dependence.ORDERS if is_auto(r) else [r],
             strategy=strategy,
             size=size,
             adapt=adapt,
@@ -94,12 +84,12 @@ def choose_cover(
         (chosen,) = [choice.cover for choice in choices if choice.cover and choice.chosen]
         return chosen, choices
     r = 2 if is_auto(r) else check_integer("r", r, low=1)
-    if strategy is None:
-        made = fixed_cover(cover, m)
-    else:
+    made: Any = cover
+    if strategy is not None:
         if k is not None or not looks_at_labels:
             k, r = labelset_shape(k, r, m)
-        made = fixed_cover(strategy(m, k, r, size=size, random_state=random_state), m)
+        made = strategy(m, k, r, size=size, random_state=random_state)
+    made = _for_labels(made, m)
     order = min(r + 1, made.k)
     if adapt and order >= 2:
         found = dependence.label_dependence(Y, order, min_count=min_count)
@@ -124,12 +114,9 @@ def default_cover(
     4 labelsets for each label, from random partitions: of so many labels, pairs that depend on each
     other hardly meet by any design.
     """
-    fewest = comb(n_labels, r) / comb(k, r)
-    if size is None and fewest > MOST_MEMBERS:
-        strategy: Strategy = covers.disjoint_cover
-        size = LABELSETS_PER_LABEL * n_labels
-    else:
-        strategy = covers.best_cover
+    strategy: Strategy = covers.best_cover
+    if size is None and comb(n_labels, r) / comb(k, r) > MOST_MEMBERS:
+        strategy, size = covers.disjoint_cover, LABELSETS_PER_LABEL * n_labels
     return strategy(n_labels, k, r, size=size, random_state=random_state, verbose=verbose)
 
 
@@ -138,13 +125,11 @@ def linking_cover(Y: Any, k: int, r: int = 2, *, size: int | None = None) -> Cov
 
     It has at most 4 labelsets for each label. With ``k=1`` there is nothing to link.
     """
-    from labelcover.dependence import dependent_cover
-
     m = Y.shape[1]
     if k < 2 or r < 2:
         return single_labels(np.arange(m), m)
     size = LABELSETS_PER_LABEL * m if size is None else size
-    return dependent_cover(Y, k, r, size=size)
+    return dependence.dependent_cover(Y, k, r, size=size)
 
 
 def single_labels(labels: NDArray[np.int64], n_labels: int) -> Cover:
@@ -199,7 +184,7 @@ def labelset_shape(k: Any, r: Any, n_labels: int) -> tuple[int, int]:
     return min(k, n_labels), min(r, n_labels)
 
 
-def fixed_cover(cover: Any, n_labels: int) -> Cover:
+def _for_labels(cover: Any, n_labels: int) -> Cover:
     """Return `cover` if it is for `n_labels` labels; rows of label indices become a `Cover`."""
     try:
         found = Cover.of(cover, n_labels)
@@ -218,36 +203,32 @@ def _strategy(cover: Any, Y: NDArray[np.uint8], verbose: bool) -> tuple[Strategy
     The function is None if the labelsets themselves are given. One that looks at the labels has the
     label table, called Y, as its first parameter.
     """
-    from labelcover.dependence import strategies_by_name as strategies_for_labels
-
     if isinstance(cover, str):
         known = {AUTO: default_cover, **covers.strategies_by_name()}
-        own = strategies_for_labels()
+        own = dependence.strategies_by_name()
         if check_choice("cover", cover, [*known, *own]) in known:
             return partial(known[cover], verbose=verbose), False
         cover = own[cover]
     if not callable(cover):
         return None, False
     try:
-        parameters = list(inspect.signature(cover).parameters.values())
+        taken: Mapping[str, Any] = inspect.signature(cover).parameters
     except (TypeError, ValueError):  # some compiled functions do not say what they take
-        parameters = []
-    taken = [each.name for each in parameters]
-    takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters)
-    looks_at_labels = taken[:1] == ["Y"]
+        taken = {}
+    takes_all = any(each.kind is each.VAR_KEYWORD for each in taken.values())
+    looks_at_labels = next(iter(taken), None) == "Y"
 
-    def strategy(*arguments: Any, size: Any, **options: Any) -> Cover:
-        options["size"] = size
-        if looks_at_labels:
-            if size is not None and not (takes_all or "size" in taken):
-                raise ValueError(
-                    f"size must be None for {getattr(cover, '__name__', repr(cover))}: the number "
-                    f"of labelsets follows from the labels, got {size!r}."
-                )
-            options |= dict(zip(("k", "r"), arguments[1:], strict=True))
-            options = {x: v for x, v in options.items() if takes_all or x in taken}
-            arguments = (Y,)
-        made = cover(*arguments, **options)
+    def strategy(*shape: int, size: Any, **options: Any) -> Cover:
+        if not looks_at_labels:
+            made = cover(*shape, size=size, **options)
+        elif size is None or takes_all or "size" in taken:
+            options |= dict(zip(("k", "r"), shape[1:], strict=True)) | {"size": size}
+            made = cover(Y, **{x: v for x, v in options.items() if takes_all or x in taken})
+        else:
+            raise ValueError(
+                f"size must be None for {getattr(cover, '__name__', repr(cover))}: the number "
+                f"of labelsets follows from the labels, got {size!r}."
+            )
         try:
             return Cover.of(made, Y.shape[1])
         except (TypeError, ValueError) as error:

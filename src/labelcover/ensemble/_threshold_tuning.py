@@ -95,7 +95,7 @@ class ThresholdParameters(ModelParameters, LabelModel):
         if not callable(self.threshold_measure):
             accepted = "auto", *MEASURES_OF_PREDICTIONS
             check_choice("threshold_measure", self.threshold_measure, accepted)
-        score_function(self._tuned_measure, weighted=weighted)
+        score_function(self._tuned_measure, 1.0 if weighted else None)
         if self.threshold_max_std is not None:
             check_real("threshold_max_std", self.threshold_max_std, above=0)
             if self.tunes_as_mulan:
