@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelcover._table_numbers import unmasked
+from labelcover._table_numbers import canonical_rows, unmasked
 
 ZERO_ONE = np.array([0, 1])
 HINT = "Sets of label names become such a table by sklearn.preprocessing.MultiLabelBinarizer."
@@ -18,10 +18,7 @@ ROUNDING = 1e-9
 def as_table(table: Any, name: str = "Y") -> Any:
     """Return an array, list or data frame as an array, or a sparse table as it is.
 
-    Raises
-    ------
-    ValueError
-        If it is not two-dimensional, or has no rows or no columns.
+    One without two dimensions, or without rows or columns, is refused.
     """
     if not sparse.issparse(table):
         table = unmasked(table, name)
@@ -43,12 +40,7 @@ def label_pair(*tables: Any) -> NDArray:
 
     Two whole numbers or two strings, the same pair for all tables. It is 0 and 1 where nothing
     else is found, also where the tables hold one value only, or more than two: `as_booleans` then
-    refuses what is neither 0 nor 1.
-
-    Parameters
-    ----------
-    *tables : ndarray or sparse array
-        The zeros of a sparse table are values of it.
+    refuses what is neither 0 nor 1. The zeros of a sparse table are values of it.
 
     Examples
     --------
@@ -90,8 +82,7 @@ def _values(table: Any) -> NDArray:
     """Return the values that occur in a table, each once."""
     if not sparse.issparse(table):
         return np.unique(table)
-    rows = table.tocsr(copy=True)
-    rows.sum_duplicates()
+    rows = canonical_rows(table)
     is_full = rows.nnz == rows.shape[0] * rows.shape[1]
     return np.unique(rows.data if is_full else np.append(rows.data, rows.dtype.type(0)))
 
@@ -102,46 +93,31 @@ def as_booleans(values: Any, name: str = "Y", pair: NDArray = ZERO_ONE) -> NDArr
     Parameters
     ----------
     values : ndarray or sparse array
-        Booleans or the numbers 0 and 1, of any dtype; or the values of `pair`.
+        Booleans or the numbers 0 and 1, of any dtype; or the values of `pair`. Another value is
+        refused, and named.
     name : str
         What the table is called in errors.
     pair : ndarray of shape (2,)
         The values for False and True, as from `label_pair`.
-
-    Raises
-    ------
-    ValueError
-        If there is another value, which is named.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from labelcover._label_values import as_booleans
-    >>> as_booleans(np.array([[0.0, 1.0]]))
-    array([[False,  True]])
     """
     if sparse.issparse(values):
         values = values.toarray()
-    if not is_zero_one(pair):
+    if values.dtype.kind == "b" and is_zero_one(pair):
+        return values
+    if values.dtype.kind in "iuf" or not is_zero_one(pair):
         having = values == pair[1]
         odd = ~having & (values != pair[0])
-        if odd.any():
-            raise ValueError(
-                f"{name} must hold only {pair[0].item()!r} and {pair[1].item()!r}, got "
-                f"{values[odd].tolist()[0]!r}."
-            )
-        return np.asarray(having, dtype=bool)
-    if values.dtype.kind == "b":
-        return values
-    if values.dtype.kind in "iuf":
-        odd = (values != 0) & (values != 1)
     else:
-        number = (numbers.Real, np.bool_)
+        number, having = (numbers.Real, np.bool_), values.astype(bool)
         odd = [not isinstance(each, number) or each not in (0, 1) for each in values.flat]
         odd = np.array(odd, dtype=bool).reshape(values.shape)
     if odd.any():
-        raise ValueError(f"{name} must hold only 0 and 1, got {values[odd].tolist()[0]!r}. {HINT}")
-    return values.astype(bool)
+        hint = f" {HINT}" if is_zero_one(pair) else ""
+        low, high = pair.tolist()
+        raise ValueError(
+            f"{name} must hold only {low!r} and {high!r}, got {values[odd].tolist()[0]!r}.{hint}"
+        )
+    return np.asarray(having, dtype=bool)
 
 
 def unknown_cells(table: NDArray) -> NDArray[np.bool_] | None:
@@ -167,25 +143,9 @@ def unknown_cells(table: NDArray) -> NDArray[np.bool_] | None:
 def split_unknown(Y: Any, name: str = "Y") -> tuple[Any, NDArray[np.bool_] | None]:
     """Return a label table with zeros for cells that are not known, and which cells are known.
 
-    Parameters
-    ----------
-    Y : array-like, sparse array or data frame of shape (n, n_labels)
-        NaN, None, pandas.NA and nulls are not known. A sparse table is known everywhere.
-    name : str
-        What the table is called in errors.
-
-    Returns
-    -------
-    table : ndarray or sparse array of shape (n, n_labels)
-        The first value of the pair of the known cells (`label_pair`), 0 in most tables, stands
-        where nothing is known.
-    known : ndarray of bool of shape (n, n_labels), or None
-        None if every cell is known; the table is then `as_table` of `Y`.
-
-    Raises
-    ------
-    ValueError
-        If `Y` is not a table, or is sparse and holds NaN.
+    NaN, None, pandas.NA and nulls are not known; the first value of the pair of the known cells
+    (`label_pair`), 0 in most tables, takes their place. Where every cell is known, which is
+    everywhere in a sparse table, there is None, and the table is `as_table` of `Y`.
 
     Examples
     --------
@@ -215,14 +175,7 @@ def drawn_by_frequency(Y: Any, known: NDArray[Any] | None, seed: int = 0) -> Any
     """Return labels as zeros and ones, those that are not known drawn by their frequencies.
 
     For what looks for dependence on labels, such as encoders and covers: drawn ones depend on
-    nothing.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n, n_labels)
-        Zeros and ones, of any value where a label is not known.
-    known : ndarray of shape (n, n_labels) or None
-        Above 0 where a label is known; None if all are, and `Y` is returned.
+    nothing. `known` is above 0 where a label is known; None if all are.
     """
     if known is None:
         return Y
@@ -254,25 +207,12 @@ def alike_rows(table: NDArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def label_rows(Y: Any, name: str = "Y", pair: NDArray = ZERO_ONE) -> sparse.csr_array:
-    """Return a label table as CSR with sorted labels and ones only.
-
-    Parameters
-    ----------
-    Y : array-like, sparse array or data frame of shape (n, m)
-        Booleans or the numbers 0 and 1; or the values of `pair`, as from `label_pair`.
-
-    Raises
-    ------
-    ValueError
-        If `Y` is not a table, has no rows or no labels, or holds anything else.
-    """
+    """Return a label table as CSR with sorted labels and ones only; see `as_booleans`."""
     table = as_table(Y, name)
     if not sparse.issparse(table) or pair[0] != 0:
         return sparse.csr_array(as_booleans(table, name, pair).astype(np.uint8))
-    rows = sparse.csr_array(table, copy=True)
-    rows.sum_duplicates()
+    rows = sparse.csr_array(canonical_rows(table))
     rows.data = as_booleans(rows.data, name, pair).astype(np.uint8)
-    rows.eliminate_zeros()
     return rows
 
 
@@ -284,18 +224,8 @@ def is_zero_one(pair: NDArray) -> bool:
 def checked_probabilities(P: NDArray[np.float64], names: Any, by: Any) -> NDArray[np.float64]:
     """Return probabilities, all between 0 and 1.
 
-    Parameters
-    ----------
-    P : ndarray of shape (n, n_columns)
-    names : sequence
-        Of the labels or classes, which the columns are.
-    by : object
-        What gave them, for the error.
-
-    Raises
-    ------
-    ValueError
-        If one is NaN, or outside by more than rounding: no prediction is better than that.
+    If one is NaN, or outside by more than rounding, no prediction is better than that: the error
+    names its column by `names` and what gave it, `by`.
     """
     if not P.size or (P.min() >= 0 and P.max() <= 1):
         return P

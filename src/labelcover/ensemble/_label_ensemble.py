@@ -1,7 +1,6 @@
 """The template of every ensemble over a cover: one member per labelset."""
 
-from __future__ import annotations
-
+import warnings
 from abc import abstractmethod
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -13,18 +12,15 @@ from labelcover._arguments import check_choice
 from labelcover._label_values import drawn_by_frequency
 from labelcover._progress import tell
 from labelcover.covers import Cover
+from labelcover.dependence import CoverChoice
 from labelcover.ensemble._choose_cover import choose_cover
 from labelcover.ensemble._cover_view import READINGS
 from labelcover.ensemble._label_model import FOLDS, LabelModel
-from labelcover.ensemble._label_tables import warn_of_left_out
 from labelcover.ensemble._plan import AUTO, MEMBERS, Plan, draw_left_out, plan_for
 from labelcover.ensemble._pool import label_frequency, view_for
 from labelcover.ensemble._threshold_tuning import folded_confidences
 from labelcover.ensemble._view import TrainingRows, drawn_seed
 from labelcover.learners import BatchClassifier, LabelLearner
-
-if TYPE_CHECKING:
-    from labelcover.dependence import CoverChoice
 
 # Section 2.3: above so many members, cross-validation uses only a tenth of them.
 MANY_MEMBERS = 100
@@ -94,8 +90,20 @@ class LabelEnsemble(LabelModel):
         self.plan_ = plan_for(learner, training, self.cover_, self.plan, self.aggregate_)
         tell(str(self.plan_), show=bool(self.verbose))
         if self.plan_.has_members:
-            warn_of_left_out(self.cover_, self.label_names_in_)
+            self._warn_of_left_out()
         return self._planned_view(learner, self.cover_)
+
+    def _warn_of_left_out(self) -> None:
+        """Warn of the labels that no labelset holds, by name: they are never predicted."""
+        missing = self.label_names_in_[self.cover_.label_counts == 0]
+        if len(missing):
+            shown = ", ".join(map(str, missing[:10])) + (", …" if len(missing) > 10 else "")
+            warnings.warn(
+                f"cover leaves out {len(missing)} of {self.cover_.n_labels} labels, which will "
+                f"never be predicted: {shown}.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _planned_view(self, learner: Any, cover: Cover) -> Any:
         how: dict[str, Any] = {"aggregate": self.aggregate_, "unknown": self._has_unknown}

@@ -1,6 +1,5 @@
 """The label table: what comes in as Y, and what goes out as a prediction."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from labelcover._label_values import (
 )
 from labelcover._table_numbers import is_numeric, unmasked
 from labelcover._tags import read_tags, tag_table
-from labelcover.covers import Cover
 from labelcover.ensemble._plan import labels_are_many
 from labelcover.metrics import subset_accuracy
 
@@ -25,20 +23,7 @@ CONTAINERS = ("default", "pandas", "polars")
 
 
 def label_table(Y: Any, pair: NDArray = ZERO_ONE) -> NDArray[np.uint8]:
-    """Return `Y` as a dense table of zeros and ones.
-
-    Parameters
-    ----------
-    Y : ndarray or sparse matrix of shape (n, n_labels)
-        Booleans or numbers 0 and 1, or the values of `pair`.
-    pair : ndarray of shape (2,)
-        The values for 0 and 1, as from `labelcover._label_values.label_pair`.
-
-    Raises
-    ------
-    ValueError
-        If `Y` is not two-dimensional, has no label, or holds anything else.
-    """
+    """Return an array or a sparse matrix as a dense table of zeros and ones; see `as_booleans`."""
     if Y.ndim != 2 or Y.shape[1] == 0:
         raise ValueError(
             f"Y must be a table of zeros and ones of shape (n_samples, n_labels), got shape "
@@ -53,14 +38,7 @@ def same_labels(
 ) -> float:
     """Return the share of rows whose labels are all predicted right.
 
-    Parameters
-    ----------
-    Y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
-    predicted : array-like, sparse matrix or data frame of shape (n, n_labels)
-    names : ndarray of shape (n_labels,)
-    pair : ndarray of shape (2,)
-        The values of both tables; tags become zeros and ones.
-    sample_weight : array-like of shape (n,) or None
+    `pair` has the values of both tables; tags become zeros and ones.
     """
     rows, guess = read_tags(Y, known=names.tolist()), label_rows(predicted, pair=pair)
     if rows is not None:
@@ -76,11 +54,8 @@ def same_labels(
 def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:
     """Return the labels as a table, and their names: of columns, or tags; None if they have none.
 
-    Parameters
-    ----------
-    Y : array-like, sparse matrix or data frame of shape (n, n_labels), or tags
-        Tags become a table of zeros and ones, a sparse one where there are very many; a table is
-        returned as it is.
+    Tags become a table of zeros and ones, a sparse one where there are very many; a table is
+    returned as it is. The levels of names of a pandas MultiIndex are joined by " / ".
 
     Examples
     --------
@@ -94,38 +69,20 @@ def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:
     if rows is not None:
         table, names = tag_table(rows, as_sparse=True)
         return table if labels_are_many(table) else table.toarray(), np.array(names, dtype=object)
-    columns = getattr(Y, "columns", None)
-    if columns is None:
+    columns = list(getattr(Y, "columns", ()))
+    if columns == list(range(len(columns))):  # none, or only numbered
         return Y, None
-    found = _column_names(columns)
-    twice = [] if found is None else [n for j, n in enumerate(found) if n in found[:j].tolist()][:1]
-    if twice:
-        raise ValueError(f"Y must have columns of different names, got {twice[0]!r} twice.")
-    return Y, found
-
-
-def _column_names(columns: Any) -> NDArray[np.object_] | None:
-    """Return names of columns as strings; None if they are only numbered from 0.
-
-    The levels of a pandas MultiIndex are joined by " / ".
-    """
-    given = list(columns)
-    if given == list(range(len(given))):
-        return None
-    names = [" / ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in given]
-    return np.array(names, dtype=object)
+    found = [" / ".join(map(str, own)) if isinstance(own, tuple) else str(own) for own in columns]
+    twice = next((name for j, name in enumerate(found) if name in found[:j]), None)
+    if twice is not None:
+        raise ValueError(f"Y must have columns of different names, got {twice!r} twice.")
+    return Y, np.array(found, dtype=object)
 
 
 def feature_words(model: Any, given: Any, X: Any = None) -> Any:
     """Return what names features: as given, by the table, by names of training, or by numbers.
 
-    Parameters
-    ----------
-    model : LabelModel
-        Fitted.
-    given : sequence of str, function or None
-    X : table, optional
-        The rows whose texts may be told.
+    `given` may be names or a function; `X` are the rows whose texts may be told.
     """
     coding = model._coding
     if given is None and hasattr(coding, "words"):
@@ -167,30 +124,9 @@ def labelled(table: NDArray, container: str, names: NDArray[np.object_], X: Any)
 
 
 def tags_of(predicted: Any, names: NDArray[np.object_], pair: NDArray) -> list[list[str]]:
-    """Return the names of the labels of each row of a prediction, in the order of labels.
-
-    Parameters
-    ----------
-    predicted : array-like, sparse matrix or data frame of shape (n, n_labels)
-        Zeros and ones, or the values of `pair`.
-    names : ndarray of shape (n_labels,)
-    pair : ndarray of shape (2,)
-    """
+    """Return the names of the labels of each row of a prediction, in the order of labels."""
     if not np.shape(predicted)[0]:
         return []
     table = label_rows(predicted, pair=pair)
     rows = np.split(table.indices, table.indptr[1:-1])
     return [names[row].tolist() for row in rows[: table.shape[0]]]
-
-
-def warn_of_left_out(cover: Cover, names: NDArray[np.object_]) -> None:
-    """Warn of the labels that no labelset holds, by name: they are never predicted."""
-    missing = names[cover.label_counts == 0]
-    if len(missing):
-        shown = ", ".join(map(str, missing[:10])) + (", …" if len(missing) > 10 else "")
-        warnings.warn(
-            f"cover leaves out {len(missing)} of {len(names)} labels, which will never be "
-            f"predicted: {shown}.",
-            UserWarning,
-            stacklevel=3,
-        )
