@@ -1,5 +1,6 @@
 """Scores of any model as features: the first of two stages."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from labelcover.learners import in_parallel
 LEAST = 0.0005
 
 
+@dataclass(eq=False, repr=False)
 class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
     """A column of scores for each label, by any multi-label model: features for a second stage.
 
@@ -72,11 +74,11 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
     (100, 6)
     """
 
-    def __init__(self, estimator, *, n_folds=3, n_jobs=None, random_state=None):
-        self.estimator = estimator
-        self.n_folds = n_folds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimator: Any
+    _: KW_ONLY
+    n_folds: int = 3
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit a model without each fold.
@@ -128,15 +130,13 @@ class OutOfFoldScores(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
         table = check_array(y, accept_sparse="csr", dtype=None, ensure_2d=False)
         Y = label_table(table, label_pair(table))
         self.label_names_in_ = numbered_labels(Y.shape[1]) if names is None else names
-        weights = None if sample_weight is None else np.asarray(sample_weight)
+        weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
         from sklearn.model_selection import KFold  # slow to import
 
         folds = list(KFold(n_folds, shuffle=True, random_state=random).split(np.empty(n)))
         jobs = (
             delayed(clone(self.estimator).fit)(
-                rows_of(X, rows),
-                Y[rows],
-                **({} if weights is None else {"sample_weight": weights[rows]}),
+                rows_of(X, rows), Y[rows], **{name: own[rows] for name, own in weights.items()}
             )
             for rows, _ in folds
         )
@@ -160,26 +160,18 @@ def _log_odds(Y: NDArray[np.uint8]) -> NDArray[np.float64]:
 def _scores(model: Any, X: Any, n_labels: int) -> NDArray[np.float64]:
     """Return log-odds, or what the model has as decision function."""
     if not hasattr(model, "predict_proba"):
-        scores = np.asarray(model.decision_function(X), dtype=np.float64)
-        return _checked(scores.reshape(_num_samples(X), -1), n_labels)
-    proba = model.predict_proba(X)
-    if isinstance(proba, list):
-        pairs = zip(proba, model.classes_, strict=True)
-        proba = np.column_stack([_of_ones(np.asarray(p), classes) for p, classes in pairs])
-    P = _checked(np.asarray(proba, dtype=np.float64), n_labels)
-    return logit((np.clip(P, 0, 1) + LEAST) / (1 + 2 * LEAST))
-
-
-def _of_ones(proba: NDArray[np.float64], classes: NDArray) -> NDArray[np.float64]:
-    """Return the probabilities of class 1; a label may be constant in a fold."""
-    at = np.flatnonzero(np.asarray(classes) == 1)
-    return proba[:, at[0]] if len(at) else np.zeros(len(proba))
-
-
-def _checked(scores: NDArray[np.float64], n_labels: int) -> NDArray[np.float64]:
+        found = np.reshape(model.decision_function(X), (_num_samples(X), -1))
+    else:
+        found = model.predict_proba(X)
+        if isinstance(found, list):  # a table for each label, which may be constant in a fold
+            pairs = zip(found, model.classes_, strict=True)
+            found = np.column_stack([(P * (np.asarray(own) == 1)).sum(axis=1) for P, own in pairs])
+    scores = np.asarray(found, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != n_labels:
         raise ValueError(
             "estimator must give one probability or score for each label, expected "
             f"{n_labels} columns, got an array of shape {scores.shape}."
         )
-    return scores
+    if not hasattr(model, "predict_proba"):
+        return scores
+    return logit((np.clip(scores, 0, 1) + LEAST) / (1 + 2 * LEAST))
