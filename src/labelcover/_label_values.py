@@ -108,7 +108,7 @@ def as_booleans(values: Any, name: str = "Y", pair: NDArray = ZERO_ONE) -> NDArr
         having = values == pair[1]
         odd = ~having & (values != pair[0])
     else:
-        number, having = (numbers.Real, np.bool_), values.astype(bool)
+        number, having = (numbers.Real, np.bool_), values
         odd = [not isinstance(each, number) or each not in (0, 1) for each in values.flat]
         odd = np.array(odd, dtype=bool).reshape(values.shape)
     if odd.any():

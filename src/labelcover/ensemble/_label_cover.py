@@ -185,7 +185,7 @@ class LabelCoverClassifier(ModelParameters, LabelEnsemble):
         """
         if self._unseen is None:
             return None
-        Y, answer, weights, *_ = self._unseen
+        Y, answer, weights, _ = self._unseen
         if np.ndim(weights) == 2:
             Y = np.where(weights > 0, Y, np.nan)
         return LeftOutPredictions(self._unseen_rows, Y, answer.stored())
@@ -293,7 +293,7 @@ class LabelCoverClassifier(ModelParameters, LabelEnsemble):
                     own = model.predict_proba(rows_of(X, test), known=rows_of(y, test))
                     found[test] = np.where(known[test], found[test], np.asarray(own))
         names = numbered_labels(found.shape[1]) if names is None else names
-        return labelled(found, getattr(self, "_container", "default"), names, X)
+        return labelled(found, self._container, names, X)
 
     def _label_table(self, y, pair):
         candidates = self._takes_candidates(y)
@@ -363,17 +363,15 @@ class LabelCoverClassifier(ModelParameters, LabelEnsemble):
             rows = np.arange(len(training.Y))
             confidence = self._cross_validated(training, np.random.default_rng(seed))
         self._unseen_rows = rows
-        is_sparse = sparse.issparse(training.Y)
-        answer = confidence if is_sparse else TableAnswer(confidence)
-        if isinstance(self.plan, str) and self.plan == LEFT_OUT:  # no decision is asked for
-            self._unseen = training.Y[rows], answer, training.cell_weights(rows)
-            return
+        answer: Any = confidence
         seen = None
-        if not is_sparse:
-            cells = training.cells
+        if not sparse.issparse(training.Y):
+            answer, cells = TableAnswer(confidence), training.cells
             whole = training.Y if cells is None else training.Y[(cells > 0).all(axis=1)]
             seen = np.unique(whole[alike_rows(np.packbits(whole, axis=1))[1]], axis=0)
         self._unseen = training.Y[rows], answer, training.cell_weights(rows), seen
+        if isinstance(self.plan, str) and self.plan == LEFT_OUT:  # no decision is asked for
+            return
         self.n_threshold_rows_ = len(rows)
         self.decision_ = self._decision(self.decide)
         self.threshold_ = self.decision_.threshold

@@ -48,7 +48,8 @@ from labelcover.many_labels import RankedLabels
 from labelcover.tables import ColumnKinds, TableEncoder, training_table
 from labelcover.thresholds import TIES, cut_inside, inside
 
-FOLDS = 5
+# Folds of a cross-validation; MULAN's OneThreshold takes three of consecutive rows.
+FOLDS, MULAN_FOLDS = 5, 3
 
 
 class LabelModel(ExplainedModel, MemberEstimator, ABC):
@@ -89,6 +90,8 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     # What holds where a subclass does not have the parameter.
     columns: Any = None
     ties: Any = "auto"
+    threshold_search: Any = "grid"
+    _container = "default"
 
     @abstractmethod
     def _make_view(self, learner: Any, training: TrainingRows, seed: int) -> View:
@@ -142,32 +145,35 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         given = X, y, params.pop("sample_weight", None), looked_at
         chunks = None if is_numeric(X) and is_numeric(y) else as_chunks(X, y)
         if chunks is None:
-            training = self._read_rows(learner, *given, params)
+            training = self._read_rows(learner, params, *given)
         else:
             training = read_chunks(self, learner, chunks, *given[2:], int(seeds[1]))
         m, self._has_unknown = training.Y.shape[1], training.cells is not None
         self._check_threshold(m)
         self._check_parameters(m, weighted=training.weights is not None)
         self._check_rows(training)
-        self._fit_rows(learner, training, seeds)
+        try:
+            told = telling_of_compilation(show=bool(self.verbose))
+            with raising_interrupts(), learner.warning_once(), told:
+                view = self._make_view(learner, training, int(seeds[0]))
+                training = self._leaving_out(training, int(seeds[1]))
+                how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
+                self.view_ = view.fit(training, int(seeds[1]), **how)
+                self._tune(training, int(seeds[2]))
+                self._sample = None if self.view_.no_shares else sample_of(training.in_memory.X)
+        except BaseException:
+            self.__dict__.pop("view_", None)
+            raise
         return self
 
-    def _read_rows(
-        self,
-        learner: Any,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        looked_at: Any,
-        params: dict[str, Any],
-    ) -> TrainingRows:
+    def _read_rows(self, learner: Any, params: dict[str, Any], X: Any, *given: Any) -> TrainingRows:
         """Return the rows of a table in memory to fit on; set what is known of its columns."""
         is_numbers = not self.columns and is_numeric(X)
         table = None if is_numbers else training_table(X, self.columns, learner)
         encodes = table is not None
         X = table if encodes else X
         n = _num_samples(X)
-        X, y, names, weights, cells, kept = known_rows(X, y, sample_weight, looked_at)
+        X, y, names, weights, cells, kept = known_rows(X, *given)
         if cells is not None and not self._takes_unknown:
             raise ValueError(
                 f"Y must have all labels known for {type(self).__name__}, got {(cells == 0).sum()} "
@@ -225,32 +231,12 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         check_choice("ties", self.ties, ("auto", *TIES))
 
     def _check_rows(self, training: TrainingRows) -> None:
-        n = training.Y.shape[0]
-        if self._tuning() == "cv" and n < self._n_folds:
+        n, n_folds = training.Y.shape[0], self._n_folds
+        if self._tuning() == "cv" and n < n_folds:
             raise ValueError(
-                f'threshold="cv" needs at least {self._n_folds} rows, one for each fold, got '
+                f'threshold="cv" needs at least {n_folds} rows, one for each fold, got '
                 f"n_samples={n}. Give a number instead."
             )
-
-    @property
-    def _n_folds(self) -> int:
-        """How many folds a cross-validation has."""
-        return FOLDS
-
-    def _fit_rows(self, learner: Any, training: TrainingRows, seeds: NDArray[np.int64]) -> None:
-        """Fit the view and the threshold."""
-        try:
-            told = telling_of_compilation(show=bool(self.verbose))
-            with raising_interrupts(), learner.warning_once(), told:
-                view = self._make_view(learner, training, int(seeds[0]))
-                training = self._leaving_out(training, int(seeds[1]))
-                how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
-                self.view_ = view.fit(training, int(seeds[1]), **how)
-                self._tune(training, int(seeds[2]))
-                self._sample = None if self.view_.no_shares else sample_of(training.in_memory.X)
-        except BaseException:
-            self.__dict__.pop("view_", None)
-            raise
 
     def _leaving_out(self, training: TrainingRows, seed: int) -> TrainingRows:
         """Return training rows of which some are left out, where that is needed."""
@@ -285,6 +271,19 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     def _gives_left_out(self) -> bool:
         """Return whether the view has confidences for left-out training rows."""
         return False
+
+    @property
+    def tunes_as_mulan(self) -> bool:
+        """Whether everything is done as in MULAN's OneThreshold.
+
+        Its grid, and for a cross-validation three folds of consecutive rows and all members.
+        """
+        return isinstance(self.threshold_search, str) and self.threshold_search == "mulan"
+
+    @property
+    def _n_folds(self) -> int:
+        """How many folds a cross-validation has."""
+        return MULAN_FOLDS if self.tunes_as_mulan else FOLDS
 
     @property
     def tunes_in_fit(self) -> bool:
@@ -346,7 +345,7 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
 
     def predict(self, X: Any) -> Any:
         """Return 0 and 1, or the values of `fit`, ``(n, n_labels)``; sparse if Y was and has 0."""
-        return self._predicted(self._cut(self._answer(X).dense()), X)
+        return self._predicted(self._decided(X, self._answer(X).dense()), X)
 
     def predict_tags(self, X: Any) -> list[list[str]]:
         """Return the names of the labels that `predict` gives each row, in the order of labels.
@@ -427,14 +426,13 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
 
     def _decided(self, read: Any, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return what is predicted for rows as the view reads them."""
-        return self._cut(confidence)
-
-    def _cut(self, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
         return cut_inside(confidence, self.threshold_, self._cut_ties)
 
     def _ties(self) -> str:
         """Return what a confidence of exactly the threshold means, "positive" or "negative"."""
-        return "negative" if self.ties == "auto" else self.ties
+        if self.ties != "auto":
+            return self.ties
+        return "positive" if self._tuning() is not None and self.tunes_as_mulan else "negative"
 
     def _predicted(self, chosen: Any, X: Any) -> Any:
         """Return what is chosen, a table or a sparse one of ones, as `predict` gives it."""
@@ -447,4 +445,4 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
         return sparse.csr_matrix(table) if self._sparse_output else self._labelled(table, X)
 
     def _labelled(self, table: NDArray, X: Any) -> Any:
-        return labelled(table, getattr(self, "_container", "default"), self.label_names_in_, X)
+        return labelled(table, self._container, self.label_names_in_, X)

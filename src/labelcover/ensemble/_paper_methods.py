@@ -14,12 +14,13 @@ from labelcover.ensemble._member_estimator import ModelParameters
 from labelcover.ensemble._threshold_tuning import ThresholdParameters
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RandomLabelsets(LabelEnsemble):
     """What both RAKELs have in common: by default ``2 m`` random labelsets."""
 
-    k: Any
-    size: Any
-    cover: Any
+    k: int = 3
+    size: int | None = None
+    cover: Any = "random"
 
     def _make_cover(self, Y, seed):
         m, size = Y.shape[1], self.size
@@ -66,9 +67,6 @@ class RakelClassifier(ModelParameters, RandomLabelsets):
     12
     """
 
-    k: int = 3
-    size: int | None = None
-    cover: Any = "random"
     aggregate: str = "votes"
     threshold: Any = 0.5
     ties: str = "positive"
@@ -144,9 +142,6 @@ class RakelPlusPlusClassifier(ThresholdParameters, RandomLabelsets):
     True
     """
 
-    k: int = 3
-    size: int | None = None
-    cover: Any = "random"
     aggregate: str = "auto"
     threshold: Any = "cv"
 

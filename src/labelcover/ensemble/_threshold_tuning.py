@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from labelcover._arguments import check_choice, check_real, is_auto
 from labelcover._table_numbers import rows_of
-from labelcover.ensemble._label_model import FOLDS, LabelModel
+from labelcover.ensemble._label_model import LabelModel
 from labelcover.ensemble._member_estimator import ModelParameters
 from labelcover.ensemble._view import TrainingRows, View
 from labelcover.thresholds import (
@@ -23,8 +23,6 @@ from labelcover.thresholds import (
 
 # How a threshold is found that is not given; see `LabelCoverClassifier`.
 THRESHOLDS = ("auto", "cv", "loo")
-# MULAN's OneThreshold takes three folds of consecutive rows.
-MULAN_FOLDS = 3
 # Kohavi and John (1997) stop after five cross-validations even if the spread stays large.
 MOST_REPEATS = 5
 
@@ -46,14 +44,6 @@ class ThresholdParameters(ModelParameters, LabelModel):
     _thresholds = THRESHOLDS
 
     @property
-    def tunes_as_mulan(self) -> bool:
-        """Whether everything is done as in MULAN's OneThreshold.
-
-        Its grid, and for a cross-validation three folds of consecutive rows and all members.
-        """
-        return isinstance(self.threshold_search, str) and self.threshold_search == "mulan"
-
-    @property
     def _tuned_measure(self) -> str | Score:
         """What the threshold is tuned for: micro-F1, or Hamming loss, the default of MULAN."""
         if is_auto(self.threshold_measure):
@@ -69,23 +59,15 @@ class ThresholdParameters(ModelParameters, LabelModel):
     ) -> tuple[Any, float]:
         """Return the best threshold (or one per label) and its score, seen on `labels` only."""
         labels = np.arange(Y.shape[1]) if labels is None else labels
-        find: Callable[..., tuple[Any, float]] = (
-            best_thresholds_per_label if self.threshold_per_label else best_threshold
-        )
-        found, score = find(
-            Y[:, labels],
-            confidence[:, labels],
-            measure=self._tuned_measure,
-            search=self.threshold_search,
-            sample_weight=weights,
-            ties=self._ties(),
-        )
-        if self.threshold_per_label:
-            # A label that no member holds is never predicted, whatever its threshold.
-            thresholds = np.full(Y.shape[1], 0.5)
-            thresholds[labels] = found
-            return thresholds, score
-        return found, score
+        how: dict[str, Any] = {"measure": self._tuned_measure, "search": self.threshold_search}
+        how |= {"sample_weight": weights, "ties": self._ties()}
+        tables = Y[:, labels], confidence[:, labels]
+        if not self.threshold_per_label:
+            return best_threshold(*tables, **how)
+        # A label that no member holds is never predicted, whatever its threshold.
+        thresholds = np.full(Y.shape[1], 0.5)
+        thresholds[labels], score = best_thresholds_per_label(*tables, **how)
+        return thresholds, score
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
         super()._check_parameters(n_labels, weighted=weighted)
@@ -103,16 +85,6 @@ class ThresholdParameters(ModelParameters, LabelModel):
                     'threshold_max_std must be None with threshold_search="mulan", whose folds '
                     f"are always the same, got {self.threshold_max_std!r}."
                 )
-
-    @property
-    def _n_folds(self) -> int:
-        """How many folds a cross-validation has."""
-        return MULAN_FOLDS if self.tunes_as_mulan else FOLDS
-
-    def _ties(self) -> str:
-        if self.ties == "auto" and self._tuning() is not None and self.tunes_as_mulan:
-            return "positive"
-        return super()._ties()
 
     def _found_threshold(self, training: TrainingRows, seed: int) -> tuple[Any, int]:
         how = self._tuning()
