@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from labelcover import LabelCoverClassifier
 from labelcover.covers import Cover, random_cover
 from labelcover.ensemble import _cover_view as cover_view
-from labelcover.ensemble._encoding import ProductRows, encode, label_products
+from labelcover.ensemble._encoding import encode, label_products, product_rows
 from labelcover.learners import LeastSquaresClassifier
 
 
@@ -94,7 +94,7 @@ def test_rows_of_a_product_have_all_its_labels(n):
     Y = (np.random.default_rng(0).random((n, 4)) < 0.7).astype(np.uint8)
     products = [(0,), (0, 1), (0, 1, 3), (2,), (2, 3)]
     parents, labels = np.array([-1, 0, 1, -1, 3]), np.array([0, 1, 3, 2, 3])
-    found = ProductRows(parents, labels)(Y)
+    found = product_rows(parents, labels, Y)
     holds = found.holds.toarray()
     holds = holds if found.group is None else holds[:, found.group]
     np.testing.assert_array_equal(holds, [Y[:, product].all(axis=1) for product in products])

@@ -272,8 +272,6 @@ class SingleLabelsView(CoverView):
 
     Attributes
     ----------
-    learner_name : str
-        Which of the learners of a plan it is.
     names : sequence of str
         What the tables of confidences are called.
     least : float
@@ -281,21 +279,8 @@ class SingleLabelsView(CoverView):
     """
 
     least = LEAST
-    names: tuple[str, ...]
-    learner_name: str
 
-    def __init__(self, learners: Any, cover: Cover, *, quick: bool, **_: Any) -> None:
+    def __init__(self, name: str, learners: Any, cover: Cover, *, quick: bool, **_: Any) -> None:
         every = single_labels(np.arange(cover.n_labels), cover.n_labels)
-        super().__init__(learners[self.learner_name], [every], quick=quick)
-
-
-class LeastSquaresView(SingleLabelsView):
-    """Least squares on single labels."""
-
-    names, learner_name = ("least squares",), "least_squares"
-
-
-class LogisticView(SingleLabelsView):
-    """Logistic regression on single labels."""
-
-    names, learner_name = ("logistic",), "logistic"
+        super().__init__(learners[name.replace(" ", "_")], [every], quick=quick)
+        self.names = (name,)

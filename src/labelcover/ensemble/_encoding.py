@@ -5,6 +5,7 @@ The classes of labelsets are combinations of label products, each of which is so
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -323,21 +324,13 @@ def _packed(Y: NDArray[np.uint8], labelset: NDArray[np.int32]) -> NDArray[np.byt
 
 
 def label_products(classes: RowClasses) -> LinearTargets | None:
-    """Return the products of labels that all problems are linear in, if they are few enough.
+    """Return the products of labels that all problems are linear in.
 
     A class is a pattern: some labels of the labelset are 1 and the others 0. Its one-hot column is
     ``Π y_a · Π (1 - y_b)``, a sum of products with signs. Labelsets share products, and products
     that are 0 in all rows are left out. The patterns of a labelset that occur say which these are.
 
-    Parameters
-    ----------
-    classes : RowClasses
-        From `labelcover.ensemble._encoding.encode`.
-
-    Returns
-    -------
-    LinearTargets or None
-        None if there are no fewer products than classes, or labelsets are too long.
+    There are none if they would be no fewer than classes, or labelsets are too long.
     """
     sizes, m = classes.rule.sizes, classes.Y.shape[1]
     longest = sizes.max()
@@ -360,41 +353,31 @@ def label_products(classes: RowClasses) -> LinearTargets | None:
     # A product is one of fewer labels, which occurs if it does, times its last.
     parents = np.searchsorted(kept, kept // (m + 1))
     parents[kept <= m] = -1
-    rule = ProductRows(parents, kept % (m + 1) - 1)
+    rule = partial(product_rows, parents, kept % (m + 1) - 1)
     combine = _combined_products(number, of_class, masks, n_products)
     constant = (masks == 0).astype(np.float64)
     return LinearTargets(rule, classes.Y, combine, constant, np.arange(n_products))
 
 
-@dataclass(frozen=True)
-class ProductRows:
-    """Which rows of a label table each product of labels holds.
+def product_rows(
+    parents: NDArray[np.int64], labels: NDArray[np.int64], Y: NDArray[np.uint8]
+) -> TargetRows:
+    """Return which rows of a label table products hold, in groups of equal labels if these are few.
 
-    Attributes
-    ----------
-    parents : ndarray of shape (n_products,)
-        The product, one of those before, that is multiplied by one more label; −1 for none.
-    labels : ndarray of shape (n_products,)
-        That label.
+    Each product is one of those before, its parent (−1 for none), times one more label.
     """
-
-    parents: NDArray[np.int64]
-    labels: NDArray[np.int64]
-
-    def __call__(self, Y: NDArray[np.uint8]) -> TargetRows:
-        """Return the rows, in groups of the same labels if these are few."""
-        group, first = alike_rows(np.packbits(Y, axis=1))
-        is_grouped = 2 * len(first) <= len(Y) and len(first) <= MOST_GROUPS
-        columns = np.ascontiguousarray((Y[first] if is_grouped else Y).T).astype(bool)
-        held: list[NDArray[np.int32]] = []
-        for parent, label in zip(self.parents.tolist(), self.labels.tolist(), strict=True):
-            column, rows = columns[label], held[parent] if parent >= 0 else None
-            own = np.flatnonzero(column).astype(np.int32) if rows is None else rows[column[rows]]
-            held.append(own)
-        indices, starts = np.concatenate(held), np.cumsum([0, *map(len, held)])
-        entries = np.ones(len(indices)), indices, starts
-        holds = sparse.csr_array(entries, shape=(len(self.labels), columns.shape[1]))
-        return TargetRows(holds, group if is_grouped else None)
+    group, first = alike_rows(np.packbits(Y, axis=1))
+    is_grouped = 2 * len(first) <= len(Y) and len(first) <= MOST_GROUPS
+    columns = np.ascontiguousarray((Y[first] if is_grouped else Y).T).astype(bool)
+    held: list[NDArray[np.int32]] = []
+    for parent, label in zip(parents.tolist(), labels.tolist(), strict=True):
+        column, rows = columns[label], held[parent] if parent >= 0 else None
+        own = np.flatnonzero(column).astype(np.int32) if rows is None else rows[column[rows]]
+        held.append(own)
+    indices, starts = np.concatenate(held), np.cumsum([0, *map(len, held)])
+    entries = np.ones(len(indices)), indices, starts
+    holds = sparse.csr_array(entries, shape=(len(labels), columns.shape[1]))
+    return TargetRows(holds, group if is_grouped else None)
 
 
 def _product_keys(

@@ -13,7 +13,7 @@ from scipy.special import logit
 from sklearn.base import clone
 
 from labelcover.covers import Cover
-from labelcover.ensemble._cover_view import LEAST, CoverShares, LeastSquaresView, LogisticView
+from labelcover.ensemble._cover_view import LEAST, CoverShares, SingleLabelsView
 from labelcover.ensemble._log_linear_pool import inside
 from labelcover.ensemble._plan import SCORE_LANDMARKS
 from labelcover.ensemble._shares import Shares
@@ -25,11 +25,10 @@ class ScoresView(View):
 
     Attributes
     ----------
-    logistic : LogisticView
-    second : LeastSquaresView
-        On the scores of `logistic`.
+    logistic, second : SingleLabelsView
+        Logistic regression, and least squares on its scores.
     names, least
-        As of `LeastSquaresView`.
+        As of `SingleLabelsView`.
     """
 
     least = LEAST
@@ -42,8 +41,9 @@ class ScoresView(View):
         # which hardly varies, would count as much as any other.
         landmarks = min(own.n_landmarks, n_landmarks)
         reading = clone(own).set_params(scale="none", n_landmarks=landmarks)
-        self.logistic = LogisticView(learners, cover, **how)
-        self.second = LeastSquaresView({"least_squares": reading}, cover, **how)
+        self.logistic = SingleLabelsView("logistic", learners, cover, **how)
+        linear = {"least_squares": reading}
+        self.second = SingleLabelsView("least squares", linear, cover, **how)
         self.names = ("least squares on scores", *self.logistic.names)
 
     def fit(self, rows: TrainingRows, seed: int, **how: Any) -> Self:
