@@ -19,18 +19,8 @@ def read_chunks(
 ) -> TrainingRows:
     """Return training rows in chunks for a model, on which what is known of columns is set.
 
-    So few rows that nothing is approximated are read into memory.
-
-    Parameters
-    ----------
-    model : LabelModel
-    learner : learner
-        Of its members.
-    chunks : RowChunks
-    sample_weight, looked_at
-        As of `LabelModel.fit`.
-    seed : int
-        By which rows are drawn that are held in memory together.
+    So few rows that nothing is approximated are read into memory. By `seed` those rows are drawn
+    that are held in memory together.
     """
     if looked_at is not None or len(getattr(sample_weight, "shape", ())) == 2:
         raise ValueError("looked_at and weights of cells need rows in memory, not chunks.")

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -83,7 +82,8 @@ class TrainingRows:
     blocks : mapping of str to ndarray
         Features that belong together, by name: those of each text, and of all that is no text.
     made : dict
-        Tables of the features of some blocks, as they were asked for, and the table as it is read.
+        Tables of the features of some blocks, as they were asked for, the table as it is read, and
+        the sample.
     """
 
     X: Any
@@ -95,7 +95,7 @@ class TrainingRows:
     sample: NDArray[np.int64] | None = None
     cells: NDArray[np.float64] | None = None
     blocks: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
-    made: dict[tuple[str, ...], Any] = field(default_factory=dict, repr=False)
+    made: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def of_columns(self, names: tuple[str, ...]) -> "tuple[Block, TrainingRows]":
         """Return some blocks of features, and the rows with no others."""
@@ -113,25 +113,19 @@ class TrainingRows:
             self.made[()] = ReadTable(self.X, self.n_values)
         return self.made[()]
 
-    @cached_property
+    @property
     def in_memory(self) -> "TrainingRows":
         """The rows that are in memory: all, or of rows in chunks a sample, read once."""
         if self.sample is None:
             return self
-        return self.rows(self.sample).leaving_out(self._places(self.left_out))
+        if "sample" not in self.made:
+            self.made["sample"] = self.rows(self.sample)
+        places = None if self.left_out is None else np.searchsorted(self.sample, self.left_out)
+        return replace(self.made["sample"], left_out=places)
 
     def leaving_out(self, rows: NDArray[np.int64] | None) -> "TrainingRows":
         """Return the same rows, of which some are left out."""
-        found = replace(self, left_out=rows)
-        if self.sample is not None and "in_memory" in self.__dict__:  # what was read stays read
-            places = self._places(rows)
-            found.__dict__["in_memory"] = replace(self.in_memory, left_out=places)
-        return found
-
-    def _places(self, rows: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
-        """Return where rows are in the sample."""
-        assert self.sample is not None
-        return None if rows is None else np.searchsorted(self.sample, rows)
+        return replace(self, left_out=rows)
 
     def rows(self, rows: NDArray[np.int64]) -> "TrainingRows":
         """Return some of the rows; metadata that is not one value per row stays as it is."""
@@ -204,9 +198,7 @@ class TableAnswer:
             return self.confidence
         return np.where(self.known < 0, self.confidence, self.known)
 
-    def stored(self) -> NDArray[np.float64]:
-        """Return the confidences."""
-        return self.confidence
+    stored = dense
 
     def top(self, n_top: int) -> RankedLabels:
         """Return the likeliest labels of each row, those that are known first."""
@@ -253,14 +245,9 @@ class View(ABC):
         """Return the confidences of new rows, ``(n, n_labels)``; most views have one table."""
 
     def answer(self, X: Any, known: NDArray[np.int8] | None, checked: Checked) -> Answer:
-        """Return the answer for new rows.
+        """Return the answer for new rows, whose confidences are passed through `checked`.
 
-        Parameters
-        ----------
-        known : int8 array of shape (n, n_labels), optional
-            0 and 1 where a label is known, -1 elsewhere; None unless the view `takes_known`.
-        checked : function
-            What confidences are passed through.
+        `known` is 0 and 1 where a label is known, -1 elsewhere; None unless the view `takes_known`.
         """
         return TableAnswer(checked(self.confidences(X)[0]))
 
