@@ -2,6 +2,7 @@
 
 import math
 import numbers
+import operator
 import shlex
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -14,17 +15,17 @@ import numpy as np
 def check_integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
     """Return `value` as an ``int`` if it is a whole number in ``[low, high]``.
 
-    Raises
-    ------
-    ValueError
-        If `value` is not integral (booleans and floats are refused) or out of range.
+    A ``ValueError`` refuses booleans and floats too.
     """
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise ValueError(f"{name} must be an integer{_span(low, high)}, got {value!r}.")
-    number = int(value)
-    if (low is not None and number < low) or (high is not None and number > high):
-        raise ValueError(f"{name} must be an integer{_span(low, high)}, got {number}.")
-    return number
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if is_whole and (low is None or value >= low) and (high is None or value <= high):
+        return int(value)
+    if low is not None and high is not None:
+        span = f" between {low} and {high}"
+    else:
+        span = f" of at least {low}" if low is not None else ""
+        span += f" of at most {high}" if high is not None else ""
+    raise ValueError(f"{name} must be an integer{span}, got {int(value) if is_whole else value!r}.")
 
 
 def check_real(
@@ -38,27 +39,20 @@ def check_real(
 ) -> float:
     """Return `value` as a ``float`` if it is a number in ``[low, high]`` and in ``(above, below)``.
 
-    Raises
-    ------
-    ValueError
-        If `value` is not a real number (booleans and NaN are refused) or out of range.
+    A ``ValueError`` refuses booleans and NaN too.
     """
-    bounds = [f"above {above}"] if above is not None else []
-    bounds += [f"at least {low}"] if low is not None else []
-    bounds += [f"at most {high}"] if high is not None else []
-    bounds += [f"below {below}"] if below is not None else []
-    number: Any = (
-        value if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    number: Any = value if is_number else math.nan
+    bounds = (
+        ("above", above, operator.gt),
+        ("at least", low, operator.ge),
+        ("at most", high, operator.le),
+        ("below", below, operator.lt),
     )
-    if (
-        math.isnan(number)
-        or (low is not None and number < low)
-        or (high is not None and number > high)
-        or (above is not None and number <= above)
-        or (below is not None and number >= below)
-    ):
-        span = " " + " and ".join(bounds) if bounds else ""
-        raise ValueError(f"{name} must be a number{span}, got {value!r}.")
+    asked = [(word, bound, holds) for word, bound, holds in bounds if bound is not None]
+    if math.isnan(number) or not all(holds(number, bound) for _, bound, holds in asked):
+        span = " and ".join(f"{word} {bound}" for word, bound, _ in asked)
+        raise ValueError(f"{name} must be a number{span and ' ' + span}, got {value!r}.")
     return float(number)
 
 
@@ -99,16 +93,6 @@ def check_jobs(n_jobs: Any) -> None:
     """Raise a ``ValueError`` unless `n_jobs` is None or an integer other than 0."""
     if n_jobs is not None and check_integer("n_jobs", n_jobs) == 0:
         raise ValueError("n_jobs must be None or an integer other than 0, got 0.")
-
-
-def _span(low: int | None, high: int | None) -> str:
-    if low is not None and high is not None:
-        return f" between {low} and {high}"
-    if low is not None:
-        return f" of at least {low}"
-    if high is not None:
-        return f" of at most {high}"
-    return ""
 
 
 # Whether a command is running: its options are then named, not the parameters of Python.

@@ -29,7 +29,8 @@ def other_versions(written: Mapping[str, str]) -> str:
     'written with numpy 0.5.1, and this is numpy ...'
     """
     here = versions_here()
-    differ = [name for name in here if _series(written.get(name, "")) != _series(here[name])]
+    first_two = {name: version.split(".")[:2] for name, version in here.items()}
+    differ = [x for x, own in first_two.items() if written.get(x, "").split(".")[:2] != own]
     if not differ:
         return ""
     then = ", ".join(f"{name} {written.get(name, 'unknown')}" for name in differ)
@@ -63,13 +64,7 @@ def how_to_install(module: str) -> str:
 
 @contextmanager
 def naming_extra() -> Iterator[None]:
-    """Let a module that is missing in the block be named with the extra that installs it.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If a module is missing.
-    """
+    """Let a module that is missing in the block be named with the extra that installs it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -83,21 +78,12 @@ def _plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _series(version: str) -> list[str]:
-    return version.split(".")[:2]
-
-
 def lazy_names(
     package: str, modules: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package whose names come from its modules.
 
-    Parameters
-    ----------
-    package : str
-        Its ``__name__``.
-    modules : mapping
-        For each name the module that has it, below the package.
+    `modules` has for each name the module that has it, below the package.
     """
 
     def get(name: str) -> Any:
