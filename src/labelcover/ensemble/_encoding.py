@@ -110,8 +110,10 @@ class Encoding:
 
 
 @dataclass(frozen=True)
-class ClassRule:
-    """What makes the classes of some problems of labels.
+class RowClasses:
+    """The classes of all rows in some problems of labels, worked out when somebody asks for them.
+
+    It is indexed like an array: by problems, or by all problems and some rows.
 
     Attributes
     ----------
@@ -122,15 +124,18 @@ class ClassRule:
         occur.
     patterns : object array of shape (n_problems,)
         Of problems with more labels, the patterns that occur as sorted bytes; else None.
+    Y : ndarray of shape (n, n_labels), uint8
+        The labels of the rows; of a rule that is given the rows it is about, none.
     """
 
     labelsets: NDArray[np.int32]
     ranks: NDArray[np.int32]
     patterns: NDArray[np.object_]
+    Y: NDArray[np.uint8]
 
     @classmethod
-    def of_rows(cls, Y: NDArray[np.uint8], labelsets: NDArray[np.int32]) -> "ClassRule":
-        """Return the rule of the patterns that occur in the rows of `Y`."""
+    def of_rows(cls, Y: NDArray[np.uint8], labelsets: NDArray[np.int32]) -> "RowClasses":
+        """Return the classes that the patterns of the rows of `Y` are."""
         width = min(labelsets.shape[1], TABLE_BITS)
         ranks = np.empty((len(labelsets), 2**width), dtype=np.int32)
         for problems, keys in _keys(Y, labelsets, width):
@@ -140,7 +145,7 @@ class ClassRule:
         patterns = np.full(len(labelsets), None, dtype=object)
         for j in np.flatnonzero((labelsets >= 0).sum(axis=1) > width):
             patterns[j] = np.unique(_packed(Y, labelsets[j]))
-        return cls(labelsets, ranks, patterns)
+        return cls(labelsets, ranks, patterns, Y)
 
     def __call__(self, Y: NDArray[np.uint8]) -> NDArray[np.int32]:
         """Return the classes of the rows of `Y`, ``(n_problems, n)``."""
@@ -152,10 +157,6 @@ class ClassRule:
             if own is not None:
                 classes[j] = np.searchsorted(own, _packed(Y, self.labelsets[j]))
         return classes
-
-    def of(self, problems: Any) -> "ClassRule":
-        """Return the rule of some problems."""
-        return ClassRule(self.labelsets[problems], self.ranks[problems], self.patterns[problems])
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -182,19 +183,8 @@ class ClassRule:
             parts[j] = np.pad(own, ((0, 0), (0, k - sizes[j])))
         return np.array([len(own) for own in parts]), np.concatenate(parts)
 
-
-@dataclass(frozen=True)
-class RowClasses:
-    """The classes of all rows in all problems, worked out when somebody asks for them.
-
-    It is indexed like an array: by problems, or by all problems and some rows.
-    """
-
-    rule: ClassRule
-    Y: NDArray[np.uint8]
-
     def __len__(self) -> int:
-        return len(self.rule.labelsets)
+        return len(self.labelsets)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -203,20 +193,26 @@ class RowClasses:
 
     def __getitem__(self, at: Any) -> Any:
         """Return the classes of some problems, or of some rows as an array."""
-        if not isinstance(at, tuple):
-            return replace(self, rule=self.rule.of(at))
-        problems, rows = at
-        return self.rule.of(problems)(self.Y[rows])
+        if isinstance(at, tuple):
+            problems, rows = at
+            return self[problems](self.Y[rows])
+        own = self.labelsets[at], self.ranks[at], self.patterns[at]
+        return RowClasses(*own, self.Y)
+
+    @property
+    def rule(self) -> "RowClasses":
+        """What gives the classes of any rows, without these."""
+        return replace(self, Y=self.Y[:0])
 
     def array(self) -> NDArray[np.int32]:
         """Return the classes of all rows, ``(n_problems, n)``."""
-        return self.rule(self.Y)
+        return self(self.Y)
 
     def counts(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many rows each class holds."""
         counts = np.zeros(int(offsets[-1]), dtype=np.int64)
         for block in blocks(len(self.Y), BLOCK_ROWS):
-            found = self.rule(self.Y[block]) + offsets[:-1, None]
+            found = self(self.Y[block]) + offsets[:-1, None]
             counts += np.bincount(found.ravel(), minlength=len(counts))
         return counts
 
@@ -225,13 +221,6 @@ def encode(
     Y: NDArray[np.uint8], covers: Sequence[Cover]
 ) -> tuple[list[Encoding], RowClasses, NDArray[np.int64]]:
     """Return the problems that the labelsets of some covers pose, each once.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n, n_labels), uint8
-        At least one row.
-    covers : sequence of Cover
-        Of the same number of labels.
 
     Returns
     -------
@@ -261,9 +250,9 @@ def encode(
     pads = [((0, 0), (0, widest - cover.k)) for cover in covers]
     parts = zip(covers, pads, strict=True)
     every = [np.pad(cover.labelsets, pad, constant_values=-1) for cover, pad in parts]
-    rule = ClassRule.of_rows(distinct, np.concatenate(every).astype(np.int32))
-    problem, first = _distinct_problems(distinct, rule)
-    counts, patterns = rule.pattern_rows()
+    found = RowClasses.of_rows(distinct, np.concatenate(every).astype(np.int32))
+    problem, first = _distinct_problems(found)
+    counts, patterns = found.pattern_rows()
     offsets = np.concatenate([[0], np.cumsum(counts[first])])
     starts = np.concatenate([[0], np.cumsum(counts)])
     encodings, at = [], 0
@@ -272,7 +261,7 @@ def encode(
         held = np.ascontiguousarray(patterns[own[0] : own[-1], : cover.k])
         encodings.append(Encoding(cover, own - own[0], held, problems, offsets))
         at += len(cover)
-    return encodings, RowClasses(rule.of(first), Y), first
+    return encodings, replace(found[first], Y=Y), first
 
 
 def known_labels_encoding(cover: Cover) -> Encoding:
@@ -286,17 +275,14 @@ def known_labels_encoding(cover: Cover) -> Encoding:
     return Encoding(cover, 2 * numbers, patterns, numbers[:-1], 2 * numbers)
 
 
-def _distinct_problems(
-    distinct: NDArray[np.uint8], rule: ClassRule
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _distinct_problems(classes: RowClasses) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the problem of each member, and the first member of each problem.
 
     Members are one problem as long as no row tells them apart; most are told apart by few.
     """
-    problem = np.zeros(len(rule.labelsets), dtype=np.int64)
-    first = np.zeros(1, dtype=np.int64)
-    for block in blocks(len(distinct), BLOCK_ROWS):
-        group, _ = alike_rows(rule(distinct[block]))
+    problem, first = np.zeros(len(classes), dtype=np.int64), np.zeros(1, dtype=np.int64)
+    for block in blocks(len(classes.Y), BLOCK_ROWS):
+        group, _ = alike_rows(classes(classes.Y[block]))
         problem, first = alike_rows(np.column_stack([problem, group]))
         if len(first) == len(problem):
             break
@@ -332,15 +318,15 @@ def label_products(classes: RowClasses) -> LinearTargets | None:
 
     There are none if they would be no fewer than classes, or labelsets are too long.
     """
-    sizes, m = classes.rule.sizes, classes.Y.shape[1]
+    sizes, m = classes.sizes, classes.Y.shape[1]
     longest = sizes.max()
     if longest > MOST_LABELS or longest * np.log2(m + 1) > 62:
         return None
-    counts, patterns = classes.rule.pattern_rows()
+    counts, patterns = classes.pattern_rows()
     of_class = np.repeat(np.arange(len(counts)), counts)
     # A pattern is a number whose bit i tells of the i-th label.
     masks = patterns.astype(np.int64) @ (1 << np.arange(patterns.shape[1]))
-    labels = np.maximum(classes.rule.labelsets[:, :longest], 0).astype(np.int64)
+    labels = np.maximum(classes.labelsets[:, :longest], 0).astype(np.int64)
     keys = _product_keys(labels, sizes, m)
     # A product occurs if it is 1 in some class.
     within = [of_class[subset & masks == subset] for subset in range(1, keys.shape[1])]
