@@ -10,7 +10,12 @@ from labelcover.ensemble._choose_cover import (
 from labelcover.ensemble._cover_view import READINGS, CoverView, leaving_out_some
 from labelcover.ensemble._explanation import Explanation, Reason, SimilarRow
 from labelcover.ensemble._label_cover import LabelCoverClassifier
-from labelcover.ensemble._label_ensemble import MANY_MEMBERS, LabelEnsemble, combined_by
+from labelcover.ensemble._label_ensemble import (
+    MANY_MEMBERS,
+    LabelEnsemble,
+    ThresholdParameters,
+    combined_by,
+)
 from labelcover.ensemble._label_model import FOLDS, LabelModel
 from labelcover.ensemble._label_tables import named_labels
 from labelcover.ensemble._links import effects_of_labels, given_others
@@ -28,7 +33,6 @@ from labelcover.ensemble._paper_methods import (
 from labelcover.ensemble._plan import Plan, TableFacts, ViewPlan, labels_are_many, plan_views
 from labelcover.ensemble._pool import Pool
 from labelcover.ensemble._telling import FeatureNames, label_words, speaking_features, words_of_rows
-from labelcover.ensemble._threshold_tuning import ThresholdParameters
 from labelcover.ensemble._view import (
     MOST_SEED,
     TrainingRows,

@@ -21,13 +21,12 @@ from labelcover._table_numbers import rows_of
 from labelcover.chunks import as_chunks
 from labelcover.decisions import Cut, Decision, check_decision
 from labelcover.ensemble._choose_cover import linking_cover
-from labelcover.ensemble._label_ensemble import LabelEnsemble
+from labelcover.ensemble._label_ensemble import THRESHOLDS, LabelEnsemble
 from labelcover.ensemble._label_tables import labelled, named_labels, numbered_labels, tags_of
 from labelcover.ensemble._many_label_pool import ManyLabelPool
 from labelcover.ensemble._member_estimator import ModelParameters
 from labelcover.ensemble._plan import CANDIDATES, LEFT_OUT, POOL, labels_are_many
 from labelcover.ensemble._pool import Pool
-from labelcover.ensemble._threshold_tuning import THRESHOLDS
 from labelcover.ensemble._view import LeftOutPredictions, TableAnswer, TrainingRows
 from labelcover.many_labels import check_candidate_decision
 

@@ -9,9 +9,8 @@ from typing import Any
 
 from labelcover._arguments import check_integer
 from labelcover.ensemble._choose_cover import balancor_size, labelset_shape
-from labelcover.ensemble._label_ensemble import LabelEnsemble
+from labelcover.ensemble._label_ensemble import LabelEnsemble, ThresholdParameters
 from labelcover.ensemble._member_estimator import ModelParameters
-from labelcover.ensemble._threshold_tuning import ThresholdParameters
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
