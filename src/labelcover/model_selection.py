@@ -114,14 +114,7 @@ def spread(
 ) -> NDArray[np.int64]:
     """Return the part of every row, parts being the `shares` of rows and of each label.
 
-    Parameters
-    ----------
-    Y : sparse array of shape (n, n_labels)
-        Ones where a row has a label.
-    shares : ndarray of shape (n_parts,)
-        They add up to 1.
-    random : RandomState or None
-        Puts rows in another order and breaks ties; without it the first one is taken.
+    `random` puts rows in another order and breaks ties; without it the first one is taken.
     """
     n = Y.shape[0]
     order = np.arange(n) if random is None else random.permutation(n)

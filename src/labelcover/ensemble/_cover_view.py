@@ -14,7 +14,7 @@ from labelcover.ensemble._choose_cover import single_labels
 from labelcover.ensemble._confidence_kernels import MARGINAL, VOTES, WINNER
 from labelcover.ensemble._encoding import Encoding, encode, known_labels_encoding, label_products
 from labelcover.ensemble._member_weights import weigh_members
-from labelcover.ensemble._plan import MEMBERS, draw_left_out, most_targets, n_left_out_rows
+from labelcover.ensemble._plan import draw_left_out, most_targets, n_left_out_rows
 from labelcover.ensemble._shares import Floats, Rows, Shares, probability_slopes
 from labelcover.ensemble._view import TrainingRows, View, draw_seeds
 from labelcover.learners import (
@@ -73,11 +73,6 @@ class CoverView(View):
     ) -> None:
         self.learner, self.covers = learner, list(covers)
         self.aggregate, self.quick = aggregate, quick
-
-    @classmethod
-    def planned(cls, learners: Any, cover: Cover, **how: Any) -> Self:
-        """Return the view as a plan has it: members of a learner over the cover."""
-        return cls(learners[MEMBERS], [cover], **how)
 
     def fit(
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
@@ -209,12 +204,7 @@ class CoverView(View):
 class CoverShares(Shares):
     """The means over the members of a cover as sums over columns.
 
-    Parameters
-    ----------
-    paths : ScorePaths
-        The scores of the classes of all problems as sums.
-    encoding : Encoding
-    confidence : ndarray of shape (n, n_labels)
+    `paths` are those of the scores of the classes of all problems.
     """
 
     def __init__(

@@ -80,10 +80,7 @@ def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:
 
 
 def feature_words(model: Any, given: Any, X: Any = None) -> Any:
-    """Return what names features: as given, by the table, by names of training, or by numbers.
-
-    `given` may be names or a function; `X` are the rows whose texts may be told.
-    """
+    """Return what names features: as given, by the table, by names of training, or by numbers."""
     coding = model._coding
     if given is None and hasattr(coding, "words"):
         given = coding.words(X)

@@ -34,14 +34,8 @@ def stacking_weights(
 ) -> NDArray[np.float64]:
     """Return the weights of members for one label, above 0 and with a sum of 1.
 
-    Parameters
-    ----------
-    P : ndarray of shape (n, n_members)
-        The probabilities of the label, of left-out rows.
-    y : ndarray of shape (n,)
-        Whether the rows have the label.
-    sample_weight : ndarray of shape (n,), optional
-        Weights of the rows.
+    `P` has the probabilities of the label in left-out rows, a column per member; `y` tells whether
+    the rows have it.
 
     Examples
     --------
@@ -92,13 +86,8 @@ def weigh_members(
 ) -> tuple[Encoding, NDArray[np.float64]]:
     """Return members with weights, and their confidences of the rows that were left out.
 
-    Parameters
-    ----------
-    encoding : Encoding
-    said : ndarray of shape (n, n_pairs)
-        The probabilities of the labels of each member (`Encoding.of_pairs`) in these rows.
-    Y : ndarray of shape (n, n_labels)
-    sample_weight : ndarray of shape (n,) or None
+    `said` are the probabilities of the labels of each member (`Encoding.of_pairs`) in these rows,
+    whose labels are `Y`.
     """
     held = encoding.cover.labelsets >= 0
     label, found = encoding.cover.labelsets[held], np.zeros(Y.shape)

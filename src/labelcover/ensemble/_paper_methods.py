@@ -8,6 +8,7 @@ from math import comb
 from typing import Any
 
 from labelcover._arguments import check_integer
+from labelcover.dependence import check_annealing
 from labelcover.ensemble._choose_cover import balancor_size, labelset_shape
 from labelcover.ensemble._label_ensemble import LabelEnsemble, ThresholdParameters
 from labelcover.ensemble._member_estimator import ModelParameters
@@ -290,16 +291,10 @@ class DDBalancorClassifier(CoveringMethod):
     _strategy = "balancor"
 
     def _annealing(self) -> dict[str, Any]:
-        return {
-            "decay": self.decay,
-            "n_iterations": self.n_iterations,
-            "first_temperature": self.first_temperature,
-            "n_restarts": self.n_restarts,
-        }
+        names = "decay", "n_iterations", "first_temperature", "n_restarts"
+        return {name: getattr(self, name) for name in names}
 
     def _check_parameters(self, n_labels: int, *, weighted: bool) -> None:
-        from labelcover.dependence import check_annealing
-
         super()._check_parameters(n_labels, weighted=weighted)
         check_integer("min_count", self.min_count, low=1)
         check_annealing(**self._annealing())

@@ -27,14 +27,9 @@ LeftOut = tuple[NDArray[np.int64], list[NDArray[np.float64]]]
 
 @dataclass(frozen=True)
 class Block:
-    """Some features of a sparse table.
+    """Some features of a sparse table, by their numbers, which ascend.
 
-    Attributes
-    ----------
-    features : ndarray
-        Their numbers, ascending.
-    is_dense : bool
-        Whether they are numbers, mostly: such a table is dense, unless it is too large.
+    If they are numbers, mostly, such a table is dense, unless it is too large.
     """
 
     features: NDArray[np.int64]

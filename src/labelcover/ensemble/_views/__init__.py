@@ -5,6 +5,7 @@ from typing import Any
 
 from labelcover.ensemble._cover_view import CoverView, SingleLabelsView
 from labelcover.ensemble._many_label_pool import ManyLabelView
+from labelcover.ensemble._plan import CANDIDATES, MEMBERS
 from labelcover.ensemble._views._rows_in_memory import BoostedView, ForestView, NeighboursView
 from labelcover.ensemble._views._scores import ScoresView
 
@@ -16,6 +17,6 @@ VIEWS: dict[str, Any] = {
     "neighbours": NeighboursView.planned,
     "forest": ForestView,
     "boosted trees": BoostedView,
-    "members": CoverView.planned,
-    "candidates": ManyLabelView,
+    MEMBERS: lambda learners, cover, **how: CoverView(learners[MEMBERS], [cover], **how),
+    CANDIDATES: ManyLabelView,
 }

@@ -78,14 +78,7 @@ class ScoresView(View):
 
 
 class ScoreShares(Shares):
-    """The confidences of a second stage as sums over words.
-
-    Attributes
-    ----------
-    stage : FirstStage
-    second : Shares
-        As sums over the scores of the first stage.
-    """
+    """The confidences of a second stage, sums over the scores of the first, as sums over words."""
 
     def __init__(self, stage: "FirstStage", second: Shares) -> None:
         self.stage, self.second = stage, second
