@@ -49,7 +49,7 @@ def together(estimator, data: Dataset, cover: Cover) -> tuple[float, float]:
 
 def member_classes(data: Dataset, cover: Cover) -> np.ndarray:
     """Return the class of every row for every member, a row per member."""
-    (encoding,), classes, _ = encode(data.Y, [cover])
+    encoding, classes, _ = encode(data.Y, [cover])
     return classes.array()[encoding.problem]
 
 

@@ -19,7 +19,7 @@ def distributions_of(view, X):
     """
     members, offsets = view.members, view.members.offsets
     of_problems = members.distributions(members.prepare(X), slice(0, len(offsets) - 1))
-    columns = [np.arange(offsets[p], offsets[p + 1]) for p in view.encodings[0].problem]
+    columns = [np.arange(offsets[p], offsets[p + 1]) for p in view.encoding.problem]
     return of_problems[:, np.concatenate(columns)]
 
 
@@ -38,7 +38,7 @@ class FittedView:
 
     @property
     def encoding(self):
-        return self.view.encodings[0]
+        return self.view.encoding
 
     def confidence(self, X):
         return self.view.confidences(self.coding.read(self.owner, X))[0]

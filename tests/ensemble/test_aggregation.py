@@ -107,7 +107,7 @@ def test_weighted_members_are_summed_as_by_hand_whatever_the_blocks():
     Y = (random.random((40, 6)) < 0.4).astype(np.uint8)
     # The last member poses the same problem as the first.
     cover = Cover([[0, 1, 2], [1, 2, 3], [0, 3, 4], [2, 3, 4], [0, 1, 2]], n_labels=6)
-    (encoding,), _, _ = encode(Y, [cover])
+    encoding, _, _ = encode(Y, [cover])
     distributions = random.random((40, int(encoding.offsets[-1])))
     for low, high in zip(encoding.offsets, encoding.offsets[1:], strict=False):
         distributions[:, low:high] /= distributions[:, low:high].sum(axis=1, keepdims=True)

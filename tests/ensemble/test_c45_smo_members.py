@@ -34,7 +34,7 @@ def data():
 
 
 def alone(estimator, X, Y, cover, test, **fit_params):
-    (encoding,), classes, _ = encode(Y, [cover])
+    encoding, classes, _ = encode(Y, [cover])
     members = [
         clone(estimator).fit(X, own, **fit_params).predict_proba(test)
         for own in classes.array()[encoding.problem]

@@ -22,7 +22,7 @@ def reference(Y, cover):
 
 
 def assert_encoded_as_by_numpy(Y, cover):
-    (encoding,), classes, first = encode(Y, [cover])
+    encoding, classes, first = encode(Y, [cover])
     of_members, starts, patterns = reference(Y, cover)
     np.testing.assert_array_equal(classes.array()[encoding.problem], of_members)
     np.testing.assert_array_equal(encoding.starts, starts)
@@ -69,7 +69,7 @@ def test_labelsets_longer_than_a_machine_word_are_encoded(m, k):
 
 def test_the_pattern_of_the_class_of_a_row_is_what_the_row_says():
     Y, cover = random_problem(1, 50, 8, 5, 10, least=1)
-    (encoding,), found, _ = encode(Y, [cover])
+    encoding, found, _ = encode(Y, [cover])
     classes = found.array()
     for j, labels in enumerate(cover):
         rows = encoding.patterns[encoding.starts[j] + classes[encoding.problem[j]]]
@@ -86,7 +86,7 @@ def test_read_only_labels_are_accepted():
 def test_members_that_pose_the_same_problem_are_found():
     Y = np.array([[0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]], dtype=np.uint8)
     cover = Cover([[0, 2], [0, 1], [1, 2], [0, 2]], n_labels=3)
-    (encoding,), classes, first = encode(Y, [cover])
+    encoding, classes, first = encode(Y, [cover])
     np.testing.assert_array_equal(first, [0, 1])
     np.testing.assert_array_equal(encoding.problem, [0, 1, 0, 0])
     np.testing.assert_array_equal(classes.array(), [[1, 2, 0, 3], [0, 1, 0, 1]])
@@ -95,7 +95,7 @@ def test_members_that_pose_the_same_problem_are_found():
 
 def test_labels_that_never_change_make_a_member_of_one_class():
     Y = np.zeros((5, 3), dtype=np.uint8)
-    (encoding,), _, _ = encode(Y, [Cover([[0, 1], [1, 2]], n_labels=3)])
+    encoding, _, _ = encode(Y, [Cover([[0, 1], [1, 2]], n_labels=3)])
     np.testing.assert_array_equal(np.diff(encoding.starts), [1, 1])
 
 
@@ -103,7 +103,7 @@ def test_labels_that_never_change_make_a_member_of_one_class():
 def test_confidences_added_problem_by_problem_are_those_of_algorithm_2(seed, reading, split):
     Y, cover = random_problem(seed, 12, 6, 3, 7, least=1)
     Y[:, 5] = Y[:, 4]
-    (encoding,), _, _ = encode(Y, [cover])
+    encoding, _, _ = encode(Y, [cover])
     n_problems = len(encoding.offsets) - 1
     distributions = np.random.default_rng(seed).random((5, encoding.offsets[-1])).round(1)
     expected = np.zeros((5, 6))
@@ -133,7 +133,7 @@ def test_classes_and_targets_of_some_rows_are_those_of_all(k, monkeypatch):
     monkeypatch.setattr(problems_module, "BLOCK_ROWS", 9)
     Y, cover = random_problem(5, 40, 16, k, 12, least=1)
     Y[:, 3] = Y[:, 1]  # members that pose the same problem
-    (encoded,), classes, _ = encode(Y, [cover])
+    encoded, classes, _ = encode(Y, [cover])
     whole, rows = classes.array(), np.array([3, 20, 8])
     assert classes.shape == whole.shape
     np.testing.assert_array_equal(classes[:, rows], whole[:, rows])

@@ -31,9 +31,9 @@ def test_classes_are_combinations_of_products(seed, n, m, k):
     covers = [random_cover(m, k, 1, size=size, random_state=seed)]
     if seed % 2:
         covers.append(Cover(np.arange(m)[:, None], m))
-    encodings, classes, first = encode(Y, covers)
+    encoding, classes, first = encode(Y, covers)
     products = label_products(classes)
-    offsets = encodings[0].offsets
+    offsets = encoding.offsets
     if products is None:
         return
     assert len(products) < offsets[-1] - len(first)
@@ -54,10 +54,10 @@ def test_products_are_shared_by_labelsets_and_vanish_where_labels_never_meet():
 
 def test_products_of_labelsets_of_different_sizes():
     Y = labels(1, 150, 6)
-    encodings, classes, _ = encode(Y, [Cover([[0, 1, 2], [3, 4], [1, 2, 3], [0, 1]], 6)])
+    encoding, classes, _ = encode(Y, [Cover([[0, 1, 2], [3, 4], [1, 2, 3], [0, 1]], 6)])
     products = label_products(classes)
     found = one_hot_classes(products).T
-    expected = encodings[0].offsets[:-1][:, None] + classes.array()
+    expected = encoding.offsets[:-1][:, None] + classes.array()
     assert (found.sum(axis=1) == len(classes)).all()
     assert all((found[np.arange(150), own] == 1).all() for own in expected)
 

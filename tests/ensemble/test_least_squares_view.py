@@ -24,7 +24,7 @@ def problem(n=70, d=12, m=7, seed=0):
 
 
 def member_classes(Y, cover):
-    (encoding,), classes, _ = encode(Y, [cover])
+    encoding, classes, _ = encode(Y, [cover])
     return classes.array()[encoding.problem]
 
 
@@ -158,7 +158,7 @@ def test_weighted_members_are_weighted_models(member_distributions, n, d):
     # Rows without weight are left out before problems are posed.
     for j, classes in enumerate(member_classes(Y[kept], cover)):
         alone = clone(learner).fit(X[kept], classes, weights[kept])
-        own = view.encodings[0].starts[j] + alone.classes_
+        own = view.encoding.starts[j] + alone.classes_
         np.testing.assert_allclose(found[:, own], alone.predict_proba(X), atol=1e-8)
     assert model.n_threshold_rows_ == kept.sum()
 

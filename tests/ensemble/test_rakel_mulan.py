@@ -86,7 +86,7 @@ def run(golden, table, member_distributions):
         model = rakel(data, base, mulan["subsets"])
         model.fit(data.X[mulan["train"]], data.Y[mulan["train"]])
         test = data.X[mulan["test"]]
-        encoding = model.view_.encodings[0]
+        encoding = model.view_.encoding
         answers = member_distributions(model.view_, model._coding.read(model, test))
         ours, theirs = [], []
         for j in range(len(mulan["subsets"])):
@@ -130,7 +130,7 @@ def test_smo_members_have_the_winners_of_mulan(run, which):
 
 def vote_bounds(model, distributions):
     """Return the least and the largest share of votes of each label, whoever wins the ties."""
-    encoding = model.view_.encodings[0]
+    encoding = model.view_.encoding
     low = np.zeros((len(distributions[0]), model.cover_.n_labels))
     high = np.zeros_like(low)
     for j, dist in enumerate(distributions):

@@ -59,7 +59,7 @@ def with_random_ties(model, X, Y):
     prepared = view.members.prepare(model._coding.read(model, X))
     distribution = view.members.distributions(prepared, slice(0, 1))
     best = distribution > distribution.max(axis=1, keepdims=True) - 1e-9
-    patterns = view.encodings[0].patterns
+    patterns = view.encoding.patterns
     np.testing.assert_array_equal(model.predict(X), patterns[np.argmax(best, axis=1)])
     random = np.random.default_rng(0)
     draws = (np.argmax(best * random.random(best.shape), axis=1) for _ in range(20))

@@ -152,7 +152,7 @@ def test_confidences_and_votes_are_means_over_members_on_samples(data):
     options = {"n_members": 4, "threshold": 0.5, "random_state": 1}
     model = EnsembleOfPrunedSetsClassifier(TREE, **options).fit(X, Y)
     voting = EnsembleOfPrunedSetsClassifier(TREE, aggregate="votes", **options).fit(X, Y)
-    samples = [member.encodings[0].starts for member in model.view_.members]
+    samples = [member.encoding.starts for member in model.view_.members]
     assert len({tuple(starts) for starts in samples}) > 1  # other rows, other labelsets
     each = [member.confidences(X_new)[0] for member in model.view_.members]
     np.testing.assert_allclose(model.predict_proba(X_new), np.mean(each, axis=0), atol=1e-12)

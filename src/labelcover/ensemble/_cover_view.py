@@ -61,12 +61,12 @@ class CoverView(View):
     Attributes
     ----------
     members : Members
-    encodings : list of Encoding
-        One for each cover, with the weights of members if they have some.
+    encoding : Encoding
+        Of all covers, with the weights of members if they have some.
     """
 
     members: Members
-    encodings: list[Encoding]
+    encoding: Encoding
 
     def __init__(
         self, learner: Any, covers: Sequence[Cover], *, aggregate: str = "mean", quick: bool = False
@@ -80,13 +80,12 @@ class CoverView(View):
         """Fit every distinct problem once."""
         seeds = draw_seeds(seed, sum(map(len, self.covers)))
         classes, targets, first = self._posed(rows)
-        offsets = self.encodings[0].offsets
         left_out = rows.left_out
         if left_out is None and self.aggregate == "weighted":
             left_out = leaving_out_some(rows, self.learner, self.covers, int(seeds[0])).left_out
         problems = Problems(
             classes,
-            offsets,
+            self.encoding.offsets,
             rows.n_values,
             rows.weights,
             seeds[first],
@@ -107,16 +106,16 @@ class CoverView(View):
     def _posed(self, rows: TrainingRows) -> tuple[Any, LinearTargets | None, NDArray[np.int64]]:
         """Return the classes and targets of all problems, and the first member of each."""
         if rows.cells is not None:
-            self.encodings = [known_labels_encoding(self.covers[0])]
+            self.encoding = known_labels_encoding(self.covers[0])
             classes = np.ascontiguousarray(rows.Y.T, dtype=np.int32)
             return classes, None, np.arange(len(classes))
-        self.encodings, found, first = encode(rows.Y, self.covers)
+        self.encoding, found, first = encode(rows.Y, self.covers)
         if not self.learner.is_linear:
             return found.array(), None, first
         several = any(cover.k > 1 for cover in self.covers)
         targets = label_products(found) if several else None
         if targets is None:
-            offsets = self.encodings[0].offsets
+            offsets = self.encoding.offsets
             counts = found.counts(offsets)
             targets = LinearTargets.of_class_rule(found.rule, rows.Y, counts, offsets)
         return found, targets, first
@@ -125,22 +124,19 @@ class CoverView(View):
         self, training: TrainingRows, rows: NDArray[np.int64], verbose: bool
     ) -> list[NDArray[np.float64]]:
         is_weighted = self.aggregate == "weighted"
-        encodings = [e.of_pairs() for e in self.encodings] if is_weighted else self.encodings
-        sums = _no_sums(encodings, len(rows))
+        encoding = self.encoding.of_pairs() if is_weighted else self.encoding
+        sums = np.zeros((len(rows), encoding.cover.n_labels))
         for problems in problem_blocks(self.members.offsets, max(1, LEFT_OUT_BLOCK // len(rows))):
-            self._add(self.members.left_out(problems), problems, sums, encodings)
-        if not is_weighted:
-            return self._means(sums)
-        weights = None if training.weights is None else training.weights[rows]
-        pairs = zip(self.encodings, sums, strict=True)
-        found = [weigh_members(*each, training.Y[rows], weights) for each in pairs]
-        self.encodings = [encoding for encoding, _ in found]
-        own: Any = self.member_weights
-        held, counts = self.covers[0].labelsets, self.covers[0].label_counts
-        ratio = (own * counts[held])[held >= 0]
-        told = f"weights of members {ratio.min():.2f} to {ratio.max():.2f} times equal weights"
-        tell(f"{told}, on {len(rows)} left-out rows", show=verbose)
-        return [means for _, means in found]
+            encoding.add(self.members.left_out(problems), problems, sums, reading=self._reading)
+        if is_weighted:
+            weights = None if training.weights is None else training.weights[rows]
+            self.encoding, sums = weigh_members(self.encoding, sums, training.Y[rows], weights)
+            own: Any = self.member_weights
+            held, counts = self.covers[0].labelsets, self.covers[0].label_counts
+            ratio = (own * counts[held])[held >= 0]
+            told = f"weights of members {ratio.min():.2f} to {ratio.max():.2f} times equal weights"
+            tell(f"{told}, on {len(rows)} left-out rows", show=verbose)
+        return self._means(sums)
 
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return for each cover ``(n, n_labels)``: the mean over the members that hold a label.
@@ -148,14 +144,14 @@ class CoverView(View):
         This is Algorithm 2, but for weights. A label in no labelset gets 0. Works in blocks of rows
         and problems of bounded memory.
         """
-        sums = _no_sums(self.encodings, X.shape[0])
+        sums = np.zeros((X.shape[0], self.encoding.cover.n_labels))
         members, offsets = self.members, self.members.offsets
         width = max(1, members.row_width, int(offsets[-1]))
         step = min(max(BLOCK_ROWS, BLOCK_NUMBERS // width), MOST_BLOCK_ROWS)
         with blas_threads(X.shape[0], members.row_width, int(offsets[-1])):
             for rows in blocks(X.shape[0], step):
                 block = X if rows.stop - rows.start == X.shape[0] else rows_of(X, rows)
-                self._add_rows(members.prepare(block), [each[rows] for each in sums])
+                self._add_rows(members.prepare(block), sums[rows])
         return self._means(sums)
 
     @property
@@ -169,36 +165,30 @@ class CoverView(View):
 
     def shares(self, X: Any, origin: NDArray[np.float64] | None = None) -> list[Any]:
         """Return what adds up to the confidences; parts are 0 at an origin as members scale it."""
-        sums = _no_sums(self.encodings, X.shape[0])
+        sums = np.zeros((X.shape[0], self.encoding.cover.n_labels))
         with blas_threads(X.shape[0], self.members.row_width, int(self.members.offsets[-1])):
             paths = self.members.paths(X, origin)
             self._add_rows(paths.prepared, sums)
-        made = zip(self.encodings, self._means(sums), strict=True)
-        return [CoverShares(paths, *each) for each in made]
+        return [CoverShares(paths, self.encoding, self.encoding.mean(sums))]
 
     @property
     def member_weights(self) -> NDArray[np.float64] | None:
         """The weight of each member in each of its labels; None if there are none."""
-        return self.encodings[0].weights
+        return self.encoding.weights
 
-    def _add_rows(self, prepared: Any, sums: list[NDArray[np.float64]]) -> None:
+    @property
+    def _reading(self) -> int:
+        return READINGS.get(self.aggregate, MARGINAL)
+
+    def _add_rows(self, prepared: Any, sums: NDArray[np.float64]) -> None:
         """Add what all members say of some rows."""
-        for problems in problem_blocks(self.members.offsets, BLOCK_NUMBERS // max(1, len(sums[0]))):
-            self._add(self.members.distributions(prepared, problems), problems, sums)
+        for problems in problem_blocks(self.members.offsets, BLOCK_NUMBERS // max(1, len(sums))):
+            distributions = self.members.distributions(prepared, problems)
+            self.encoding.add(distributions, problems, sums, reading=self._reading)
 
-    def _add(
-        self,
-        distributions: NDArray[np.float64],
-        problems: slice,
-        sums: list[NDArray[np.float64]],
-        encodings: list[Encoding] | None = None,
-    ) -> None:
-        reading = READINGS.get(self.aggregate, MARGINAL)
-        for encoding, each in zip(encodings or self.encodings, sums, strict=True):
-            encoding.add(distributions, problems, each, reading=reading)
-
-    def _means(self, sums: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
-        return [encoding.mean(each) for encoding, each in zip(self.encodings, sums, strict=True)]
+    def _means(self, sums: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Return the means of each cover."""
+        return np.split(self.encoding.mean(sums), len(self.covers), axis=1)
 
 
 class CoverShares(Shares):
@@ -242,10 +232,6 @@ class CoverShares(Shares):
             weight = 1 / len(members) if weights is None else weights[member, place]
             holds = encoding.patterns[slice(*encoding.starts[member : member + 2]), place] > 0
             yield int(encoding.problem[member]), holds, float(weight)
-
-
-def _no_sums(encodings: list[Encoding], n: int) -> list[NDArray[np.float64]]:
-    return [np.zeros((n, each.cover.n_labels)) for each in encodings]
 
 
 def leaving_out_some(

@@ -219,13 +219,13 @@ class RowClasses:
 
 def encode(
     Y: NDArray[np.uint8], covers: Sequence[Cover]
-) -> tuple[list[Encoding], RowClasses, NDArray[np.int64]]:
+) -> tuple[Encoding, RowClasses, NDArray[np.int64]]:
     """Return the problems that the labelsets of some covers pose, each once.
 
     Returns
     -------
-    encodings : list of Encoding
-        One for each cover; the problems are common to all.
+    encoding : Encoding
+        Of the members of all covers; the labels of one follow those of the one before.
     classes : RowClasses
         The class of every row in every problem: the lexicographic rank of its pattern.
     first : ndarray of shape (n_problems,)
@@ -238,30 +238,25 @@ def encode(
     >>> from labelcover.ensemble._encoding import encode
     >>> Y = np.array([[1, 0, 1], [0, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=np.uint8)
     >>> cover = Cover([[0, 1], [0, 2], [0, 1]], n_labels=3)
-    >>> (encoding,), classes, first = encode(Y, [cover])
+    >>> encoding, classes, first = encode(Y, [cover])
     >>> classes.array()
     array([[1, 0, 1, 2],
            [2, 0, 2, 1]], dtype=int32)
     >>> encoding.problem
     array([0, 1, 0])
     """
+    every, m = covers[0], Y.shape[1]
+    if len(covers) > 1:
+        numbered = (own + m * c for c, cover in enumerate(covers) for own in cover)
+        every = Cover(list(numbered), m * len(covers))
     distinct = Y[alike_rows(np.packbits(Y, axis=1))[1]]
-    widest = max(cover.k for cover in covers)
-    pads = [((0, 0), (0, widest - cover.k)) for cover in covers]
-    parts = zip(covers, pads, strict=True)
-    every = [np.pad(cover.labelsets, pad, constant_values=-1) for cover, pad in parts]
-    found = RowClasses.of_rows(distinct, np.concatenate(every).astype(np.int32))
+    labels = np.where(every.labelsets < 0, -1, every.labelsets % m)
+    found = RowClasses.of_rows(distinct, labels.astype(np.int32))
     problem, first = _distinct_problems(found)
     counts, patterns = found.pattern_rows()
-    offsets = np.concatenate([[0], np.cumsum(counts[first])])
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    encodings, at = [], 0
-    for cover in covers:
-        own, problems = starts[at : at + len(cover) + 1], problem[at : at + len(cover)]
-        held = np.ascontiguousarray(patterns[own[0] : own[-1], : cover.k])
-        encodings.append(Encoding(cover, own - own[0], held, problems, offsets))
-        at += len(cover)
-    return encodings, replace(found[first], Y=Y), first
+    starts, offsets = (np.append(0, np.cumsum(each)) for each in (counts, counts[first]))
+    encoding = Encoding(every, starts, patterns, problem, offsets)
+    return encoding, replace(found[first], Y=Y), first
 
 
 def known_labels_encoding(cover: Cover) -> Encoding:
