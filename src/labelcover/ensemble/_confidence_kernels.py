@@ -94,20 +94,15 @@ def exponentials_below(scores, shift, below):
     totals = np.zeros(len(scores))
     for i in range(len(scores)):
         row = scores[i]
-        top = -np.inf
-        for c in range(len(row)):
-            row[c] += shift[c]
-            top = max(top, row[c])
+        row += shift
+        top = row.max()
         if top == -np.inf:
             row[:] = 0.0
             continue
         top = top if below else 0.0
         for c in range(len(row)):
             row[c] = exponential(row[c] - top) if row[c] > -np.inf else 0.0
-        total = 0.0
-        for c in range(len(row)):
-            total += row[c]
-        totals[i] = total
+        totals[i] = row.sum()
     return totals
 
 

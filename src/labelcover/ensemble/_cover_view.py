@@ -132,8 +132,7 @@ class CoverView(View):
             weights = None if training.weights is None else training.weights[rows]
             self.encoding, sums = weigh_members(self.encoding, sums, training.Y[rows], weights)
             own: Any = self.member_weights
-            held, counts = self.covers[0].labelsets, self.covers[0].label_counts
-            ratio = (own * counts[held])[held >= 0]
+            ratio = (own * self.covers[0].label_counts[self.covers[0].labelsets])[own > 0]
             told = f"weights of members {ratio.min():.2f} to {ratio.max():.2f} times equal weights"
             tell(f"{told}, on {len(rows)} left-out rows", show=verbose)
         return self._means(sums)
