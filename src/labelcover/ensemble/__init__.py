@@ -33,13 +33,7 @@ from labelcover.ensemble._paper_methods import (
 from labelcover.ensemble._plan import Plan, TableFacts, ViewPlan, labels_are_many, plan_views
 from labelcover.ensemble._pool import Pool
 from labelcover.ensemble._telling import FeatureNames, label_words, speaking_features, words_of_rows
-from labelcover.ensemble._view import (
-    MOST_SEED,
-    TrainingRows,
-    View,
-    draw_seeds,
-    drawn_seed,
-)
+from labelcover.ensemble._view import MOST_SEED, TrainingRows, View, draw_seeds, drawn_seed
 
 __all__ = [
     "FOLDS",

@@ -9,13 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from labelcover._arguments import is_auto
-from labelcover._label_values import (
-    alike_rows,
-    as_booleans,
-    label_pair,
-    label_rows,
-    split_unknown,
-)
+from labelcover._label_values import alike_rows, as_booleans, label_pair, label_rows, split_unknown
 from labelcover._progress import each_warning_once, tell
 from labelcover._table_numbers import rows_of
 from labelcover.chunks import as_chunks

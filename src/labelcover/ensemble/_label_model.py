@@ -7,11 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import (
-    _num_samples,
-    check_consistent_length,
-    validate_data,
-)
+from sklearn.utils.validation import _num_samples, check_consistent_length, validate_data
 
 from labelcover._arguments import check_choice, check_integer, check_jobs, check_random_state
 from labelcover._label_values import (

@@ -7,12 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from labelcover._imports import naming_extra
-from labelcover._label_values import (
-    ZERO_ONE,
-    as_booleans,
-    label_rows,
-    split_unknown,
-)
+from labelcover._label_values import ZERO_ONE, as_booleans, label_rows, split_unknown
 from labelcover._table_numbers import is_numeric, unmasked
 from labelcover._tags import read_tags, tag_table
 from labelcover.ensemble._plan import labels_are_many
