@@ -20,7 +20,6 @@ from labelcover.ensemble._label_model import FOLDS, LabelModel
 from labelcover.ensemble._label_tables import named_labels
 from labelcover.ensemble._links import effects_of_labels, given_others
 from labelcover.ensemble._many_label_pool import ManyLabelPool
-from labelcover.ensemble._member_estimator import ModelParameters
 from labelcover.ensemble._out_of_fold_scores import OutOfFoldScores
 from labelcover.ensemble._paper_methods import (
     BalancorClassifier,
@@ -51,7 +50,6 @@ __all__ = [
     "LabelEnsemble",
     "LabelModel",
     "ManyLabelPool",
-    "ModelParameters",
     "OutOfFoldScores",
     "Plan",
     "Pool",

@@ -18,7 +18,6 @@ from labelcover.ensemble._choose_cover import linking_cover
 from labelcover.ensemble._label_ensemble import THRESHOLDS, LabelEnsemble
 from labelcover.ensemble._label_tables import labelled, named_labels, numbered_labels, tags_of
 from labelcover.ensemble._many_label_pool import ManyLabelPool
-from labelcover.ensemble._member_estimator import ModelParameters
 from labelcover.ensemble._plan import CANDIDATES, LEFT_OUT, POOL, labels_are_many
 from labelcover.ensemble._pool import Pool
 from labelcover.ensemble._view import LeftOutPredictions, TableAnswer, TrainingRows
@@ -26,7 +25,7 @@ from labelcover.many_labels import check_candidate_decision
 
 
 @dataclass(eq=False, repr=False)
-class LabelCoverClassifier(ModelParameters, LabelEnsemble):
+class LabelCoverClassifier(LabelEnsemble):
     """A multi-label classifier: several views of single labels, and links between the labels.
 
     By default least squares and a forest are pooled, weighted by their left-out predictions. On

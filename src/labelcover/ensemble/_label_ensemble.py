@@ -19,7 +19,6 @@ from labelcover.dependence import CoverChoice
 from labelcover.ensemble._choose_cover import choose_cover
 from labelcover.ensemble._cover_view import READINGS
 from labelcover.ensemble._label_model import FOLDS, LabelModel
-from labelcover.ensemble._member_estimator import ModelParameters
 from labelcover.ensemble._plan import AUTO, MEMBERS, Plan, draw_left_out, plan_for
 from labelcover.ensemble._pool import label_frequency, view_for
 from labelcover.ensemble._view import TrainingRows, View, drawn_seed
@@ -201,10 +200,10 @@ class LabelEnsemble(LabelModel):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ThresholdParameters(ModelParameters, LabelModel):
+class ThresholdParameters(LabelModel):
     """An estimator whose confidences are cut at a threshold that may be tuned, and how.
 
-    A subclass is a dataclass, as of `ModelParameters`, and says it before other bases.
+    A subclass says it before other bases.
     """
 
     threshold: Any = 0.5

@@ -84,7 +84,6 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     view_: View
 
     # What holds where a subclass does not have the parameter.
-    columns: Any = None
     ties: Any = "auto"
     threshold_search: Any = "grid"
     _container = "default"

@@ -16,11 +16,13 @@ from labelcover.learners import AnyClassifier, BatchClassifier, LeastSquaresClas
 
 
 @dataclass(eq=False, repr=False)
-class ModelParameters:
-    """Parameters of every estimator; those of a subclass are its own fields.
+class MemberEstimator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A multi-label estimator whose members are clones of its parameter ``estimator``.
 
-    A subclass is a dataclass too, ``@dataclass(eq=False, repr=False, kw_only=True)``, so that its
-    ``__init__`` only keeps what it is given, as scikit-learn wants it.
+    The parameters here are those of every estimator, and the fields of a subclass its own. It is a
+    dataclass too, ``@dataclass(eq=False, repr=False, kw_only=True)``, so that its ``__init__`` only
+    keeps what it is given, as scikit-learn wants it. One whose default member is not least squares
+    says so in `_has_default_member` and `_member`.
     """
 
     estimator: Any = None
@@ -30,16 +32,8 @@ class ModelParameters:
     random_state: Any = None
     verbose: bool = False
 
-
-class MemberEstimator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A multi-label estimator whose members are clones of its parameter ``estimator``.
-
-    A subclass whose default member is not least squares says so in `_has_default_member` and
-    `_member`.
-    """
-
     # What learns as it is; clones of any other classifier do.
-    _learners: tuple[type, ...] = (BatchClassifier,)
+    _learners: ClassVar[tuple[type, ...]] = (BatchClassifier,)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep`, those of the default member too."""

@@ -11,7 +11,6 @@ from labelcover._arguments import check_integer
 from labelcover.dependence import check_annealing
 from labelcover.ensemble._choose_cover import balancor_size, labelset_shape
 from labelcover.ensemble._label_ensemble import LabelEnsemble, ThresholdParameters
-from labelcover.ensemble._member_estimator import ModelParameters
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -31,7 +30,7 @@ class RandomLabelsets(LabelEnsemble):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RakelClassifier(ModelParameters, RandomLabelsets):
+class RakelClassifier(RandomLabelsets):
     """RAKEL (Tsoumakas and Vlahavas): random labelsets, members vote (Algorithms 1 and 2).
 
     Parameters

@@ -16,7 +16,6 @@ from scipy import sparse
 from labelcover._arguments import check_choice, check_integer, check_real
 from labelcover._label_values import alike_rows
 from labelcover._table_numbers import blocks
-from labelcover.ensemble import ModelParameters
 from labelcover.methods._chains import Chain, ChainModel, ChainsView
 
 INFERENCES = ("auto", "exact", "beam", "epsilon", "monte-carlo")
@@ -280,7 +279,7 @@ class ProbabilisticChainsView(ChainsView):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class _ProbabilisticChains(ModelParameters, ChainModel):
+class _ProbabilisticChains(ChainModel):
     """What one probabilistic chain and an ensemble of them have in common."""
 
     decide: str = "subset_accuracy"
