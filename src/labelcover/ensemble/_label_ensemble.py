@@ -5,6 +5,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from labelcover.covers import Cover
 from labelcover.dependence import CoverChoice
 from labelcover.ensemble._choose_cover import choose_cover
 from labelcover.ensemble._cover_view import READINGS
-from labelcover.ensemble._label_model import FOLDS, LabelModel
+from labelcover.ensemble._label_model import LabelModel
 from labelcover.ensemble._plan import AUTO, MEMBERS, Plan, draw_left_out, plan_for
 from labelcover.ensemble._pool import label_frequency, view_for
 from labelcover.ensemble._view import TrainingRows, View, drawn_seed
@@ -103,14 +104,8 @@ class LabelEnsemble(LabelModel):
         self.aggregate_ = combined_by(self.aggregate, learner)
         self.plan_ = plan_for(learner, training, self.cover_, self.plan, self.aggregate_)
         tell(str(self.plan_), show=bool(self.verbose))
-        if self.plan_.has_members:
-            self._warn_of_left_out()
-        return self._planned_view(learner, self.cover_)
-
-    def _warn_of_left_out(self) -> None:
-        """Warn of the labels that no labelset holds, by name: they are never predicted."""
         missing = self.label_names_in_[self.cover_.label_counts == 0]
-        if len(missing):
+        if self.plan_.has_members and len(missing):
             shown = ", ".join(map(str, missing[:10])) + (", …" if len(missing) > 10 else "")
             warnings.warn(
                 f"cover leaves out {len(missing)} of {self.cover_.n_labels} labels, which will "
@@ -118,6 +113,7 @@ class LabelEnsemble(LabelModel):
                 UserWarning,
                 stacklevel=3,
             )
+        return self._planned_view(learner, self.cover_)
 
     def _planned_view(self, learner: Any, cover: Cover) -> Any:
         how: dict[str, Any] = {"aggregate": self.aggregate_, "unknown": self._has_unknown}
@@ -133,10 +129,9 @@ class LabelEnsemble(LabelModel):
     def _views_to_tune(self, learner, training, random, *, whole):
         cover = self.cover_
         if len(cover) > MANY_MEMBERS and not whole:
-            chosen = np.sort(random.choice(len(cover), len(cover) // 10, replace=False))
-            cover = cover.take(chosen)
-        labels = np.flatnonzero(cover.label_counts)
-        return lambda: self._planned_view(learner, cover), labels
+            chosen = random.choice(len(cover), len(cover) // 10, replace=False)
+            cover = cover.take(np.sort(chosen))
+        return partial(self._planned_view, learner, cover), np.flatnonzero(cover.label_counts)
 
     def _cross_validated(
         self, training: TrainingRows, random: np.random.Generator
@@ -146,16 +141,15 @@ class LabelEnsemble(LabelModel):
         Above 100 members, a tenth of them is used (Section 2.3), but of enough labelsets that
         every label is in about four; a label that is in none of these gets its frequency.
         """
-        cover = self.cover_
+        cover, confidence = self.cover_, np.empty(training.Y.shape)
         if len(cover) > MANY_MEMBERS:
             # Four times each label, at the mean number of labels in a labelset.
             enough = -(-4 * cover.n_labels * len(cover) // int(cover.labelset_sizes.sum()))
             size = max(len(cover) // 10, enough)
-            chosen = np.sort(random.permutation(len(cover))[:size])
-            cover = cover.take(chosen)
-        learner, confidence = self._learner(), np.empty(training.Y.shape)
-        seed, own = int(random.integers(2**31)), lambda: self._planned_view(learner, cover)
-        for rows, found in folded_confidences(own, training, FOLDS, seed, random, self.n_jobs):
+            cover = cover.take(np.sort(random.permutation(len(cover))[:size]))
+        learner, seed = self._learner(), int(random.integers(2**31))
+        make_view = partial(self._planned_view, learner, cover)
+        for rows, found in folded(self, make_view, training, random, seed):
             confidence[rows] = found
         missing = (self.cover_.label_counts > 0) & (cover.label_counts == 0)
         confidence[:, missing] = label_frequency(training)[missing]
@@ -262,12 +256,17 @@ class ThresholdParameters(LabelModel):
         how = self._tuning()
         if how is None:
             return super()._found_threshold(training, seed)
-        if how == "loo":
-            rows, (confidence, *_) = self.view_.left_out(training)
-            weights = None if training.weights is None else training.weights[rows]
-            found, _ = self.best_threshold(training.labels(rows), confidence, weights=weights)
-            return found, len(rows)
-        return self._cross_validated_threshold(training, seed), len(training.Y)
+        if how == "cv":
+            return self._cross_validated_threshold(training, seed), len(training.Y)
+        rows, (confidence, *_) = self.view_.left_out(training)
+        return self._best_on(training, rows, confidence)[0], len(rows)
+
+    def _best_on(
+        self, training: TrainingRows, rows: Any, confidence: Any, labels: Any = None
+    ) -> tuple[Any, float]:
+        """Return the best threshold on some rows, and its score."""
+        weights = None if training.weights is None else training.weights[rows]
+        return self.best_threshold(training.labels(rows), confidence, labels, weights)
 
     def _cross_validated_threshold(self, training: TrainingRows, seed: int) -> Any:
         """Return the mean over folds of the threshold that is best on each (Section 2.3).
@@ -275,19 +274,15 @@ class ThresholdParameters(LabelModel):
         With `threshold_max_std`, cross-validation is repeated, at most five times in all, until the
         standard deviation of the mean score is at most that (Kohavi and John).
         """
-        random = np.random.default_rng(seed)
-        make_view, labels = self._views_to_tune(
-            self._learner(), training, random, whole=self.tunes_as_mulan
-        )
+        random, learner = np.random.default_rng(seed), self._learner()
+        how = {"whole": self.tunes_as_mulan}
+        make_view, labels = self._views_to_tune(learner, training, random, **how)
         most_std = self.threshold_max_std
         thresholds, scores = [], []
         for _ in range(1 if most_std is None else MOST_REPEATS):
             own = None if self.tunes_as_mulan else int(random.integers(2**31))
-            folds = folded_confidences(make_view, training, self._n_folds, own, random, self.n_jobs)
-            for rows, confidence in folds:
-                weights = None if training.weights is None else training.weights[rows]
-                known = training.labels(rows)
-                threshold, score = self.best_threshold(known, confidence, labels, weights)
+            for rows, confidence in folded(self, make_view, training, random, own):
+                threshold, score = self._best_on(training, rows, confidence, labels)
                 thresholds.append(threshold)
                 scores.append(score)
             spread = np.std(scores, ddof=1) / np.sqrt(len(scores))
@@ -297,13 +292,8 @@ class ThresholdParameters(LabelModel):
         return mean if self.threshold_per_label else float(mean)
 
 
-def folded_confidences(
-    make_view: Callable[[], View],
-    training: TrainingRows,
-    n_folds: int,
-    seed: int | None,
-    random: np.random.Generator,
-    n_jobs: int | None,
+def folded(
+    model: LabelModel, make_view: Callable[[], View], training: TrainingRows, random: Any, seed: Any
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
     """Yield the rows of each fold, and their confidences by a view fitted without them.
 
@@ -311,10 +301,10 @@ def folded_confidences(
     """
     from sklearn.model_selection import KFold  # slow to import
 
-    folds = KFold(n_folds, shuffle=seed is not None, random_state=seed)
+    folds = KFold(model._n_folds, shuffle=seed is not None, random_state=seed)
     for train, test in folds.split(np.empty(len(training.Y))):
-        view = make_view()
-        view.fit(training.rows(train), int(random.integers(2**31)), n_jobs=n_jobs)
+        own = int(random.integers(2**31))
+        view = make_view().fit(training.rows(train), own, n_jobs=model.n_jobs)
         yield test, view.confidences(rows_of(training.X, test))[0]
 
 
