@@ -89,7 +89,14 @@ def choose_cover(
         if k is not None or not looks_at_labels:
             k, r = labelset_shape(k, r, m)
         made = strategy(m, k, r, size=size, random_state=random_state)
-    made = _for_labels(made, m)
+    try:
+        made = Cover.of(made, m)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"cover must be a strategy or labelsets: {error}") from error
+    if made.n_labels != m:
+        raise ValueError(
+            f"cover must be for the {m} labels of Y, got one for {made.n_labels} labels."
+        )
     order = min(r + 1, made.k)
     if adapt and order >= 2:
         found = dependence.label_dependence(Y, order, min_count=min_count)
@@ -182,19 +189,6 @@ def labelset_shape(k: Any, r: Any, n_labels: int) -> tuple[int, int]:
             stacklevel=7,
         )
     return min(k, n_labels), min(r, n_labels)
-
-
-def _for_labels(cover: Any, n_labels: int) -> Cover:
-    """Return `cover` if it is for `n_labels` labels; rows of label indices become a `Cover`."""
-    try:
-        found = Cover.of(cover, n_labels)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"cover must be a strategy or labelsets: {error}") from error
-    if found.n_labels != n_labels:
-        raise ValueError(
-            f"cover must be for the {n_labels} labels of Y, got one for {found.n_labels} labels."
-        )
-    return found
 
 
 def _strategy(cover: Any, Y: NDArray[np.uint8], verbose: bool) -> tuple[Strategy | None, bool]:

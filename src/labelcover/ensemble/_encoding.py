@@ -252,7 +252,13 @@ def encode(
     distinct = Y[alike_rows(np.packbits(Y, axis=1))[1]]
     labels = np.where(every.labelsets < 0, -1, every.labelsets % m)
     found = RowClasses.of_rows(distinct, labels.astype(np.int32))
-    problem, first = _distinct_problems(found)
+    # Members are one problem as long as no row tells them apart; most are told apart by few.
+    problem, first = np.zeros(len(found), dtype=np.int64), np.zeros(1, dtype=np.int64)
+    for block in blocks(len(distinct), BLOCK_ROWS):
+        group, _ = alike_rows(found(distinct[block]))
+        problem, first = alike_rows(np.column_stack([problem, group]))
+        if len(first) == len(problem):
+            break
     counts, patterns = found.pattern_rows()
     starts, offsets = (np.append(0, np.cumsum(each)) for each in (counts, counts[first]))
     encoding = Encoding(every, starts, patterns, problem, offsets)
@@ -268,20 +274,6 @@ def known_labels_encoding(cover: Cover) -> Encoding:
     numbers = np.arange(len(cover) + 1)
     patterns = np.tile(np.array([[0], [1]], dtype=np.uint8), (len(cover), 1))
     return Encoding(cover, 2 * numbers, patterns, numbers[:-1], 2 * numbers)
-
-
-def _distinct_problems(classes: RowClasses) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the problem of each member, and the first member of each problem.
-
-    Members are one problem as long as no row tells them apart; most are told apart by few.
-    """
-    problem, first = np.zeros(len(classes), dtype=np.int64), np.zeros(1, dtype=np.int64)
-    for block in blocks(len(classes.Y), BLOCK_ROWS):
-        group, _ = alike_rows(classes(classes.Y[block]))
-        problem, first = alike_rows(np.column_stack([problem, group]))
-        if len(first) == len(problem):
-            break
-    return problem, first
 
 
 def _keys(
@@ -322,7 +314,12 @@ def label_products(classes: RowClasses) -> LinearTargets | None:
     # A pattern is a number whose bit i tells of the i-th label.
     masks = patterns.astype(np.int64) @ (1 << np.arange(patterns.shape[1]))
     labels = np.maximum(classes.labelsets[:, :longest], 0).astype(np.int64)
-    keys = _product_keys(labels, sizes, m)
+    # A subset of a problem's labels has as key the labels, each plus one, as digits to the base
+    # m + 1; 0 for the empty one, and for those that the problem lacks.
+    keys = np.zeros((len(labels), 1 << longest), dtype=np.int64)
+    for last in range(longest):
+        longer = keys[:, : 1 << last] * (m + 1) + labels[:, last, None] + 1
+        keys[:, 1 << last : 2 << last] = np.where(sizes[:, None] > last, longer, 0)
     # A product occurs if it is 1 in some class.
     within = [of_class[subset & masks == subset] for subset in range(1, keys.shape[1])]
     kept = np.unique(np.concatenate([keys[own, s] for s, own in enumerate(within, 1)]))
@@ -335,7 +332,15 @@ def label_products(classes: RowClasses) -> LinearTargets | None:
     parents = np.searchsorted(kept, kept // (m + 1))
     parents[kept <= m] = -1
     rule = partial(product_rows, parents, kept % (m + 1) - 1)
-    combine = _combined_products(number, of_class, masks, n_products)
+    # A class has the products of its labels and any of those that are 0 in it, with the sign of
+    # their number.
+    parts = []
+    for subset in range(1, keys.shape[1]):
+        own = np.flatnonzero((subset & masks == masks) & (number[of_class, subset] >= 0))
+        signs = 1.0 - 2.0 * ODD[subset & ~masks[own]]
+        parts.append((signs, own, number[of_class[own], subset]))
+    values, rows, columns = (np.concatenate(each) for each in zip(*parts, strict=True))
+    combine = sparse.csr_array((values, (rows, columns)), shape=(len(masks), n_products))
     constant = (masks == 0).astype(np.float64)
     return LinearTargets(rule, classes.Y, combine, constant, np.arange(n_products))
 
@@ -359,39 +364,3 @@ def product_rows(
     entries = np.ones(len(indices)), indices, starts
     holds = sparse.csr_array(entries, shape=(len(labels), columns.shape[1]))
     return TargetRows(holds, group if is_grouped else None)
-
-
-def _product_keys(
-    labels: NDArray[np.int64], sizes: NDArray[np.int64], n_labels: int
-) -> NDArray[np.int64]:
-    """Return a key for each product of each problem's labels, ``(n_problems, 2 ** k)``.
-
-    By the subset of the problem's labels; 0 for the empty one, and for those that it lacks. A key
-    is the labels of a product, each plus one, as digits to the base ``n_labels + 1``.
-    """
-    keys = np.zeros((len(labels), 1 << labels.shape[1]), dtype=np.int64)
-    for last in range(labels.shape[1]):
-        longer = keys[:, : 1 << last] * (n_labels + 1) + labels[:, last, None] + 1
-        keys[:, 1 << last : 2 << last] = np.where(sizes[:, None] > last, longer, 0)
-    return keys
-
-
-def _combined_products(
-    number: NDArray[np.int64],
-    of_class: NDArray[np.int64],
-    masks: NDArray[np.int64],
-    n_products: int,
-) -> sparse.csr_array:
-    """Return the combinations of products that classes are, ``(n_classes, n_products)``.
-
-    Each has the products of its labels and any of those that are 0 in it, with the sign of their
-    number. `number` is that of the product of each subset of a problem's labels; negative if it is
-    0 in all rows.
-    """
-    parts = []
-    for subset in range(1, number.shape[1]):
-        own = np.flatnonzero((subset & masks == masks) & (number[of_class, subset] >= 0))
-        signs = 1.0 - 2.0 * ODD[subset & ~masks[own]]
-        parts.append((signs, own, number[of_class[own], subset]))
-    values, rows, columns = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return sparse.csr_array((values, (rows, columns)), shape=(len(masks), n_products))
