@@ -303,11 +303,9 @@ class LabelCoverClassifier(LabelEnsemble):
         return super()._make_view(learner, training, seed)
 
     def _make_cover(self, Y, seed):
-        strategy, how = self.cover, {"adapt": self.adapt, "budget": self.budget}
-        if is_auto(strategy) and not self._has_members():
-            strategy = linking_cover
-        cover, self.cover_choices_ = self._chosen_cover(Y, seed, strategy, **how)
-        return cover
+        links = is_auto(self.cover) and not self._has_members()
+        strategy = linking_cover if links else self.cover
+        return self._chosen_cover(Y, seed, strategy, adapt=self.adapt, budget=self.budget)
 
     def _has_default_member(self) -> bool:
         return self.estimator is None or is_auto(self.estimator)

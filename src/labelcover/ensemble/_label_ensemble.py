@@ -16,7 +16,6 @@ from labelcover._label_values import drawn_by_frequency
 from labelcover._progress import tell
 from labelcover._table_numbers import rows_of
 from labelcover.covers import Cover
-from labelcover.dependence import CoverChoice
 from labelcover.ensemble._choose_cover import choose_cover
 from labelcover.ensemble._cover_view import READINGS
 from labelcover.ensemble._label_model import LabelModel
@@ -84,13 +83,13 @@ class LabelEnsemble(LabelModel):
     def _make_cover(self, Y: NDArray[np.uint8], seed: int) -> Cover:
         """Return the cover for the training labels."""
 
-    def _chosen_cover(
-        self, Y: NDArray[np.uint8], seed: int, strategy: Any, **how: Any
-    ) -> tuple[Cover, list[CoverChoice] | None]:
+    def _chosen_cover(self, Y: NDArray[np.uint8], seed: int, strategy: Any, **how: Any) -> Cover:
         """Return what `choose_cover` does with the parameters of the estimator, but for `how`."""
         model: Any = self
-        own = {"k": model.k, "r": getattr(model, "r", 2), "size": model.size, **how}
-        return choose_cover(Y, strategy, random_state=seed, verbose=self.verbose, **own)
+        how = {"k": model.k, "r": getattr(model, "r", 2), "size": model.size, **how}
+        how |= {"random_state": seed, "verbose": self.verbose}
+        cover, self.cover_choices_ = choose_cover(Y, strategy, **how)
+        return cover
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         # What "auto" comes to is shown as if it had been asked for; a mean goes without saying.

@@ -26,7 +26,7 @@ class RandomLabelsets(LabelEnsemble):
         if size is None:  # as the authors of RAKEL advise
             size = min(2 * m, comb(m, min(check_integer("k", self.k, low=1), m)))
         # RAKEL does not look at the order of correlations: with a size, r = 1 asks for no more.
-        return self._chosen_cover(Y, seed, self.cover, r=1, size=size)[0]
+        return self._chosen_cover(Y, seed, self.cover, r=1, size=size)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -158,7 +158,7 @@ class CoveringMethod(ThresholdParameters, LabelEnsemble):
     _strategy = ""
 
     def _make_cover(self, Y, seed):
-        return self._chosen_cover(Y, seed, self._strategy)[0]
+        return self._chosen_cover(Y, seed, self._strategy)
 
 
 class InlacClassifier(CoveringMethod):
@@ -199,7 +199,7 @@ class BalcoClassifier(CoveringMethod):
         size = self.size
         if size is None:
             size = balancor_size(Y.shape[1], *labelset_shape(self.k, self.r, Y.shape[1]))
-        return self._chosen_cover(Y, seed, "balco", size=size)[0]
+        return self._chosen_cover(Y, seed, "balco", size=size)
 
 
 class BalancorClassifier(CoveringMethod):
@@ -300,5 +300,4 @@ class DDBalancorClassifier(CoveringMethod):
 
     def _make_cover(self, Y, seed):
         how = {"adapt": True, "min_count": self.min_count, "annealing": self._annealing()}
-        cover, self.cover_choices_ = self._chosen_cover(Y, seed, self._strategy, **how)
-        return cover
+        return self._chosen_cover(Y, seed, self._strategy, **how)
