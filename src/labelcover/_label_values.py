@@ -73,9 +73,8 @@ def label_pair(*tables: Any) -> NDArray:
 def _holds_zero_one(table: Any) -> bool:
     """Tell whether a table of numbers holds only 0 and 1."""
     values = table.data if sparse.issparse(table) else table
-    if values.dtype.kind not in "biuf":
-        return False
-    return values.dtype.kind == "b" or bool(((values == 0) | (values == 1)).all())
+    kind = values.dtype.kind
+    return kind == "b" or (kind in "iuf" and bool(((values == 0) | (values == 1)).all()))
 
 
 def _values(table: Any) -> NDArray:

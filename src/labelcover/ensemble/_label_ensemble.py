@@ -252,34 +252,23 @@ class ThresholdParameters(LabelModel):
                 )
 
     def _found_threshold(self, training: TrainingRows, seed: int) -> tuple[Any, int]:
-        how = self._tuning()
-        if how is None:
-            return super()._found_threshold(training, seed)
-        if how == "cv":
-            return self._cross_validated_threshold(training, seed), len(training.Y)
-        rows, (confidence, *_) = self.view_.left_out(training)
-        return self._best_on(training, rows, confidence)[0], len(rows)
+        """Return the threshold, and on how many rows it was tuned.
 
-    def _best_on(
-        self, training: TrainingRows, rows: Any, confidence: Any, labels: Any = None
-    ) -> tuple[Any, float]:
-        """Return the best threshold on some rows, and its score."""
-        weights = None if training.weights is None else training.weights[rows]
-        return self.best_threshold(training.labels(rows), confidence, labels, weights)
-
-    def _cross_validated_threshold(self, training: TrainingRows, seed: int) -> Any:
-        """Return the mean over folds of the threshold that is best on each (Section 2.3).
-
-        With `threshold_max_std`, cross-validation is repeated, at most five times in all, until the
+        In a cross-validation it is the mean over folds of the one that is best on each (Section
+        2.3). With `threshold_max_std`, this is repeated, at most five times in all, until the
         standard deviation of the mean score is at most that (Kohavi and John).
         """
+        how, most_std = self._tuning(), self.threshold_max_std
+        if how is None:
+            return super()._found_threshold(training, seed)
+        if how == "loo":
+            rows, (confidence, *_) = self.view_.left_out(training)
+            return self._best_on(training, rows, confidence)[0], len(rows)
         random, learner = np.random.default_rng(seed), self._learner()
-        how = {"whole": self.tunes_as_mulan}
-        make_view, labels = self._views_to_tune(learner, training, random, **how)
-        most_std = self.threshold_max_std
-        thresholds, scores = [], []
+        whole, thresholds, scores = self.tunes_as_mulan, [], []
+        make_view, labels = self._views_to_tune(learner, training, random, whole=whole)
         for _ in range(1 if most_std is None else MOST_REPEATS):
-            own = None if self.tunes_as_mulan else int(random.integers(2**31))
+            own = None if whole else int(random.integers(2**31))
             for rows, confidence in folded(self, make_view, training, random, own):
                 threshold, score = self._best_on(training, rows, confidence, labels)
                 thresholds.append(threshold)
@@ -288,7 +277,14 @@ class ThresholdParameters(LabelModel):
             if most_std is not None and spread <= most_std:
                 break
         mean = np.mean(thresholds, axis=0)
-        return mean if self.threshold_per_label else float(mean)
+        return mean if self.threshold_per_label else float(mean), len(training.Y)
+
+    def _best_on(
+        self, training: TrainingRows, rows: Any, confidence: Any, labels: Any = None
+    ) -> tuple[Any, float]:
+        """Return the best threshold on some rows, and its score."""
+        weights = None if training.weights is None else training.weights[rows]
+        return self.best_threshold(training.labels(rows), confidence, labels, weights)
 
 
 def folded(

@@ -72,50 +72,30 @@ class ScoresView(View):
     def shares(self, X: Any) -> list[Shares]:
         """Return what words add to both stages."""
         (first,) = self.logistic.shares(X)
-        stage = FirstStage(first)
-        seconds = self.second.shares(stage.scores, stage.origin)
-        return [*(ScoreShares(stage, each) for each in seconds), first]
+        return [ScoreShares(first, self.second), first]
 
 
 class ScoreShares(Shares):
     """The confidences of a second stage, sums over the scores of the first, as sums over words."""
 
-    def __init__(self, stage: "FirstStage", second: Shares) -> None:
-        self.stage, self.second = stage, second
-        self.confidence, self.starts = second.confidence, second.starts
-
-    def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
-        """Return what words add to a sum of the confidences of all labels."""
-        return self.stage.passed(rows, self.second.combined(rows, weights))
-
-
-class FirstStage:
-    """The scores of a logistic view as the second stage reads them, and where they come from.
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n, n_labels)
-    origin : ndarray of shape (n_labels,)
-        The scores where no word is there.
-    """
-
-    def __init__(self, shares: CoverShares) -> None:
-        self.paths, rows = shares.paths, np.arange(len(shares.confidence))
-        self.scores = logit(inside(shares.confidence, LEAST))
-        self.origin = logit(inside(shares.starts, LEAST))
+    def __init__(self, first: CoverShares, view: SingleLabelsView) -> None:
+        self.paths, rows = first.paths, np.arange(len(first.confidence))
+        scores, origin = logit(inside(first.confidence, LEAST)), logit(inside(first.starts, LEAST))
+        (self.second,) = view.shares(scores, origin)
+        self.confidence, self.starts = self.second.confidence, self.second.starts
         # Labels that are not the same in all rows have two classes, without and with the label.
         self.problems: dict[int, int] = {}
-        self.ways = np.zeros_like(self.scores)
-        for label in range(len(self.origin)):
-            ((problem, holds, _),) = shares.members_with(label)
+        self.ways = np.zeros_like(scores)
+        for label in range(len(origin)):
+            ((problem, holds, _),) = first.members_with(label)
             if len(holds) == 2:
                 self.problems[label] = problem
                 way = self.paths.scores(problem, rows) - self.paths.start(problem)
                 self.ways[:, label] = way[:, 1] - way[:, 0]
 
-    def passed(self, rows: NDArray[np.int64], parts: NDArray[np.float64]) -> Any:
-        """Return parts of scores as parts of words: each word has its share in each score."""
-        ways = self.ways[rows]
+    def combined(self, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Any:
+        """Return what words add to a sum of the confidences: a share of each score's part."""
+        parts, ways = self.second.combined(rows, weights), self.ways[rows]
         slopes = np.where(ways != 0, parts / np.where(ways != 0, ways, 1.0), 0.0)
         none = np.zeros(len(rows))
         own = [(p, np.column_stack([none, slopes[:, j]])) for j, p in self.problems.items()]
