@@ -45,17 +45,11 @@ def choose_cover(
 
     Parameters
     ----------
-    cover : str, Cover, callable or array-like
-        "auto" or the name of a strategy ("best", "random", "inlac", "balco", "balancor" and the
-        others of `labelcover.covers`), or of one that looks at the labels ("dependent" and
-        "communities", of `labelcover.dependence`); or a function like those, called with
+    cover, k, r, size, adapt, budget
+        As for `LabelCoverClassifier`. A function is called with
         ``(n_labels, k, r, size=size, random_state=random_state)``, or, if its first parameter is
-        called ``Y``, with `Y` and what else of these it takes; or the labelsets themselves.
-    k, r : int or "auto"
-        "auto" leaves it to `cover_choices`. `k` may be None for a strategy that looks at the
-        labels and needs none.
-    adapt : bool
-        Permute the cover for `Y`, as DD-BALANCOR does (Section 4.4).
+        called ``Y``, with `Y` and what else of these it takes. `k` may be None for a strategy that
+        looks at the labels and needs none.
     min_count, annealing
         As for `label_dependence`, and for `adapt_cover`.
 

@@ -156,14 +156,7 @@ class LabelCoverClassifier(LabelEnsemble):
         return self._predicted(self._answer(X, known).decide(decision), X)
 
     def predict_tags(self, X: Any, known: Any = None) -> list[list[str]]:
-        """Return the names of the labels that `predict` gives each row, in the order of labels.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-        known : array-like, sparse matrix or data frame of shape (n, n_labels), or tags, optional
-            As in `predict_proba`.
-        """
+        """Return the names of the labels that `predict` gives each row, in the order of labels."""
         return tags_of(self.predict(X, known=known), self.label_names_in_, self.classes_[0])
 
     def _decided(self, read: Any, confidence: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -194,16 +187,7 @@ class LabelCoverClassifier(LabelEnsemble):
         cross-validation elsewhere. The estimator itself is not fitted: as nothing else is needed,
         least squares is approximated above 1,000 rows, with 500 landmarks by default (1,000 where
         these are crowded), and compares fewer kernels; below 100 labels, ``n_trees="auto"`` is 64
-        trees.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-        y : array-like, sparse matrix or data frame of shape (n, n_labels)
-
-        Returns
-        -------
-        ndarray of shape (n, n_labels)
+        trees. `X` and `y` are as for `fit`, and the confidences ``(n, n_labels)``.
 
         Examples
         --------

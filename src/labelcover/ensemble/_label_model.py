@@ -345,10 +345,6 @@ class LabelModel(ExplainedModel, MemberEstimator, ABC):
     def predict_tags(self, X: Any) -> list[list[str]]:
         """Return the names of the labels that `predict` gives each row, in the order of labels.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-
         Examples
         --------
         >>> import numpy as np
