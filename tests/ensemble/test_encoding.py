@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from labelcover.covers import Cover
 from labelcover.ensemble import _encoding as encoding_module
 from labelcover.ensemble._encoding import encode, label_products
-from labelcover.learners import _problems as problems_module
 from labelcover.learners._problems import LinearTargets
 
 
@@ -130,7 +129,6 @@ def one_hot_classes(targets):
 @pytest.mark.parametrize("k", [3, 14])
 def test_classes_and_targets_of_some_rows_are_those_of_all(k, monkeypatch):
     monkeypatch.setattr(encoding_module, "BLOCK_ROWS", 7)
-    monkeypatch.setattr(problems_module, "BLOCK_ROWS", 9)
     Y, cover = random_problem(5, 40, 16, k, 12, least=1)
     Y[:, 3] = Y[:, 1]  # members that pose the same problem
     encoded, classes, _ = encode(Y, [cover])
@@ -146,7 +144,7 @@ def test_classes_and_targets_of_some_rows_are_those_of_all(k, monkeypatch):
     for each in targets[: 3 if k == 3 else 2]:
         one_hot = one_hot_classes(each)
         np.testing.assert_array_equal(one_hot, one_hot_classes(of_classes))
-        np.testing.assert_allclose(each.counts(weights), each.dense() @ weights)
+        np.testing.assert_allclose(each.held.counts(weights), each.dense() @ weights)
         few = each.of_some(some).of_rows(rows)
         found = one_hot_classes(few)
         np.testing.assert_array_equal(found, one_hot[some][:, rows])

@@ -2,7 +2,6 @@
 
 from labelcover.chunks._dask import (
     Parcel,
-    aligned_call,
     as_chunks,
     cluster,
     connect,
@@ -18,7 +17,6 @@ __all__ = [
     "ChunkError",
     "Parcel",
     "RowChunks",
-    "aligned_call",
     "as_chunks",
     "cluster",
     "connect",

@@ -128,16 +128,6 @@ class Parcel:
         return pickle.loads, (pickle.dumps(self.value, protocol=4),)
 
 
-def aligned_call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """Return what a function returns for arguments that came over a network (see `Parcel`)."""
-    return function(*map(_aligned, arguments), **{k: _aligned(v) for k, v in named.items()})
-
-
-def _aligned(value: Any) -> Any:
-    is_plain = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
-    return np.require(value, requirements=["A", "W"]) if is_plain else value
-
-
 class DaskChunks(RowChunks):
     """Chunks of which Dask's workers make sums.
 

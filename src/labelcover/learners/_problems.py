@@ -1,13 +1,8 @@
 """What every learner keeps to: problems in, members out.
 
-A *batch learner* solves many single-label problems that share one table. It has
-``fit_problems(X, problems, *, n_jobs=None, verbose=False)``, which returns `Members`;
-``gives_left_out``, which tells whether members have out-of-sample predictions for training rows;
-``gives_probabilities``, which tells whether their class distributions are probabilities; and
-``is_linear``, which tells whether it solves targets (`LinearTargets`) instead of classes. The rows
-whose out-of-sample predictions are wanted are drawn before the fit and given with the problems;
-afterwards `Members.left_out` has them. What is linear in its targets solves `LinearTargets`, of
-which the one-hot classes of all problems are combinations.
+The rows whose out-of-sample predictions are wanted are drawn before the fit and given with the
+problems; afterwards `Members.left_out` has them. What is linear in its targets solves
+`LinearTargets`, of which the one-hot classes of all problems are combinations.
 """
 
 from abc import ABC, abstractmethod
@@ -25,15 +20,12 @@ from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 
 from labelcover._progress import progress_bar
-from labelcover._table_numbers import blocks
-from labelcover.chunks import Parcel, aligned_call, is_on_cluster, sent_once
+from labelcover.chunks import Parcel, is_on_cluster, sent_once
 
 # So many calls are handed out between two looks at the results.
 BATCH = 64
 # Up to so many rows all are taken, in their order.
 FEW_ROWS = 512
-# Rows are counted in blocks of so many.
-BLOCK_ROWS = 2**16
 # Sparse columns with a larger share of ones are multiplied as dense ones, which is faster.
 MOST_SPARSE = 0.03
 
@@ -123,15 +115,6 @@ class LinearTargets:
     def block_rule(self) -> Rule:
         """The rule of these targets, for blocks of rows; it can be pickled."""
         return partial(_some_targets, self.rule, self.numbers)
-
-    def counts(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how much the rows that each target holds weigh."""
-        if len(self.labels) <= BLOCK_ROWS:
-            return self.held.counts(weights)
-        rule, total = self.block_rule, np.zeros(len(self))
-        for block in blocks(len(self.labels), BLOCK_ROWS):
-            total += rule(self.labels[block]).counts(weights[block])
-        return total
 
     def dense(self) -> NDArray[np.float64]:
         """Return the targets of all rows, ``(n_targets, n)``."""
@@ -384,10 +367,12 @@ def in_parallel(
 
 
 def _sent(job: Any, parcels: dict[int, Parcel]) -> Any:
-    """Return a delayed call for a worker of a cluster, with what it shares in parcels."""
+    """Return a delayed call for a worker of a cluster, what is shared and arrays in parcels."""
+
+    def parcel(value: Any) -> Any:
+        own = Parcel(value) if isinstance(value, np.ndarray) else value
+        return parcels.get(id(value), own)
+
     call, arguments, named = job
-    return delayed(aligned_call)(
-        call.function,
-        *(parcels.get(id(each), each) for each in arguments),
-        **{name: parcels.get(id(each), each) for name, each in named.items()},
-    )
+    named = {name: parcel(value) for name, value in named.items()}
+    return delayed(call.function)(*map(parcel, arguments), **named)

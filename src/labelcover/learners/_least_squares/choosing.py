@@ -266,24 +266,19 @@ def choose_scaling(X: Blocks, problems: Problems, settings: Settings) -> tuple[F
     Only numbers that are mostly 0, such as counts of words and TF-IDF, leave a choice (else the
     number of rows is 0). Divided by its deviation, a rare word would count more than a common one.
     """
-    scalings = _scalings(X, settings.scale)
+    scale = settings.scale
+    if scale == "none":
+        return FeatureScaling(scale), 0
+    sums, scales = X.reduce(sums_of_block), ["standard" if scale == "auto" else scale]
+    if scale == "auto" and sums.has_sparse_numbers:
+        scales += ["none"] if sums.rows_have_one_length else ["none", "rows"]
+    scalings = [FeatureScaling(each).set(sums) for each in scales]
     if len(scalings) == 1:
         return scalings[0], 0
     rows = sample(X.shape[0], SCALE_ROWS, settings.seed)
     few = rows_of_problems(problems, rows)
     scores = [least_brier_score(each.transform(X[rows]), few, settings) for each in scalings]
     return scalings[int(np.argmin(scores))], len(rows)
-
-
-def _scalings(X: Blocks, scale: str) -> list[FeatureScaling]:
-    """Return the scalings that are to be compared, fitted: one, if there is nothing to choose."""
-    if scale == "none":
-        return [FeatureScaling(scale)]
-    sums = X.reduce(sums_of_block)
-    scales = ["standard"] if scale == "auto" else [scale]
-    if scale == "auto" and sums.has_sparse_numbers:
-        scales += ["none"] if sums.rows_have_one_length else ["none", "rows"]
-    return [FeatureScaling(each).set(sums) for each in scales]
 
 
 def ridge_system(

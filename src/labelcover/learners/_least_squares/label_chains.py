@@ -25,7 +25,6 @@ from labelcover.learners._least_squares.least_squares_members import (
     TEMPERATURE_ROWS,
     LeastSquaresMembers,
 )
-from labelcover.learners._problems import Problems
 from labelcover.learners._products import row_products
 
 # Numbers in one block of scores (8 MB).
@@ -34,45 +33,36 @@ BLOCK_NUMBERS = 2**20
 LABEL_RIDGES = 10.0 ** np.arange(-3, 2.1, 0.5)
 
 
-@dataclass(frozen=True)
 class LabelSystem:
     """All labels solved from the features alone, and what chains of any order start from.
 
-    Attributes
+    Parameters
     ----------
     members : LeastSquaresMembers
-        One for each label.
-    Y : ndarray of shape (n, n_labels), float64
-    residuals : ndarray of shape (n, n_labels)
-        Of the training rows.
-    leverage, weights : ndarray of shape (n,)
-    ridge : float or None
-        That of the labels, where that of the features is given; None to choose it for each chain.
-    sample : ndarray
-        The rows on which temperatures are tuned.
+        One for each label, which has left out all rows; what they know of these is forgotten.
+    weights : ndarray of shape (n,), optional
+    ridge : float, optional
+        That of the labels, where that of the features is given; by default it is chosen for each
+        chain.
+    seed : int
+        By which rows are drawn on which temperatures are tuned.
     """
 
-    members: LeastSquaresMembers
-    Y: NDArray[np.float64]
-    residuals: NDArray[np.float64]
-    leverage: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    ridge: float | None
-    sample: NDArray[np.int64]
-
-    @classmethod
-    def of(
-        cls, members: LeastSquaresMembers, problems: Problems, ridge: float | None, seed: int
-    ) -> "LabelSystem":
-        """Return the system of labels of two classes each, whose members have left out all rows."""
+    def __init__(
+        self,
+        members: LeastSquaresMembers,
+        weights: NDArray[np.float64] | None,
+        ridge: float | None,
+        seed: int,
+    ) -> None:
         assert members._training is not None
-        classes, scores, leverage = members._training
+        classes, scores, self.leverage = members._training
         members.forget_training()
-        Y, n = classes.T.astype(np.float64), len(leverage)
-        residuals = Y - members.scores(scores, slice(0, len(problems)))[:, 1::2]
-        weights = np.ones(n) if problems.weights is None else problems.weights
-        sample = np.random.default_rng(seed).permutation(n)[:TEMPERATURE_ROWS]
-        return cls(members, Y, residuals, leverage, weights, ridge, sample)
+        self.members, self.ridge, n = members, ridge, len(scores)
+        self.Y = classes.T.astype(np.float64)
+        self.residuals = self.Y - members.scores(scores, slice(0, len(classes)))[:, 1::2]
+        self.weights = np.ones(n) if weights is None else weights
+        self.sample = np.random.default_rng(seed).permutation(n)[:TEMPERATURE_ROWS]
 
     def chain(self, order: NDArray[np.int64]) -> "LeastSquaresChain":
         """Return the chain of all labels in an order."""

@@ -161,7 +161,7 @@ class LeastSquaresClassifier(BatchClassifier):
         seed = self._seed(problems)
         every = replace(problems, left_out_rows=np.arange(X.shape[0]))
         members = clone(self).set_params(random_state=seed).fit_problems(X, every)
-        return LabelSystem.of(members, problems, self.alpha, seed)
+        return LabelSystem(members, problems.weights, self.alpha, seed)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the classes; the score of the second less the first for two."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcover._progress import Progress
-from labelcover.learners._chunked_table import Blocks, as_blocks
+from labelcover.learners._chunked_table import as_blocks
 from labelcover.learners._features import numeric
 from labelcover.learners._least_squares.choosing import (
     CHOICE_ROWS,
@@ -165,7 +165,11 @@ def solve(X: Any, problems: Problems, settings: Settings, bar: Progress) -> Leas
     targets, asked = targets_of(problems), problems.left_out_rows
     problems = replace(problems, targets=targets)
     rows = random_order(X.shape[0], settings.seed)[:TEMPERATURE_ROWS] if asked is None else asked
-    table = _numeric(as_blocks(X, problems.weights), problems, settings, rows)
+    # Rows that any sample may hold are in memory.
+    sizes = [SCALE_ROWS, SKETCH_ROWS, settings.n_landmarks, 2 * settings.n_landmarks]
+    samples = [sample(X.shape[0], most, settings.seed) for most in sizes]
+    table = as_blocks(X, problems.weights).keeping(np.concatenate([*samples, rows]))
+    table = table.mapped(partial(numeric, n_values=problems.n_values))
     scaling, n_scale_rows = choose_scaling(table, problems, settings)
     system: Any
     system, ridge = chosen_system(table.mapped(scaling.transform), problems, settings)
@@ -208,12 +212,3 @@ def targets_of(problems: Problems) -> LinearTargets:
     if problems.cells is not None:
         return filled_targets(problems.classes.T, problems.cells.T, problems.weights)
     return LinearTargets.of_classes(problems.classes, problems.offsets)
-
-
-def _numeric(X: Blocks, problems: Problems, settings: Settings, rows: NDArray[np.int64]) -> Blocks:
-    """Return the table with nominal features one-hot, rows that any sample may hold in memory."""
-    n = X.shape[0]
-    sizes = [SCALE_ROWS, SKETCH_ROWS, settings.n_landmarks, 2 * settings.n_landmarks]
-    samples = [sample(n, most, settings.seed) for most in sizes]
-    X = X.keeping(np.concatenate([*samples, rows]))
-    return X.mapped(partial(numeric, n_values=problems.n_values))

@@ -138,8 +138,10 @@ class RidgeSystem(ABC):
 
         With `coarse`, in single precision where that is exact enough to compare ridges.
         """
-        if self.is_constant:
-            return self._frequencies(posed)
+        if self.is_constant:  # no more is known than frequencies
+            scores = np.repeat(posed.frequencies[:, None], len(posed.rows), axis=1)
+            leverage = self.weights[posed.rows] / self.total
+            return Solved(np.zeros_like(posed.right_sides.T), posed.frequencies, scores, leverage)
         width = len(self.matrix)
         if ridge * width >= LEAST_RIDGE * self.trace:
             single = coarse and self.has_single(ridge)
@@ -184,13 +186,6 @@ class RidgeSystem(ABC):
         """Return coefficients, ``(n_features, n_targets)``, from those of `features_of_rows`."""
         return theta
 
-    def _frequencies(self, posed: Posed) -> Solved:
-        """Return what is known where all rows are alike."""
-        rows = posed.rows
-        coefficients = np.zeros(posed.right_sides.T.shape)
-        scores = np.repeat(posed.frequencies[:, None], len(rows), axis=1)
-        return Solved(coefficients, posed.frequencies, scores, self.weights[rows] / self.total)
-
     @abstractmethod
     def _by_factor(self, posed: Posed, ridge: float, factor: NDArray) -> Solved: ...
 
@@ -223,7 +218,8 @@ class PrimalSystem(RidgeSystem):
     ) -> None:
         self.table, self.map, self._numbers = table, mapped or KernelMap(Kernel()), targets.numbers
         rule, combine = table.target_rule(targets), self.map.combine
-        gram, sums, by_target = table.reduce(partial(_sums_of_block, self.map, rule), _added)
+        found = table.reduce(partial(_sums_of_block, self.map, rule), _added)
+        gram, sums, by_target, self._counts = found
         if combine is not None:
             gram = dtrmm(1.0, combine, dtrmm(1.0, combine, gram, trans_a=True), side=True)
             sums, by_target = sums @ combine, by_target @ combine
@@ -239,9 +235,9 @@ class PrimalSystem(RidgeSystem):
 
     def pose(self, targets: LinearTargets, rows: NDArray[np.int64]) -> Posed:
         """Return what `solve` takes: the right sides are ``ΦᵀW T``."""
-        counts = targets.counts(self.weights)
-        sums = self._by_target[np.searchsorted(self._numbers, targets.numbers)]
-        sums = sums - np.outer(counts, self.centre)
+        own = np.searchsorted(self._numbers, targets.numbers)
+        counts = self._counts[own]
+        sums = self._by_target[own] - np.outer(counts, self.centre)
         features, centre = self._rows(rows), self.centre
         if sparse.issparse(features):
             n, width = features.shape
@@ -279,14 +275,15 @@ class PrimalSystem(RidgeSystem):
 
 
 def _sums_of_block(mapped: KernelMap, rule: Rule, table: Any, chunk: Chunk) -> list[NDArray]:
-    """Return sums over the rows of a block: of products of their values, of these, by target."""
+    """Return sums of a block: of products of values, of values, these by target, and weights."""
     held, weights = rule(chunk.Y), chunk.weights
+    counts = held.counts(np.ones(table.shape[0]) if weights is None else weights)
     n, is_sparse, is_plain = table.shape[0], sparse.issparse(table), mapped.rows is None
     if is_plain and is_sparse and table.nnz <= MOST_SPARSE_GRAM * n * table.shape[1]:
         weighted = table if weights is None else rows_times(table, weights)
         total = np.asarray(weighted.sum(axis=0)).ravel()
         by_target = held.by_target(held.sums(table, slice(0, n), weights))
-        return [(table.T @ weighted).toarray(), total, by_target]
+        return [(table.T @ weighted).toarray(), total, by_target, counts]
     width = table.shape[1] if is_plain else mapped.rows.shape[0]
     gram, total, sums = np.zeros((width, width)), np.zeros(width), 0.0
     for block in blocks(n, n if is_plain and not is_sparse else BLOCK_NUMBERS // width):
@@ -296,7 +293,7 @@ def _sums_of_block(mapped: KernelMap, rule: Rule, table: Any, chunk: Chunk) -> l
         gram += dense.T @ weighted
         total += weighted.sum(axis=0)
         sums = held.sums(values, block, weights) + sums
-    return [gram, total, held.by_target(sums)]
+    return [gram, total, held.by_target(sums), counts]
 
 
 def _added(first: list[NDArray], second: list[NDArray]) -> list[NDArray]:
@@ -327,7 +324,7 @@ class DualSystem(RidgeSystem):
 
     def pose(self, targets: LinearTargets, rows: NDArray[np.int64]) -> Posed:
         """Return what `solve` takes: the right sides are the centred targets times ``W^½``."""
-        frequencies = targets.counts(self.weights) / self.total
+        frequencies = targets.held.counts(self.weights) / self.total
         centred = targets.dense()
         centred -= frequencies[:, None]
         centred *= self.roots
