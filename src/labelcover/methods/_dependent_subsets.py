@@ -148,12 +148,13 @@ class DependentSubsetsClassifier(DependenceModel, LabelsetModel):
     def _make_view(self, learner, training, seed):
         m, trials = training.Y.shape[1], self._measured(learner, training, seed)
         pairs, most = self.dependence_.pairs(), int(self.max_failures)
-        found = cluster_labels(pairs, m, trials.rows_right, trials.share, max_failures=most)
-        self.cover_ = Cover(found.subsets, m, method="dependent subsets")
-        self.score_, self.n_tried_ = found.score, found.n_tried
+        subsets, self.score_, self.n_tried_ = cluster_labels(
+            pairs, m, trials.rows_right, trials.share, max_failures=most
+        )
+        self.cover_ = Cover(subsets, m, method="dependent subsets")
         tell(
-            f"{len(found.subsets)} subsets of {m} labels after {found.n_tried} unions tried, "
-            f"subset accuracy {found.score:.3f} for left-out rows",
+            f"{len(subsets)} subsets of {m} labels after {self.n_tried_} unions tried, "
+            f"subset accuracy {self.score_:.3f} for left-out rows",
             show=bool(self.verbose),
         )
         return self._view(learner)

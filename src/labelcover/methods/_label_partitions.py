@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,18 +173,6 @@ def _disjoint_groups(subsets: list[Subset]) -> Iterator[list[Subset]]:
         left = rest
 
 
-class Clustering(NamedTuple):
-    """The subsets that were found: a partition of the labels, in the order of their first labels.
-
-    `score` is its subset accuracy for left-out rows, NaN if there was nothing to try, and `n_tried`
-    how many unions were tried.
-    """
-
-    subsets: list[Subset]
-    score: float
-    n_tried: int
-
-
 def cluster_labels(
     pairs: Sequence[tuple[int, int]],
     n_labels: int,
@@ -192,8 +180,11 @@ def cluster_labels(
     share: Callable[[NDArray[np.bool_]], float] = np.mean,
     *,
     max_failures: int = 10,
-) -> Clustering:
+) -> tuple[list[Subset], float, int]:
     """Return the partition that a greedy search arrives at from single labels.
+
+    Its subsets come in the order of their first labels, then its subset accuracy for left-out rows
+    (NaN if there was nothing to try) and how many unions were tried.
 
     The subsets of the next pair are united if subset accuracy does not fall by it. The search ends
     with the pairs, with one subset of all labels, or after more than `max_failures` unions in a
@@ -208,7 +199,7 @@ def cluster_labels(
     """
     subset_of: list[Subset] = [(label,) for label in range(n_labels)]
     if not pairs or n_labels == 1:
-        return Clustering(subset_of, np.nan, 0)
+        return subset_of, np.nan, 0
     known = dict(zip(subset_of, rows_right(subset_of), strict=True))
 
     def union(a: int, b: int) -> Subset:
@@ -242,7 +233,7 @@ def cluster_labels(
         else:
             rejected.add(tuple(united))
             failures += 1
-    return Clustering(list(dict.fromkeys(subset_of)), best, n_tried)
+    return list(dict.fromkeys(subset_of)), best, n_tried
 
 
 def random_partitions(

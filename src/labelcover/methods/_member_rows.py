@@ -50,22 +50,18 @@ def with_labels(X: Any, labels: NDArray[Any]) -> Any:
 
 
 def _frame_with_labels(X: Any, labels: NDArray[Any]) -> Any:
-    names = _names_of_labels(list(X.columns), labels.shape[1])
-    values = labels.astype(np.float64)
+    taken, n, values = list(X.columns), labels.shape[1], labels.astype(np.float64)
+    if taken and all(isinstance(name, int | np.integer) for name in taken):
+        names: list[Any] = [max(taken) + 1 + j for j in range(n)]
+    else:
+        mark = ""
+        while any(f"label{mark}{j}" in taken for j in range(n)):
+            mark += "_"
+        names = [f"label{mark}{j}" for j in range(n)]
     if not hasattr(X, "iloc"):
         return X.hstack(type(X)(values, schema=names))
     # Names of rows may occur twice, and rows are not to be matched by them.
     return X.reset_index(drop=True).join(type(X)(values, columns=names))
-
-
-def _names_of_labels(taken: list[Any], n: int) -> list[Any]:
-    """Return names of new columns, of the type that the names of the others have."""
-    if taken and all(isinstance(name, int | np.integer) for name in taken):
-        return [max(taken) + 1 + j for j in range(n)]
-    mark = ""
-    while any(f"label{mark}{j}" in taken for j in range(n)):
-        mark += "_"
-    return [f"label{mark}{j}" for j in range(n)]
 
 
 def values_with_labels(n_values: NDArray[np.int32], n: int) -> NDArray[np.int32]:

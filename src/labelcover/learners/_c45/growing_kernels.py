@@ -1,10 +1,8 @@
 """Growing a C4.5 tree: arrays in, arrays out.
 
-A tree is five arrays with one entry per node, the root first: ``feature`` (-1 in a leaf),
-``threshold``, ``first`` and ``n_children`` (the children of a node stand side by side), and
-``dist``, the weight of every class. A numeric split sends values up to the threshold to the first
-child and the others to the second; a nominal split has a child per value. Rows whose value is
-missing go to every child with a part of their weight.
+A tree is the first five arrays of `Tree`, the root first. A numeric split sends values up to the
+threshold to the first child and the others to the second; a nominal split has a child per value.
+Rows whose value is missing go to every child with a part of their weight.
 """
 
 import numpy as np

@@ -125,10 +125,15 @@ def distributions(X, nodes, roots, answers, offsets):
                 missing = False
                 while f >= 0:
                     v = X[i, f]
-                    missing = v != v
-                    if missing or (v < 0.0 and nominal[node]):
+                    if v != v:
+                        missing = True
                         break
-                    node = first[node] + (int(v) if nominal[node] else int(v > threshold[node]))
+                    if nominal[node]:
+                        if v < 0.0:
+                            break
+                        node = first[node] + int(v)
+                    else:
+                        node = first[node] + (v > threshold[node])
                     f = feature[node]
                 if missing:
                     _spread(X[i], nodes, node, answers, out[i, low : low + width])

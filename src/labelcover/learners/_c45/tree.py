@@ -184,18 +184,12 @@ class TreeStack(Members):
         widths = [tree.dist.shape[1] for tree in trees]
         self.roots = np.cumsum([0, *sizes[:-1]])
         self.offsets = np.cumsum([0, *widths])
-        self.nodes = (
-            np.concatenate([tree.feature for tree in trees]),
-            np.concatenate([tree.threshold for tree in trees]),
-            np.concatenate([tree.first + at for tree, at in zip(trees, self.roots, strict=True)]),
-            np.concatenate([tree.n_children for tree in trees]),
-            np.concatenate([tree.nominal for tree in trees]),
-            np.concatenate([tree.dist.sum(axis=1) for tree in trees]),
-        )
-        self.answers = np.zeros((sum(sizes), max(widths)))
-        for at, tree in zip(self.roots, trees, strict=True):
-            own = _answers(tree, laplace=laplace)
+        self.answers, nodes = np.zeros((sum(sizes), max(widths))), []
+        for at, t in zip(self.roots, trees, strict=True):
+            own, total = _answers(t, laplace=laplace), t.dist.sum(axis=1)
             self.answers[at : at + len(own), : own.shape[1]] = own
+            nodes.append((t.feature, t.threshold, t.first + at, t.n_children, t.nominal, total))
+        self.nodes = tuple(np.concatenate(each) for each in zip(*nodes, strict=True))
 
     def prepare(self, X: Any) -> NDArray[np.float64]:
         """Return `X` dense, row by row: the trees are compiled for one layout."""
