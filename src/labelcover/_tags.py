@@ -32,6 +32,7 @@ EMPTY_SET = "set()"
 OBJECTS = re.compile(r"\[\s*\{.*\}\s*\]|\[\s*\]|\{\s*[\"'].*:.*\}|\{\s*\}", re.DOTALL)
 ANGLED = re.compile(r"(?:<[^<>]+>\s*)+")  # <python><numpy>, as question sites write tags
 COMMA = Separators((",",))
+LISTS = list | tuple | np.ndarray
 
 
 def separated_tags(
@@ -180,22 +181,15 @@ def read_tags(
     cells = _cells(Y)
     if cells is None:
         return None
-    are_lists = [isinstance(cell, list | tuple | np.ndarray) for cell in cells]
     if any(isinstance(cell, str) for cell in cells):
         rows = _rows_of_strings(cells, name, known)
-    elif any(
-        isinstance(cell, set | frozenset) or (is_list and any(isinstance(t, str) for t in cell))
-        for cell, is_list in zip(cells, are_lists, strict=True)
-    ):
+    elif any(map(_is_tags, cells)):
         rows = [_row_of_tags(i, cell, name) for i, cell in enumerate(cells)]
-    elif cells and all(
-        len(cell) == 0 if is_list else _is_missing(cell)
-        for cell, is_list in zip(cells, are_lists, strict=True)
-    ):
+    elif cells and all(not len(c) if isinstance(c, LISTS) else _is_missing(c) for c in cells):
         rows = [[] for _ in cells]
     else:
-        lengths = [len(cell) for cell in cells] if all(are_lists) else []
-        if len(set(lengths)) > 1:  # no table has such rows
+        lengths = [len(cell) for cell in cells if isinstance(cell, LISTS)]
+        if len(lengths) == len(cells) and len(set(lengths)) > 1:  # no table has such rows
             row = next(i for i, length in enumerate(lengths) if length != lengths[0])
             raise ValueError(
                 f"{name} must be a table of zeros and ones, or rows of tags that are strings, got "
@@ -216,6 +210,12 @@ def _cells(Y: Any) -> list[Any] | None:
         return Y.tolist() if Y.ndim == 1 and Y.dtype.kind in "OUT" else None
     is_series = hasattr(Y, "to_list") and len(getattr(Y, "shape", ())) == 1
     return list(Y.to_list()) if is_series else None
+
+
+def _is_tags(cell: Any) -> bool:
+    """Tell whether a row can only be tags: a set, or a list that holds a string."""
+    holds_string = isinstance(cell, LISTS) and any(isinstance(tag, str) for tag in cell)
+    return holds_string or isinstance(cell, set | frozenset)
 
 
 def _is_missing(cell: Any) -> bool:
@@ -251,7 +251,7 @@ def _rows_of_strings(cells: list[Any], name: str, known: Collection[str] | None)
 
 
 def _row_of_tags(i: int, cell: Any, name: str) -> Tags:
-    if not isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+    if not isinstance(cell, LISTS | set | frozenset):
         raise ValueError(
             f"{name} must hold a list or set of tags in every row, got {cell!r} in row {i}; a row "
             "without tags is []."

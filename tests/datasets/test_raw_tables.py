@@ -196,3 +196,9 @@ def test_a_cell_may_be_a_long_document(tmp_path, row):
     table = read_raw(path)
     assert len(table.columns.column("note")[row].as_py()) == 300_000
     assert table.place(35) == ("line 37", 37)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_a_file_without_the_mark_of_its_encoding_is_refused(tmp_path, encoding):
+    with pytest.raises(DataError, match=rf"t\.csv:1: not a text file in {encoding}"):
+        read_raw(write(tmp_path, "a,b\n1,2\n"), encoding=encoding)

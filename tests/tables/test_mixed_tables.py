@@ -201,3 +201,11 @@ def test_labels_that_are_not_known_beside_blocks(tickets):
     assert columns_of(model) == [(), (NUMBERS,), ("title",)]
     unknown = np.isnan(partly)
     assert ((model.predict_proba(frame) > 0.5) == Y)[unknown].mean() > 0.75
+
+
+def test_a_date_that_is_always_the_same_is_no_block(tickets):
+    frame, Y = tickets
+    frame = frame[["title"]].assign(day=pd.Timestamp("2024-12-31"))
+    model = LabelCoverClassifier(random_state=0).fit(frame, Y)
+    assert model._coding.blocks == {}
+    assert model.predict_proba(frame).shape == Y.shape

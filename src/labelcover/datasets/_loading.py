@@ -135,8 +135,8 @@ def cache_folder() -> Path:
 
 def find_folder(name: str) -> Path | None:
     """Return the folder that holds the files of the set `name`, if there is one."""
-    places = [place for place in (os.environ.get("LABELCOVER_DATA"), cache_folder()) if place]
-    return next((Path(place) / name for place in places if (Path(place) / name).is_dir()), None)
+    places = os.environ.get("LABELCOVER_DATA"), cache_folder()
+    return next(filter(Path.is_dir, (Path(place) / name for place in places if place)), None)
 
 
 def is_here(name: str) -> bool:

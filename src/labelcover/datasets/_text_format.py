@@ -186,7 +186,7 @@ def _encoding(path: AnyPath, given: str | None) -> dict[str, Any]:
                 check_not_blank(path, block)
             try:
                 decoder.decode(block if is_text else b"", not block)
-            except UnicodeDecodeError:
+            except UnicodeError:  # a mark that is missing is one too
                 is_text = False
             if not is_text and not may_be_others:
                 if block:

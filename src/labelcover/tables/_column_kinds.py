@@ -216,7 +216,8 @@ def _column_kind(
         if not cells.column.drop_null():
             raise table.error(f"column {name!r} is empty, expected {given}.")
         return ColumnKind(name, given, "as given")
-    kind, read = (_as_numbers if given == "number" else _as_dates)(table, name, likely)
+    kind = (_as_numbers if given == "number" else _as_dates)(table, name, likely)
+    read = kind.read(cells)
     if read.share == 0:
         row = int(np.argmax(read.bad)) if read.bad.any() else 0
         value = cells.column[row].as_py()
@@ -231,18 +232,18 @@ def _column_kind(
     return replace(kind, why=why)
 
 
-def _as_numbers(table: Table, name: str, likely: Mapping[str, str]) -> tuple[ColumnKind, Readable]:
-    """Return a column as numbers, and its cells."""
+def _as_numbers(table: Table, name: str, likely: Mapping[str, str]) -> ColumnKind:
+    """Return how a column is read as numbers."""
     cells = table.cells(name)
     found = cells.found_numbers(decimal=table.decimal, likely=likely.get("decimal"))
     # Arrow reads numbers with a point only, if nothing else was given.
     decided = found.decided or pa.types.is_floating(cells.column.type)
     known = {"numbers": found.format, "decided": decided, "both": found.both}
-    return ColumnKind(name, "number", found.words, **known), cells.numbers(found.format)
+    return ColumnKind(name, "number", found.words, **known)
 
 
-def _as_dates(table: Table, name: str, likely: Mapping[str, str]) -> tuple[ColumnKind, Readable]:
-    """Return a column as dates, and its cells."""
+def _as_dates(table: Table, name: str, likely: Mapping[str, str]) -> ColumnKind:
+    """Return how a column is read as dates."""
     cells = table.cells(name)
     cells = Cells(cells.column.cast("string")) if cells.is_number else cells
     found, why = Found(DAY_FIRST, decided=False), "written as ISO 8601"
@@ -253,7 +254,7 @@ def _as_dates(table: Table, name: str, likely: Mapping[str, str]) -> tuple[Colum
         first = next(filter(date_parts, values), "")
         why = ", ".join(filter(None, [f"such as {first!r}", found.both or order]))
     known = {"dates": found.format, "decided": found.decided, "both": found.both}
-    return ColumnKind(name, "date", why, **known), cells.seconds(found.format)
+    return ColumnKind(name, "date", why, **known)
 
 
 def _found_kind(table: Table, name: str, likely: Mapping[str, str]) -> ColumnKind:
@@ -264,13 +265,14 @@ def _found_kind(table: Table, name: str, likely: Mapping[str, str]) -> ColumnKin
         return ColumnKind(name, NOT_USED, "empty")
     is_day = pa.types.is_integer(kind_of_cells) and _are_compact_dates(cells)
     if cells.is_time or is_day or cells.are_months:
-        return _as_dates(table, name, likely)[0]
+        return _as_dates(table, name, likely)
     if pa.types.is_boolean(kind_of_cells):
         return ColumnKind(name, "truth value", "true or false")
     is_count = pa.types.is_time(kind_of_cells) or pa.types.is_duration(kind_of_cells)
     is_count = is_count or cells.is_number
     if is_count or (cells.is_text and cells.quick_format(table.decimal) is not None):
-        return _kind_of_numbers(cells, *_as_numbers(table, name, likely))
+        kind = _as_numbers(table, name, likely)
+        return _kind_of_numbers(cells, kind, kind.read(cells))
     if not cells.is_text:
         return ColumnKind(name, NOT_USED, f"holds {kind_of_cells}, not plain values")
     coded = cells.coded
@@ -280,13 +282,14 @@ def _found_kind(table: Table, name: str, likely: Mapping[str, str]) -> ColumnKin
     if cells.truth().share == 1:
         return ColumnKind(name, "truth value", "yes or no")
     if _most(coded.values, number_parts):
-        kind, read = _as_numbers(table, name, likely)
+        kind = _as_numbers(table, name, likely)
+        read = kind.read(cells)
         missing = _missing_words(coded, read)
         if missing is not None and not _are_codes(coded, read) and not _are_bands(coded):
             return _kind_of_numbers(cells, replace(kind, missing=missing), read)
     if _most(coded.values, date_parts):
-        kind, read = _as_dates(table, name, likely)
-        missing = _missing_words(coded, read)
+        kind = _as_dates(table, name, likely)
+        missing = _missing_words(coded, kind.read(cells))
         if missing is not None:
             return replace(kind, missing=missing)
     separators = found_options([coded.values[code] for code in coded.codes if code >= 0])

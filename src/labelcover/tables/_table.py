@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -145,9 +146,8 @@ def as_table(X: Any) -> Table:
     if isinstance(X, Table):
         return X
     found = list(_named_columns(X))
-    names = [name for name, _ in found]
-    for name in names:
-        if names.count(name) > 1:
+    for name, count in Counter(name for name, _ in found).items():
+        if count > 1:
             raise DataError("X", f"column {name!r} is there twice, expected once.")
     made = pa.table({name: _arrow(column) for name, column in found})
     columns, declared = plain_columns(made)

@@ -175,14 +175,10 @@ class TableEncoder:
     @property
     def blocks(self) -> dict[str, NDArray[np.int64]]:
         """The features of each text, and of all other columns together; empty if there is one."""
-        found: dict[str, list[int]] = {}
-        start = 0
-        for made in self._in_order:
-            name = made.name if isinstance(made, TextColumn) else NO_TEXT
-            stop = start + len(made.feature_names)
-            found.setdefault(name, []).extend(range(start, stop))
-            start = stop
-        return {name: np.array(own) for name, own in found.items()} if len(found) > 1 else {}
+        column_of = [made for made in self._in_order for _ in made.feature_names]
+        names = [made.name if isinstance(made, TextColumn) else NO_TEXT for made in column_of]
+        found = {name: np.flatnonzero(np.array(names) == name) for name in dict.fromkeys(names)}
+        return found if len(found) > 1 else {}
 
     @property
     def feature_names(self) -> list[str]:
