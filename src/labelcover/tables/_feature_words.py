@@ -165,7 +165,7 @@ class FeatureWords:
         """Return the words of a text by their groups of characters; one unit without the text."""
         texts = self.texts.get(self.columns[c])
         own: defaultdict[str, list[float]] = defaultdict(list)
-        words = [] if texts is None else list(dict.fromkeys((texts[row] or "").split()))
+        words = [] if texts is None else list(dict.fromkeys(texts[row].split()))
         padded = [(word, f" {word} ", f" {word.lower()} ") for word in words]
         for f, part in zip(features.tolist(), parts.tolist(), strict=True):
             term = self.terms[c][f - self.first[c]]

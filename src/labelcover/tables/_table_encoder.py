@@ -289,7 +289,7 @@ def fitted_column(
     """Return the encoder of a column, None if it is not used, what to tell of it, and remarks."""
     name, cells = kind.name, table.cells(kind.name)
     if kind.kind == AS_ID and kind.option == "text":
-        text = TextColumn.of_names(name, cells.strings, Y, instead_of=None)
+        text = TextColumn.of_names(name, table.strings(name), Y, instead_of=None)
         return text, kind if text is None else text.told, []
     if kind.kind in (AS_ID, NOT_USED):
         return None, kind, []
@@ -327,7 +327,7 @@ def _fitted_to_strings(
         return text, text.told
     distinct = len(cells.values) + bool((cells.codes < 0).any())
     if kind.kind == "category" and kind.why != "as given" and 2 * distinct > len(cells.codes):
-        text = TextColumn.of_names(name, table.cells(name).strings, Y, instead_of=WORDS)
+        text = TextColumn.of_names(name, table.strings(name), Y, instead_of=WORDS)
         if text is not None:
             return text, text.told
     category = CategoryColumn.fitted(name, cells, kind.separators)
@@ -341,9 +341,9 @@ def _fitted_to_strings(
 
 def cells_of(table: Table, kind: ColumnKind) -> Any:
     """Return the cells of a column as its encoder takes them."""
-    cells = table.cells(kind.name)
     if kind.kind == "text":
-        return cells.strings
+        return table.strings(kind.name)
+    cells = table.cells(kind.name)
     return cells.coded if kind.kind in AS_STRINGS else kind.read(cells).numbers
 
 

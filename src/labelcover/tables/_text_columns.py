@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -66,27 +65,23 @@ class TextColumn:
     idf: NDArray[np.float64]
 
     @classmethod
-    def fitted(
-        cls, name: str, texts: Sequence[str | None], Y: NDArray[np.uint8]
-    ) -> TextColumn | None:
+    def fitted(cls, name: str, texts: list[str], Y: NDArray[np.uint8]) -> TextColumn | None:
         """Return the encoder for the texts of the training rows; None if no word recurs in them."""
-        plain = [text or "" for text in texts]
-        chosen = choose_kind(plain, Y)
-        return None if chosen is None else cls._of(name, chosen, plain)
+        chosen = choose_kind(texts, Y)
+        return None if chosen is None else cls._of(name, chosen, texts)
 
     @classmethod
     def of_names(
-        cls, name: str, texts: Sequence[str | None], Y: NDArray[np.uint8], *, instead_of: str | None
+        cls, name: str, texts: list[str], Y: NDArray[np.uint8], *, instead_of: str | None
     ) -> TextColumn | None:
         """Return the encoder for one-word names by their characters; None if these say nothing.
 
         They must be better than the names as a whole, ``"words"``, or than nothing at all, None.
         """
-        plain = [text or "" for text in texts]
-        errors = _Errors(plain, Y)
+        errors = _Errors(texts, Y)
         if not _parts_recur(errors.texts) or not errors.characters_beat(instead_of):
             return None
-        return cls._of(name, errors.case(), plain)
+        return cls._of(name, errors.case(), texts)
 
     @classmethod
     def _of(cls, name: str, kind: str, texts: list[str]) -> TextColumn:
@@ -103,11 +98,11 @@ class TextColumn:
         """What to tell of the column."""
         return ColumnKind(self.name, "text", f"{len(self.terms)} {COUNTED[self.kind]}")
 
-    def encode(self, texts: Sequence[str | None]) -> sparse.csr_array:
+    def encode(self, texts: list[str]) -> sparse.csr_array:
         """Return the features as a sparse table."""
         vectorizer = _vectorizer(self.kind, vocabulary={t: j for j, t in enumerate(self.terms)})
         vectorizer.idf_ = self.idf
-        return sparse.csr_array(vectorizer.transform([text or "" for text in texts]))
+        return sparse.csr_array(vectorizer.transform(texts))
 
     def __getstate__(self) -> dict[str, Any]:
         # A model file would hold an entry for each term; no term has a line break.
