@@ -296,7 +296,7 @@ def rank_table(ranks):
 
 
 @njit
-def _is_covered(problem, columns):
+def _is_covered(columns, table, binomials):
     """Whether `columns`, which get sorted, lie together in one row of the cover."""
     for i in range(1, len(columns)):
         at = columns[i]
@@ -307,8 +307,8 @@ def _is_covered(problem, columns):
         columns[j] = at
     rank = np.int64(0)
     for i in range(len(columns)):
-        rank += problem.binomials[columns[i], i + 1]
-    return problem.table[_place_of(problem.table, rank)] == rank
+        rank += binomials[columns[i], i + 1]
+    return table[_place_of(table, rank)] == rank
 
 
 @njit
@@ -320,14 +320,14 @@ def covered_now(problem, column):
     for i in range(len(labelsets)):
         for j in range(len(columns)):
             columns[j] = column[labelsets[i, j]]
-        covered[i] = _is_covered(problem, columns)
+        covered[i] = _is_covered(columns, problem.table, problem.binomials)
     return covered
 
 
 @njit
 def _swap_change(problem, x, y, column, covered, flipped):
     """Change of merit when `x` and `y` change places; how many labelsets flip, in `flipped`."""
-    _, weights, starts, holders, others, _, _ = problem
+    _, weights, starts, holders, others, table, binomials = problem
     columns = np.empty(others.shape[1] + 1, dtype=np.int64)
     change = 0.0
     flips = 0
@@ -342,7 +342,7 @@ def _swap_change(problem, x, y, column, covered, flipped):
             if both:
                 continue
             holder = holders[t]
-            after = _is_covered(problem, columns)
+            after = _is_covered(columns, table, binomials)
             if after != covered[holder]:
                 change += weights[holder] if after else -weights[holder]
                 flipped[flips] = holder
