@@ -260,7 +260,7 @@ def test_only_what_left_out_predictions_need_is_fitted(flipped, monkeypatch):
         assert model.left_out_proba(X[:100], Y[:100, :4]).shape == (100, 4)
     assert grown == [LEFT_OUT_TREES, 7]
     monkeypatch.undo()
-    assert model.set_params(estimator=LabelForest()).fit(X[:100], Y[:100]).view_.forest.n_trees > 64
+    assert model.set_params(estimator=LabelForest()).fit(X[:100], Y[:100]).view_.model.n_trees > 64
 
 
 def plain_suspicion(Y, P):

@@ -97,12 +97,12 @@ def test_other_views_stand_in_for_trees():
     rows = sparse.csr_array(X)
     default = LabelCoverClassifier(random_state=0)
     n_trees = {
-        n: default.fit(rows[:n], Y[:n]).view_.views[2].forest.n_trees
+        n: default.fit(rows[:n], Y[:n]).view_.views[2].model.n_trees
         for n in (MANY_ROWS - 1, MANY_ROWS)
     }
     assert n_trees == {MANY_ROWS - 1: TREES_OF_SPARSE, MANY_ROWS: SPARSE_TREES}
     alone = LabelCoverClassifier(LabelForest(), random_state=0).fit(rows, Y)
-    assert alone.view_.forest.n_trees == ALONE > TREES_OF_SPARSE > SPARSE_TREES
+    assert alone.view_.model.n_trees == ALONE > TREES_OF_SPARSE > SPARSE_TREES
 
 
 def test_a_data_frame_of_sparse_columns_is_a_sparse_table(fitted):

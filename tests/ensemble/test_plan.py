@@ -131,7 +131,7 @@ def test_a_plan_that_is_given_is_fitted_and_stored(tmp_path):
     plan = Plan([ViewPlan("logistic"), forest], n_left_out=50)
     model = LabelCoverClassifier(plan=plan, random_state=0).fit(X, Y)
     assert model.view_.view_names == ["logistic", "forest"]
-    assert model.view_.views[1].forest.n_trees == 7
+    assert model.view_.views[1].model.n_trees == 7
     assert model.n_threshold_rows_ == 50
     path = tmp_path / "model.skops"
     save_model(model, path)

@@ -131,7 +131,7 @@ def test_parameters_reach_both_learners():
     view = model.set_params(random_state=0).fit(*problem()).view_
     assert view.views[0].members.ridge == 2.5
     assert view.views[0].members.kernel.is_linear
-    assert view.views[1].forest.n_trees == 7
+    assert view.views[1].model.n_trees == 7
     again = clone(model)
     assert again.estimator.least_squares.alpha == 2.5
     assert again.estimator.forest.n_trees == 7
@@ -164,7 +164,7 @@ def test_parameters_of_both_learners_are_searched():
     model = LabelCoverClassifier(pool, k=2, random_state=0)
     search = GridSearchCV(model, grid, scoring=make_scorer(micro_f1), cv=2).fit(X, Y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.best_estimator_.view_.views[1].forest.n_trees in (2, 10)
+    assert search.best_estimator_.view_.views[1].model.n_trees in (2, 10)
 
 
 @pytest.mark.parametrize("member", [LeastSquaresClassifier(), LabelForest(20)], ids=repr)

@@ -388,7 +388,7 @@ def test_the_default_serves_many_labels():
     X, Y = topics(150, 300, m=200)
     model = LabelCoverClassifier(random_state=0).fit(X, Y)
     (view,) = (view for view in model.view_.views if "forest" in view.names)
-    assert isinstance(view.forest, MeanForest)
+    assert isinstance(view.model, MeanForest)
     found = model.predict(X, decide=3)
     assert (found.sum(axis=1) == 3).all()
     assert found[Y == 1].sum() / found.sum() > 0.5

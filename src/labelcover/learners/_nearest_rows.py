@@ -81,8 +81,18 @@ class NearestRows:
         self.factors = np.where(held > MOST_COMMON * n, 0.0, factors).astype(np.float32)
         table = self._scaled(table)
         self.posts = csr_arrays(sparse.csc_array(table[self.rows]))
-        # The rows themselves, until `forget_training`.
+        # The rows themselves, until some have been left out.
         self.table: Any = table
+
+    @classmethod
+    def fit_labels(
+        cls, *given: Any, left_out: Any = None, n_jobs: Any = None, verbose: Any = None, **how: Any
+    ) -> "tuple[NearestRows, NDArray[np.float64]]":
+        """Return the fitted rows, and confidences of some training rows, by default of none."""
+        found = cls(*given, **how)
+        shares = found.left_out(np.empty(0, np.int64) if left_out is None else left_out)
+        del found.table
+        return found, shares
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the shares of all labels among the neighbours of new rows, ``(n, n_labels)``."""
@@ -93,10 +103,6 @@ class NearestRows:
         place = np.searchsorted(self.rows, asked)
         is_held = self.rows[np.minimum(place, len(self.rows) - 1)] == asked
         return self._shares(self.table[asked], np.where(is_held, place, -1))
-
-    def forget_training(self) -> None:
-        """Forget what only `left_out` needs."""
-        del self.table
 
     def _scaled(self, table: sparse.csr_array) -> sparse.csr_array:
         """Return features times their factors, in rows of length one; `table` is overwritten."""

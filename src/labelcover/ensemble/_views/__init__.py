@@ -14,7 +14,7 @@ VIEWS: dict[str, Any] = {
     "least squares": partial(SingleLabelsView, "least squares"),
     "scores": ScoresView,
     "logistic": partial(SingleLabelsView, "logistic"),
-    "neighbours": NeighboursView.planned,
+    "neighbours": NeighboursView,
     "forest": ForestView,
     "boosted trees": BoostedView,
     MEMBERS: lambda learners, cover, **how: CoverView(learners[MEMBERS], [cover], **how),

@@ -1,7 +1,7 @@
 """What learns all labels at once from rows in memory: forest, boosted trees, nearest rows."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from labelcover._table_numbers import blocks, rows_of
-from labelcover.covers import Cover
 from labelcover.ensemble._cover_view import LEAST
 from labelcover.ensemble._shares import CLOSE, Floats, Parts, Rows, Shares, Similar, labels_of
-from labelcover.ensemble._view import LeftOut, TrainingRows, View, fit_in_memory
-from labelcover.learners import BoostedTrees, GrownForest, LabelBoosting, NearestRows
+from labelcover.ensemble._view import TrainingRows, View, fit_in_memory
+from labelcover.learners import BoostedTrees, GrownForest, NearestRows
 
 # How near to 0 and 1 the pool takes shares, of however many trees (benchmarks/bench_quality.py).
 LEAST_SHARE = 0.002
@@ -21,71 +20,46 @@ LEAST_SHARE = 0.002
 BLOCK_NUMBERS = 2**22
 
 
-class ForestView(View):
-    """A `LabelForest`, fitted.
-
-    Parameters
-    ----------
-    learner : LabelForest
-    n_trees : int, optional
-        What ``n_trees="auto"`` is where trees split by features; by default as many as of a forest
-        alone.
-    least : float
-        How near to 0 and 1 the pool takes shares.
+class RowsInMemoryView(View):
+    """What a learner of all labels at once makes of the rows in memory.
 
     Attributes
     ----------
-    forest : GrownForest
+    model
+        What ``learner.fit_labels`` returns beside left-out confidences.
     """
 
-    names = ("forest",)
-    forest: GrownForest
+    # How near to 0 and 1 the pool takes confidences, and how these are sums over columns.
+    least = LEAST
+    parts: Callable[[Any, Any], Shares]
+    no_shares = ""
+    learner: Any
+    model: Any
 
-    def __init__(self, learners, cover, *, n_trees=None, least=LEAST_SHARE, **_):
-        self.learner, self.n_trees, self.least = learners["forest"], n_trees, least
+    def __init__(self, learners: Any, cover: Any, **_: Any) -> None:
+        self._how: dict[str, Any] = {}
 
     def fit(
         self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
     ) -> Self:
-        """Grow the forest on the rows in memory."""
-        self._n_rows, self._sample = len(rows.in_memory.Y), rows.sample
-        how = {"n_jobs": n_jobs, "verbose": verbose, "left_out": rows.in_memory.left_out}
-        fit = partial(self.learner.fit_labels, n_feature_trees=self.n_trees)
-        self.forest, found = fit_in_memory(fit, rows, seed, **how)
+        """Learn the labels of the rows in memory."""
+        own, self._sample = rows.in_memory, rows.sample
+        how = {"n_jobs": n_jobs, "verbose": verbose, "left_out": own.left_out, **self._how}
+        self.model, found = fit_in_memory(self.learner.fit_labels, rows, seed, **how)
         self._left_out = rows.left_out, [found]
         return self
 
-    @property
-    def n_forest_rows(self) -> int:
-        """On how many training rows it was grown: all, or of rows in chunks a sample."""
-        return self._n_rows
-
     def confidences(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the confidences of new rows, ``(n, n_labels)``."""
-        return [self.forest.confidence(X)]
-
-    no_shares = ""
+        return [self.model.confidence(X)]
 
     def shares(self, X: Any) -> list[Shares]:
         """Return what columns add to the confidences of rows."""
-        return [ForestShares(self.forest, X)]
+        return [self.parts(self.model, X)]
 
-    def similar(self, X: Any, n: int) -> Similar:
-        """Return the training rows that share the most leaves with new rows."""
-        step = BLOCK_NUMBERS // max(1, self._n_rows)
-        found = [self._similar(rows_of(X, block), n) for block in blocks(X.shape[0], step)]
-        rows, similarity, labels = zip(*found, strict=True)
-        every = [own for each in labels for own in each]
-        return Similar(np.concatenate(rows), np.concatenate(similarity), every)
-
-    def _similar(self, X: Any, n: int) -> Similar:
-        shares = self.forest.row_shares(X)
-        rows = np.argsort(-shares, axis=1, kind="stable")[:, :n]
-        own = np.take_along_axis(shares, rows, axis=1)
-        numbers = rows if self._sample is None else self._sample[rows]
-        return Similar(
-            np.where(own > 0, numbers, -1), own, labels_of(self.forest.labels_held, rows)
-        )
+    def _training_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of rows in memory among all training rows."""
+        return rows if self._sample is None else self._sample[rows]
 
 
 class ForestShares(Shares):
@@ -118,39 +92,43 @@ class ForestShares(Shares):
         return replace(parts.times(factors), start=value - factors * way)
 
 
-class BoostedView(View):
-    """`LabelBoosting`, fitted.
+class ForestView(RowsInMemoryView):
+    """A `LabelForest`, fitted.
 
-    Attributes
+    Parameters
     ----------
-    trees : BoostedTrees
+    learners : mapping
+    n_trees : int, optional
+        What ``n_trees="auto"`` is where trees split by features; by default as many as of a forest
+        alone.
+    least : float
+        How near to 0 and 1 the pool takes shares.
     """
 
-    names = ("boosted trees",)
-    least = LEAST
-    trees: BoostedTrees
+    names = ("forest",)
+    parts = ForestShares
 
-    def __init__(self, learners: Any, cover: Cover, **_: Any) -> None:
-        self.learner: LabelBoosting = learners["boosting"]
+    def __init__(self, learners, cover, *, n_trees=None, least=LEAST_SHARE, **_):
+        self.learner, self.least = learners["forest"], least
+        self._how = {"n_feature_trees": n_trees}
 
-    def fit(
-        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
-    ) -> Self:
-        """Boost trees on the rows in memory."""
-        how = {"n_jobs": n_jobs, "verbose": verbose, "left_out": rows.in_memory.left_out}
-        self.trees, found = fit_in_memory(self.learner.fit_labels, rows, seed, **how)
-        self._left_out = rows.left_out, [found]
-        return self
+    @property
+    def n_forest_rows(self) -> int:
+        """On how many training rows it was grown: all, or of rows in chunks a sample."""
+        return self.model.n_rows
 
-    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
-        """Return the confidences of new rows, ``(n, n_labels)``."""
-        return [expit(self.trees.scores(self.trees.read(X), X.shape[0]))]
-
-    no_shares = ""
-
-    def shares(self, X: Any) -> list[Shares]:
-        """Return what columns add to the confidences of rows."""
-        return [BoostedShares(self.trees, X)]
+    def similar(self, X: Any, n: int) -> Similar:
+        """Return the training rows that share the most leaves with new rows."""
+        found = []
+        for block in blocks(X.shape[0], BLOCK_NUMBERS // self.model.n_rows):
+            shares = self.model.row_shares(rows_of(X, block))
+            rows = np.argsort(-shares, axis=1, kind="stable")[:, :n]
+            own = np.take_along_axis(shares, rows, axis=1)
+            numbers = np.where(own > 0, self._training_rows(rows), -1)
+            found.append((numbers, own, labels_of(self.model.labels_held, rows)))
+        every, similarity, labels = zip(*found, strict=True)
+        tags = [own for each in labels for own in each]
+        return Similar(np.concatenate(every), np.concatenate(similarity), tags)
 
 
 class BoostedShares(Shares):
@@ -169,51 +147,15 @@ class BoostedShares(Shares):
         return self.trees.swap_parts(self.table, rows, weights * slopes)
 
 
-class NeighboursView(View):
-    """`NearestRows` of the training rows in memory."""
+class BoostedView(RowsInMemoryView):
+    """`LabelBoosting`, fitted."""
 
-    names = ("neighbours",)
-    least = LEAST
-    nearest: NearestRows
+    names = ("boosted trees",)
+    parts = BoostedShares
 
-    @classmethod
-    def planned(cls, learners: Any, cover: Cover, **_: Any) -> Self:
-        """Return the view as a plan has it."""
-        return cls()
-
-    def fit(
-        self, rows: TrainingRows, seed: int, *, n_jobs: int | None = None, verbose: bool = False
-    ) -> Self:
-        """Index the rows in memory by their features."""
-        self._sample = rows.sample
-        self.nearest = fit_in_memory(NearestRows, rows, seed)
-        return self
-
-    def left_out(self, rows: TrainingRows) -> LeftOut:
-        """Return the confidences of ``rows.left_out``, none its own neighbour; asked once."""
-        found = self.nearest.left_out(rows.in_memory.left_out)
-        self.nearest.forget_training()
-        return rows.left_out, [found]
-
-    def confidences(self, X: Any) -> list[NDArray[np.float64]]:
-        """Return the shares of all labels among the neighbours of new rows."""
-        return [self.nearest.confidence(X)]
-
-    no_shares = ""
-
-    def shares(self, X: Any) -> list[Shares]:
-        """Return what the columns that rows have in common with their neighbours add."""
-        return [NearShares(self.nearest, X)]
-
-    def similar(self, X: Any, n: int) -> Similar:
-        """Return the nearest training rows, by the cosine."""
-        places, _, cosines = self.nearest.votes(self.nearest.scaled(X), np.full(X.shape[0], -1))
-        rows = self.nearest.rows[places[:, :n]]
-        numbers = rows if self._sample is None else self._sample[rows]
-        labels = labels_of(self.nearest.labels, rows)
-        return Similar(
-            np.where(places[:, :n] < 0, -1, numbers), cosines[:, :n].astype(float), labels
-        )
+    def __init__(self, learners, cover, **_):
+        super().__init__(learners, cover)
+        self.learner = learners["boosting"]
 
 
 class NearShares(Shares):
@@ -230,3 +172,20 @@ class NearShares(Shares):
     def of_log_odds(self, rows: Rows, weights: Floats, label: int, least: float) -> Any:
         """Return what columns add to a sum of log-odds, as they bend."""
         return self.nearest.parts(self.table[rows], self.confidence[rows], weights, least)
+
+
+class NeighboursView(RowsInMemoryView):
+    """`NearestRows` of the training rows in memory."""
+
+    names = ("neighbours",)
+    parts = NearShares
+    learner = NearestRows
+
+    def similar(self, X: Any, n: int) -> Similar:
+        """Return the nearest training rows, by the cosine."""
+        near = self.model
+        places, _, cosines = near.votes(near.scaled(X), np.full(X.shape[0], -1))
+        places, cosines = places[:, :n], cosines[:, :n].astype(float)
+        rows = near.rows[places]
+        numbers = np.where(places < 0, -1, self._training_rows(rows))
+        return Similar(numbers, cosines, labels_of(near.labels, rows))

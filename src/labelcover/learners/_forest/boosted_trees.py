@@ -283,6 +283,10 @@ class BoostedTrees:
         del self.table
         return expit(self.start + self.n_folds * scores)
 
+    def confidence(self, X: Any) -> NDArray[np.float64]:
+        """Return the confidences of new rows, ``(n, n_labels)``."""
+        return expit(self.scores(self.read(X), X.shape[0]))
+
     def scores(self, table: tuple[Any, ...], n: int) -> NDArray[np.float64]:
         """Return the log-odds of `n` new rows, ``(n, n_labels)``, as `read` gives them."""
         return self.start + self._sums(table, np.arange(n), slice(None))

@@ -175,7 +175,8 @@ class GrownForest(ABC):
 
     def confidence_of(self, table: tuple[Any, ...], n: int) -> NDArray[np.float64]:
         """Return the same of `n` rows, as `read` gives them."""
-        return self.shares_of(self._sums(table, n) / self.n_trees)
+        sums, _ = self._sums(table, np.arange(n), self.labels, self.n_sums)
+        return self.shares_of(sums / self.n_trees)
 
     @property
     def n_rows(self) -> int:
@@ -224,7 +225,8 @@ class GrownForest(ABC):
     def row_shares(self, X: Any) -> NDArray[np.float64]:
         """Return the mean share of every training row in the leaves of new rows, ``(n, rows)``."""
         alone = np.arange(self.n_rows, dtype=np.int32), np.arange(self.n_rows + 1)
-        return self._sums(self.read(X), X.shape[0], alone) / self.n_trees
+        sums, _ = self._sums(self.read(X), np.arange(X.shape[0]), alone, self.n_rows)
+        return sums / self.n_trees
 
     def leaves(
         self, table: tuple[Any, ...], asked: NDArray[np.int64], *, out_of_bag: bool = False
@@ -242,20 +244,20 @@ class GrownForest(ABC):
         self.fall(table, self.n_features, read_only(*self.nodes), self.roots, asked, found)
         return found
 
-    def _sums(self, table: tuple[Any, ...], n: int, labels: Any = None) -> NDArray[np.float64]:
-        """Return the sums over all trees of the shares of labels in the leaves of `n` rows."""
-        labels, m = (self.labels, self.n_sums) if labels is None else (labels, self.n_rows)
-        sums = np.zeros((n, m))
-        for some in blocks(n, MOST_LEAVES // self.n_trees):
-            leaves = self.leaves(table, np.arange(some.start, some.stop))
-            self._add_shares(leaves, labels, sums[some])
-        return sums
+    def _sums(
+        self, table: tuple[Any, ...], asked: NDArray[np.int64], labels: Any, m: int, **how: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return sums over trees of the shares of `m` labels in the leaves of rows.
 
-    def _add_shares(
-        self, leaves: NDArray[np.int32], labels: Any, sums: NDArray[np.float64]
-    ) -> None:
-        how = read_only(*self.held), read_only(*labels), self.large_leaf
-        add_leaf_shares(leaves, self.roots, *how, sums)
+        And how many trees each row was asked of.
+        """
+        sums, n_trees = np.zeros((len(asked), m)), np.zeros(len(asked), np.int64)
+        held = read_only(*self.held), read_only(*labels), self.large_leaf
+        for some in blocks(len(asked), MOST_LEAVES // self.n_trees):
+            leaves = self.leaves(table, asked[some], **how)
+            add_leaf_shares(leaves, self.roots, *held, sums[some])
+            n_trees[some] = (leaves >= 0).sum(axis=0)
+        return sums, n_trees
 
     def out_of_bag(
         self, asked: NDArray[np.int64], n_jobs: int | None = None
@@ -266,14 +268,13 @@ class GrownForest(ABC):
         """
 
         def found(part):
-            leaves, sums = self.leaves(self.table, part, out_of_bag=True), np.zeros((len(part), m))
-            self._add_shares(leaves, self.labels, sums)
-            n_trees = (leaves >= 0).sum(axis=0)
+            how = self.labels, self.n_sums
+            sums, n_trees = self._sums(self.table, part, *how, out_of_bag=True)
             shares = self.shares_of(sums / np.maximum(n_trees, 1)[:, None])
             shares[n_trees == 0] = self.frequency
             return shares, n_trees > 0
 
-        m, n_parts = self.n_sums, 1
+        n_parts = 1
         if effective_n_jobs(n_jobs or get_num_threads()) > 1:
             n_parts = max(1, min(N_PARTS, len(asked)))
         jobs = (delayed(found)(part) for part in np.array_split(asked, n_parts))
