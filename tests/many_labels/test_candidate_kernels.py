@@ -15,5 +15,5 @@ def test_a_label_whose_sum_comes_back_to_zero_is_listed_once():
         np.arange(n_features + 1),
     )
     nothing = (np.zeros(0, np.int32), np.zeros(0, np.int64)), np.zeros(0)
-    found = likeliest_means(table, np.array([0]), posts, np.array([5.0]), *nothing, 3, 100)
+    found = likeliest_means(table, posts, np.array([5.0]), *nothing, 3, 100)
     assert found.tolist() == [[0, -1, -1]]

@@ -8,7 +8,6 @@ from scipy import sparse
 from sklearn.svm import LinearSVC
 
 from labelcover.learners import MeanForest, ReadTable
-from labelcover.learners._features import csr_arrays
 from labelcover.many_labels import _candidate_views as candidate_views
 from labelcover.many_labels._candidate_kernels import candidate_shares, greatest_first
 from labelcover.many_labels._candidate_views import (
@@ -32,19 +31,14 @@ def cosine(a, b):
     return a @ b / lengths if lengths > 1e-9 else 0.0
 
 
-def own_of(Y, weights):
-    return (Y.indices.astype(np.int32), Y.indptr.astype(np.int64)), weights
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_cosines_of_training_rows_are_those_without_the_row(weighted):
     X, Y = text()
     weights = np.random.default_rng(1).uniform(0.5, 2, 60) if weighted else np.ones(60)
     means = LabelMeans(X, Y, weights)
     candidates = np.tile(np.arange(9, dtype=np.int32), (60, 1))
-    own = own_of(Y, weights)
-    found = means.cosines(csr_arrays(X), np.arange(60), candidates, own)
-    new = means.cosines(csr_arrays(X), np.arange(60), candidates, NOTHING)
+    found = means.cosines(X, candidates, (Y, weights))
+    new = means.cosines(X, candidates)
     rows, labels = X.toarray().astype(float), Y.toarray().astype(float)
     for i in range(60):
         for j in range(9):
@@ -58,11 +52,10 @@ def test_cosines_of_training_rows_are_those_without_the_row(weighted):
 def test_likeliest_labels_have_the_greatest_cosines(training):
     X, Y = text()
     means = LabelMeans(X, Y, np.ones(60))
-    own = own_of(Y, np.ones(60)) if training else NOTHING
-    rows = np.arange(5, 25)
+    own = (Y[5:25], np.ones(20)) if training else NOTHING
     every = np.tile(np.arange(9, dtype=np.int32), (20, 1))
-    cosines = means.cosines(csr_arrays(X), rows, every, own)
-    found = means.likeliest(csr_arrays(X), rows, 4, own)
+    cosines = means.cosines(X[5:25], every, own)
+    found = means.likeliest(X[5:25], 4, own)
     for some, of_row in zip(found, cosines, strict=True):
         expected = np.sort(of_row[of_row > 1e-6])[::-1][:4]
         np.testing.assert_allclose(of_row[some[some >= 0]], expected, atol=1e-5)
@@ -73,7 +66,7 @@ def test_few_posts_read_the_rarest_features_only(monkeypatch):
     X = sparse.csr_array(np.array([[1.0, 1.0], [1.0, 0.0], [1.0, 0.0]], dtype=np.float32))
     Y = sparse.csr_array(np.eye(3, dtype=np.uint8))
     means = LabelMeans(X, Y, np.ones(3))
-    found = means.likeliest(csr_arrays(X), np.arange(3), 3, NOTHING)
+    found = means.likeliest(X, 3)
     # The second feature has one label, the first three: more than two may be read.
     assert found[0].tolist() == [0, -1, -1]
     assert found[1].tolist() == [1, 2, 0]  # a row's first feature is always read
@@ -139,7 +132,7 @@ def test_linear_svms_after_many_rounds_are_those_of_liblinear(monkeypatch):
     monkeypatch.setattr(candidate_views, "STOP", (20_000, 1e-9))
     X, Y = text(n=200, m=4)
     everything = np.tile(np.arange(4, dtype=np.int32), (200, 1))
-    found = train_on_candidates(csr_arrays(X), 30, everything, Y, np.full(200, 2.0), 0)
+    found = train_on_candidates(X, everything, Y, np.full(200, 2.0), 0)
     starts, features, values, biases = found
     for j in range(4):
         best = LinearSVC(C=2.0, tol=1e-9, max_iter=100_000).fit(X.astype(float), Y.toarray()[:, j])
@@ -153,8 +146,7 @@ def test_linear_svms_do_not_depend_on_the_number_of_jobs():
     X, Y = text(n=200)
     candidates = np.tile(np.arange(9, dtype=np.int32), (200, 1))
     one, two = (
-        train_on_candidates(csr_arrays(X), 30, candidates, Y, np.ones(200), 7, n_jobs=jobs)
-        for jobs in (1, 2)
+        train_on_candidates(X, candidates, Y, np.ones(200), 7, n_jobs=jobs) for jobs in (1, 2)
     )
     for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a, b)

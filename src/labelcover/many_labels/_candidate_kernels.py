@@ -36,7 +36,7 @@ def greatest_first(labels, weights, n, most):
 
 
 @njit(nogil=True)
-def likeliest_means(table, rows, posts, squares, labels, own_weights, most, most_posts):
+def likeliest_means(table, posts, squares, labels, own_weights, most, most_posts):
     """Return the `most` labels of each row whose means have the greatest cosines with it.
 
     Features of a row are read until `most_posts` sums were added to, so the cosines are not exact.
@@ -46,12 +46,10 @@ def likeliest_means(table, rows, posts, squares, labels, own_weights, most, most
     table : (data, indices, indptr)
         The rows asked for, the rarest features of each first: what nearly all labels have tells
         none from another, and takes the time.
-    rows : ndarray
-        Which rows of `labels` and `own_weights` these are.
     squares : ndarray of shape (n_labels,)
         Squared lengths of the sums.
     labels : (label_indices, label_starts)
-        Those of the training rows.
+        Of the rows, if these are training rows.
     own_weights : ndarray
         How often each row counts in the sums of its labels; the row is then left out. Empty where
         rows are new.
@@ -65,11 +63,11 @@ def likeliest_means(table, rows, posts, squares, labels, own_weights, most, most
     post_values, post_labels, post_starts = posts
     label_indices, label_starts = labels
     n_labels = len(squares)
-    found = np.full((len(rows), most), -1, np.int32)
+    n_rows = len(indptr) - 1
+    found = np.full((n_rows, most), -1, np.int32)
     sums, seen, cosines = np.zeros(n_labels), np.empty(n_labels, np.int32), np.empty(n_labels)
     is_seen = np.zeros(n_labels, np.bool_)  # a sum may come back to 0
-    for r in range(len(rows)):
-        i = rows[r]
+    for r in range(n_rows):
         n_seen, n_posts, xx = 0, 0, 0.0
         for place in range(indptr[r], indptr[r + 1]):
             x, f = data[place], indices[place]
@@ -85,8 +83,8 @@ def likeliest_means(table, rows, posts, squares, labels, own_weights, most, most
                     n_seen += 1
                 sums[j] += x * post_values[at]
         if len(own_weights):
-            own = own_weights[i]
-            for k in range(label_starts[i], label_starts[i + 1]):
+            own = own_weights[r]
+            for k in range(label_starts[r], label_starts[r + 1]):
                 j = label_indices[k]
                 if sums[j] != 0:
                     square = squares[j] - 2 * own * sums[j] + own * own * xx
@@ -107,8 +105,8 @@ def likeliest_means(table, rows, posts, squares, labels, own_weights, most, most
 
 
 @njit(nogil=True)
-def candidate_products(table, n_features, rows, candidates, vectors):
-    """Return the products of some rows with the vectors of their candidates, 0 where there is none.
+def candidate_products(table, n_features, candidates, vectors):
+    """Return the products of rows with the vectors of their candidates, 0 where there is none.
 
     `vectors` are those of all labels, ``(values, features, starts)``.
     """
@@ -116,9 +114,8 @@ def candidate_products(table, n_features, rows, candidates, vectors):
     values, features, starts = vectors
     products = np.zeros(candidates.shape)
     row = np.zeros(n_features)
-    for r in range(len(rows)):
-        i = rows[r]
-        for at in range(indptr[i], indptr[i + 1]):
+    for r in range(len(candidates)):
+        for at in range(indptr[r], indptr[r + 1]):
             row[indices[at]] = data[at]
         for c in range(candidates.shape[1]):
             j, product = candidates[r, c], 0.0
@@ -126,7 +123,7 @@ def candidate_products(table, n_features, rows, candidates, vectors):
                 for at in range(starts[j], starts[j + 1]):
                     product += values[at] * row[features[at]]
             products[r, c] = product
-        for at in range(indptr[i], indptr[i + 1]):
+        for at in range(indptr[r], indptr[r + 1]):
             row[indices[at]] = 0
     return products
 

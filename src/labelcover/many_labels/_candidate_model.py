@@ -9,7 +9,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.parallel import delayed
 
 from labelcover.covers import Cover
-from labelcover.learners import MeanForest, ReadTable, in_threads
+from labelcover.learners import MeanForest, ReadTable, csr_arrays, in_threads
 from labelcover.many_labels._candidate_kernels import candidate_shares
 from labelcover.many_labels._candidate_links import (
     ODDS_OF_SHARES,
@@ -136,15 +136,14 @@ class CandidateModel:
         self.forest = MeanForest(ReadTable(X, n_values), Y)
         trees = np.random.SeedSequence(int(seeds[0])).spawn(self.n_trees)
         self.forest.grow(trees, drawn, 1, MIN_LEAF, text="growing trees", **how)
-        table = self.forest.table
-        rows = sparse.csr_array(table, shape=(n, self.forest.n_features))
+        rows = self._rows(self.forest.table)
         self.means = LabelMeans(rows, Y, weights)
-        found = self._found(table, (self.forest.labels, weights), **how)
+        found = self._found(rows, (Y, weights), **how)
         truth = true_candidates(found.candidates, Y)
 
         random = np.random.default_rng(seeds[1])
         left = np.sort(random.permutation(n)[:MOST_LEFT_OUT])
-        scores = self._fit_svms(table, found.candidates, truth, Y, weights, random, how)
+        scores = self._fit_svms(rows, found.candidates, truth, Y, weights, random, how)
         found, truth_left = Found(*(each[left] for each in found)), truth[left]
         alike = not (rows.max(axis=0) - rows.min(axis=0)).toarray().any()
         P = self._fit_cells(found, scores[left], truth_left, weights[left], alike)
@@ -170,11 +169,9 @@ class CandidateModel:
         """
         parts = []
         for rows in gen_batches(X.shape[0], BLOCK_ROWS):
-            table = self.forest.read(X[rows])
-            found = self._found(table, NOTHING)
-            every = np.arange(len(found.candidates))
-            asked = table, self.forest.n_features, every, found.candidates
-            scores = svm_scores(self.svms, *asked)
+            some = self._rows(self.forest.read(X[rows]))
+            found = self._found(some)
+            scores = svm_scores(self.svms, some, found.candidates)
             P = self.cells.probability(self._inputs(found, scores))
             labels = found.candidates
             if known is not None:
@@ -191,31 +188,36 @@ class CandidateModel:
             f"links to {linked:.1f} labels each"
         )
 
-    def _found(self, table: Any, own: Any, n_jobs: int | None = 1, verbose: bool = False) -> Found:
-        """Return the candidates of all rows of a table; training rows are left out of all views."""
-        n, most = len(table[2]) - 1, self.n_candidates
+    def _rows(self, table: tuple[NDArray[Any], ...]) -> sparse.csr_array:
+        """Return rows as the forest reads them as a CSR array."""
+        return sparse.csr_array(table, shape=(len(table[2]) - 1, self.forest.n_features))
+
+    def _found(self, X: sparse.csr_array, own: Any = None, n_jobs: Any = 1, **how: Any) -> Found:
+        """Return the candidates of rows; training rows, with `own`, are left out of all views."""
+        most, table = self.n_candidates, csr_arrays(X)
         from_means = max(1, int(SHARE_OF_MEANS * most))
+        held = self.forest.held, self.forest.labels, self.forest.n_labels
 
         def find(rows: slice) -> Found:
+            some = X[rows], NOTHING if own is None else (own[0][rows], own[1][rows])
+            given = self.means.likeliest(some[0], from_means, some[1])
             which = np.arange(rows.start, rows.stop)
-            given = self.means.likeliest(table, which, from_means, own)
-            leaves = self.forest.leaves(table, which, out_of_bag=len(own[1]) > 0)
-            how = self.forest.held, self.forest.labels, self.forest.n_labels
-            candidates, shares = candidate_shares(leaves, *how, given, most)
-            return Found(candidates, shares, self.means.cosines(table, which, candidates, own))
+            leaves = self.forest.leaves(table, which, out_of_bag=own is not None)
+            candidates, shares = candidate_shares(leaves, *held, given, most)
+            return Found(candidates, shares, self.means.cosines(some[0], candidates, some[1]))
 
-        jobs = (delayed(find)(rows) for rows in gen_batches(n, BLOCK_ROWS))
-        parts = in_threads(jobs, n_jobs, text="finding candidates", verbose=verbose)
+        jobs = (delayed(find)(rows) for rows in gen_batches(X.shape[0], BLOCK_ROWS))
+        parts = in_threads(jobs, n_jobs, text="finding candidates", **how)
         return Found(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
-    def _fit_svms(self, table, candidates, truth, Y, weights, random, how):
+    def _fit_svms(self, X, candidates, truth, Y, weights, random, how):
         """Fit the SVMs; return the scores of training rows by SVMs trained without their fold."""
-        n, d = len(candidates), self.forest.n_features
+        n = len(candidates)
         fold = random.permutation(n) % min(N_FOLDS, n)
         seed, some = int(random.integers(2**31 - 1)), random.permutation(Y.shape[1])
 
         def trained(asked, labels, costs):
-            return train_on_candidates(table, d, asked, labels, costs, seed, **how)
+            return train_on_candidates(X, asked, labels, costs, seed, **how)
 
         if self.C is None:
             chosen = np.sort(some[:CHOICE_LABELS])
@@ -228,7 +230,7 @@ class CandidateModel:
 
             def loss(C: float) -> float:
                 svms = trained(asked, few, np.where(fold == 0, 0, C * weights))
-                scores = svm_scores(svms, table, d, left, asked[left])[cells]
+                scores = svm_scores(svms, X[left], asked[left])[cells]
                 return log_loss_of_cells(scores[:, None].astype(np.float64), y, w)
 
             self.C = _least(loss) if len(y) else FIRST_COST
@@ -236,7 +238,7 @@ class CandidateModel:
         for one in range(int(fold.max()) + 1):
             left = np.flatnonzero(fold == one)
             svms = trained(candidates, Y, np.where(fold == one, 0, self.C * weights))
-            scores[left] = svm_scores(svms, table, d, left, candidates[left])
+            scores[left] = svm_scores(svms, X[left], candidates[left])
         self.svms = trained(candidates, Y, self.C * weights)
         return scores
 

@@ -18,7 +18,7 @@ from labelcover.many_labels._candidates import true_candidates
 # Sums of labels that are added to for one row, when its likeliest labels are sought.
 MOST_POSTS = 50_000
 # What new rows have in the means: nothing.
-NOTHING = (np.zeros(0, np.int32), np.zeros(1, np.int64)), np.zeros(0)
+NOTHING = sparse.csr_array((0, 0), dtype=np.uint8), np.zeros(0)
 # Weights that an SVM keeps: the largest.
 MOST_FEATURES = 1_024
 # Rounds of descent, and the tolerance: more rounds do not predict better.
@@ -55,43 +55,40 @@ class LabelMeans:
     ) -> None:
         weighted = sparse.csr_array(sparse.diags_array(weights.astype(np.float32)) @ table)
         sums = sparse.csr_array(labels.T.astype(np.float32) @ weighted)
-        self.n_features = table.shape[1]
         self.squares = np.asarray(sums.power(2).sum(axis=1), dtype=np.float64)
         self.sums, self.posts = csr_arrays(sums), csr_arrays(sparse.csc_array(sums))
 
     def likeliest(
-        self, table: tuple[Any, ...], rows: NDArray[np.int64], most: int, own: tuple[Any, Any]
+        self, rows: sparse.csr_array, most: int, own: tuple[Any, Any] = NOTHING
     ) -> NDArray[np.int32]:
         """Return the labels whose means are most like some rows, ``(n_rows, most)``, padded by -1.
 
         Parameters
         ----------
-        table : (data, indices, indptr)
-            That the rows, which follow each other, are in.
-        own : (labels, weights)
-            Labels and weights of training rows, which are left out; `NOTHING` for new rows.
+        own : (CSR array of labels, weights)
+            Those of the rows, if these are training rows, which are left out.
         """
-        some = self._rarest_first(table, rows)
-        return likeliest_means(some, rows, self.posts, self.squares, *own, most, MOST_POSTS)
+        # The features with the fewest labels first in each row.
+        of_rows = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        order = np.lexsort((np.diff(self.posts[2])[rows.indices], of_rows))
+        data, indices, indptr = csr_arrays(rows)
+        how = self.posts, self.squares, csr_arrays(own[0])[1:], own[1], most, MOST_POSTS
+        return likeliest_means((data[order], indices[order], indptr), *how)
 
     def cosines(
         self,
-        table: tuple[Any, ...],
-        rows: NDArray[np.int64],
+        rows: sparse.csr_array,
         candidates: NDArray[np.int32],
-        own: tuple[Any, Any],
+        own: tuple[Any, Any] = NOTHING,
     ) -> NDArray[np.float32]:
         """Return the cosines of some rows with the means of their candidates, 0 without any."""
-        products = candidate_products(table, self.n_features, rows, candidates, self.sums)
+        products = candidate_products(csr_arrays(rows), rows.shape[1], candidates, self.sums)
         squares = self.squares[candidates]  # of the last label where there is no candidate
-        data, _, lengths = _cells_of(table, rows)
-        places = np.repeat(np.arange(len(rows)), lengths)
-        of_rows = np.bincount(places, data.astype(np.float64) ** 2, minlength=len(rows))[:, None]
-        (indices, starts), weights = own
+        places = np.repeat(np.arange(len(candidates)), np.diff(rows.indptr))
+        of_rows = np.bincount(places, rows.data.astype(np.float64) ** 2, minlength=len(candidates))
+        of_rows, (labels, weights) = of_rows[:, None], own
         if len(weights):
-            shape = len(weights), len(self.squares)
-            labels = sparse.csr_array((np.ones(len(indices)), indices, starts), shape=shape)
-            own_weights = weights[rows, None] * true_candidates(candidates, labels[rows])
+            own_weights = weights[:, None] * true_candidates(candidates, labels)
             squares = squares - 2 * own_weights * products + own_weights**2 * of_rows
             products -= own_weights * of_rows
         # Else one of the two is nothing but rounding.
@@ -99,27 +96,9 @@ class LabelMeans:
         lengths = np.sqrt(np.where(enough, squares * of_rows, 1.0))
         return np.where(enough, products / lengths, 0.0).astype(np.float32)
 
-    def _rarest_first(
-        self, table: tuple[Any, ...], rows: NDArray[np.int64]
-    ) -> tuple[NDArray[Any], ...]:
-        """Return some rows of a table, the features with the fewest labels first in each."""
-        data, indices, lengths = _cells_of(table, rows)
-        order = np.lexsort((np.diff(self.posts[2])[indices], np.repeat(rows, lengths)))
-        return data[order], indices[order], np.append(0, np.cumsum(lengths))
-
-
-def _cells_of(
-    table: tuple[Any, ...], rows: NDArray[np.int64]
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
-    """Return the cells of rows that follow each other: values, features, and how many a row has."""
-    data, indices, indptr = table
-    chosen = slice(indptr[rows[0]], indptr[rows[-1] + 1]) if len(rows) else slice(0, 0)
-    return data[chosen], indices[chosen], np.diff(indptr)[rows]
-
 
 def train_on_candidates(
-    table: tuple[Any, ...],
-    n_features: int,
+    rows: sparse.csr_array,
     candidates: NDArray[np.int32],
     labels: sparse.csr_array,
     costs: NDArray[np.float64],
@@ -136,8 +115,7 @@ def train_on_candidates(
 
     Parameters
     ----------
-    table : (data, indices, indptr)
-        Training rows.
+    rows : CSR array of shape (n, n_features)
     candidates : ndarray of shape (n, most), int32
         Candidates of the rows, found without knowing their labels; padded by -1.
     labels : CSR array of shape (n, n_labels)
@@ -160,7 +138,7 @@ def train_on_candidates(
     samples, targets, starts = hard_samples(candidates, labels, costs > 0)
     blocks = list(problem_blocks(starts, BLOCK_SAMPLES))
     states = np.random.default_rng(seed).integers(1, 2**63, size=len(blocks)).astype(np.uint64)
-    svms = table, n_features, samples, targets
+    svms = csr_arrays(rows), rows.shape[1], samples, targets
     jobs = (
         delayed(train_svms)(
             *svms, starts[own.start : own.stop + 1], costs, MOST_FEATURES, STOP, state[None]
@@ -175,16 +153,12 @@ def train_on_candidates(
 
 
 def svm_scores(
-    svms: tuple[NDArray[Any], ...],
-    table: tuple[Any, ...],
-    n_features: int,
-    rows: NDArray[np.int64],
-    candidates: NDArray[np.int32],
+    svms: tuple[NDArray[Any], ...], rows: sparse.csr_array, candidates: NDArray[np.int32]
 ) -> NDArray[np.float32]:
-    """Return the scores of the candidates of some rows of a table by their linear SVMs."""
+    """Return the scores of the candidates of some rows by their linear SVMs."""
     starts, features, values, biases = svms
-    vectors = values, features, starts
-    products = candidate_products(table, n_features, rows, candidates, vectors)
+    asked = csr_arrays(rows), rows.shape[1], candidates
+    products = candidate_products(*asked, (values, features, starts))
     return np.where(candidates >= 0, products + biases[candidates], 0.0).astype(np.float32)
 
 
@@ -195,18 +169,11 @@ def hard_samples(
 
     Those are the rows that have the label, and those that have it as a candidate.
     """
-    n, n_labels = labels.shape
     own = np.flatnonzero(used)
     row, place = np.nonzero(candidates[own] >= 0)
-    thought = sparse.csr_array(
-        (np.ones(len(row), np.int8), (own[row], candidates[own[row], place])), shape=(n, n_labels)
-    )
-    keep = np.repeat(used, np.diff(labels.indptr))
-    rows = np.repeat(np.arange(n), np.diff(labels.indptr))[keep]
+    entries = np.ones(len(row), np.int8), (row, candidates[own[row], place])
+    thought = sparse.csr_array(entries, shape=(len(own), labels.shape[1]))
     # 1 where it is a candidate only, at least 2 where the row has it.
-    true = sparse.csr_array(
-        (np.full(len(rows), 2, np.int8), (rows, labels.indices[keep])), shape=(n, n_labels)
-    )
-    both = sparse.csc_array(thought + true)
+    both = sparse.csc_array(thought + 2 * labels[own].astype(np.int8))
     classes = np.where(both.data >= 2, 1, -1).astype(np.int8)
-    return both.indices.astype(np.int32), classes, both.indptr.astype(np.int64)
+    return own[both.indices].astype(np.int32), classes, both.indptr.astype(np.int64)
