@@ -123,7 +123,6 @@ def cell_inputs(
 
     Parameters
     ----------
-    cosines, shares, scores : ndarray of shape (n, most)
     counts : ndarray of shape (n, most)
         How many training rows the label has.
     n_votes : float

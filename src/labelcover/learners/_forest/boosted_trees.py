@@ -109,18 +109,14 @@ class LabelBoosting(BaseEstimator):
 
         Parameters
         ----------
-        given : ReadTable
-        Y : ndarray of shape (n, n_labels)
         weights : ndarray of shape (n,), optional
             Weights of the rows, 1 in the mean.
         cells : ndarray of shape (n, n_labels), optional
             By what these are multiplied for each label, 0 where it is not known.
-        left_out : ndarray, optional
-            The training rows whose left-out confidences are returned, by default none.
-        seed : int
-            Used unless ``random_state`` is given.
         n_jobs : int, optional
             Number of folds fitted in parallel; by default as many as numba has threads.
+        given, Y, left_out, seed
+            As of `LabelForest.fit_labels`.
         """
         if self.random_state is not None:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))

@@ -150,14 +150,11 @@ def _drop_small(table, own, counts, means, offsets, is_child, min_leaf, child):
         for at in range(len(own)):
             child[at] = _nearest(table, own[at], means, offsets, is_child)
             draws[child[at]] += counts[own[at]]
-        n_children, n_small = 0, 0
-        for c in range(k):
-            n_children += is_child[c]
-            n_small += is_child[c] and draws[c] < min_leaf
-        if n_small == 0 or n_children - n_small < 2:
-            return n_children - n_small
-        for c in range(k):
-            is_child[c] = is_child[c] and draws[c] >= min_leaf
+        is_large = is_child & (draws >= min_leaf)
+        n_large = is_large.sum()
+        if n_large == is_child.sum() or n_large < 2:
+            return n_large
+        is_child[:] = is_large
 
 
 @njit(nogil=True)
@@ -200,13 +197,10 @@ def grow_mean_tree(table, n_features, sketch, counts, rows, min_leaf, most_leaf,
         Training rows.
     sketch : float32 array of shape (n, q)
         Of length one, or zero for a row without labels.
-    counts : ndarray of shape (n,)
-        How often each row was drawn.
-    rows : int32 array
-        Those that were drawn; sorted into leaves in place.
-    min_leaf, most_leaf : int
-        Least number of draws in a leaf; nodes of fewer draws than `most_leaf` are not split.
-    state : uint64 array of shape (1,)
+    most_leaf : int
+        Nodes of fewer draws are not split.
+    counts, rows, min_leaf, state
+        As in `grow_tree`.
     """
     data, indices, indptr = table
     n, k = len(rows), MOST_CHILDREN

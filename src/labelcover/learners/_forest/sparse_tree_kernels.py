@@ -78,19 +78,6 @@ def _score_column(columns, f, cut, place, node, sketch, total, min_leaf):
 
 
 @njit(nogil=True)
-def _random_cut(columns, f, state):
-    """Return a random number between 0 and one of the values of a feature.
-
-    Some of these may be of rows that have gone: which, is known once the column has been read.
-    """
-    values, _, starts, ends = columns
-    s, e = starts[f], ends[f]
-    if e == s:
-        return np.float32(0.0)
-    return np.float32(next_random(state)) * values[s + int(next_random(state) * (e - s))]
-
-
-@njit(nogil=True)
 def _best_splits(columns, present, n_present, place, node, sketch, total, kept, how, state):
     """Keep the best of some random splits, the best first; return how many.
 
@@ -99,11 +86,15 @@ def _best_splits(columns, present, n_present, place, node, sketch, total, kept, 
     """
     features, cuts, scores = kept
     wanted, min_leaf = how
+    values, _, starts, ends = columns
     a, n_kept = 0, 0
     while a < min(wanted, n_present):
         b = a + int(next_random(state) * (n_present - a))
-        f = present[b]
-        cut = _random_cut(columns, f, state)
+        f, cut = present[b], np.float32(0.0)
+        # Between 0 and a value, perhaps of a row that has gone: that is known once all are read.
+        if ends[f] > starts[f]:
+            cut = np.float32(next_random(state))
+            cut *= values[starts[f] + int(next_random(state) * (ends[f] - starts[f]))]
         score, low, high = _score_column(columns, f, cut, place, node, sketch, total, min_leaf)
         if low < high and not low <= cut < high:
             cut = np.float32(low + next_random(state) * (high - low))
@@ -184,7 +175,7 @@ def _own_table(table, drawn, is_used):
     """Return the rows that were drawn, with the features that a tree may use, as CSR."""
     data, indices, indptr = table
     starts = np.zeros(len(drawn) + 1, np.int64)
-    n_entries = _n_entries(drawn, indptr)
+    n_entries = (indptr[drawn + 1] - indptr[drawn]).sum()
     values, features = np.empty(n_entries, np.float32), np.empty(n_entries, np.int32)
     at = 0
     for i in range(len(drawn)):
@@ -238,14 +229,6 @@ def _may_split(total, square, min_leaf):
 
 
 @njit(nogil=True)
-def _n_entries(own, indptr):
-    size = 0
-    for i in own:
-        size += indptr[i + 1] - indptr[i]
-    return size
-
-
-@njit(nogil=True)
 def grow_sparse_tree(table, labels, directions, drawn, counts, is_used, wanted, min_leaf, state):
     """Return the five arrays of a tree, and its rows leaf by leaf, as places in `drawn`.
 
@@ -253,18 +236,14 @@ def grow_sparse_tree(table, labels, directions, drawn, counts, is_used, wanted, 
     ----------
     table : (data, indices, indptr)
         CSR, float32.
-    labels : (label_indices, label_starts)
     directions : float32 array of shape (n_labels, SKETCH_COLUMNS)
         What a label adds to the sketch of a row.
     drawn, counts : ndarray
         The rows that were drawn, and how often.
     is_used : bool array of shape (n_features,)
         The features that the tree may use.
-    wanted : int
-        How many features that vary are tried in a node.
-    min_leaf : int
-        Least number of draws in a leaf.
-    state : uint64 array of shape (1,)
+    labels, wanted, min_leaf, state
+        As in `grow_tree`.
     """
     n, n_features = len(drawn), len(is_used)
     own = _own_table(table, drawn, is_used)
@@ -343,7 +322,7 @@ def grow_sparse_tree(table, labels, directions, drawn, counts, is_used, wanted, 
         n_kept[child] = taken[child] = 0
         if _may_split(totals[child], squares[child], min_leaf):
             begin = nodes[child - 1, 3]
-            most = begin + _n_entries(small, indptr)
+            most = begin + (indptr[small + 1] - indptr[small]).sum()
             if most > len(values):
                 values, owners = longer(values, most), longer(owners, most)
             columns = (values, owners, starts[child], ends[child])
