@@ -12,7 +12,7 @@ from labelcover._table_numbers import blocks, rows_of
 from labelcover.covers import Cover
 from labelcover.ensemble._choose_cover import single_labels
 from labelcover.ensemble._confidence_kernels import MARGINAL, VOTES, WINNER
-from labelcover.ensemble._encoding import Encoding, encode, known_labels_encoding, label_products
+from labelcover.ensemble._encoding import Encoding, encode, label_products
 from labelcover.ensemble._member_weights import weigh_members
 from labelcover.ensemble._plan import draw_left_out, most_targets, n_left_out_rows
 from labelcover.ensemble._shares import Floats, Rows, Shares, probability_slopes
@@ -106,14 +106,18 @@ class CoverView(View):
     def _posed(self, rows: TrainingRows) -> tuple[Any, LinearTargets | None, NDArray[np.int64]]:
         """Return the classes and targets of all problems, and the first member of each."""
         if rows.cells is not None:
-            self.encoding = known_labels_encoding(self.covers[0])
+            # Labels that agree where both are known need not agree elsewhere: each is a problem of
+            # its own, with two classes whatever is known of it.
+            numbers = np.arange(len(self.covers[0]) + 1)
+            patterns = np.tile(np.array([[0], [1]], dtype=np.uint8), (len(numbers) - 1, 1))
+            own = self.covers[0], 2 * numbers, patterns, numbers[:-1], 2 * numbers
+            self.encoding = Encoding(*own)
             classes = np.ascontiguousarray(rows.Y.T, dtype=np.int32)
             return classes, None, np.arange(len(classes))
         self.encoding, found, first = encode(rows.Y, self.covers)
         if not self.learner.is_linear:
             return found.array(), None, first
-        several = any(cover.k > 1 for cover in self.covers)
-        targets = label_products(found) if several else None
+        targets = label_products(found)
         if targets is None:
             offsets = self.encoding.offsets
             counts = found.counts(offsets)

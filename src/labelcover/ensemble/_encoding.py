@@ -265,17 +265,6 @@ def encode(
     return encoding, replace(found[first], Y=Y), first
 
 
-def known_labels_encoding(cover: Cover) -> Encoding:
-    """Return the problems of single labels of which some cells are not known.
-
-    Labels that agree where both are known need not agree elsewhere: each is a problem of its own,
-    with two classes whatever is known of it.
-    """
-    numbers = np.arange(len(cover) + 1)
-    patterns = np.tile(np.array([[0], [1]], dtype=np.uint8), (len(cover), 1))
-    return Encoding(cover, 2 * numbers, patterns, numbers[:-1], 2 * numbers)
-
-
 def _keys(
     Y: NDArray[np.uint8], labelsets: NDArray[np.int32], width: int
 ) -> Iterator[tuple[slice, NDArray[np.uint16]]]:
