@@ -211,8 +211,9 @@ class Links:
     def given(self, P: Floats, known: NDArray[np.int8] | None, C: Floats) -> Floats:
         """Return the same from the log-odds over the labelsets, `C`."""
         L, changes = logit(_inside(P)), self.changes_of(known, len(P))
-        alpha, beta, gamma = (self.start[:, a] + changes[:, [a]] for a in range(3))
-        odds = L + alpha * (C - L) + beta * L + gamma
+        odds = L + (self.start[:, 0] + changes[:, [0]]) * (C - L)
+        odds += (self.start[:, 1] + changes[:, [1]]) * L
+        odds += self.start[:, 2] + changes[:, [2]]
         return odds if known is None else odds + (self.weights @ surprises(P, known).T).T
 
     def changes_of(self, known: NDArray[np.int8] | None, n: int) -> Floats:
@@ -258,7 +259,7 @@ def fit_links(
     frequency : ndarray of shape (n_labels,)
         How frequent the labels are in training, inside (0, 1).
     cells : ndarray of shape (n, n_labels), optional
-        What these are multiplied by for each label; 0 where a label is not known.
+        By what weights of rows are multiplied for each label; 0 where it is not known.
     seed : int
         For which labels are hidden.
     """
@@ -295,7 +296,7 @@ def _fitted(
     seen, left_out = counted
     own = weights if weights.ndim == 2 else weights[:, None] * np.ones_like(P)
     views = []
-    for mask in range(1 + MASKS):  # nothing is known, then labels hidden at random are not
+    for mask in range(1 + MASKS):  # first nothing is known, then what is not hidden at random
         n = min(len(P), MOST_MASKED) if mask else len(P)
         share = random.uniform(LEAST_KNOWN, MOST_KNOWN, n) if mask else np.zeros(n)
         shown, p, given = random.random(P[:n].shape) < share[:, None], P[:n], told[:n]
@@ -310,6 +311,7 @@ def _fitted(
     start = np.column_stack([pool.weights[:, 1], rest, pool.intercept - rest * pool.base])
     links = Links(seen, start, np.zeros((3, len(KNOTS))), sparse.csr_array((P.shape[1],) * 2))
     masked = _Masked(*map(np.concatenate, zip(*views, strict=True)))
+    del views
     links = replace(links, changes=_fit_changes(masked, links, random))
     links = replace(links, weights=_fit_weights(masked, links, cover))
     return links, links.given(P, None, nothing.C)

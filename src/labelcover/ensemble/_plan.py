@@ -245,7 +245,6 @@ class Plan:
         """
         if not self.views:
             raise ValueError("plan must have at least one view, got none.")
-        names = [view.name for view in self.views]
         every = sorted({name for own in facts.blocks for name in own})
         for view in self.views:
             check_choice("the name of a view in plan", view.name, VIEWS)
@@ -255,7 +254,7 @@ class Plan:
         twice = {name for name, own in pairs if pairs.count((name, own)) > 1}
         if twice:
             raise ValueError(f"plan must name each view once, got {min(twice)!r} twice.")
-        folded = {"scores", "logistic", "boosted trees"} & set(names)
+        folded = {"scores", "logistic", "boosted trees"} & {view.name for view in self.views}
         if folded and facts.n_rows < 5 * N_FOLDS:
             raise ValueError(
                 f"plan must not have the view {min(folded)!r} on {facts.n_rows} rows: "
@@ -294,7 +293,6 @@ def plan_views(
             views.append(ViewPlan("logistic", "asked for"))
     if facts.is_sparse:
         views.append(ViewPlan("neighbours", "a sparse table"))
-    # Trees split by features, so many of them as this says.
     if only_left_out and facts.n_labels < MANY_LABELS:
         few = {"n_trees": LEFT_OUT_TREES, "least": LEFT_OUT_LEAST}
         views.append(ViewPlan("forest", "for left-out predictions only", few))

@@ -161,18 +161,18 @@ class PooledView(View):
         tables = self._keep_useful(rows, Y[left_out], frequency, own)
         self.pool = fit_pool(tables, Y[left_out], frequency, own)
         # Labels that are never known to be absent have their frequency.
-        one_sided = None if rows.cells is None else ((rows.cells > 0) <= rows.Y).all(axis=0)
-        if one_sided is not None:
-            self.pool.weights[one_sided] = 0.0
-            self.pool.intercept[one_sided] = 0.0
+        one_sided = np.zeros(Y.shape[1], dtype=bool)
+        if rows.cells is not None:
+            one_sided = ((rows.cells > 0) <= Y).all(axis=0)
+        self.pool.weights[one_sided] = 0.0
+        self.pool.intercept[one_sided] = 0.0
         pooled = self.pool.pool(tables)
         how = {"cells": rows.cells, "seed": seed}
         self.links, odds = fit_links(
             Y, left_out, pooled, self.cover, frequency, rows.weights, **how
         )
-        if one_sided is not None:
-            self.links.start[one_sided] = 0.0
-            odds[:, one_sided] = logit(pooled[:, one_sided])
+        self.links.start[one_sided] = 0.0
+        odds[:, one_sided] = logit(pooled[:, one_sided])
         self._left_out = left_out, [expit(odds)]
         return self
 
