@@ -159,8 +159,9 @@ class LeastSquaresClassifier(BatchClassifier):
         the kernel of the features is the same, to which the products of labels are added.
         """
         seed = self._seed(problems)
-        every = replace(problems, left_out_rows=np.arange(X.shape[0]))
-        members = clone(self).set_params(random_state=seed).fit_problems(X, every)
+        seeds = np.full(len(problems), seed)
+        every = replace(problems, left_out_rows=np.arange(X.shape[0]), seeds=seeds)
+        members = clone(self).set_params(random_state=None).fit_problems(X, every)
         return LabelSystem(members, problems.weights, self.alpha, seed)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
