@@ -158,7 +158,11 @@ class ParquetSource:
     ) -> None:
         from pyarrow import parquet, types
 
-        self.files = _parquet_files(Path(path))
+        path = Path(path)
+        self.files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+        if not self.files:
+            wanted = "no file that ends in .parquet, expected at least one."
+            raise FileNotFoundError(f"{path}: {wanted}")
         schema = parquet.read_schema(self.files[0])
         columns = schema.names
         self.label_names = _label_columns(labels, columns, self.files[0])
@@ -231,13 +235,6 @@ def not_encoded(where: str, column: str, kind: Any) -> ChunkError:
         f"{where}: column {column!r} holds {kind}, expected numbers, as columns of chunks are not "
         "encoded: give the table itself to fit, if it fits in memory, or encode the column first."
     )
-
-
-def _parquet_files(path: Path) -> list[Path]:
-    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-    if not files:
-        raise FileNotFoundError(f"{path}: no file that ends in .parquet, expected at least one.")
-    return files
 
 
 def _label_columns(labels: Any, columns: list[str], path: Path) -> list[str]:

@@ -112,11 +112,6 @@ class FeatureCoding:
         return np.ascontiguousarray(numbers)
 
     @property
-    def nominal(self) -> NDArray[np.bool_]:
-        """Which features are nominal."""
-        return np.array([values is not None for values in self.categories], dtype=bool)
-
-    @property
     def n_values(self) -> NDArray[np.int32]:
         """Number of values of each nominal feature (at least 1), 0 for a numeric one."""
         sizes = [0 if values is None else max(len(values), 1) for values in self.categories]
@@ -128,7 +123,7 @@ class FeatureCoding:
         A sparse table stays sparse where every nominal feature takes the values 0 and 1 only,
         which are their own numbers.
         """
-        nominal = self.nominal
+        nominal = self.n_values > 0
         if not nominal.any() or (sparse.issparse(X) and self._values_are_numbers()):
             return self._floats(X)
         X = X.tocsc() if sparse.issparse(X) else X

@@ -160,14 +160,9 @@ class LinearTargets:
         counts: NDArray[np.int64],
         offsets: NDArray[np.int64],
     ) -> "LinearTargets":
-        """Return the same for classes that a function tells of labels.
+        """Return the same for classes that a function tells of labels, ``(n_problems, n)``.
 
-        Parameters
-        ----------
-        classes_of : callable
-            Returns the classes of all problems, ``(n_problems, n)``, of a table of labels.
-        counts : ndarray of shape (n_classes,)
-            How many rows each class holds.
+        `counts` says how many rows each class holds.
         """
         n_classes = len(counts)
         largest = np.array([low + counts[low:high].argmax() for low, high in pairwise(offsets)])

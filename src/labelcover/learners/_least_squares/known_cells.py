@@ -53,11 +53,7 @@ def _filled(frequency: Floats, labels: Floats) -> TargetRows:
 def filled_targets(Y: NDArray, cells: Floats, weights: Floats | None) -> LinearTargets:
     """Return single labels as targets: the classes of a label are ``1 - y`` and ``y``.
 
-    Parameters
-    ----------
-    Y, cells : ndarray of shape (n, m)
-    weights : ndarray of shape (n,), optional
-        Of rows.
+    `Y` and the weights of its `cells` are ``(n, m)``, `weights` those of rows.
     """
     m = Y.shape[1]
     own = cells if weights is None else weights[:, None] * cells

@@ -148,18 +148,10 @@ class LeastSquaresChain:
     ) -> NDArray[np.float64]:
         """Return the probability of the label of a link, given the labels of those before it.
 
-        Parameters
-        ----------
-        prepared : ndarray
-            From `prepare`.
-        rows : ndarray of shape (n,) or None
-            Which of its rows; None for all.
-        link : int
-        before : ndarray of shape (n, link)
-            Labels of the links before, in the order of the chain.
+        `prepared` is from `prepare`, of which `rows` are some rows; None for all. `before` are the
+        labels of the links before, ``(n, link)``, in the order of the chain.
         """
-        coefficients = self.coefficients[link, :link]
-        steps = coefficients[:, None]
+        steps = self.coefficients[link, :link, None]
         scores = prepared[:, link] - row_products(prepared[:, :link], steps)[:, 0]
         scores = scores if rows is None else scores[rows]
         scores = scores + row_products(before.astype(np.float64), steps)[:, 0]

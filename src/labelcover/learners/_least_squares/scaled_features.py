@@ -224,12 +224,7 @@ def moments(
 
     Columns far from zero are looked at from their first value, so that rounding, which is as large
     as their mean makes it, is not taken for a deviation: that of a constant column is exactly 0.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    shares : ndarray of shape (n,)
-        The weights of rows, of sum 1.
+    `shares` are the weights of rows, of sum 1.
     """
     mean = shares @ X
     squares = _squared_deviations(X, mean, shares)
