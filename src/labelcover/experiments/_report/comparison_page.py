@@ -53,14 +53,12 @@ def write_report(
         The method that the others are compared with.
     """
     summary = summarize(results)
-    sets = summary["dataset"].unique()
-    where = sets[0] if len(sets) == 1 else f"{len(sets)} data sets"
     tuned = summary["mean_tuned_micro_f1"].notna().any()
     cuts = list(WORDS) if tuned else [""]
     rankings = {cut: rank_methods(results, f"{cut}micro_f1", control=control) for cut in cuts}
     values = {
-        "title": f"{summary['method'].nunique()} methods on {where}",
         "summary": summary,
+        "results": results,
         "sections": [
             _section(number, dataset, summary, results, covers, cuts)
             for number, dataset in enumerate(datasets)
@@ -69,16 +67,12 @@ def write_report(
         "cuts": {cut: WORDS[cut] for cut in cuts},
         "diagrams": {cut: _diagram(cut, own) for cut, own in rankings.items() if own is not None},
         "rankings": rankings,
-        "methods": results.groupby("method", sort=False)["parameters"].first().to_dict(),
-        "folds": sorted(set(results["folds"])),
-        "seeds": sorted(set(results["seed"].astype(int))),
         "command": command,
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "measures": MEASURES,
         "stands_for": TITLES,
         "in_seconds": in_seconds,
         "listed": listed,
-        "some_of": some_of,
         "most_labels": page_parts.MOST_LABELS,
         "most_labelsets": page_parts.MOST_LABELSETS,
     }
@@ -171,11 +165,6 @@ def _cover(number, dataset, done, covers):
         svg = page_parts.to_svg(figure, f"cover-{number}", title, text + ".")
         return {"svg": svg, "method": method, "text": text, "size": len(cover)}
     return None
-
-
-def some_of(count: int, most: int, what: str) -> str:
-    """Return a sentence that not all are shown; empty if they are."""
-    return f"Showing {most} of {count} {what}. " if count > most else ""
 
 
 def in_seconds(value: float) -> str:

@@ -3,7 +3,6 @@
 Beside it the page of an audit: how many labels of a table look wrong, which, and why.
 """
 
-import json
 import os
 import shlex
 from collections.abc import Mapping
@@ -25,11 +24,6 @@ MOST_ROWS = 20_000
 MOST_LINES, MOST_CHOICES, MOST_MISTAKES, MOST_PAIRS, MOST_FEATURES = 200, 100, 20, 12, 5
 # So many suspects and labels are on the page; the file has all suspects.
 MOST_SHOWN = 200
-# The first of them show their row and reasons; the others are lines to open, else the page of 200
-# is 134,000 pixels high on a phone.
-MOST_OPEN = 10
-MOST_JUDGED = 12
-MOST_OTHERS = 8  # labels of a row beside the one that is suspected
 NOT_DEFINED = "–"
 SQUARES = "A square for each two labels: the strongest pairs are in the table beside it."
 OF_LINKS = "A square for each two labels: what the label of the column, if set, says of the row's."
@@ -97,17 +91,17 @@ def write_model_page(
         "n_features": len(Reading.of_model(model).feature_names),
         "cover": getattr(model, "cover_", None),
         "lines": lines,
-        "lines_note": _some(n_labels, MOST_LINES, "labels"),
+        "most_lines": MOST_LINES,
         "number": _number,
         "percent": lambda share: 0 if np.isnan(share) else round(100 * share, 1),
         "choices": _choices(judged),
-        "choices_note": _some(n_labels, MOST_CHOICES, "labels"),
+        "most_choices": MOST_CHOICES,
         # Where the slider starts, in hundredths.
         "threshold": round(100 * float(np.mean(0.5 if cut is None else cut))),
         "model_file": shlex.quote(model_file),
         "curve": judged.reliability(range(n_labels)),
         "pairs": _pairs(judged),
-        "pictures_note": _some(n_labels, page_parts.MOST_LABELS, "labels"),
+        "most_labels": page_parts.MOST_LABELS,
         "dependence": _picture(judged, "dependence", "Which labels go together", SQUARES),
         "links": None
         if effects is None
@@ -125,7 +119,7 @@ def write_model_page(
 
 
 def _choices(judged):
-    """Return the data of the slider and of the reliability curves, as JSON."""
+    """Return the data of the slider and of the reliability curves."""
     m = len(judged.label_names)
     chosen = page_parts.most_frequent(judged.Y.sum(axis=0), MOST_CHOICES).tolist()
     every = [("all labels", list(range(m))), *((judged.label_names[j], [j]) for j in chosen)]
@@ -134,9 +128,7 @@ def _choices(judged):
         true, false = judged.counts(labels)
         curve = [(round(a, 4), round(b, 4), c) for a, b, c in judged.reliability(labels)]
         choices.append({"name": name, "true": true, "false": false, "curve": curve})
-    text = json.dumps({"rows": len(judged.rows), "choices": choices}, separators=(",", ":"))
-    # Nothing in a name may end the script element.
-    return {"names": [name for name, _ in every], "json": text.replace("<", "\\u003c")}
+    return choices
 
 
 def _pairs(judged):
@@ -170,10 +162,6 @@ def _reasons(model, dataset, mistakes, rows):
             return {}  # not a model whose confidences are sums
         found[first.row, first.label] = next(iter(why.in_words(3).values()))
     return found
-
-
-def _some(count: int, most: int, what: str) -> str:
-    return f"Showing the {most} most frequent of {count} {what}. " if count > most else ""
 
 
 def _number(value: float) -> str:
@@ -245,17 +233,12 @@ def write_audit_page(
         "suspects": suspects,
         "found": found,
         "shown": shown,
-        "kinds": [suspect.kind for suspect in found],
         "above": above,
-        "at": {name: j for j, name in enumerate(suspects.label_names)},
+        "label_names": list(suspects.label_names),
         "shares": 100 * suspects.Y.sum(axis=0) / n,
         "ids": None if dataset is None else dataset.ids,
         "contents": {} if dataset is None else row_contents(dataset, [each.row for each in shown]),
         "reasons": reasons or {},
-        "most_open": MOST_OPEN,
-        "labels": [line for line in suspects.by_label() if line.judged],
-        "most_labels": MOST_JUDGED,
-        "most_others": MOST_OTHERS,
         "command": command,
     }
     page_parts.write_page(path, "audit_page.html", page)

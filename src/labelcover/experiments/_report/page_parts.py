@@ -77,6 +77,7 @@ def write_page(path: str | os.PathLike[str], template: str, values: Mapping[str,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     # Those that matter for the numbers.
     versions = {"Python": platform.python_version()} | {name: version(name) for name in PACKAGES}
     text = environment.get_template(template).render(values, versions=versions)
