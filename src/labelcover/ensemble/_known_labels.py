@@ -36,7 +36,8 @@ def known_rows(X: Any, y: Any, sample_weight: Any, looked_at: Any) -> tuple[Any,
     kept : ndarray of shape (n,), or None
         Which rows these are of those that were given; None for all.
     """
-    of_cells = None if np.ndim(sample_weight) != 2 else np.asarray(sample_weight, dtype=np.float64)
+    given = np.asarray(sample_weight)  # what only can be made an array has no dimensions yet
+    of_cells = given.astype(np.float64) if given.ndim == 2 else None
     if of_cells is not None:
         wrong = np.argwhere(~((of_cells >= 0) & np.isfinite(of_cells)))
         if len(wrong):

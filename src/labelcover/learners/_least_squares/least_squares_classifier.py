@@ -133,10 +133,7 @@ class LeastSquaresClassifier(BatchClassifier):
         Temperatures are tuned on the first 512 of ``problems.left_out_rows``, or of all rows in
         random order. With ``problems.quick``, kernels are approximated above 1,000 rows.
         """
-        settings = Settings(**self._options(), seed=self._seed(problems))
-        bar_of = progress_bar("solving members", len(problems), show=verbose)
-        with bar_of as bar, blas_threads(X.shape[0], min(X.shape), int(problems.offsets[-1])):
-            return solve(X, problems, settings, bar)
+        return self._solved(X, problems, self._seed(problems), verbose=verbose)
 
     def with_choices_of(self, members: Any) -> "LeastSquaresClassifier":
         """Return a learner with the scale, kernel and ridge that were chosen for `members`.
@@ -159,10 +156,17 @@ class LeastSquaresClassifier(BatchClassifier):
         the kernel of the features is the same, to which the products of labels are added.
         """
         seed = self._seed(problems)
-        seeds = np.full(len(problems), seed)
-        every = replace(problems, left_out_rows=np.arange(X.shape[0]), seeds=seeds)
-        members = clone(self).set_params(random_state=None).fit_problems(X, every)
+        every = replace(problems, left_out_rows=np.arange(X.shape[0]))
+        members = self._solved(X, every, seed, scores_only=True)
         return LabelSystem(members, problems.weights, self.alpha, seed)
+
+    def _solved(
+        self, X: Any, problems: Problems, seed: int, *, verbose: bool = False, **how: bool
+    ) -> LeastSquaresMembers:
+        settings = Settings(**self._options(), seed=seed)
+        bar_of = progress_bar("solving members", len(problems), show=verbose)
+        with bar_of as bar, blas_threads(X.shape[0], min(X.shape), int(problems.offsets[-1])):
+            return solve(X, problems, settings, bar, **how)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the classes; the score of the second less the first for two."""

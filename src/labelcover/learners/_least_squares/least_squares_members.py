@@ -156,11 +156,14 @@ class LeastSquaresMembers(SoftmaxMembers):
         return np.clip(given, 0.0, 1.0)
 
 
-def solve(X: Any, problems: Problems, settings: Settings, bar: Progress) -> LeastSquaresMembers:
+def solve(
+    X: Any, problems: Problems, settings: Settings, bar: Progress, *, scores_only: bool = False
+) -> LeastSquaresMembers:
     """Return the members of all problems: factorise once, then solve all targets.
 
     The scale, the kernel, its width and the ridge are those that are best for the problems
-    together; the temperature is each problem's own.
+    together; the temperature is each problem's own. With `scores_only` none is tuned, and
+    frequencies do not take the place of scores where all rows are alike.
     """
     targets, asked = targets_of(problems), problems.left_out_rows
     problems = replace(problems, targets=targets)
@@ -187,9 +190,9 @@ def solve(X: Any, problems: Problems, settings: Settings, bar: Progress) -> Leas
     solved = system.solve(system.pose(targets, rows), members.ridge)
     members.take(solved, system.centre)
     own = np.ascontiguousarray(problems.classes[:, rows])
-    if system.is_constant:
+    if system.is_constant and not scores_only:
         members.settle_on_frequencies()
-    else:
+    elif not scores_only:
         members.inverse_temperature, _ = left_out_temperatures(
             np.ascontiguousarray(solved.scores[:, : len(few)]),
             targets.combination,
