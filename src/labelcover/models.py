@@ -30,7 +30,7 @@ from labelcover.chunks import is_on_cluster, on_dask, open_chunks
 from labelcover.datasets import DataError, Dataset, check_archive, check_ordinary
 from labelcover.tables import keep_names
 
-FORMAT = "labelcover-model-8"  # another one when classes move: files name their modules
+FORMAT = "labelcover-model-9"  # another one when classes move: files name their modules
 FIRST_FORMAT = "labelcover-model-1"  # which did not say so beside the versions
 # The member of the archive that says which versions wrote it; it is read before anything else.
 VERSIONS = "versions.json"

@@ -202,3 +202,9 @@ def test_a_cell_may_be_a_long_document(tmp_path, row):
 def test_a_file_without_the_mark_of_its_encoding_is_refused(tmp_path, encoding):
     with pytest.raises(DataError, match=rf"t\.csv:1: not a text file in {encoding}"):
         read_raw(write(tmp_path, "a,b\n1,2\n"), encoding=encoding)
+
+
+def test_a_column_name_that_is_not_utf_8_is_refused_with_the_file(tmp_path):
+    lines = b'{"si\xe3": 1, "b": "x"}\n{"si\xe3": 2, "b": "y"}\n'
+    with pytest.raises(DataError, match=r"t\.jsonl: the name of a column is not in UTF-8"):
+        read_raw(write(tmp_path, lines, "t.jsonl"))

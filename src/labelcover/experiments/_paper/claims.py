@@ -209,7 +209,8 @@ def choices_of(
         if not settings:
             continue
         kind = folds_of(dataset, n_folds)
-        made = make_folds(dataset, kind.split("-")[0], n_folds=n_folds)
+        how, _, number_of = kind.partition("-")
+        made = make_folds(dataset, how, n_folds=int(number_of or n_folds))
         chosen: dict[int, bool] = {}
         for low, high in (settings[:2], settings[2:]):
             for number, fold in enumerate(made):
