@@ -1,5 +1,8 @@
 """Chunks of files, arrays and functions: what is read, and what is said of bad ones."""
 
+import weakref
+from operator import iadd
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -75,6 +78,25 @@ def test_sums_over_more_chunks_than_a_run_miss_none():
     for n in (1, RUN, RUN + 1, 2 * RUN, 2 * RUN + 3):
         chunks = open_chunks(np.arange(1.0, n + 1)[:, None], np.ones((n, 1)), chunk_rows=1)
         assert chunks.reduce(lambda chunk: chunk.X.sum(), lambda a, b: a + b) == n * (n + 1) / 2
+
+
+def test_no_more_than_three_sums_are_held_at_once():
+    held, most = weakref.WeakSet(), []
+
+    class Part:
+        def __init__(self, rows):
+            held.add(self)
+            self.rows = rows
+            most.append(len(held))
+
+        def __iadd__(self, other):
+            self.rows += other.rows
+            return self
+
+    found = open_chunks(X, Y, chunk_rows=1).reduce(lambda chunk: Part(len(chunk.X)), iadd)
+    assert found.rows == len(X) > 3 * RUN
+    # That of all runs before, that of this run, and the one that is made of the next chunk.
+    assert max(most) == 3
 
 
 def test_names_of_parquet_columns_are_kept(tmp_path):

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelcover.learners import LogisticClassifier
 from labelcover.learners._least_squares.scaled_features import FeatureScaling
+from labelcover.learners._logistic import logistic_members
 from labelcover.learners._logistic.logistic_members import LogisticMembers, column_starts
 from labelcover.learners._logistic.newton import Block, linear_scores
 from labelcover.learners._problems import Problems
@@ -260,6 +261,20 @@ def test_a_hundred_thousand_columns_take_memory_for_those_that_occur():
     assert peak < 10 * 100_000 * 8
     new = sparse.csr_array((np.ones(1), ([0], [members.kept[0] + 1])), shape=(1, 100_000))
     np.testing.assert_allclose(members.prepare(new)[0], members.coefficients[-1])
+
+
+def test_problems_that_are_solved_side_by_side_share_one_table(monkeypatch):
+    tables, fitted = [], logistic_members._fitted
+
+    def seen(block, *rest, **how):
+        tables.append(block.X)
+        return fitted(block, *rest, **how)
+
+    monkeypatch.setattr(logistic_members, "_fitted", seen)
+    X = words()
+    fit(X, many_problems(X, [2] * 70), C=1.0)
+    assert len(tables) >= 3
+    assert all(table is tables[0] for table in tables)
 
 
 FOLDS = "the folds that choose C are drawn from rows: a row of weight 2 is not the row twice"

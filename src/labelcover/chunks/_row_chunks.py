@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from itertools import islice
 from operator import iadd
 from typing import Any, Self, TypeVar
@@ -154,8 +154,15 @@ class LocalChunks(RowChunks):
 
 def summed(parts: Iterator[T], add: Callable[[T, T], T]) -> T:
     """Return the sum of some parts: of `RUN` consecutive ones first, then of those sums."""
-    runs = (reduce(add, islice(parts, RUN - 1), first) for first in parts)
-    return reduce(add, runs)
+    total: Any = None
+    for first in parts:
+        run = first
+        for part in islice(parts, RUN - 1):
+            run = add(run, part)
+            del part  # not needed while the next is made; `functools.reduce` would keep it
+        total = run if total is None else add(total, run)
+        del first, run
+    return total
 
 
 def checked_chunk(name: str, X: Any, Y: Any, place: Place | None = None) -> Chunk:

@@ -107,11 +107,11 @@ def solve(
     starts = column_starts(problems.offsets)[problems.offsets]
     weights = np.ones(n) if problems.weights is None else problems.weights
     slices = list(problem_blocks(starts, min(BLOCK_COLUMNS, max(1, int(starts[-1] + 1) // 2))))
-    blocks = []
+    table, blocks = scaled[:, kept], []
     for own in slices:  # at least two, so that threads help
         cells = weights if problems.cells is None else weights[:, None] * problems.cells[own].T
         first = starts[own.start : own.stop + 1]
-        blocks.append(Block(scaled[:, kept], problems.classes[own], first - first[0], cells))
+        blocks.append(Block(table, problems.classes[own], first - first[0], cells))
     begin: list[NDArray[np.float64] | None] = [None] * len(blocks)
     path: list[tuple[float, float]] = []
     if C is None:
@@ -153,15 +153,7 @@ def _tried(
     return found, float(block.of_rows(fold == 0, 1 / C).losses(found).sum())
 
 
-def _fitted(
-    block: Block,
-    fold: NDArray[np.int64],
-    tol: float,
-    C: float,
-    start: NDArray[np.float64] | None,
-    *,
-    out_of_fold: bool,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _fitted(block, fold, tol, C, start, *, out_of_fold):
     """Return the coefficients by all rows, and the scores of rows left out if asked for.
 
     `start` are coefficients without the first fold. Those without another fold start anew, as
