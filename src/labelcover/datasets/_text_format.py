@@ -166,7 +166,8 @@ def _encoding(path: AnyPath, given: str | None) -> dict[str, Any]:
     """Return the encoding of a file, as attributes of a `CsvFile`."""
     with opened(path) as file:
         start = file.read(4)
-    name = given or next((name for mark, name in MARKS if start.startswith(mark)), "utf-8")
+    marked = next((name for mark, name in MARKS if start.startswith(mark)), "utf-8")
+    name = marked if given is None else given
     may_be_others = given is None and name in ("utf-8", "utf-8-sig")
     try:
         "".encode(name)  # base64 and the like are no encodings of text

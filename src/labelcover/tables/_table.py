@@ -103,7 +103,8 @@ class Table:
 
     def check_there(self, name: str, expected: str) -> None:
         """Raise a `DataError` if there is no column of a name."""
-        if self.columns.schema.get_field_index(name) < 0:
+        # Arrow asks for bytes if a name is no string.
+        if not isinstance(name, str) or self.columns.schema.get_field_index(name) < 0:
             raise DataError(self.path, f"no column {name!r}, {expected}.", name=name)
 
     def warn(self, text: str, category: type[Warning] = ReadingWarning) -> None:
