@@ -149,6 +149,12 @@ def test_balco_is_balanced_at_the_sizes_of_the_paper(m, k, size):
     assert distinct(cover)
 
 
+def test_balco_repeats_none_of_more_labelsets_than_integers_count():
+    cover = balco_cover(70, 40, size=100)
+    assert distinct(cover)
+    assert cover.imbalance == 1
+
+
 @pytest.mark.parametrize(("m", "k"), [(9, 3), (6, 2)])
 def test_the_literal_balco_loses_its_balance_at_row_six(m, k):
     imbalances = [balco_cover(m, k, size=s, balanced=False).imbalance for s in range(1, 7)]

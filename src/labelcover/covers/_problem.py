@@ -281,7 +281,8 @@ class State:
         self.counts[self.rows[index]] -= 1
         self.counts[labels] += 1
         self.rows[index] = labels
-        self.chosen[1:] = np.sort(self._numbers(self.rows))
+        # Numbers may be negative (see `_numbers`): −1 is not always the first.
+        self.chosen = np.sort(np.append(self._numbers(self.rows), -1))
         self.covered = self.problem.covered_by(self.rows)
         self.remaining = _count_missing(self.covered)
 
