@@ -148,6 +148,12 @@ def test_large_covers_count_coverage_without_a_table(monkeypatch):
         cover.uncovered(2)
 
 
+def test_coverage_is_counted_in_a_table_where_that_is_small(monkeypatch):
+    # The list of all labelsets that are covered would be many times as long.
+    monkeypatch.setattr("labelcover.covers._cover.labelset_ranks", None)
+    assert Cover([[0, 1, 2, 3]] * 1000, 5).coverage(3) == 0.4
+
+
 def test_counts_and_imbalance_are_those_of_the_matrix():
     cover = Cover(TABLE_4, 4)
     assert cover.label_counts.tolist() == cover.matrix().sum(axis=0).tolist() == [3, 2, 2, 2]

@@ -17,7 +17,7 @@ from labelcover.covers._labelset_kernels import (
 )
 from labelcover.covers._labelset_table import (
     labelsets_in_order,
-    mark_covered,
+    marked,
     rows_of_ranks,
     times_covered,
 )
@@ -56,7 +56,7 @@ def test_rows_that_end_in_no_label_count_as_what_they_hold(r):
     assert labelset_ranks(rows, r).tolist() == [plain_rank(s) for each in subsets for s in each]
     assert rows_of_ranks(rows, r).tolist() == [i for i, each in enumerate(subsets) for _ in each]
     covered = np.zeros(comb(6, r), dtype=bool)
-    mark_covered(rows, r, covered)
+    marked(rows, r, covered)
     assert set(np.flatnonzero(covered)) == {plain_rank(s) for each in subsets for s in each}
 
 

@@ -25,7 +25,7 @@ from labelcover.covers._labelset_table import (
     label_matrix,
     labelset_rows,
     labelset_table,
-    mark_covered,
+    marked,
 )
 
 if TYPE_CHECKING:
@@ -217,7 +217,9 @@ class Cover:
             # The usual question: a product answers it without compiled loops to wait for.
             table = sparse.csr_array(self.matrix(), dtype=np.int32)
             return sparse.triu(table.T @ table, 1).nnz / total
-        return len(np.unique(labelset_ranks(self.labelsets, r))) / total
+        if total > TABLE_LIMIT:
+            return len(np.unique(labelset_ranks(self.labelsets, r))) / total
+        return int(marked(self.labelsets, r, np.zeros(total, dtype=bool)).sum()) / total
 
     def uncovered(self, r: int = 2) -> NDArray[np.int32]:
         """Return the r-labelsets that no labelset of the cover contains, ``(count, r)``."""
@@ -228,9 +230,7 @@ class Cover:
                 f"r={r} of n_labels={self.n_labels} has {total} labelsets, too many to list; "
                 f"at most {TABLE_LIMIT} are accepted. Use coverage(r) for the share."
             )
-        covered = np.zeros(total, dtype=bool)
-        mark_covered(self.labelsets, r, covered)
-        missing = np.flatnonzero(~covered)
+        missing = np.flatnonzero(~marked(self.labelsets, r, np.zeros(total, dtype=bool)))
         found = unrank_labelsets(missing, self.n_labels, r)
         return found[np.lexsort(found.T[::-1])]
 

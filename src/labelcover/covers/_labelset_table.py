@@ -73,10 +73,11 @@ def label_matrix(table: NDArray[np.integer], n_labels: int) -> NDArray[np.bool_]
     return np.ascontiguousarray(holds[:, :n_labels])
 
 
-def mark_covered(table: NDArray[np.int32], r: int, covered: NDArray[np.bool_]) -> None:
-    """Set ``covered[rank]`` for every r-labelset that lies in some row of a table."""
+def marked(table: NDArray[np.int32], r: int, covered: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Set ``covered[rank]`` for every r-labelset that lies in some row of a table; return it."""
     for begin in range(0, len(table), BLOCK):
         covered[labelset_ranks(table[begin : begin + BLOCK], r)] = True
+    return covered
 
 
 def rows_of_ranks(table: NDArray[np.int32], r: int) -> NDArray[np.int64]:

@@ -24,7 +24,7 @@ from labelcover.covers._labelset_table import (
     Labelsets,
     label_matrix,
     labelset_rows,
-    mark_covered,
+    marked,
     rows_of_ranks,
 )
 from labelcover.covers.bounds import check_order
@@ -63,10 +63,7 @@ class SetCover:
 
     def covered_by(self, rows: NDArray[np.int32]) -> Tables:
         """Return for each order, by rank, what some row holds or needs no cover."""
-        covered = {r: free.copy() for r, free in self.outside.items()}
-        for r, table in covered.items():
-            mark_covered(rows, r, table)
-        return covered
+        return {r: marked(rows, r, free.copy()) for r, free in self.outside.items()}
 
 
 def check_problem(n_labels, k, r, size) -> tuple[int, int, int, int | None]:
@@ -281,7 +278,6 @@ class State:
         self.counts[self.rows[index]] -= 1
         self.counts[labels] += 1
         self.rows[index] = labels
-        # Numbers may be negative (see `_numbers`): −1 is not always the first.
         self.chosen = np.sort(np.append(self._numbers(self.rows), -1))
         self.covered = self.problem.covered_by(self.rows)
         self.remaining = _count_missing(self.covered)
@@ -303,7 +299,7 @@ class State:
         """Return a number for each labelset, rows filled up to k places.
 
         Those of fewer than k labels follow the ranks, since −1 stands for the last row of the
-        binomials. (More than 2⁶³ labelsets share numbers, but are never all chosen.)
+        binomials. (More than 2⁶³ share numbers, some below 0, but are never all chosen.)
         """
         return self._binomials[rows, np.arange(1, self.k + 1)].sum(axis=1)
 
