@@ -1,5 +1,6 @@
 """Pruned sets: which rows are kept, with which labels, and what the models then say."""
 
+import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -82,6 +83,17 @@ def test_a_weight_counts_as_so_many_rows():
     rows, labels = Pruning(1, "A", 2).rows(Y, np.array([2.0, 2.0, 1.0]))
     assert rows.tolist() == [0, 1, 2, 2]
     assert labels.tolist() == [[1, 0], [0, 1], [0, 1], [1, 0]]
+
+
+def test_memory_grows_with_the_rows_where_every_labelset_is_kept():
+    Y = (np.arange(4000)[:, None] >> np.arange(12) & 1).astype(np.uint8)
+    tracemalloc.start()
+    rows, labels = Pruning(0, "A", 2).rows(Y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.array_equal(rows, np.arange(4000))
+    assert np.array_equal(labels, Y)
+    assert peak < 4000 * 4000 / 4  # a byte for every two labelsets would be 16 MB
 
 
 @pytest.mark.parametrize("member", [TREE, LogisticRegression(), LeastSquaresClassifier()])

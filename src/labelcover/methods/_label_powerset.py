@@ -63,17 +63,17 @@ class Pruning:
         frequent, rare = np.flatnonzero(is_frequent), np.flatnonzero(~is_frequent)
         sizes = labelsets.sum(axis=1, dtype=np.int64)
         best_first = frequent[np.lexsort((-counts[frequent], -sizes[frequent]))]
-        # As which frequent labelsets, the best first, the rows of each labelset are kept.
-        kept = np.zeros((len(labelsets), len(best_first)), bool)
-        kept[best_first, np.arange(len(best_first))] = True
         # The empty labelset is a subset of all and says nothing of a row: it is left out.
         common = labelsets[rare].astype(np.float32) @ labelsets[best_first].T.astype(np.float32)
         subsets = (common == sizes[best_first]) & (sizes[best_first] > 0)
         if self.strategy == "A":
-            kept[rare] = subsets & (np.cumsum(subsets, axis=1) <= self.b)
+            subsets &= np.cumsum(subsets, axis=1) <= self.b
         else:
-            kept[rare] = subsets & (sizes[best_first] > self.b)
-        of_rows = sparse.csr_array(kept)[labelset_of]
+            subsets &= sizes[best_first] > self.b
+        # As which frequent labelsets, the best first, rows are kept: sparse, as all may be frequent.
+        own = sparse.identity(len(best_first), dtype=bool, format="csr")
+        kept = sparse.vstack([own, sparse.csr_matrix(subsets)], format="csr")
+        of_rows = kept[np.argsort(np.concatenate([best_first, rare]))[labelset_of]]
         rows = np.repeat(np.arange(len(Y)), np.diff(of_rows.indptr))
         return rows, labelsets[best_first[of_rows.indices]]
 
