@@ -75,7 +75,7 @@ class FeatureTable(NamedTuple):
         row, feature = np.nonzero(rare.T)
 
         sorted_features = np.flatnonzero((n_values == 0) & ~switch)
-        numeric = values[sorted_features]
+        numeric = values if len(sorted_features) == len(values) else values[sorted_features]
         # Half the bytes where they are enough: the tables are read over and over.
         small = np.uint16 if len(X) < 2**16 else np.int32
         order = np.argsort(numeric, axis=1, kind="stable").astype(small)
