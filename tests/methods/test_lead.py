@@ -203,6 +203,13 @@ def test_levels_put_parents_first_and_cycles_are_refused():
 # Labels as features
 
 
+def test_a_table_with_labels_is_laid_out_row_by_row():
+    X = np.asfortranarray(np.arange(12.0).reshape(4, 3))
+    found = with_labels(X, np.array([[0], [1], [1], [0]], np.uint8))
+    assert found.flags.c_contiguous
+    assert found.tolist() == [[0, 1, 2, 0], [3, 4, 5, 1], [6, 7, 8, 1], [9, 10, 11, 0]]
+
+
 @pytest.mark.parametrize("kind", ["numpy", "sparse", "pandas", "polars"])
 def test_columns_are_appended_to_every_kind_of_table(kind):
     X = np.array([[1.0, 0.0], [0.0, 2.0]])

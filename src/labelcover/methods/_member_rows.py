@@ -46,7 +46,9 @@ def with_labels(X: Any, labels: NDArray[Any]) -> Any:
         return _frame_with_labels(X, labels)
     if sparse.issparse(X):
         return sparse.hstack([X, sparse.csr_matrix(labels, dtype=X.dtype)], format="csr")
-    return np.hstack([X, labels.astype(X.dtype)])
+    # Row by row, whatever the order of X is: sums must not depend on that.
+    table = np.empty((len(labels), X.shape[1] + labels.shape[1]), X.dtype)
+    return np.concatenate([X, labels], axis=1, out=table, casting="unsafe")
 
 
 def _frame_with_labels(X: Any, labels: NDArray[Any]) -> Any:
