@@ -1,5 +1,6 @@
 """Trees for many labels: sketches, nearest means, leaves, and the correction of their shares."""
 
+import weakref
 from itertools import pairwise
 
 import numpy as np
@@ -221,6 +222,28 @@ def test_the_same_seed_gives_the_same_forest_whatever_n_jobs():
     np.testing.assert_array_equal(first.confidence(X), again.confidence(X))
     np.testing.assert_array_equal(left_out(first), left_out(again))
     assert not np.array_equal(left_out(first), left_out(other))
+
+
+def test_a_forest_is_not_held_twice_when_all_its_trees_are_grown(monkeypatch):
+    made, held = [], MeanForest._grown
+
+    def grown(forest, *how):
+        tree, rows, counts = held(forest, *how)
+        made.append([weakref.ref(array) for array in (*tree, rows, counts)])
+        return tree, rows, counts
+
+    def concatenate(arrays, *how, **named):
+        alive.append(sum(own() is not None for own in np.ravel(made)))
+        return joined(arrays, *how, **named)
+
+    alive, joined = [], np.concatenate
+    X, Y = topics()
+    forest = MeanForest(ReadTable(X, np.zeros(X.shape[1], np.int32)), Y)
+    monkeypatch.setattr(MeanForest, "_grown", grown)
+    monkeypatch.setattr(np, "concatenate", concatenate)
+    forest.grow(np.random.SeedSequence(0).spawn(5), None, 1, 2, n_jobs=1)
+    # Trees give up one kind of array after the other.
+    assert alive[-10:] == list(range(50, 0, -5))
 
 
 def test_units_of_measurement_do_not_count():

@@ -155,13 +155,12 @@ class LocalChunks(RowChunks):
 def summed(parts: Iterator[T], add: Callable[[T, T], T]) -> T:
     """Return the sum of some parts: of `RUN` consecutive ones first, then of those sums."""
     total: Any = None
-    for first in parts:
-        run = first
+    for run in parts:
         for part in islice(parts, RUN - 1):
             run = add(run, part)
             del part  # not needed while the next is made; `functools.reduce` would keep it
         total = run if total is None else add(total, run)
-        del first, run
+        del run
     return total
 
 

@@ -106,7 +106,7 @@ class GrownForest(ABC):
             Least number of draws in a leaf.
         """
         jobs = (delayed(self._grown)(one, weights, wanted, min_leaf) for one in seeds)
-        self._take(*zip(*in_threads(jobs, n_jobs, **told), strict=True))
+        self._take(list(in_threads(jobs, n_jobs, **told)))
 
     def _grown(self, seed, weights, wanted, min_leaf) -> tuple[Any, ...]:
         """Return a tree, its rows leaf by leaf, and how often each was drawn."""
@@ -116,16 +116,17 @@ class GrownForest(ABC):
         rows = np.flatnonzero(counts).astype(np.int32)
         return self._grow(counts, rows, wanted, min_leaf, random, state), rows, counts[rows]
 
-    def _take(self, trees: Any, rows: Any, counts: Any) -> None:
+    def _take(self, grown: list[Any]) -> None:
         """Keep the arrays of trees one after the other, nodes and rows numbered on."""
-        sizes = [len(tree[0]) for tree in trees]
-        self.roots = np.cumsum([0, *sizes])
-        first_nodes = np.repeat(self.roots[:-1], sizes).astype(np.int32)
-        first_rows = np.repeat(np.cumsum([0, *map(len, rows[:-1])]), sizes).astype(np.int32)
-        child, start, end, *rest = (np.concatenate(parts) for parts in zip(*trees, strict=True))
-        self.nodes = np.where(child < 0, child, child + first_nodes), *rest
-        own = np.concatenate(rows), np.concatenate(counts).astype(np.float32)
-        self.held = start + first_rows, end + first_rows, *own
+        sizes, drawn = np.array([(len(tree[0]), len(rows)) for tree, rows, _ in grown]).T
+        self.roots = np.append(0, np.cumsum(sizes))
+        first = [np.repeat(np.cumsum(own) - own, sizes).astype(np.int32) for own in (sizes, drawn)]
+        parts = [list(each) for each in zip(*((*tree, *own) for tree, *own in grown), strict=True)]
+        grown.clear()  # one kind of array is there twice at a time, not all
+        joined = (np.concatenate(parts.pop(0)) for _ in range(len(parts)))
+        child, start, end, *rest, rows, counts = joined
+        self.nodes = np.where(child < 0, child, child + first[0]), *rest
+        self.held = start + first[1], end + first[1], rows, counts.astype(np.float32)
 
     @property
     def n_trees(self) -> int:

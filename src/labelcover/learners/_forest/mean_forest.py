@@ -71,8 +71,8 @@ class MeanForest(GrownForest):
         n, values = len(lengths), 1 / np.repeat(lengths, np.diff(labels[1]))
         return sparse.csr_array((values.astype(np.float32), *labels), shape=(n, self.n_labels))
 
-    def _take(self, trees: Any, rows: Any, counts: Any) -> None:
-        super()._take(trees, rows, counts)
+    def _take(self, grown: list[Any]) -> None:
+        super()._take(grown)
         child, n_children, offsets, sizes, *means = self.nodes
         self.nodes = child, n_children, offsets, np.append(0, np.cumsum(sizes)), *means
 
