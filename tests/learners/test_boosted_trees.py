@@ -1,5 +1,7 @@
 """Boosted trees: each loop against a plain twin, and what the learner promises."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -284,3 +286,17 @@ def test_numbers_are_numbers_beside_a_category_of_many_values(random):
     )
     assert not trees.is_sparse
     assert ((left_out > 0.5) == Y).mean() > 0.95, "at 0 there is nothing to cut: 0.5"
+
+
+def test_many_rows_take_little_more_memory_than_their_scores():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 4))
+    Y = (X[:, :2] + random.normal(size=(300, 2)) > 0).astype(np.uint8)
+    trees, _ = LabelBoosting().fit_labels(ReadTable(X, np.zeros(4, np.int32)), Y, n_jobs=1)
+    table = trees.read(np.resize(X, (30_000, 4)))
+    tracemalloc.start()
+    trees.scores(table, 30_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # A leaf for each row and tree would be many times that.
+    assert peak < 50e6 < 4 * 30_000 * trees.n_folds * trees.n_trees * 4

@@ -316,7 +316,7 @@ class BoostedTrees:
     def _sums(self, table: Any, rows: NDArray[np.int64], trees: slice) -> NDArray[np.float64]:
         """Return what some trees add to the log-odds of rows of a table."""
         scores, roots = np.zeros((len(rows), len(self.start))), self.roots[:-1][trees]
-        for some in blocks(len(rows), MOST_LEAVES // max(1, len(roots))):
+        for some in blocks(len(rows), MOST_LEAVES // 8 // max(1, len(roots))):  # 20 bytes each
             asked = rows[some]
             leaves = np.repeat(roots[:, None].astype(np.int32), len(asked), axis=1)
             fall(table, self.n_features, self.nodes, roots, asked, leaves)
