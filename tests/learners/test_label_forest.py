@@ -131,6 +131,19 @@ def test_rows_with_few_words_fall_into_the_leaves_of_long_paths():
     assert max(lengths) > 2 * np.count_nonzero(X) / len(X)
 
 
+@pytest.mark.parametrize("splits", ["features", "means"])
+def test_rows_of_trees_may_be_numbered_in_64_bits(splits):
+    """As they are where trees hold more than 2**31 rows."""
+    X, Y = problem()
+    words = sparse.csr_array(np.abs(X))
+    forest = grown(words, Y, n_trees=5, splits=splits)
+    before = forest.confidences(words)
+    (child, *others), (start, end, *rest) = forest.nodes, forest.held
+    forest.nodes = child.astype(np.int64), *others
+    forest.held = start.astype(np.int64), end.astype(np.int64), *rest
+    np.testing.assert_array_equal(forest.confidences(words), before)
+
+
 def test_a_row_that_every_tree_drew_gets_the_frequencies():
     X, Y = problem()
     forest = grown(X, Y, n_trees=1)

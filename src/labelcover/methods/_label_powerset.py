@@ -70,7 +70,7 @@ class Pruning:
             subsets &= np.cumsum(subsets, axis=1) <= self.b
         else:
             subsets &= sizes[best_first] > self.b
-        # As which frequent labelsets, the best first, rows are kept: sparse, as all may be frequent.
+        # As which frequent labelsets, the best first, rows are kept; sparse, as all may be so.
         own = sparse.identity(len(best_first), dtype=bool, format="csr")
         kept = sparse.vstack([own, sparse.csr_matrix(subsets)], format="csr")
         of_rows = kept[np.argsort(np.concatenate([best_first, rare]))[labelset_of]]

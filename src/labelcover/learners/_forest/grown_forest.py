@@ -48,11 +48,10 @@ class GrownForest(ABC):
     table : tuple
         The training rows, until all trees are grown.
     known : ndarray of bool of shape (n, n_labels), or None
-        Which labels of training rows are known; None if all are, and once trees are grown, of no
-        rows. Trees are grown on labels whose unknown cells are drawn for each, by the frequencies
-        of the labels or what a first forest says (`draw_unknown`); shares in leaves are those among
-        known cells. `labels` then numbers labels that rows are known to have, and from `n_labels`
-        on, labels that are known.
+        Which labels of training rows are known; None if all are, and of no rows once trees are
+        grown. Unknown cells are drawn for each tree, by the frequencies of the labels or what a
+        first forest says (`draw_unknown`); shares in leaves are those among known cells. `labels`
+        then numbers labels that rows are known to have, and from `n_labels` on, known ones.
     """
 
     nodes: tuple[NDArray[Any], ...]
@@ -120,7 +119,8 @@ class GrownForest(ABC):
         """Keep the arrays of trees one after the other, nodes and rows numbered on."""
         sizes, drawn = np.array([(len(tree[0]), len(rows)) for tree, rows, _ in grown]).T
         self.roots = np.append(0, np.cumsum(sizes))
-        first = [np.repeat(np.cumsum(own) - own, sizes).astype(np.int32) for own in (sizes, drawn)]
+        number = np.int32 if max(sizes.sum(), drawn.sum()) < 2**31 else np.int64
+        first = [np.repeat(np.cumsum(own) - own, sizes).astype(number) for own in (sizes, drawn)]
         parts = [list(each) for each in zip(*((*tree, *own) for tree, *own in grown), strict=True)]
         grown.clear()  # one kind of array is there twice at a time, not all
         joined = (np.concatenate(parts.pop(0)) for _ in range(len(parts)))
