@@ -137,11 +137,11 @@ def test_rows_of_trees_may_be_numbered_in_64_bits(splits):
     X, Y = problem()
     words = sparse.csr_array(np.abs(X))
     forest = grown(words, Y, n_trees=5, splits=splits)
-    before = forest.confidences(words)
+    before = forest.confidence(words)
     (child, *others), (start, end, *rest) = forest.nodes, forest.held
     forest.nodes = child.astype(np.int64), *others
     forest.held = start.astype(np.int64), end.astype(np.int64), *rest
-    np.testing.assert_array_equal(forest.confidences(words), before)
+    np.testing.assert_array_equal(forest.confidence(words), before)
 
 
 def test_a_row_that_every_tree_drew_gets_the_frequencies():
