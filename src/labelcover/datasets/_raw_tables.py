@@ -205,12 +205,11 @@ def read_raw(path: AnyPath, *, as_text: Collection[str] = (), **written: Any) ->
     else:
         try:
             columns = READERS[kind](path)
-            names = columns.column_names
+            check_names(_without_password(path), columns.column_names)
         except UnicodeDecodeError:  # by Arrow, which decodes names when they are asked for
             said = "the name of a column is not in UTF-8, expected text."
             raise DataError(_without_password(path), said) from None
         path = _without_password(path)
-        check_names(path, names)
         columns, declared = plain_columns(columns, as_text)
         table = RawTable(columns, path, declared)
     if len(table) == 0:

@@ -113,20 +113,23 @@ class GrownForest(ABC):
         counts = self._draw(random, weights)
         state = random.integers(1, 2**63, size=1).astype(np.uint64)
         rows = np.flatnonzero(counts).astype(np.int32)
-        return self._grow(counts, rows, wanted, min_leaf, random, state), rows, counts[rows]
+        tree = self._grow(counts, rows, wanted, min_leaf, random, state)
+        return tuple(map(np.array, tree)), rows, counts[rows]  # beginnings of larger arrays
 
     def _take(self, grown: list[Any]) -> None:
         """Keep the arrays of trees one after the other, nodes and rows numbered on."""
         sizes, drawn = np.array([(len(tree[0]), len(rows)) for tree, rows, _ in grown]).T
         self.roots = np.append(0, np.cumsum(sizes))
         number = np.int32 if max(sizes.sum(), drawn.sum()) < 2**31 else np.int64
-        first = [np.repeat(np.cumsum(own) - own, sizes).astype(number) for own in (sizes, drawn)]
         parts = [list(each) for each in zip(*((*tree, *own) for tree, *own in grown), strict=True)]
         grown.clear()  # one kind of array is there twice at a time, not all
+        for i, own in enumerate((sizes, drawn, drawn)):  # children, and where rows start and end
+            pairs = zip(parts[i], np.cumsum(own) - own, strict=True)
+            parts[i] = [np.where(a < 0, a, a + first).astype(number) for a, first in pairs]
+            del pairs
         joined = (np.concatenate(parts.pop(0)) for _ in range(len(parts)))
         child, start, end, *rest, rows, counts = joined
-        self.nodes = np.where(child < 0, child, child + first[0]), *rest
-        self.held = start + first[1], end + first[1], rows, counts.astype(np.float32)
+        self.nodes, self.held = (child, *rest), (start, end, rows, counts.astype(np.float32))
 
     @property
     def n_trees(self) -> int:

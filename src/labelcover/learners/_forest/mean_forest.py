@@ -150,10 +150,8 @@ class MeanForest(GrownForest):
         sketch = units @ random.standard_normal(size, dtype=np.float32)
         sketch /= _or_one(np.linalg.norm(sketch, axis=1))[:, None]
         most_leaf = LEAVES_IN_A_NODE * min_leaf
-        tree = grow_mean_tree(
-            self.table, self.n_features, sketch, counts, rows, min_leaf, most_leaf, state
-        )
-        return tuple(array.copy() for array in tree)
+        how = min_leaf, most_leaf, state
+        return grow_mean_tree(self.table, self.n_features, sketch, counts, rows, *how)
 
 
 class MeanPaths(ForestPaths):
