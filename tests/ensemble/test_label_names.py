@@ -98,3 +98,12 @@ def test_verbose_prints_a_line_where_there_is_no_terminal(table, capsys):
     X, Y = table
     RakelClassifier(k=2, size=3, random_state=0, verbose=True).fit(X, Y)
     assert "RakelClassifier: 60 rows, 3 labels\n" in capsys.readouterr().err
+
+
+def test_the_names_of_an_arrow_table_are_those_of_its_columns(table):
+    arrow = pytest.importorskip("pyarrow")
+    X, Y = table
+    named = arrow.table({name: Y[:, j] for j, name in enumerate("abc")})
+    assert fitted(X, named).label_names_in_.tolist() == ["a", "b", "c"]
+    alike = arrow.table({"a": Y[:, 0], "b": Y[:, 0], "c": Y[:, 2]})
+    assert fitted(X, alike).label_names_in_.tolist() == ["a", "b", "c"]

@@ -64,7 +64,7 @@ def named_labels(Y: Any) -> tuple[Any, NDArray[np.object_] | None]:
     if rows is not None:
         table, names = tag_table(rows, as_sparse=True)
         return table if labels_are_many(table) else table.toarray(), np.array(names, dtype=object)
-    columns = list(getattr(Y, "columns", ()))
+    columns = list(getattr(Y, "column_names", getattr(Y, "columns", ())))  # Arrow's, or others'
     if columns == list(range(len(columns))):  # none, or only numbered
         return Y, None
     found = [" / ".join(map(str, own)) if isinstance(own, tuple) else str(own) for own in columns]
